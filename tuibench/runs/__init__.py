@@ -1,1 +1,1 @@
-"""Carries a benchmark out: what runs in which order, who watches it, and where every result is written at once."""
+"""Runs benchmarks and profiles: order of executions, supervision of workers, and immediate writing of every result."""

@@ -1,4 +1,4 @@
-"""The directory of one run: its request, journal, log and lock, and who may write into it."""
+"""A run's directory on disk: its request, journal, log and lock."""
 
 from __future__ import annotations
 
@@ -37,43 +37,43 @@ _KEEP_S = 7 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class RunDirectory:
-    """Paths and the few things that are done to them; the journal has a module of its own."""
+    """The paths of a run and simple operations on them; journal.py handles the journal."""
 
     path: Path
 
     @property
     def id(self) -> str:
-        """The run's, which is the name of its directory."""
+        """Return the run's id, which is the name of its directory."""
         return self.path.name
 
     @property
     def log(self) -> Path:
-        """What the runner's process said outside of its protocol."""
+        """Return the file for output of the runner's process."""
         return self.path / LOG
 
     @property
     def samples(self) -> Path:
-        """Where workers leave theirs."""
+        """Return the directory for the workers' samples."""
         return self.path / "samples"
 
     def make(self, request: dict[str, Any]) -> None:
-        """The directory with what was asked in it."""
+        """Create the directory and write the request into it."""
         self.path.mkdir(mode=0o700)
         self.fill(request)
 
     def fill(self, request: dict[str, Any]) -> None:
-        """What was asked, durable before anything is measured."""
+        """Write the request durably before anything is measured."""
         self.make_places()
         write_whole(self.path / REQUEST, json.dumps(request).encode("ascii"))
         _sync(self.path.parent)
 
     def make_places(self) -> None:
-        """Where the parts of a run put their files; those that are there stay."""
+        """Create the subdirectories of a run; keep existing ones."""
         for name in _WORK:
             (self.path / name).mkdir(mode=0o700, exist_ok=True)
 
     def request(self) -> dict[str, Any]:
-        """What was asked, in a form that a runner can take; StoreError where it cannot be read."""
+        """Return the validated request; raise StoreError if it cannot be read."""
         try:
             with os.fdopen(open_regular(self.path / REQUEST), "rb") as handle:
                 found = json.load(handle)
@@ -87,9 +87,9 @@ class RunDirectory:
         return dict(found)
 
     def lock(self, pause: Callable[[float], None] = time.sleep) -> int | None:
-        """Make this process the run's runner for as long as the descriptor lives; None where another one is.
+        """Lock the run for this process while the descriptor is open; return None if another runner holds the lock.
 
-        Whoever only looks holds the lock for an instant, so it is tried for a second.
+        Readers hold the lock for an instant, so retry for a second.
         """
         descriptor = open_regular(self.path / LOCK, os.O_RDWR | os.O_CREAT)
         for _ in range(_LOCK_TRIES):
@@ -103,7 +103,7 @@ class RunDirectory:
         return None
 
     def is_held(self) -> bool:
-        """Whether a runner lives: the kernel lets go of its lock the moment it does not."""
+        """Return whether a runner is alive; the kernel frees its lock when it dies."""
         try:
             descriptor = open_regular(self.path / LOCK)
         except OSError:
@@ -117,20 +117,20 @@ class RunDirectory:
         return False
 
     def ask_to_cancel(self) -> None:
-        """Leave the wish where the runner looks for it, for one that no signal reaches."""
+        """Leave a cancel request in a file, for runners that no signal reaches."""
         (self.path / CANCEL).touch(mode=0o600)
 
     @property
     def cancel_asked(self) -> bool:
-        """Whether somebody wants the run to end."""
+        """Return whether a cancel request exists."""
         return (self.path / CANCEL).exists()
 
     def forget_cancel(self) -> None:
-        """A run that is taken up again is wanted."""
+        """Remove the cancel request when the run is resumed."""
         (self.path / CANCEL).unlink(missing_ok=True)
 
     def thin(self) -> None:
-        """Keep journal and logs of a run whose result lies in the store."""
+        """Keep only journal and logs of a saved run."""
         for name in os.listdir(self.path):
             if name in _LASTING:
                 continue
@@ -140,12 +140,12 @@ class RunDirectory:
                 (self.path / name).unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Leave nothing of the run."""
+        """Remove the run's directory."""
         shutil.rmtree(self.path, ignore_errors=True)
 
 
 def list_runs(root: Path) -> list[RunDirectory]:
-    """Every run below `root`, newest first: their names sort by time."""
+    """Return every run below `root`, newest first: their names sort by time."""
     try:
         names = sorted(os.listdir(root), reverse=True)
     except OSError:
@@ -154,9 +154,9 @@ def list_runs(root: Path) -> list[RunDirectory]:
 
 
 def prune(root: Path, now: float, is_saved: Callable[[str], bool | None]) -> None:
-    """Remove what is left of runs that are saved and older than a week, or beyond the newest thirty.
+    """Remove saved runs older than a week or beyond the newest thirty.
 
-    A journal that says so is not enough: of a record that was lost since, the journal is all there is.
+    Ask the store, not the journal, if a run is saved: after a lost record the journal is the only copy.
     """
     for place, run in enumerate(list_runs(root)):
         if run.is_held() or (place < _KEEP_NEWEST and _age_s(run, now) < _KEEP_S):
@@ -173,7 +173,7 @@ def prune(root: Path, now: float, is_saved: Callable[[str], bool | None]) -> Non
 
 
 def _has_nothing(end: dict[str, Any]) -> bool:
-    """Whether a run ended without anything that the store should have."""
+    """Return whether a run ended without anything to save."""
     return end.get("status") in ("failed", "cancelled", "finished") and "saved" not in end
 
 
@@ -185,7 +185,7 @@ def _age_s(run: RunDirectory, now: float) -> float:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """A new file that is there with all of its content or not at all."""
+    """Write a new file atomically: either with all of its content or not at all."""
     partial = path.with_name(f".{path.name}.part")
     partial.unlink(missing_ok=True)
     descriptor = os.open(partial, _NEW, 0o600)
@@ -198,7 +198,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def make_private(path: Path) -> None:
-    """A directory and those above it, for their owner alone where they have to be made."""
+    """Create missing directories of a path for their owner alone."""
     missing = []
     while not path.is_dir():
         missing.append(path)

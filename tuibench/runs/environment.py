@@ -1,4 +1,4 @@
-"""What differs between the machines, or the states of one machine, that two measurements were made on."""
+"""Differences between the environments of two measurements: machines, or states of one machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class _Fact:
-    """One thing that matters for speed: where it stands, how it is said, and whether a run may go on without it."""
+    """One fact relevant to speed: its reader, its label, and whether a change forbids resuming."""
 
     label: str
     read: Callable[[Facts], str]
@@ -29,9 +29,9 @@ class _Fact:
 def environment_changes(
     old_env: Facts, old_versions: Mapping[str, str], new_env: Facts, new_versions: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """A sentence for each thing that matters for speed and is not what it was; safe to print, empty where all is.
+    """Return a sentence for each changed fact relevant to speed; safe to print.
 
-    What changes by itself, such as free memory or load, is left out; of the boot only that it was another.
+    Leave out facts that change by themselves, such as free memory or load; of a reboot say only that it happened.
     """
     found = [line for _, line in _changes(old_env, old_versions, new_env, new_versions)]
     boots = [_text(env, "kernel", "boot_id") for env in (old_env, new_env)]
@@ -43,7 +43,7 @@ def environment_changes(
 def forbids_resume(
     old_env: Facts, old_versions: Mapping[str, str], new_env: Facts, new_versions: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Those of the changes after which further executions would not belong to the same measurement."""
+    """Return the changes that forbid adding further executions to a measurement."""
     return tuple(line for forbids, line in _changes(old_env, old_versions, new_env, new_versions) if forbids)
 
 
@@ -55,7 +55,7 @@ def _changes(
         if old != new:
             yield fact.forbids, f"{fact.label}: {old} → {new}"
     yield from ((False, line) for line in _instruction_sets(old_env, new_env))
-    # In the order in which results list them, so that the benchmark's own version comes first.
+    # Keep the order of the results, which list the benchmark's own version first.
     for name in dict.fromkeys([*old_versions, *new_versions]):
         old, new = (_short(versions.get(name) or "not installed") for versions in (old_versions, new_versions))
         if old != new and name not in _INDIFFERENT:
@@ -63,7 +63,7 @@ def _changes(
 
 
 def _instruction_sets(old_env: Facts, new_env: Facts) -> Iterator[str]:
-    """Only what came and went: the whole lists would hide it."""
+    """Yield only added and removed instruction sets; the whole lists would hide them."""
     old, new = _find(old_env, "cpu", "isa"), _find(new_env, "cpu", "isa")
     if not isinstance(old, list) or not isinstance(new, list):
         return
@@ -73,7 +73,7 @@ def _instruction_sets(old_env: Facts, new_env: Facts) -> Iterator[str]:
 
 
 def _find(env: Facts, *path: str) -> Any:
-    """A value in nested blocks, none of which need be there, or be a block, in what was imported."""
+    """Return a value in nested mappings, or None; imported data may lack any level."""
     value: Any = env
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
@@ -104,7 +104,7 @@ def _switch(label: str, *path: str, on: str = "on", off: str = "off", forbids: b
 
 
 def _cpu(env: Facts) -> str:
-    """Brand and the numbers behind it: clouds give several processors one brand."""
+    """Return the brand with family, model and stepping, as clouds sell several processors under one brand."""
     numbers = [_text(env, "cpu", name) for name in ("family", "model", "stepping")]
     return f"{_text(env, 'cpu', 'brand')} ({'/'.join(numbers)})"
 
@@ -128,7 +128,7 @@ def _caches(env: Facts) -> str:
 
 
 def _bytes(value: object) -> str:
-    """With the three digits of `size`: the memory of a virtual machine is a few kB more or less at every boot."""
+    """Round to three digits: a virtual machine's memory differs by a few kB at each boot."""
     return size(value) if isinstance(value, (int, float)) else _UNKNOWN
 
 

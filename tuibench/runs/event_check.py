@@ -1,4 +1,4 @@
-"""Checks of journal events whose checksum is right: another version, or an editor, may have written nonsense."""
+"""Validates journal events with correct checksums: another version or an editor may have written invalid ones."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.strict import fits
 
 NONSENSE = (KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError, StopIteration)
-"""Errors that events which make no sense lead to."""
+"""Errors that invalid events cause in their readers."""
 _MOST_DEEP = 64
 _LARGEST = 2**63
-"""More is no count, time or size."""
+"""Greater than any count, time or size."""
 _MOST_PROCESSES = 10_000
 _MOST_BINS = 256
 _WIDEST_BIN = 2.0
@@ -53,18 +53,18 @@ _FIELDS: dict[str, dict[str, Any]] = {
         "error": dict[str, Any] | None,
     },
 }
-"""Types of the fields that readers rely on; a field that is missing is its reader's matter."""
+"""Types of the fields that readers rely on; readers handle missing fields themselves."""
 _INNER: dict[str, dict[str, Any]] = {
     "holder": {"pid": int, "user": str, "run": str, "eta_s": _NUMBER, "stopped": bool},
     "begin": {"points": int | None, "ms_each": _NUMBER},
     "error": {"message": str, "hint": str | None, "exit_code": int},
 }
-"""The same of objects inside of an event."""
+"""The same for objects inside an event."""
 _NOT_NEGATIVE = ("timed_s", "seconds_ran", "mean_ns", "std_ns", "floor_ns", "effective_n", "calls_per_s", "load_ms")
 
 
 def is_sane(value: Any) -> bool:
-    """Return whether a JSON value is not deeply nested and every number in it is one that a clock or counter has."""
+    """Return whether a JSON value has limited depth and every number is in the range of a clock or counter."""
     level = [value]
     for _ in range(_MOST_DEEP):
         below: list[Any] = []
@@ -84,13 +84,13 @@ def is_sane(value: Any) -> bool:
 
 
 def has_envelope(event: Mapping[str, Any]) -> bool:
-    """Return whether an event says what it is, its number and its time."""
+    """Return whether an event has its type, number and time."""
     numbers = (event.get("seq"), event.get("t_ns"), event.get("v", 1))
     return type(event.get("ev")) is str and all(type(each) is int and each >= 0 for each in numbers)
 
 
 def check_fields(event: Mapping[str, Any]) -> None:
-    """Raise TypeError or ValueError where a field of an event is not what its kind has."""
+    """Raise TypeError or ValueError if a field of an event is invalid."""
     fields = _FIELDS.get(event["ev"], {})
     _check(event, fields)
     for name, inner in _INNER.items():
@@ -116,7 +116,7 @@ def _check(found: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
 
 
 def check_spec(spec: BenchmarkSpec) -> BenchmarkSpec:
-    """Return a specification that a run can have; ValueError for another."""
+    """Return a specification that a run can have; raise ValueError for others."""
     asked, effort = spec.profile, spec.effort
     axes = (*spec.cores, *spec.batches, *spec.sequence_lengths, spec.inputs.distinct, effort.max_executions)
     times = (effort.timed_s, effort.warmup_s, effort.limit_s, effort.min_executions)
@@ -128,7 +128,7 @@ def check_spec(spec: BenchmarkSpec) -> BenchmarkSpec:
 
 
 def check_plan(models: int, points: Sequence[Point], cells: Sequence[Cell]) -> None:
-    """Raise ValueError where a cell has no model or point, or a point no model."""
+    """Raise ValueError if a cell has no model or point, or a point no model."""
     ids = {point.id for point in points}
     if any(cell.point not in ids for cell in cells):
         raise ValueError("a cell without its point")
@@ -139,7 +139,7 @@ def check_plan(models: int, points: Sequence[Point], cells: Sequence[Cell]) -> N
 
 
 def check_execution(execution: Execution) -> Execution:
-    """Return an execution with figures that it can have; ValueError for another."""
+    """Return an execution with plausible figures; raise ValueError for others."""
     if execution.iterations < 1 or execution.p50_ns <= 0:
         raise ValueError("an execution without iterations")
     if min(*(getattr(execution, name) for name in _NOT_NEGATIVE), *execution.percentiles_ns.values()) < 0:

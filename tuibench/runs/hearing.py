@@ -1,4 +1,4 @@
-"""The runner's ear for wishes while it measures: what it hears goes into the journal, and then into the schedule."""
+"""Polls the run directory for control requests and applies them to the journal and the schedule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tuibench.runs.wish import MoreTime, WishBox
 
 
 class Hearing:
-    """Of one sitting; `granted` are the wishes that earlier ones have had granted."""
+    """The control requests of one session; `granted` are the ids that earlier sessions have granted."""
 
     def __init__(self, run_dir: Path, journal: Journal, bounds: Bounds, granted: Collection[str] = ()) -> None:
         self._box = WishBox(run_dir)
@@ -20,10 +20,10 @@ class Hearing:
         self._bounds = bounds
         self._granted = set(granted)
         self.finishing = False
-        """Whether the execution that goes on should be the last."""
+        """True if the current execution is to be the last."""
 
     def listen(self, schedule: Schedule | None) -> None:
-        """Take up what was wished since the last time; without a schedule, more time has to wait for the plan."""
+        """Apply new requests; requests for more time wait until there is a schedule."""
         if not self.finishing and self._box.finish_asked:
             self._journal.append("finish_asked")
             self.finishing = True

@@ -1,4 +1,4 @@
-"""The host for a moment: what runs a model without measuring it neither disturbs whoever measures nor comes between."""
+"""Holds the host lock briefly, for running a model without measuring it: neither side disturbs the other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tuibench.runs.stopping import StopSwitch
 
 @contextmanager
 def hold_for_a_moment(name: str) -> Iterator[None]:
-    """Who comes to measure meanwhile stands in line; HostBusy at once where somebody measures, or waits to."""
+    """Hold the host lock; raise HostBusy at once if a run is measuring or queued. New runs queue behind."""
     stop = StopSwitch()
     queue = HostQueue(name, make_ulid(int(time.time() * 1000), secrets.token_bytes(10)), _describe, stop)
     try:
@@ -31,4 +31,4 @@ def _describe() -> dict[str, Any]:
 
 
 def _wait(_: Wait) -> None:
-    """Nobody watches: others who only look are gone in a moment, too."""
+    """Do nothing: other brief holders leave in a moment."""

@@ -1,7 +1,7 @@
-"""One benchmark at a time on a machine, for all users: whoever binds its name measures, the others stand in line.
+"""One benchmark at a time on a machine, for all users: the owner of an abstract socket measures, others queue.
 
-Abstract sockets: the kernel frees the name the moment its owner is gone, tells everybody who owns it, and needs no file
-that all users could write to. They belong to a network namespace, so containers do not see each other.
+The kernel frees the name when its owner dies and tells everyone the owner's pid. No world-writable file is needed.
+Abstract sockets belong to a network namespace, so containers do not see each other.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _ANSWER_S = 0.3
 _LOOK_S = 2.0
 _SHORT_LOOK_S = 0.05
 _BRIEF_S = 10.0
-"""How long one who does not wait stands behind somebody who measures nothing: nobody should be refused for a look."""
+"""Time that a run without --wait still waits behind a brief holder, which measures nothing."""
 _TELL_S = 10.0
 _CROWD = 20
-"""Tickets that are looked at however busy the machine is."""
+"""Number of tickets always checked, even past the deadline."""
 _LONGEST_ANSWER = 4096
 _LONGEST_ETA_S = 7 * 86_400.0
-"""An owner that announces more is not believed."""
+"""Longer announcements are not believed."""
 _BACKLOG = 64
 _TICKET = re.compile(r"[0-9A-Z]{26}")
 
@@ -47,16 +47,16 @@ Describe = Callable[[], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Where a run stands in line."""
+    """A run's place in the queue."""
 
     place: int
     """1: next."""
     holder: Holder | None
-    """Who measures now; None where that is not to be found out."""
+    """The current holder; None if unknown."""
 
 
 class Doorman:
-    """Owns a name and answers whoever asks who that is; a thread of its own that sleeps until then."""
+    """Owns a socket name and answers who the owner is, in a thread that sleeps between requests."""
 
     def __init__(self, name: str, describe: Describe) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -71,8 +71,8 @@ class Doorman:
         self._thread.start()
 
     def close(self) -> None:
-        """Give the name up."""
-        # Closing alone would not wake a thread that accepts, and the name lives as long as it does.
+        """Release the name."""
+        # Closing alone does not wake a thread in accept, and the name stays bound while it runs.
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._thread.join(1.0)
@@ -84,13 +84,13 @@ class Doorman:
                 peer, _ = self._socket.accept()
             except OSError:
                 return
-            with peer, contextlib.suppress(OSError):  # whoever asked has gone
+            with peer, contextlib.suppress(OSError):  # the client has gone
                 peer.settimeout(_ANSWER_S)
                 peer.sendall(json.dumps(self._describe()).encode("ascii"))
 
 
 class HostQueue:
-    """This run's place in line on this machine."""
+    """This run's place in the queue of this machine."""
 
     def __init__(
         self,
@@ -111,17 +111,17 @@ class HostQueue:
         self._held: list[Doorman] = []
         self._drawn: Doorman | None = None
         self._known: Holder | None = None
-        """The holder that answered last: a stopped one accepts no connection."""
+        """The last holder that answered: a stopped one accepts no connection."""
         self._pids: dict[str, int] = {}
-        """The process behind each ticket of the last look, for the same reason."""
+        """The process behind each ticket at the last look, as stopped ones do not answer either."""
 
     def draw(self) -> None:
-        """Stand in line from now on: who draws a later ticket does not get past this run, however slow it begins."""
+        """Enter the queue: later tickets cannot pass this run, even if it starts slowly."""
         if self._drawn is None:
             self._drawn = Doorman(self._line(self._ticket), self._describe)
 
     def enter(self, wait_s: float | None, tell: Callable[[Wait], None]) -> float:
-        """Come back when this run may measure, with the seconds that took; HostBusy after `wait_s`."""
+        """Wait until this run may measure; return the seconds waited, or raise HostBusy after `wait_s`."""
         begin = time.monotonic()
         self.draw()
         try:
@@ -137,25 +137,25 @@ class HostQueue:
                     tell(now)
                     said, said_at = now, time.monotonic()
                 left = self._look_s if most_s is None else min(self._look_s, most_s - waited)
-                # Without a holder somebody is about to come in or has just gone out.
+                # Without a holder, one is just starting or has just left.
                 self._stop.pause(left if now.holder and not brief else min(left, _SHORT_LOOK_S))
         finally:
             self._step_out()
         return time.monotonic() - begin
 
     def share(self) -> bool:
-        """Measure at once; whether somebody else does so, too, or is about to: who stands in line is not passed."""
+        """Measure at once, unless runs are queued; return whether another run measures or is queued."""
         others = (ticket for ticket in find_tickets(self._name, self._root) if ticket != self._ticket)
         return bool(self._waiting(others)) or not self._take()
 
     def leave(self) -> None:
-        """Let the next one in."""
+        """Let the next run in."""
         self._step_out()
         while self._held:
             self._held.pop().close()
 
     def _step_out(self) -> None:
-        """Leave the line, for whatever reason."""
+        """Leave the queue."""
         if self._drawn is not None:
             self._drawn.close()
             self._drawn = None
@@ -174,7 +174,7 @@ class HostQueue:
         return Wait(len(before) + 1, self._known)
 
     def _before(self) -> list[str]:
-        """The tickets drawn before ours."""
+        """Return the tickets drawn before this run's."""
         return self._waiting(ticket for ticket in find_tickets(self._name, self._root) if ticket < self._ticket)
 
     def _waiting(self, tickets: Iterable[str]) -> list[str]:
@@ -211,7 +211,7 @@ class HostQueue:
 
 
 def find_tickets(name: str, root: Path = Path("/")) -> list[str]:
-    """The tickets of all that stand in line, oldest first; the kernel lists every name of this network namespace."""
+    """Return all queued tickets, oldest first; the kernel lists every name of this network namespace."""
     try:
         text = (root / "proc/net/unix").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -222,9 +222,9 @@ def find_tickets(name: str, root: Path = Path("/")) -> list[str]:
 
 
 def find_holder(name: str, root: Path = Path("/"), known: Holder | None = None) -> Holder | None:
-    """Who owns a name, and what it says of itself in a third of a second; None where nobody does.
+    """Return the owner of a name with its answer of up to a third of a second; None without an owner.
 
-    `known` is the last answer: it stands while its process is stopped, or too busy to take calls.
+    `known` is the last answer; use it while the process is stopped or too busy to answer.
     """
     if known is not None and known.stopped and is_stopped(known.pid, root):
         return known
@@ -278,7 +278,7 @@ def _believe(owner: Holder, data: bytes) -> Holder:
 
 
 def holder_words(holder: Holder | None) -> str:
-    """Who measures, in words for a person who waits."""
+    """Describe the current holder to a waiting user."""
     if holder is None:
         return "another benchmark"
     who = f"pid {holder.pid} of {show(holder.user, 40)}" + (f", run {holder.run[-4:].lower()}" if holder.run else "")
@@ -292,7 +292,7 @@ def holder_words(holder: Holder | None) -> str:
 
 
 def _differ(old: Wait, new: Wait) -> bool:
-    """Whether something else than the time has changed."""
+    """Return whether anything but the time has changed."""
     pids = [None if wait.holder is None else (wait.holder.pid, wait.holder.stopped) for wait in (old, new)]
     return old.place != new.place or pids[0] != pids[1]
 

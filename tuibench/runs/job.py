@@ -1,4 +1,4 @@
-"""What a worker is told: one execution of one cell, with everything it may look at and where its samples go."""
+"""The job of a worker: one execution of one cell, with its input and output paths."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tuibench.stats.histogram import MOST_BINS
 _MOST_POINTS = 512
 _CELL_POINTS = 450
 _CELL_BINS = 2250
-"""Of the series and histograms of all executions of a cell: a stored cell stays below 64 kB with them."""
+"""Limits for the series and histograms of all executions of a cell, so that a stored cell stays below 64 kB."""
 _MANY = 20
 _CELL_BINS_OF_MANY = 1500
-"""Of so many executions what else is kept of each takes more of the room."""
+"""Limit with many executions, whose other data takes more of the space."""
 
 
 def make_job(
@@ -31,7 +31,7 @@ def make_job(
     memory_room_bytes: int | None,
     most_executions: int,
 ) -> Job:
-    """The job for one turn; `io` and `stream_kind` are what the cell was held to, else what was asked."""
+    """Return the job for one turn; `io` and `stream_kind` are the cell's fixed values, else the requested ones."""
     cell = turn.cell
     point = next(p for p in prepared.points if p.id == cell.point)
     room = _CELL_BINS if most_executions < _MANY else _CELL_BINS_OF_MANY

@@ -1,4 +1,4 @@
-"""The truth about a run while it goes on: one checked line per event, appended whole, durable where a result is."""
+"""The journal of a run: one checksummed line per event, appended whole; results are synced to disk."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def encode(event: dict[str, Any]) -> bytes:
-    """One line: checksum, space, JSON, line feed."""
+    """Encode one line: checksum, space, JSON, line feed."""
     body = json.dumps(event, separators=(",", ":"), allow_nan=False).encode()
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 
 def decode(line: bytes) -> dict[str, Any] | None:
-    """Return the object of a line, or None where the line is torn, damaged, or holds nonsense."""
+    """Return the object of a line, or None if the line is torn, damaged or invalid."""
     check, _, body = line.rstrip(b"\n").partition(b" ")
     try:
         if int(check, 16) != zlib.crc32(body):
@@ -47,23 +47,23 @@ def decode(line: bytes) -> dict[str, Any] | None:
 
 
 def decode_event(line: bytes) -> dict[str, Any] | None:
-    """Return the event of a line of a journal, or None where there is none."""
+    """Return the event of a journal line, or None if it is not an event."""
     event = decode(line)
     return event if event is not None and has_envelope(event) else None
 
 
 class JournalBroken(StoreError):
-    """The journal takes nothing more; what it has, it keeps."""
+    """The journal cannot be written any more; existing events stay."""
 
 
 class DiskFull(JournalBroken):
-    """The disk is full; the event that found out was kept all the same."""
+    """The disk is full; the event that met this is still written."""
 
 
 class Journal:
-    """Appends events; one write each, so that a reader never sees half an event that was acknowledged.
+    """Appends each event with one write, so that a reader never sees half of an acknowledged event.
 
-    A reserve beside it is given up when the disk is full: what was just measured, and how the run ended, still fit.
+    A reserve file is deleted when the disk is full, so that the last result and the end event still fit.
     """
 
     def __init__(self, run_dir: Path, seq: int = 0, form: int = BENCHMARK) -> None:
@@ -72,13 +72,13 @@ class Journal:
         self._fd = open_regular(run_dir / NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self._seq = seq
         self.latest: dict[str, Any] = {}
-        """The last progress, for whoever asks how long this still takes."""
+        """The last progress event, for queries of the time left."""
         _fill(self._reserve)
         if not seq:
             self._sync_name(run_dir)
 
     def append(self, ev: str, **fields: Any) -> None:
-        """Write one event and, where it carries a result, wait until the disk has it."""
+        """Write one event; sync it to disk if its type is durable."""
         line = encode({"v": self._form, "seq": self._seq, "t_ns": time.monotonic_ns(), "ev": ev, **fields})
         try:
             full = not self._write_whole(line, ev in DURABLE)
@@ -94,7 +94,7 @@ class Journal:
             raise _disk_full()
 
     def _write_whole(self, line: bytes, durable: bool) -> bool:
-        """Whether it went without the reserve; OSError where that did not help either."""
+        """Write a line; return false if that needed the reserve, and raise OSError if that failed, too."""
         try:
             self._write(line, durable)
         except OSError as error:
@@ -114,12 +114,12 @@ class Journal:
             if durable:
                 os.fdatasync(self._fd)
         except OSError:
-            # Half a line must not be glued to the next one, nor an unacknowledged one be there twice.
+            # Remove a partial line, and a line whose sync failed, as it may be written again.
             os.ftruncate(self._fd, before)
             raise
 
     def _sync_name(self, run_dir: Path) -> None:
-        """A file is only as durable as its name."""
+        """Sync the directory: a file is only as durable as its name."""
         directory = os.open(run_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(directory)
@@ -127,13 +127,13 @@ class Journal:
             os.close(directory)
 
     def close(self) -> None:
-        """Give descriptor and reserve back."""
+        """Close the descriptor and delete the reserve."""
         os.close(self._fd)
         self._reserve.unlink(missing_ok=True)
 
 
 def require_room(run_dir: Path) -> None:
-    """Raise DiskFull where a run could not even write down how its next execution fails."""
+    """Raise DiskFull if there is no space even for recording a failure."""
     found = os.statvfs(run_dir)
     if found.f_bavail * found.f_frsize < _LEAST_BYTES:
         raise _disk_full()
@@ -144,7 +144,7 @@ def _disk_full() -> DiskFull:
 
 
 def _fill(path: Path) -> None:
-    """Blocks that are really there: a hole would reserve nothing."""
+    """Allocate real blocks: a sparse file would reserve nothing."""
     descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT)
     try:
         os.posix_fallocate(descriptor, 0, _RESERVE_BYTES)
@@ -153,17 +153,17 @@ def _fill(path: Path) -> None:
 
 
 class Follower:
-    """Reads what was appended since the last look; costs one stat where nothing was."""
+    """Reads events appended since the last call; costs one stat if there are none."""
 
     def __init__(self, run_dir: Path, first_seq: int = 0) -> None:
         self._path = run_dir / NAME
         self._first_seq = first_seq
         self._offset = 0
         self.damaged = 0
-        """Lines that cannot be read."""
+        """Number of unreadable lines."""
 
     def read(self) -> list[dict[str, Any]]:
-        """The new events; a line that is still being written, or was broken off, is looked at again."""
+        """Return the new events; an incomplete last line is read again next time."""
         try:
             if os.stat(self._path).st_size <= self._offset:
                 return []
@@ -180,7 +180,7 @@ class Follower:
 
 
 def read_events(run_dir: Path) -> Iterator[dict[str, Any]]:
-    """Every whole event of a run; what follows a damaged line still counts, a torn tail does not."""
+    """Yield every readable event of a run; skip damaged lines and a torn tail."""
     with (run_dir / NAME).open("rb") as handle:
         for line in handle:
             event = decode_event(line)
@@ -190,29 +190,29 @@ def read_events(run_dir: Path) -> Iterator[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A whole journal, and what of it nobody can read any more."""
+    """A whole journal, with counts of its unreadable parts."""
 
     events: tuple[dict[str, Any], ...]
     damaged: tuple[int, ...]
-    """Numbers of lines, from 1. The last one may be torn by the end of its writer, which is no damage."""
+    """Line numbers from 1; a last line torn by the writer's end is not damage."""
     lost: int
-    """Events that were numbered and are not there."""
+    """Number of missing sequence numbers."""
     whole_bytes: int
-    """Where the next writer goes on: behind the last line that can be read."""
+    """Offset for the next writer: behind the last readable line."""
 
     @property
     def missing(self) -> int:
-        """Lines that cannot be read, or that are gone."""
+        """Return the number of unreadable or lost lines."""
         return len(self.damaged) or self.lost
 
     @property
     def next_seq(self) -> int:
-        """What the next event is numbered."""
+        """Return the sequence number of the next event."""
         return max(int(event["seq"]) for event in self.events) + 1 if self.events else 0
 
 
 def read_history(run_dir: Path) -> History:
-    """The journal as far as it can be read; StoreError where there is none."""
+    """Read the journal as far as possible; raise StoreError if there is none."""
     try:
         descriptor = open_regular(run_dir / NAME)
     except OSError as error:
@@ -231,7 +231,7 @@ def read_history(run_dir: Path) -> History:
                 whole = position + len(line)
             position += len(line)
     if damaged and whole < position:
-        # The last line: its writer died in the middle of it, or its disk did.
+        # The last line: its writer or its disk failed while writing it.
         damaged.pop()
     seqs = [int(event["seq"]) for event in events]
     lost = max(seqs) + 1 - len(set(seqs)) if seqs else 0
@@ -239,7 +239,7 @@ def read_history(run_dir: Path) -> History:
 
 
 def cut_tail(run_dir: Path, history: History) -> None:
-    """Take away what the last writer could not finish; damage before the last whole line stays for whoever looks."""
+    """Cut off an unfinished last line; damage before the last whole line stays for inspection."""
     descriptor = open_regular(run_dir / NAME, os.O_WRONLY)
     try:
         os.ftruncate(descriptor, history.whole_bytes)

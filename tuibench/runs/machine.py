@@ -1,4 +1,4 @@
-"""The machine as a run needs it: which CPUs to take now, and how much memory there is."""
+"""The machine for a run: the choice of CPUs by current load."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LOOK_S = 0.1
 
 
 class Machine:
-    """Reads the topology once and looks at the load before each choice that has one."""
+    """Reads the topology once, and the load before each choice that depends on it."""
 
     def __init__(self, wait: Callable[[float], None], root: Path = Path("/")) -> None:
         self._wait = wait
@@ -21,7 +21,7 @@ class Machine:
         self.topology: Topology = read_topology(os.sched_getaffinity(0), root)
 
     def choose(self, cores: int) -> tuple[int, ...]:
-        """The idlest CPUs over a tenth of a second; without a look where all are taken anyway."""
+        """Choose the CPUs idlest over a tenth of a second; skip the measurement if all are needed."""
         busy: dict[int, float] = {}
         if cores < len(self.topology.cores) or len(self.topology.allowed) > len(self.topology.cores):
             before = read_cpu_times(self._root)

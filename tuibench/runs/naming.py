@@ -1,4 +1,4 @@
-"""How a cell is named among others."""
+"""Names of cells among other cells."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.text import show
 
 Names = Mapping[str, str]
-"""The sha256 of a model -> its name for people."""
+"""Maps a model's sha256 to its display name."""
 
 _LONGEST_NAME = 60
 
 
 def varying(cells: Sequence[CellResult]) -> tuple[str, ...]:
-    """The axes in which the cells differ, so that naming one must say them."""
+    """Return the axes in which the cells differ and which their names must include."""
     return varying_axes(c.asked for c in cells)
 
 
 def describe(cell: CellResult, cells: Sequence[CellResult], names: Names, *, brief: bool = False) -> str:
-    """A configuration among `cells`; `brief` for the headline."""
+    """Return the name of a cell among `cells`; `brief` for the headline."""
     streams = cell.used.streams if cell.used else None
     return name_cell(cell.asked, varying(cells), model=model_name(cell, names), streams=streams, brief=brief)
 
 
 def model_name(cell: CellResult, names: Names) -> str:
-    """The name of a cell's model, safe to print; the start of its sha256 where it has none."""
+    """Return the name of a cell's model, safe to print; the start of its sha256 if it has none."""
     sha256 = cell.asked.model_sha256
     return show(names.get(sha256, sha256[:12]), _LONGEST_NAME)

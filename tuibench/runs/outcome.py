@@ -1,4 +1,4 @@
-"""The exit code of a benchmark: one table, so that scripts can rely on it."""
+"""The exit code of a benchmark, from one table that scripts can rely on."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from tuibench.core.errors import ExitCode
 
 _SIGNAL_CODES = {"SIGINT": ExitCode.INTERRUPT, "SIGTERM": ExitCode.TERMINATED, "SIGHUP": ExitCode.HANGUP}
 _ENGINES = frozenset({"engine", "setting"})
-"""Not there, or without what was asked of it; its refusal of a model is the model's matter."""
+"""Failures of an engine that is missing or lacks a requested feature; refusing a model is the model's failure."""
 _UNREADABLE = frozenset({"inspect", "inputs", "load"})
 
 
 def exit_code(cells: Sequence[CellResult]) -> ExitCode:
-    """0 when every cell was measured; a code above 1 only when none was and all failed in the same way."""
+    """Return 0 if every cell was measured; above 1 only if none was and all failed in the same way."""
     if all(cell.status == "ok" for cell in cells):
         return ExitCode.OK
     if any(cell.executions for cell in cells):
         return ExitCode.SOME_FAILED
     if all(cell.failure is None for cell in cells):
-        # Nothing failed and nothing was measured: --max-time was over first.
+        # Nothing failed and nothing was measured: --max-time passed first.
         return ExitCode.TIMEOUT
     codes = {code_of(cell.failure) for cell in cells if cell.failure is not None}
     return codes.pop() if len(codes) == 1 else ExitCode.SOME_FAILED
 
 
 def code_of(failure: Failure) -> ExitCode:
-    """What one kind of failure means for the command when every cell has it."""
+    """Return the exit code if every cell has this failure."""
     if failure.kind in _ENGINES:
         return ExitCode.ENGINE
     if failure.kind == "timeout":
@@ -36,5 +36,5 @@ def code_of(failure: Failure) -> ExitCode:
 
 
 def signal_code(reason: str) -> ExitCode | None:
-    """The code of a run that a signal ended."""
+    """Return the exit code of a run ended by a signal."""
     return _SIGNAL_CODES.get(reason)

@@ -1,4 +1,4 @@
-"""What a run has done so far, as far as its journal can be read: its head is also in the request."""
+"""Reads the past of a run from its journal; the request replaces a damaged first event."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNTS = ("cells", "cells_done", "executions")
 
 
 def read_past(run: RunDirectory) -> tuple[Replay, History]:
-    """Replay a journal; StoreError where it cannot be read, StoreDamaged where an event makes no sense."""
+    """Replay a journal; raise StoreError if it is unreadable, StoreDamaged if an event is invalid."""
     history = read_history(run.path)
     past = Replay()
     if _lacks_head(history):
@@ -27,7 +27,7 @@ def read_past(run: RunDirectory) -> tuple[Replay, History]:
 
 
 def count(past: Replay) -> dict[str, int]:
-    """What a run came to in numbers: they stand in its last event, so that nobody need read all to list it."""
+    """Return a run's counts; they are part of its last event, so that lists need not read the whole journal."""
     profile = past.spec.profile if past.start else None
     if profile is not None:
         parts = past.parts
@@ -41,7 +41,7 @@ def count(past: Replay) -> dict[str, int]:
 
 
 def read_ends(run: RunDirectory) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """The first event of a journal and its last, where that is an end that tells what came before; else None."""
+    """Return the first and last event of an ended run, or None if the last one is no end with counts."""
     try:
         with os.fdopen(open_regular(run.path / NAME), "rb") as handle:
             first = decode_event(handle.readline())
@@ -55,7 +55,7 @@ def read_ends(run: RunDirectory) -> tuple[dict[str, Any], dict[str, Any]] | None
 
 
 def is_headless(run: RunDirectory) -> bool:
-    """Whether damage took the first line of a journal; the others are read only where it did."""
+    """Return whether the first line of a journal is damaged; read the other lines only then."""
     try:
         with os.fdopen(open_regular(run.path / NAME), "rb") as handle:
             line = handle.readline()
@@ -72,7 +72,7 @@ def _lacks_head(history: History) -> bool:
 
 
 def head_of(request: dict[str, Any]) -> dict[str, Any]:
-    """The first event of a run, but for what only its runner knew: the machine, its versions, the time."""
+    """Rebuild a run's first event from its request, without the runner's own data: machine, versions and time."""
     return {
         "ev": "run_start",
         "seq": 0,

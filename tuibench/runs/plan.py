@@ -1,4 +1,4 @@
-"""From what was asked to the cells to measure, and the bounds that follow for each."""
+"""Plans the cells of a specification, and the time limits of each phase."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LIMITS_S = {"start": 30.0, "inspect": 30.0, "load": 120.0, "first": 60.0}
 
 
 def make_cells(spec: BenchmarkSpec, models: Sequence[ModelSummary], points: Sequence[Point]) -> list[Cell]:
-    """The product of the axes in the order they are shown: model, shape, engine, scenario, cores."""
+    """Return the product of the axes in display order: model, shape, engine, scenario, cores."""
     cells: dict[str, Cell] = {}
     for index, model in enumerate(models):
         for point in (p for p in points if p.model == index):
@@ -49,7 +49,7 @@ def _asked(spec: BenchmarkSpec, sha256: str, point: Point, engine: str, scenario
 
 
 def twins(cells: Sequence[Cell]) -> dict[str, tuple[str, ...]]:
-    """For each cell those it will be compared with, itself included: alike but for the engine or the model."""
+    """Map each cell to all cells it is compared with, itself included: only engine or model differ."""
     groups: dict[tuple[object, ...], list[str]] = {}
     for cell in cells:
         asked = cell.asked

@@ -1,4 +1,4 @@
-"""Has the models inspected and their inputs made by children, and goes on when a child does not come back."""
+"""Inspects models and makes their inputs in child processes; handles children that die."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ Tell = Callable[[str], None]
 
 @dataclass(slots=True)
 class Prepared:
-    """Models and inputs, and what hung while ONNX Runtime tried them."""
+    """Models and inputs, with the points that hung in ONNX Runtime."""
 
     models: list[ModelSummary] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
     hung: dict[str, str] = field(default_factory=dict)
-    """Point id to the message: ONNX Runtime need not be waited for twice."""
+    """Maps a point id to the error message; ONNX Runtime is not tried again."""
 
 
 class Preparation:
-    """One benchmark's models, one child after the other."""
+    """Prepares one benchmark's models, one child after the other."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Preparation:
         self._tell = tell
 
     def carry_out(self) -> Prepared:
-        """All models in order; with several, one that cannot be read becomes failed cells instead of the end."""
+        """Prepare all models in order; among several, an unreadable model gives failed cells instead of an error."""
         prepared = Prepared()
         for index, source in enumerate(self._spec.models):
             try:
@@ -113,7 +113,7 @@ class Preparation:
                     asked = self._spec.models[index].asked
                     raise self._ended(f"{asked}: making inputs {death.message}", death) from death
                 skipped.append(last["id"])
-                # A model that ran and whose reference alone did not end is no model that hangs.
+                # A timeout of the reference alone does not mean that the model hangs.
                 if death.kind == "timeout" and candidate["stage"] == "candidate":
                     prepared.hung[last["id"]] = death.message
 
@@ -136,7 +136,7 @@ class Preparation:
         self._call("prepare", request, timeout_s=limit, stop=self._stop, log_path=log, on_line=hear)
 
     def _ended(self, message: str, death: ChildDeath) -> TuibenchError:
-        """What the end of a child means: out of time is no fault of the model."""
+        """Return the error for a dead child; a timeout of the command is not the model's fault."""
         if self._bounds.over:
             return PhaseTimeout(f"--max-time was over before there was a plan ({message})", "give it more time")
         kind = PhaseTimeout if death.kind == "timeout" else ModelError

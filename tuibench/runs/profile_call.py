@@ -1,4 +1,4 @@
-"""The children that make the parts of a profile: what each is told, how long it may take, what its end means."""
+"""Calls the child processes that make the parts of a profile: requests, time limits and failures."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _PHASES = {
     "timing": "timed",
     "changing": "timed",
 }
-"""What a child says it is at, and the phase that this is of a benchmark."""
+"""Maps a child's stage to a benchmark phase."""
 _KINDS = {ExitCode.MODEL: "model", ExitCode.ENGINE: "engine", ExitCode.TIMEOUT: "timeout", ExitCode.USAGE: "inputs"}
 
 
 def _ignore(_: dict[str, Any]) -> None:
-    """What nobody asked to hear."""
+    """Ignore a line."""
 
 
 def _phase_of(line: Mapping[str, Any]) -> str:
-    """Which phase of a benchmark it is that a child says it is at; '' where it says none."""
+    """Return the benchmark phase that a line announces; '' if it announces none."""
     if "stage" in line:
         return _PHASES.get(str(line["stage"]), str(line["stage"]))
     if "running" in line:
@@ -46,7 +46,7 @@ def _phase_of(line: Mapping[str, Any]) -> str:
 
 @dataclass(slots=True)
 class Caller:
-    """Calls the children of one sitting; a death is an answer, too."""
+    """Calls the children of one session; a child's death becomes a Failure."""
 
     spec: BenchmarkSpec
     run_dir: Path
@@ -55,7 +55,7 @@ class Caller:
     memory_room: Callable[[], int | None]
     call: Call
     point: Point | None = None
-    """Once it is known."""
+    """Set once inputs are prepared."""
 
     def ask(
         self,
@@ -66,9 +66,9 @@ class Caller:
         expected_s: float | None = None,
         hear: Hear = _ignore,
     ) -> Any:
-        """What the child answers, or the Failure that it ended with; OutOfTime where the command's time was over.
+        """Return the child's answer or its Failure; raise OutOfTime if the command's time is over.
 
-        `expected_s` is how long it is silent at most, as it was told.
+        `expected_s` is the longest expected silence of the child.
         """
         phase = ["start"]
 
@@ -98,7 +98,7 @@ class Caller:
             return Failure(kind, "load" if kind == "model" else phase[0], error.message, None, error.hint or None)
 
     def _request(self) -> dict[str, Any]:
-        """What every child is told."""
+        """Return the fields of every child's request."""
         return {
             "path": self.spec.models[0].path,
             "engine": self.spec.engines[0],
@@ -110,9 +110,9 @@ class Caller:
         }
 
     def _limit_s(self, phase: str, expected_s: float | None) -> float:
-        """A child that loads has what loading may take, and what it was told to take in either case.
+        """Return the limit of a phase; loading gets the larger of its own limit and the expected time.
 
-        A first inference has its own limit whatever was expected: one without an end tells no more in longer.
+        A first inference always has its own limit: waiting longer for a hung one gains nothing.
         """
         if phase == "first":
             return self.bounds.limit_s("first", None)

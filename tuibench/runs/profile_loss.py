@@ -1,4 +1,4 @@
-"""The parts of a loss profile: what the weights tell, then one changed layer after the other."""
+"""Makes the parts of a loss profile: the weights' proxies, then one changed layer after the other."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _MOST_DEATHS = 3
 
 
 class LossMaker:
-    """Makes one part after the other."""
+    """Makes the parts one by one."""
 
     def __init__(self, sitting: ProfileSitting) -> None:
         self._sitting = sitting
         self._parts = sitting.parts
 
     def make(self, name: str) -> None:
-        """One part, by its name."""
+        """Make the part with this name."""
         if name == COSTS:
             make_costs(self._sitting)
         elif name == WEIGHTS:
@@ -59,7 +59,7 @@ class LossMaker:
         sitting.pace.end()
 
     def _rounds(self) -> Iterator[tuple[Sequence[str], list[str] | None]]:
-        """Levels, and the layers to change to them; each round is told when those before it are done."""
+        """Yield levels and the layers to change (None for all); each round depends on the results of earlier ones."""
         asked, points = self._sitting.asked, self._parts.points
         levels = order_levels(asked)
         if not asked.budget or len(levels) < 2:
@@ -74,7 +74,7 @@ class LossMaker:
             yield levels[1:], list(worst)
 
     def _change(self, levels: Sequence[str], layers: list[str] | None) -> Any:
-        """All these layers at all these levels; what a child dies of is left out of the next child's work."""
+        """Change these layers at these levels. If a child dies, record the point as failed and start another child."""
         sitting, deaths = self._sitting, 0
         while True:
             at: list[tuple[str, str]] = []
@@ -102,18 +102,18 @@ class LossMaker:
             if not isinstance(answer, Failure):
                 return answer
             deaths += 1
-            # Only what it was at is to blame; what stands before or between the layers is nobody's.
+            # Only the current layer is to blame; a death outside any layer fails the whole part.
             if deaths > _MOST_DEATHS or not at:
                 return answer
             one, level = at[0]
-            # Without memory or time it is not known what the outputs would have been.
+            # Without memory or time the outputs remain unknown.
             reason, harm = f"{answer.message} with this layer changed", answer.kind == "signal"
             point = LossPoint(level, None, None, reason=reason, harm=harm)
             sitting.keep_piece(LOSSES, one, point, level)
             sitting.pass_between()
 
     def _foreseen(self, points: int, layers: list[str] | None) -> int:
-        """How many points there will be where this round, of all layers, is the first of a budget."""
+        """Return the expected number of points; estimate later rounds if this is the first of a budget."""
         asked, known = self._sitting.asked, self._parts.points
         if not asked.budget or layers is not None:
             return points
@@ -122,12 +122,12 @@ class LossMaker:
         return count_points(points - others, len(asked.levels), budget=True)
 
     def _expected_s(self) -> float:
-        """How long a child may be silent: it says something with each changed layer."""
+        """Return the longest silence of a child, which reports each changed layer."""
         return max(30.0, 10 * float(self._parts.begin.get("ms_each") or 0.0) / 1000)
 
 
 def _join(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What several children said of the same outputs."""
+    """Join the answers of several children on the same outputs."""
     joined: dict[str, Any] = {}
     for answer in answers:
         joined |= answer

@@ -1,4 +1,4 @@
-"""How far a profile is and how long it still takes, as it is said while it is made."""
+"""Progress of a profile and its estimated time left, as journal events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tuibench.runs.journal import Journal
 from tuibench.runs.profile_part import LAYERS, LOSSES, Parts, list_parts
 
 _USUAL_S = {"costs": 1.5, "roofline": 2.0, "zeros": 1.0, "layers": 4.0, "what_if": 12.0, "weights": 2.0}
-"""Until one has been made."""
+"""Used until a part of the kind has been made."""
 _WORDS = {
     "costs": "counting what each layer costs",
     "roofline": "measuring what this machine can do",
@@ -31,7 +31,7 @@ _STAGES = {
 
 
 class Pace:
-    """Of one sitting."""
+    """Reports the progress of one session."""
 
     def __init__(
         self, journal: Journal, spec: ProfileSpec, parts: Parts, clock: Callable[[], float] = time.monotonic
@@ -45,28 +45,28 @@ class Pace:
         self._kind = ""
 
     def begin(self, name: str, of: int = 0) -> None:
-        """A part begins."""
+        """Start a part."""
         self._began, self._kind = self._clock(), name.partition(" ")[0]
         done, total = self._steps(name, 0, of)
         self.say(self._words(done, total), done, total)
 
     def hear(self, name: str, line: dict[str, Any]) -> None:
-        """Pass on where a child says it is."""
+        """Report a child's stage."""
         if "stage" in line:
             done, total = self._steps(name, int(line.get("done") or 0), int(line.get("of") or 0))
             stage = _STAGES.get(str(line["stage"]), str(line["stage"])[:40])
             self.say(f"{self._words(done, total)}: {stage}", done, total)
 
     def piece(self, done: int, of: int) -> None:
-        """One more of many of the same part is there."""
+        """Report one more piece of the current part."""
         self.say(self._words(done, of), done, of)
 
     def end(self) -> None:
-        """It was made."""
+        """Finish a part and record its duration."""
         self._walls.setdefault(self._kind, []).append(self._clock() - self._began)
 
     def say(self, activity: str, done: int = 0, of: int = 0) -> None:
-        """Write it down for whoever watches."""
+        """Write a progress event."""
         self._journal.append(
             "progress", cell=None, activity=activity, stage=self._kind, done=done, of=of, eta_s=self._eta_s(done, of)
         )
@@ -78,11 +78,11 @@ class Pace:
         return f"{words}, {done} of {of}" if of else words
 
     def _steps(self, name: str, done: int, of: int) -> tuple[int, int]:
-        """Of processes which one it is, whatever it says of itself."""
+        """Return the step and the total; for layers these are processes, whatever the child reports."""
         return (int(name.partition(" ")[2]) - 1, self._spec.processes) if self._kind == LAYERS else (done, of)
 
     def _eta_s(self, done: int, of: int) -> float | None:
-        """None where nothing tells."""
+        """Return the estimated seconds left, None if unknown."""
         ahead = [name for name in list_parts(self._spec) if name not in self._parts.done | self._parts.failures.keys()]
         kinds = [name.partition(" ")[0] for name in ahead]
         spent = self._clock() - self._began if self._kind else 0.0

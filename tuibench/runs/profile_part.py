@@ -1,4 +1,4 @@
-"""The parts of a profile as its journal has them: each is durable before the next begins, and none is made twice."""
+"""The parts of a profile in its journal: each is durable before the next begins, and none is made twice."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ COSTS, ROOFLINE, ZEROS, LAYERS, WHAT_IF = "costs", "roofline", "zeros", "layers"
 WEIGHTS, LOSSES = "weights", "loss"
 
 _OF_THE_MACHINE = frozenset({ROOFLINE, ZEROS})
-"""What a profile can do without: it is about the machine, and the layers are timed all the same."""
+"""Optional parts: they describe the machine, and layers can be timed without them."""
 
 
 def name_part(part: str, n: int = 0) -> str:
-    """What a part is called in words and in sets: those that come several times have a number."""
+    """Return the name of a part; repeated parts have a number."""
     return f"{part} {n}" if n else part
 
 
 def list_parts(spec: ProfileSpec) -> tuple[str, ...]:
-    """The names of all parts that make the profile, in the order in which they are made."""
+    """Return the names of all parts of the profile, in the order of their making."""
     if spec.kind == LOSS:
         return (COSTS, WEIGHTS) if spec.approximate else (COSTS, WEIGHTS, LOSSES)
     layers = [name_part(LAYERS, n) for n in range(1, spec.processes + 1)]
@@ -42,34 +42,34 @@ def list_parts(spec: ProfileSpec) -> tuple[str, ...]:
 
 
 def order_levels(spec: ProfileSpec) -> tuple[str, ...]:
-    """As they were asked for; of a budget first the one at which it looks at every layer."""
+    """Return the requested levels; with a budget the level measured on every layer comes first."""
     first = INT8 if spec.budget and INT8 in spec.levels else spec.levels[0]
     return (first, *(level for level in spec.levels if level != first))
 
 
 @dataclass(slots=True)
 class Parts:
-    """What there is of a profile so far."""
+    """The parts of a profile so far."""
 
     costs: CostProfile | None = None
     roofline: Roofline | None = None
     zeros: ZeroEffect | None = None
     runs: dict[int, LayerRun] = field(default_factory=dict)
     what_if: dict[tuple[str, str], WhatIf] = field(default_factory=dict)
-    """By the node that a row goes by, and form."""
+    """Keyed by (main node of a row, form)."""
     weights: tuple[LayerLoss, ...] | None = None
     begin: dict[str, Any] = field(default_factory=dict)
-    """What the loss child said before its first variant."""
+    """The first line of the loss child."""
     points: dict[tuple[str, str], LossPoint] = field(default_factory=dict)
-    """By layer and level, in the order in which they were made."""
+    """Keyed by (layer, level), in the order of measurement."""
     answer: dict[str, Any] = field(default_factory=dict)
-    """What the loss child said at its end."""
+    """The final answer of the loss child."""
     done: set[str] = field(default_factory=set)
     failures: dict[str, Failure] = field(default_factory=dict)
-    """By the name of the part."""
+    """Keyed by the name of the part."""
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """One `profile_part` of the journal; what came later stands."""
+        """Apply one `profile_part` event; later events win."""
         part, n = str(event["part"]), int(event.get("n") or 0)
         name = name_part(part, n)
         if event.get("failure") is not None:
@@ -106,37 +106,37 @@ class Parts:
 
     @property
     def measured(self) -> int:
-        """How much there is that took measuring: processes, layers alone, changed layers."""
+        """Return the number of measured pieces: processes, layers alone and changed layers."""
         return len(self.runs) + len(self.what_if) + len(self.points)
 
     @property
     def changes(self) -> int:
-        """Of layers, as many as there will be; 0 until that is known."""
+        """Return the total number of layer changes, 0 while unknown."""
         return len(self.points) if LOSSES in self.done else int(self.begin.get("points") or 0)
 
     def worth(self, spec: ProfileSpec) -> bool:
-        """Whether there is anything to show."""
+        """Return whether there is anything to show."""
         if spec.kind == LOSS:
             return self.weights is not None and bool(spec.approximate or self.points)
         return bool(self.runs)
 
     def lacking(self, spec: ProfileSpec) -> dict[str, Failure]:
-        """What failed of that which was asked for; the machine's own figures are an addition."""
+        """Return the failures of requested parts, without the optional machine parts."""
         named = list_parts(spec)
         return {name: self.failures[name] for name in named if name in self.failures and name not in _OF_THE_MACHINE}
 
 
 @dataclass(slots=True)
 class PartTally:
-    """The same for lists, which only show how far it is."""
+    """The counts of a profile's parts, for lists that only show progress."""
 
     done: set[str] = field(default_factory=set)
     measured: int = 0
     changes: int = 0
-    """Of layers, as many as there will be once that is known."""
+    """Total number of layer changes, once known."""
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """One `profile_part`."""
+        """Count one `profile_part` event."""
         part, n = str(event["part"]), int(event.get("n") or 0)
         piece, begin = event.get("id") is not None, event.get("begin") is not None
         if event.get("failure") is not None or not (piece or begin):
@@ -150,9 +150,9 @@ class PartTally:
 
 
 def count_parts(spec: ProfileSpec, done: set[str], measured: int, changes: int = 0) -> dict[str, int]:
-    """How far a profile is, in the numbers by which runs are listed.
+    """Return a profile's progress in the counts of a run list.
 
-    Of a loss profile changes of layers, once it is known how many: they are nearly all of its time, and one part.
+    For a loss profile count layer changes once their number is known: they are one part, but nearly all of its time.
     """
     named = list_parts(spec)
     if spec.kind == LOSS and changes > 0:

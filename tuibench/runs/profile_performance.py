@@ -1,4 +1,4 @@
-"""The parts of a performance profile: costs, roofs and zeros of the machine, layers per process, layers alone."""
+"""Makes the parts of a performance profile: costs, machine roofs, zero effect, layers per process, layers alone."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from tuibench.runs.resumption import Disagreement, disagreement
 _COST_S = 30.0
 _MACHINE: dict[str, type[Roofline] | type[ZeroEffect]] = {ROOFLINE: Roofline, ZEROS: ZeroEffect}
 _MACHINE_S = {ROOFLINE: 3.0, ZEROS: 2.0}
-"""At most; a quiet machine is known sooner."""
+"""Longest times; a quiet machine needs less."""
 _ALONE_S = 2.0
-"""Per layer that is measured alone."""
+"""Per layer measured alone."""
 _MOST_ALONE = 20
 _LEAST_SHARE = 0.01
 _MOST_DEATHS = 3
 _FINAL = frozenset({"model", "engine", "inputs", "timeout", "memory"})
-"""Kinds of failure that another process would only repeat."""
+"""Failures that another process would only repeat."""
 
 
 def make_costs(sitting: ProfileSitting) -> None:
-    """What each node costs by its shapes; both kinds of profiles have it."""
+    """Make the costs of each node by its shapes; both kinds of profile have this part."""
     sitting.pace.begin(COSTS)
     spec = sitting.spec
     told = {"batch": spec.batches[0] if spec.batches else None, "dims": {name: values[0] for name, values in spec.dims}}
     answer = sitting.caller.ask("cost", told, expected_s=_COST_S)
     if isinstance(answer, Failure):
         refuse_endless(sitting, answer)
-        # A model that cannot be run without optimization can still be read.
+        # The costs of a model that cannot run unoptimized can still be inferred.
         why = f"the run without optimization failed: {failure_words(answer)}"
         sitting.setup.journal.append("warning", message=f"costs: {why}; shapes are inferred instead")
         answer = sitting.caller.ask("cost", told | {"static": why}, expected_s=_COST_S)
@@ -48,24 +48,24 @@ def make_costs(sitting: ProfileSitting) -> None:
 
 
 def refuse_endless(sitting: ProfileSitting, failure: Failure) -> None:
-    """Raise NothingMeasured where a first inference did not end that every later part would wait for again."""
+    """Raise NothingMeasured if the first inference hung and every later part would hang, too."""
     is_endless = (failure.kind, failure.phase) == ("timeout", "first")
     if is_endless and registry.runs_ours(sitting.spec.engines[0]) and not sitting.asked.approximate:
         raise NothingMeasured.because(failure)
 
 
 class PerformanceMaker:
-    """Makes one part after the other."""
+    """Makes the parts one by one."""
 
     def __init__(self, sitting: ProfileSitting) -> None:
         self._sitting = sitting
         self._parts = sitting.parts
         past = sitting.setup.past
         self._before_ns = [run.unprofiled_us * 1e3 for run in past.parts.runs.values()] if past is not None else []
-        """What earlier sittings found."""
+        """Run times of earlier sessions."""
 
     def make(self, name: str) -> None:
-        """One part, by its name."""
+        """Make the part with this name."""
         part, _, number = name.partition(" ")
         if part == COSTS:
             make_costs(self._sitting)
@@ -77,7 +77,7 @@ class PerformanceMaker:
             self._make_what_if()
 
     def _make_of_machine(self, part: str) -> None:
-        """What is true of the machine whatever the model: as it was measured in the last week, or anew."""
+        """Make a part about the machine: from the cache of the last week, or measured."""
         sitting = self._sitting
         if self._lacks_alone(part):
             return
@@ -89,7 +89,7 @@ class PerformanceMaker:
         max_s = _MACHINE_S[part]
         told = sitting.placed() | {"max_s": max_s}
         if part == ROOFLINE and ZEROS not in self._parts.done and self._known(ZEROS) is None:
-            # What one process loads takes as long as what it measures.
+            # Measure both in one process, as loading takes as long as measuring.
             max_s += _MACHINE_S[ZEROS]
             told |= {"zeros_s": _MACHINE_S[ZEROS]}
         answer = sitting.caller.ask(part, told, expected_s=max_s)
@@ -103,7 +103,7 @@ class PerformanceMaker:
         sitting.pace.end()
 
     def _lacks_alone(self, part: str) -> bool:
-        """Whether the engine of this profile is not one that such a part is measured with, which is written down."""
+        """Return whether the profile's engine cannot measure this part; record the failure if so."""
         engine = self._sitting.spec.engines[0]
         if registry.runs_ours(engine):
             return False
@@ -111,13 +111,13 @@ class PerformanceMaker:
         return True
 
     def _known(self, part: str) -> Roofline | ZeroEffect | None:
-        """What is kept of the machine; None where that is nothing, or is to be measured anew."""
+        """Return the cached measurement of this machine; None if missing, unusable or to be measured again."""
         sitting = self._sitting
         found = None if sitting.asked.fresh_roofs else sitting.shelf.get(part, sitting.cores, _MACHINE[part])
         return found if found is not None and _is_sound(found) else None
 
     def _keep_of_machine(self, part: str, found: Roofline | ZeroEffect) -> None:
-        """For this profile in any case; for later ones where they could do with it."""
+        """Keep the result in this profile; cache it for later ones if it is sound."""
         sitting = self._sitting
         sitting.keep(part, found)
         if _is_sound(found):
@@ -146,14 +146,14 @@ class PerformanceMaker:
         sitting.pace.end()
 
     def _final(self) -> Failure | None:
-        """Why another process would fail, too, where the first one told."""
+        """Return the first process's failure if every further process would fail in the same way."""
         if self._parts.runs:
             return None
         earlier = [failure for name, failure in self._parts.failures.items() if name.startswith(LAYERS)]
         return next((failure for failure in earlier if failure.kind in _FINAL), None)
 
     def _require_agreement(self, found: LayerRun) -> None:
-        """Raise Disagreement where the machine is not as fast as in the sitting before: times would not be of one."""
+        """Raise Disagreement if the machine's speed differs from the previous session."""
         before, self._before_ns = self._before_ns, []
         difference = disagreement(found.unprofiled_us * 1e3, before) if before else None
         if difference is None:
@@ -175,13 +175,13 @@ class PerformanceMaker:
         else:
             rows = self._heavy()
             went_well = [self._make_alone(form, rows) for form in sitting.asked.what_if]
-            # A failure that was written down stands: what is kept after it would take it back.
+            # Keep a recorded failure: storing a result would remove it.
             if all(went_well):
                 sitting.keep(WHAT_IF, None)
         sitting.pace.end()
 
     def _make_alone(self, form: str, rows: Mapping[str, Sequence[str]]) -> bool:
-        """Whether all rows could be tried in isolation; what a child dies of is left out of the next one's work."""
+        """Measure all rows alone; return false if that failed. Skip rows that killed a child."""
         sitting, known, deaths = self._sitting, self._parts.what_if, 0
         while left := {row: list(nodes) for row, nodes in rows.items() if (row, form) not in known}:
             sitting.pass_between()
@@ -202,7 +202,7 @@ class PerformanceMaker:
             if not isinstance(answer, Failure):
                 return True
             deaths += 1
-            # What stands before the first of them or behind the last is nobody's.
+            # A death outside any row fails the whole part.
             if answer.kind in _FINAL - {"timeout", "memory"} or deaths > _MOST_DEATHS or not at:
                 sitting.fail(WHAT_IF, answer)
                 return False
@@ -211,9 +211,9 @@ class PerformanceMaker:
         return True
 
     def _heavy(self) -> dict[str, tuple[str, ...]]:
-        """The nodes of each row that takes time worth saving and has products to save it on, heaviest row first.
+        """Return the nodes of each row with a relevant share of time and float products, slowest row first.
 
-        By the node with most products.
+        Keys are each row's node with the most products.
         """
         run = self._parts.runs[min(self._parts.runs)] if self._parts.runs else None
         if run is None or self._parts.costs is None:
@@ -230,7 +230,7 @@ class PerformanceMaker:
 
 
 def _is_sound(found: Roofline | ZeroEffect) -> bool:
-    """Whether a later profile could do with it: all of it is there, and nobody disturbed it."""
+    """Return whether a measurement fits for later profiles: complete and undisturbed."""
     if found.grade is None or is_disturbed(found.grade):
         return False
     if isinstance(found, Roofline):

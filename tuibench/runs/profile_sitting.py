@@ -1,4 +1,4 @@
-"""What the makers of a profile's parts share: its journal, its children, and what is between two parts."""
+"""The shared context of a profile's part makers: journal, children, and checks between parts."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _MORE_TIME = "--timeout 2 waits twice as long"
 
 
 class NothingMeasured(TuibenchError):
-    """No layer could be measured; the exit code is that of the reason."""
+    """No layer could be measured; the exit code is that of the cause."""
 
     @classmethod
     def because(cls, failure: Failure, before: str = "") -> Self:
-        """The end of a profile with nothing in it, `before` the words of the failure."""
+        """Return the error for an empty profile; `before` prefixes the failure's words."""
         hint = _MORE_TIME if failure.kind == "timeout" else failure.log_tail or ""
         error = cls(f"{before}{failure_words(failure)}", hint)
         error.exit_code = code_of(failure)
@@ -38,12 +38,12 @@ class NothingMeasured(TuibenchError):
 
 
 class WindUp(Exception):
-    """Somebody wants the profile as it is; nothing failed."""
+    """The user asked to finish the profile early; nothing failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileSitting:
-    """One sitting of a run that makes a profile."""
+    """One session of a profile run."""
 
     spec: BenchmarkSpec
     setup: Setup
@@ -56,22 +56,22 @@ class ProfileSitting:
 
     @property
     def asked(self) -> ProfileSpec:
-        """What is asked of the profile."""
+        """Return the profile specification."""
         if self.spec.profile is None:
             raise ValueError("a specification without a profile")
         return self.spec.profile
 
     @property
     def cores(self) -> int:
-        """The one count of them that is profiled."""
+        """Return the profiled core count."""
         return self.spec.cores[0]
 
     def listen(self) -> None:
-        """Take up wishes."""
+        """Apply control requests."""
         self.hearing.listen(None)
 
     def pass_between(self) -> None:
-        """Before each part, and before each of many pieces: end here where that is wanted or must be."""
+        """Check between parts and pieces: raise if the profile is to end now."""
         self.setup.stop.check()
         self.listen()
         if self.hearing.finishing and self.parts.worth(self.asked):
@@ -81,26 +81,26 @@ class ProfileSitting:
         require_room(self.setup.run_dir)
 
     def placed(self) -> dict[str, Any]:
-        """The CPUs that are idlest now, and as many threads."""
+        """Return the currently idlest CPUs and the thread count."""
         return {"cpus": list(self.setup.machine.choose(self.cores)), "threads": self.cores}
 
     def keep(self, part: str, result: Any, n: int = 0, **more: Any) -> None:
-        """Write a part down and wait until the disk has it."""
+        """Write a finished part durably."""
         self._append({"part": part, "n": n, "result": to_compact(result), **more})
 
     def keep_piece(self, part: str, one: str, result: Any, level: str = "") -> None:
-        """One of many results of the same part."""
+        """Write one of many results of a part."""
         self._append({"part": part, "id": one, "level": level, "result": to_plain(result)})
 
     def fail(self, part: str, failure: Failure, n: int = 0) -> None:
-        """Write down that a part could not be made; the others go on."""
-        # What fails for want of disk says nothing about the model, and can be made later.
+        """Record the failure of a part; other parts continue."""
+        # A failure for lack of disk space says nothing about the model and can be retried.
         require_room(self.setup.run_dir)
         self._append({"part": part, "n": n, "failure": to_plain(failure)})
         self.setup.journal.append("warning", message=f"{name_part(part, n)}: {failure_words(failure)}")
 
     def note(self, part: str, begin: Mapping[str, Any]) -> None:
-        """What a child said before it began."""
+        """Record a child's first line."""
         self._append({"part": part, "begin": dict(begin)})
 
     def _append(self, fields: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""One whole profile: prepare, then part after part in children, each on the disk before the next one begins."""
+"""One whole profile: prepare, then make its parts in child processes, each durable before the next begins."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ _OUT_OF_TIME = "--max-time was reached; the profile has what was made until then
 
 @dataclass(frozen=True, slots=True)
 class ProfileSetup:
-    """What a profile is given beside what every run is."""
+    """The setup of a profile beyond that of every run."""
 
     machine: str = ""
-    """CPU model and version of the engine: what was measured of them once need not be measured again."""
+    """CPU model and engine version, the cache key of machine measurements."""
     call: Call = call_child
 
 
 class ProfileRun:
-    """Carries a specification out that asks for a profile; everything it learns goes to the journal."""
+    """Runs a profile specification; writes all results to the journal."""
 
     def __init__(self, spec: BenchmarkSpec, setup: Setup, more: ProfileSetup | None = None) -> None:
         if spec.profile is None:
@@ -70,7 +70,7 @@ class ProfileRun:
         self._planned = False
 
     def carry_out(self) -> str:
-        """The status the run ended with: finished, cancelled, interrupted or failed; the journal has the rest."""
+        """Run the profile; return its final status: finished, cancelled, interrupted or failed."""
         self._setup.stop.beat_with(self._sitting.listen)
         past = self._setup.past
         end = carry_to_the_end(self._make, self._journal, taken_up=past is not None, out_of_time=_OUT_OF_TIME)
@@ -86,7 +86,7 @@ class ProfileRun:
         return count_parts(self._asked, over, self._parts.measured, self._parts.changes)
 
     def _failed(self) -> dict[str, Any]:
-        """The end of a run that was out of time before it had anything."""
+        """Return the end fields of a run without results before its time was over."""
         error = PhaseTimeout("--max-time was over before anything was measured", "give it more time")
         problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
         return {"status": "failed", "reason": error.message, "error": problem}
@@ -109,7 +109,7 @@ class ProfileRun:
         return {"status": "finished"} | ({"reason": ON_REQUEST} if cut_short else {})
 
     def _nothing(self) -> TuibenchError:
-        """Why nothing was measured, with the exit code that this has in every command."""
+        """Return the error for an empty profile, with the exit code of its cause."""
         lacking = self._parts.lacking(self._asked)
         if not lacking:
             return ModelError("this model has no layer with weights that could be changed", "a loss profile needs one")
@@ -159,7 +159,7 @@ class ProfileRun:
         self._sitting.caller.point = prepared.points[0]
 
     def _refuse_early(self, prepared: Prepared) -> None:
-        """End where no inputs could be made, or where the model's first inference hung already."""
+        """Raise NothingMeasured if inputs failed or the model's first inference hung."""
         point = prepared.points[0]
         failure = Failure(*point.failure) if point.failure is not None else None
         if failure is None and point.id in prepared.hung:

@@ -1,4 +1,4 @@
-"""Opening files that anybody may have put there: a pipe in a file's place would hang whoever looks."""
+"""Safe opening of files in shared places: a pipe in a file's place would block the reader."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ALWAYS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
 def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """A descriptor of a regular file; OSError for anything else, links included."""
+    """Open a regular file; raise OSError for anything else, links included."""
     descriptor = os.open(path, flags | _ALWAYS, mode)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""From the journal alone to the whole result, so that nothing a run learnt depends on the process that ran it."""
+"""Rebuilds the whole result from the journal alone, independent of the process that ran it."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ _HINT = "start the benchmark anew; the journal stays as it is"
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """One execution that is in the journal."""
+    """One execution in the journal."""
 
     n: int
     round: int
     sitting: int
-    """From 0."""
+    """Index from 0."""
     wall_s: float
     execution: Execution
 
 
 @dataclass(slots=True)
 class Track:
-    """What the journal says of one cell."""
+    """The journal's data on one cell."""
 
     cell: Cell
     executions: list[Done] = field(default_factory=list)
@@ -52,21 +52,21 @@ class Track:
     done: bool = False
     pooled: Pooled | None = None
     turns: int = 0
-    """Executions started, whatever became of them."""
+    """Number of executions started, with any outcome."""
     crashes: int = 0
     spent_s: float = 0.0
     limit_s: float | None = None
-    """What the cell may take by now, where more time was asked for."""
+    """The cell's time limit if more time was requested."""
     most: int | None = None
-    """Executions, likewise."""
+    """Most executions, likewise."""
 
     def reopen(self) -> None:
-        """It is not done after all."""
+        """Mark the cell as not done."""
         self.done, self.pooled, self.stopped_by = False, None, ""
 
 
 class Replay:
-    """Takes events in order; the result can be asked for at any time."""
+    """Applies events in order; the result is available at any time."""
 
     def __init__(self) -> None:
         self.start: dict[str, Any] = {}
@@ -76,41 +76,41 @@ class Replay:
         self.warnings: list[str] = []
         self.tracks: dict[str, Track] = {}
         self.inputs_sha256: str | None = None
-        """Of the file of inputs, where there is one."""
+        """Hash of the inputs file, if there is one."""
         self.anchors = 0
-        """Anchor executions started."""
+        """Number of anchor executions started."""
         self.boot_id = ""
         self.pid: int | None = None
         self.pid_start: int | None = None
-        """Of the last sitting's runner; the ticks from boot to its start tell it from a later owner of that number."""
+        """The last session's runner; its start in ticks since boot tells it from a later process with the same pid."""
         self.waiting: dict[str, Any] = {}
-        """Where the run stands in line; empty once it measures."""
+        """The run's place in the queue; empty once it measures."""
         self.finishing = False
-        """Whether the execution that goes on is to be the last."""
+        """True if the current execution is to be the last."""
         self.extended_s = 0.0
-        """By which the limit of --max-time was moved on request."""
+        """Total extension of the --max-time limit."""
         self.parts = Parts()
-        """Of a profile."""
+        """The parts of a profile."""
         self.granted: set[str] = set()
-        """Wishes for more time that were granted."""
+        """Ids of granted requests for more time."""
         self._spec: BenchmarkSpec | None = None
         self._anchor: list[tuple[str, Execution]] = []
         self.walls_s: list[float] = []
-        """How long each execution took from its start to its end."""
+        """Wall time of each execution."""
         self.sittings: list[Sitting] = []
         self._first_ns = self._last_ns = 0
         self._before_s = 0.0
         self.waited_s = 0.0
-        """For the machine."""
+        """Time waited for the machine."""
         self.shared = False
-        """Whether it was measured beside another run."""
+        """True if another run was measured at the same time."""
         self.events = 0
-        """How many the journal has so far."""
+        """Number of events so far."""
         self.damaged = 0
-        """Lines of the journal that cannot be read."""
+        """Number of unreadable journal lines."""
 
     def take(self, event: dict[str, Any]) -> None:
-        """One event; StoreNewer where only a newer version makes sense of it, StoreDamaged where none does."""
+        """Apply one event; raise StoreNewer if it needs a newer version, StoreDamaged if it is invalid."""
         if event.get("v", NEWEST) != NEWEST:
             require_form("this run", event["v"], event.get("versions"))
         with _nonsense_as_damage(f"event {event['seq']} ({show(event['ev'], 40)}) is damaged"):
@@ -119,38 +119,38 @@ class Replay:
 
     def _apply(self, event: dict[str, Any]) -> None:
         if event["ev"] in ("run_start", "sitting", "granted"):
-            # Clocks of two boots have nothing in common, and standing in line is not measuring.
+            # Clocks of two boots are unrelated, and time in the queue is no measuring time.
             self._before_s += 0.0 if event["ev"] == "granted" else (self._last_ns - self._first_ns) / 1e9
             self._first_ns = int(event["t_ns"])
         if event["ev"] != "run_end":
-            # The end may be written long after, by one who only saves what there is.
+            # A later process may write the end when it saves the run.
             self._last_ns = int(event["t_ns"])
         self.events = int(event["seq"]) + 1
         handler = getattr(self, f"_on_{event['ev']}", None)
-        # What is said of a cell whose plan was lost to damage cannot be placed.
+        # Skip events on cells whose plan was lost to damage.
         if handler is not None and (event.get("cell") is None or event["cell"] in self.tracks):
             handler(event)
 
     @property
     def spec(self) -> BenchmarkSpec:
-        """What was asked."""
+        """Return the specification."""
         if self._spec is None:
             self._spec = check_spec(_SPEC(self.start["spec"]))
         return self._spec
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """The plan, once it is known."""
+        """Return the planned cells, empty before the plan."""
         return tuple(track.cell for track in self.tracks.values())
 
     @property
     def planned(self) -> bool:
-        """Whether it got as far as having something to measure."""
+        """Return whether the run reached its plan."""
         return bool(self.points)
 
     @property
     def has_something(self) -> bool:
-        """Whether anything was measured."""
+        """Return whether anything was measured."""
         profile = self.spec.profile if self.start else None
         if profile is not None:
             return self.parts.worth(profile)
@@ -158,47 +158,47 @@ class Replay:
 
     @property
     def seconds(self) -> float:
-        """How long it has measured so far, over all sittings."""
+        """Return the measuring time so far, over all sessions."""
         return self._before_s + (self._last_ns - self._first_ns) / 1e9
 
     def cell(self, key: str, *, pooling: bool = True) -> CellResult:
-        """One cell as it stands; without `pooling`, most of the time of it, no figure over all iterations together."""
+        """Return a cell's current result; without `pooling` omit the pooled figures, which take most of the time."""
         return self._summarize(self.tracks[key], pooling)
 
     def result(self) -> RunResult:
-        """Everything measured so far."""
-        from tuibench.runs.replay_result import make_result  # 6 ms that a list of runs has no use for
+        """Return everything measured so far."""
+        from tuibench.runs.replay_result import make_result  # 6 ms that a list of runs does not need
 
         with _nonsense_as_damage("no result can be made of its events"):
             return make_result(self)
 
     @property
     def results(self) -> tuple[CellResult, ...]:
-        """Every cell as it stands, with all figures."""
+        """Return the current result of every cell, with all figures."""
         return tuple(self._summarize(track) for track in self.tracks.values())
 
     def names(self) -> dict[str, str]:
-        """sha256 of each model to the name it goes by on screen."""
+        """Map each model's sha256 to its display name."""
         names: dict[str, str] = {}
         for model, name in zip(self.models, model_names(self.spec.models), strict=False):
-            # Where two files have the same content, the cell is that of the first.
+            # Of two files with the same content the first one names the cells.
             names.setdefault(model.sha256, name)
         return names
 
     @property
     def anchor(self) -> str | None:
-        """The key of the cell that was measured most often to tell the machine of now from that of before."""
+        """Return the key of the cell with the most anchor executions."""
         keys = [key for key, _ in self._anchor]
         return max(keys, key=keys.count, default=None)
 
     def drift(self) -> dict[str, Any]:
-        """How far the anchor cell has moved since the beginning; {} where nothing tells."""
+        """Return the drift of the anchor cell since the start; {} with fewer than two executions."""
         anchor = self.anchor
         return _drift([execution.p50_ns / 1e6 for key, execution in self._anchor if key == anchor])
 
     @property
     def damage_words(self) -> str:
-        """Lines of the journal that are not in the result; '' for none."""
+        """Describe the unreadable journal lines; '' for none."""
         return f"{count_of(self.damaged, 'line')} of its journal cannot be read" if self.damaged else ""
 
     def _summarize(self, track: Track, pooling: bool = True) -> CellResult:
@@ -263,9 +263,9 @@ class Replay:
         track.executions.append(Done(int(event["n"]), int(event["round"]), place, wall_s, execution))
 
     def _count_in_sitting(self) -> int:
-        """One more was measured in the sitting that goes on; its place."""
+        """Count one more measurement in the current session; return the session's index."""
         if not self.sittings:
-            # The head of the journal was lost to damage.
+            # The start of the journal was lost to damage.
             self.sittings.append(_sitting({}))
         place = len(self.sittings) - 1
         self.sittings[place] = replace(self.sittings[place], executions=self.sittings[place].executions + 1)
@@ -318,13 +318,13 @@ class Replay:
 
 
 def all_warnings(past: Replay) -> tuple[str, ...]:
-    """Warnings of the run, and what of its journal is lost."""
+    """Return the run's warnings and a note on lost journal lines."""
     return (*past.warnings, *filter(None, [past.damage_words]))
 
 
 @contextmanager
 def _nonsense_as_damage(what: str) -> Iterator[None]:
-    """Raise StoreDamaged for the errors of events that make no sense."""
+    """Raise StoreDamaged for errors caused by invalid events."""
     try:
         yield
     except NONSENSE as error:
@@ -333,7 +333,7 @@ def _nonsense_as_damage(what: str) -> Iterator[None]:
 
 
 def _status(track: Track, end: Mapping[str, Any]) -> tuple[str, str]:
-    """Status of a cell, and why it has no more executions."""
+    """Return a cell's status, and the reason why it has no more executions."""
     if track.failure is not None:
         return "partial" if track.executions else "failed", track.stopped_by
     if track.done:
@@ -350,7 +350,7 @@ def _read_plan(event: Mapping[str, Any]) -> tuple[tuple[ModelSummary, ...], tupl
 
 
 def _drift(p50_ms: Sequence[float]) -> dict[str, Any]:
-    """What executions of one cell, over all of a run, say of the machine; nothing where there is no second one."""
+    """Return the drift over a cell's executions in a run; {} with fewer than two."""
     if len(p50_ms) < 2:
         return {}
     spread = log_interval(p50_ms)
@@ -364,7 +364,7 @@ def _drift(p50_ms: Sequence[float]) -> dict[str, Any]:
 
 
 def _why_early(end: Mapping[str, Any], count: int) -> str:
-    """Why a cell has no more executions than it has, from how its run ended."""
+    """Return the reason for a cell's early end, from the end of its run."""
     done = count_of(count, "execution")
     if end.get("status") == "cancelled":
         return f"cancelled after {done}"
@@ -381,7 +381,7 @@ def _sitting(event: Mapping[str, Any]) -> Sitting:
 
 
 def replay(events: Iterable[dict[str, Any]], state: Replay | None = None) -> Replay:
-    """All events of a journal, after those that `state` has taken."""
+    """Apply all events of a journal, after those in `state`."""
     state = state or Replay()
     for event in events:
         state.take(event)

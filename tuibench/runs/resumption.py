@@ -1,4 +1,4 @@
-"""Taking up a run that broke off: nothing is measured twice, and nothing is mixed that was not alike."""
+"""Resumes an interrupted run: measures nothing twice and mixes only comparable executions."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from tuibench.stats.student import t_quantile
 _BLOCK = 1 << 20
 _LEAST_MARGIN = 0.05
 _UNKNOWN_MARGIN = 0.15
-"""As a difference of logarithms: where there are too few executions to know their spread."""
+"""Difference of logarithms allowed with too few executions to know their spread."""
 
 
 class Disagreement(TuibenchError):
-    """The machine does not measure as it did before; going on would mix two populations in one number."""
+    """The machine measures differently than before; resuming would mix two populations in one number."""
 
     exit_code = ExitCode.NOT_COMPARABLE
 
 
 def changed_machine(run: str, changes: Sequence[str]) -> Disagreement:
-    """The refusal to resume a run on a machine that has changed since."""
+    """Return the refusal to resume a run on a changed machine."""
     return Disagreement(
         f"this machine is not what it was when the run began: {'; '.join(changes)}",
         f"tuibench resume {run} --mixed measures the rest all the same and marks the result; "
@@ -41,9 +41,9 @@ def changed_machine(run: str, changes: Sequence[str]) -> Disagreement:
 
 
 def hash_inputs(path: str | None) -> str | None:
-    """The sha256 of a file of inputs, by which a later sitting knows it again; None where inputs are made.
+    """Return the sha256 of an inputs file, None for generated inputs; later sessions compare it.
 
-    OSError where it is not there, or no regular file.
+    Raise OSError if the file is missing or not a regular file.
     """
     if path is None:
         return None
@@ -55,7 +55,7 @@ def hash_inputs(path: str | None) -> str | None:
 
 
 def check_plan(past: Replay, prepared: Prepared, cells: Sequence[Cell], inputs_sha256: str | None) -> None:
-    """Raise ModelError unless models, inputs and cells are those of the first sitting."""
+    """Raise ModelError unless models, inputs and cells match the first session's."""
     if past.inputs_sha256 != inputs_sha256:
         raise ModelError("the file of --inputs changed since this run began", "put the old one back, or start anew")
     for old, new in zip(past.models, prepared.models, strict=True):
@@ -67,7 +67,7 @@ def check_plan(past: Replay, prepared: Prepared, cells: Sequence[Cell], inputs_s
 
 
 def restore(schedule: Schedule, past: Replay) -> list[Progress]:
-    """Bring a schedule to where the journal ends; returns the cells that have had enough and were not told so."""
+    """Restore a schedule from the journal; return cells that are complete but not recorded as done."""
     enough = []
     for key, track in past.tracks.items():
         progress = schedule.progress[key]
@@ -88,16 +88,16 @@ def restore(schedule: Schedule, past: Replay) -> list[Progress]:
 
 
 def cheapest(past: Replay) -> Track | None:
-    """The cell that has been the anchor so far, else the measured one that takes the least time to measure again."""
+    """Return the previous anchor cell, else the measured cell that is cheapest to repeat."""
     measured = [t for t in past.tracks.values() if t.executions and t.failure is None]
     before = [t for t in measured if t.cell.key == past.anchor]
     return min(before or measured, key=lambda t: t.spent_s / len(t.executions), default=None)
 
 
 def disagreement(p50_ns: float, before_ns: Sequence[float]) -> str | None:
-    """Why an anchor execution cannot come from the same machine as those before it; None where it can.
+    """Return how an anchor execution differs from earlier ones; None if it fits.
 
-    The margin is a 95 % prediction interval for one more execution, and never below 5 %.
+    The margin is a 95 % prediction interval for one more execution, and at least 5 %.
     """
     logs = [math.log(value) for value in before_ns]
     center, deviation = mean_and_deviation(logs)

@@ -1,4 +1,4 @@
-"""What was measured of this machine for profiles, kept in the cache: it costs seconds and does not change by itself."""
+"""Cache of machine measurements for profiles, which take seconds and rarely change."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ T = TypeVar("T", bound="Roofline | ZeroEffect")
 
 _PLACE = "roofs"
 _FORM = 2
-"""Of what is measured and how: with another one nothing that was kept is used."""
+"""Version of the measurement; entries of another version are ignored."""
 _OLD_S = 7 * 24 * 3600.0
-"""What was measured while others worked must not stay the roof for ever."""
+"""Maximum age: a result disturbed by other work must expire."""
 
 
 class RoofShelf:
-    """Of one machine; `machine` says CPU model and engine version, of which another one measures differently."""
+    """The cache of one machine; `machine` names CPU model and engine version."""
 
     def __init__(self, cache: str | None, machine: str, clock: Callable[[], float] = time.time) -> None:
         self._cache = cache
@@ -31,16 +31,16 @@ class RoofShelf:
         self._clock = clock
 
     def get(self, part: str, cores: int, kind: type[T]) -> T | None:
-        """What was measured in the last week; None where nothing was, or it cannot be used."""
+        """Return a measurement of the last week; None if missing or unusable."""
         return None if self._cache is None else self._shelf(kind).get(self._key(part, cores))
 
     def put(self, part: str, cores: int, found: Roofline | ZeroEffect) -> None:
-        """Keep it; a cache that cannot be written costs the next profile some seconds and nothing else."""
+        """Store a measurement; a failure only costs the next profile some seconds."""
         if self._cache is not None:
             self._shelf(type(found)).put(self._key(part, cores), found)
 
     def forget(self, part: str, cores: int) -> None:
-        """What was found now is not fit to be kept: what was kept before is not what this machine does any more."""
+        """Drop an entry that a new, unsound measurement has made doubtful."""
         if self._cache is not None:
             self._shelf(Roofline).forget(self._key(part, cores))
 
@@ -52,7 +52,7 @@ class RoofShelf:
 
 
 def has_roofs(cache: str, cores: int, clock: Callable[[], float] = time.time) -> bool:
-    """Whether something of the kind is kept for so many cores, for estimates that need no more than a guess."""
+    """Return whether roofs for this core count are cached, as a rough input for estimates."""
     begin = f"roofline-{cores}-cores-"
     try:
         kept = [entry.stat().st_mtime for entry in os.scandir(Path(cache) / _PLACE) if entry.name.startswith(begin)]
@@ -62,7 +62,7 @@ def has_roofs(cache: str, cores: int, clock: Callable[[], float] = time.time) ->
 
 
 def describe_machine(engine: str) -> str:
-    """CPU and engine in one line: by it what was measured of both is known again."""
+    """Return CPU and engine in one line, the cache key of their measurements."""
     process = this_process()
     cpu = read_facts(process)["env"]["cpu"]
     isa = " ".join(str(name) for name in cpu.get("isa") or ())

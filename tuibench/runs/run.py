@@ -1,4 +1,4 @@
-"""One whole run: prepare, plan, rounds of executions, each result on disk before the next one starts."""
+"""One whole benchmark run: prepare, plan, then rounds of executions, each result durable before the next starts."""
 
 from __future__ import annotations
 
@@ -42,38 +42,38 @@ Execute = Callable[[Job, Bounds, StopSwitch, Callable[[Mapping[str, Any]], None]
 def execute(
     job: Job, bounds: Bounds, stop: StopSwitch, listen: Callable[[Mapping[str, Any]], None], pad: int
 ) -> Execution | Failure:
-    """A real worker for one execution."""
+    """Run one execution in a real worker."""
     return Supervision(job, bounds, stop, listen, pad).carry_out()
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a run is given besides its specification."""
+    """The context of a run beside its specification."""
 
     run_dir: Path
     journal: Journal
     machine: Machine
     stop: StopSwitch
     memory_room: Callable[[], int | None]
-    """Bytes that may be allocated now."""
+    """Returns the bytes that may be allocated now."""
     seed: int
     execute: Execute = execute
     plan_only: bool = False
-    """For --dry-run: nothing is measured once the plan stands."""
+    """For --dry-run: stop after the plan."""
     past: Replay | None = None
-    """What earlier sittings of this run have measured."""
+    """The replay of earlier sessions."""
     mixed: bool = False
-    """Whether to go on although the machine may have changed since."""
+    """True to resume although the machine may have changed."""
     cache: str | None = None
-    """Where checksums of models are remembered; None for nowhere."""
+    """Cache directory for model checksums; None for no cache."""
     save: Save = dict
-    """Called when all is measured, before the journal says so; what it returns joins that last event."""
+    """Called when all is measured, before the end event; its result is merged into that event."""
     call: Call = call_child
-    """Asks a child to read the model and to make its inputs."""
+    """Calls a child process to read the model and to make its inputs."""
 
 
 class Run:
-    """Carries a specification out; everything it learns goes to the journal."""
+    """Runs a specification; writes all results to the journal."""
 
     def __init__(self, spec: BenchmarkSpec, setup: Setup) -> None:
         self._spec = spec
@@ -93,10 +93,10 @@ class Run:
         self._anchored: Execution | None = None
         """The last anchor execution."""
         self._cut_short = False
-        """Whether cells were still to be measured when the run was finished on request."""
+        """True if unmeasured cells were left when the run was finished on request."""
 
     def carry_out(self) -> str:
-        """The status the run ended with: finished, cancelled, interrupted or failed; the journal has the rest."""
+        """Run the benchmark; return its final status: finished, cancelled, interrupted or failed."""
         self._setup.stop.beat_with(self._listen)
         status = self._measure()
         if status["status"] in ("finished", "cancelled") and (self._planned or self._setup.past is not None):
@@ -105,7 +105,7 @@ class Run:
         return str(status["status"])
 
     def _count(self) -> dict[str, int]:
-        """What the run came to so far, earlier sittings included."""
+        """Return the run's counts so far, earlier sessions included."""
         if not self._planned and self._setup.past is not None:
             return count(self._setup.past)
         every = self._schedule.progress.values()
@@ -162,9 +162,9 @@ class Run:
             self._refuse_early(cell)
 
     def _go_on(self, past: Replay) -> None:
-        """Take up where the last sitting ended, once the machine has shown that it measures as it did then."""
+        """Continue after the last session, once an anchor execution shows that the machine measures as before."""
         enough = restore(self._schedule, past)
-        # To which class a cell was held is not in the journal, but follows from what was measured.
+        # The journal does not contain the forced I/O classes; they follow from the executions.
         for key in self._schedule.progress:
             self._level(key)
         for progress in enough:
@@ -187,7 +187,7 @@ class Run:
             raise Disagreement(difference)
 
     def _refuse_early(self, cell: Cell) -> None:
-        """Fail a cell for which no inputs could be made, or whose first inference hung already."""
+        """Fail a cell without inputs, or whose first inference hung already."""
         point = next(p for p in self._prepared.points if p.id == cell.point)
         failure = None
         if point.failure is not None:
@@ -210,7 +210,7 @@ class Run:
             require_room(self._setup.run_dir)
             if turn.anchor or self._schedule.progress[turn.cell.key].live:
                 self._take(turn)
-        # Somebody may have asked for more in the instant in which the last cell had enough.
+        # A request for more time may have come just as the last cell was done.
         self._listen()
         return bool(turns) or bool(self._schedule.live)
 
@@ -219,11 +219,11 @@ class Run:
 
     @property
     def _has_something(self) -> bool:
-        """Whether there is anything to end with: an execution at least, or the reason why there is none."""
+        """Return whether any cell has an execution or a failure to end with."""
         return any(p.executions or p.failure for p in self._schedule.progress.values())
 
     def _wind_up(self) -> None:
-        """Have all cells that were measured at least once done with what they have."""
+        """Finish all cells that have at least one execution."""
         self._cut_short = True
         for progress in self._schedule.live:
             if progress.executions:
@@ -242,11 +242,11 @@ class Run:
                 self._rng.randrange(1 << 16),
             )
         except OSError as error:
-            # No process, no descriptor or no place for its log: that is this execution's end, not the run's.
+            # No process, no descriptor or no place for its log: fail the execution, not the run.
             answer = Failure("exception", "start", f"{error.strerror or error}")
         wall_s = time.monotonic() - begin
         if isinstance(answer, Failure):
-            # What fails for want of disk says nothing about the cell, and can be measured later.
+            # A failure for lack of disk space says nothing about the cell and can be retried.
             require_room(self._setup.run_dir)
             self._fail(turn, answer, wall_s)
         else:
@@ -271,7 +271,7 @@ class Run:
             self._done(progress)
 
     def _level(self, key: str) -> None:
-        """Hold cells that will be compared to the I/O class that all of them can have."""
+        """Force cells that are compared to an I/O class that all of them support."""
         group = [k for k in self._twins.get(key, ()) if not self._schedule.progress[k].failure]
         members = [self._schedule.progress[k] for k in group]
         seen = {p.io or e.used.io for p in members for e in p.executions[-1:]}
@@ -312,12 +312,12 @@ class Run:
 
 
 def _place(turn: Turn) -> dict[str, Any]:
-    """Which execution an event is about."""
+    """Return the fields that identify an execution in an event."""
     return {"cell": turn.cell.key, "n": turn.n, "round": turn.round, "anchor": turn.anchor}
 
 
 def _read(file: str | None) -> Sequence[int] | None:
-    """The samples to pool, thinned; None where there are none to be read, and the histogram stands in."""
+    """Return the samples to pool, thinned; None if there are none, and the histogram is used."""
     if file is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Which cell runs next, and when each has had enough; pure, so that order and stop rule are tested without a clock."""
+"""Scheduling of cells and the stop rule; pure, so that tests need no clock."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CRASHES = frozenset({"signal", "exit"})
 
 @dataclass(slots=True)
 class Progress:
-    """What a cell has had so far."""
+    """The progress of one cell."""
 
     cell: Cell
     executions: list[Execution] = field(default_factory=list)
@@ -28,42 +28,42 @@ class Progress:
     failure: Failure | None = None
     stopped_by: str = ""
     turns: int = 0
-    """Executions started, whatever became of them: the n of each."""
+    """Number of executions started, with any outcome; the n of each."""
     io: str | None = None
-    """Forced, once a cell it will be compared with could do no better."""
+    """The I/O class forced by a cell to compare with that supports no better one."""
     unlevel: bool = False
-    """Whether it could not do the class it was forced to."""
+    """True if the cell did not support the forced class."""
     limit_s: float | None = None
-    """Instead of the effort's, once more time was asked for."""
+    """Replaces the effort's limit once more time was requested."""
     most: int | None = None
-    """Executions, likewise."""
+    """Most executions, likewise."""
     stream_kind: str | None = None
-    """Of the first execution, and so of all: near a millisecond the rule would choose now this, now that."""
+    """Fixed by the first execution: near a millisecond the rule would alternate."""
 
     @property
     def live(self) -> bool:
-        """Whether it still needs executions."""
+        """Return whether the cell needs more executions."""
         return not self.stopped_by
 
     @property
     def p50_ns(self) -> float | None:
-        """The geometric mean so far."""
+        """Return the geometric mean of the p50s so far."""
         logs = self.logs
         return math.exp(sum(logs) / len(logs)) if logs else None
 
     @property
     def logs(self) -> list[float]:
-        """ln p50 of each execution."""
+        """Return ln p50 of each execution."""
         return [math.log(e.p50_ns) for e in self.executions]
 
     @property
     def half_width(self) -> float | None:
-        """Of the 95 % interval so far."""
+        """Return the half-width of the 95 % interval so far."""
         return half_width(self.logs) if len(self.executions) >= 2 else None
 
     @property
     def execution_s(self) -> float:
-        """Wall time of one execution, start included."""
+        """Return the mean wall time of an execution, start included."""
         return self.spent_s / max(1, len(self.executions) + self.crashes)
 
 
@@ -78,7 +78,7 @@ class Turn:
 
 
 class Schedule:
-    """Rounds in random order; a cell leaves when it is known well enough, failed, or has had its time."""
+    """Rounds in random order; a cell leaves when its interval is narrow enough, or it failed, or its time is over."""
 
     def __init__(self, cells: Sequence[Cell], effort: Effort, rng: random.Random) -> None:
         self.progress = {cell.key: Progress(cell) for cell in cells}
@@ -90,11 +90,11 @@ class Schedule:
 
     @property
     def live(self) -> list[Progress]:
-        """Cells that go on."""
+        """Return the cells that need more executions."""
         return [p for p in self.progress.values() if p.live]
 
     def next_round(self) -> list[Turn]:
-        """Every live cell once in fresh random order, and the anchor first where there is a sweep to drift."""
+        """Return every live cell once in random order; add an anchor execution at either end if a sweep may drift."""
         self.round += 1
         cells = [p.cell for p in self.live]
         if not cells:
@@ -107,7 +107,7 @@ class Schedule:
         return turns
 
     def anchor_turn(self, cell: Cell) -> Turn:
-        """One more execution of a cell that tells the machine of now from that of before."""
+        """Return one more execution of a cell, to compare the machine with its earlier state."""
         self.anchor_turns += 1
         return Turn(cell, -self.anchor_turns, self.round, True)
 
@@ -117,7 +117,7 @@ class Schedule:
         return progress.turns
 
     def _pick_anchor(self) -> Cell | None:
-        """The cheapest cell, from the second round on; with one or two cells each is its own anchor."""
+        """Return the cheapest cell from round two on; None with up to two cells, which show drift themselves."""
         if len(self.progress) <= 2 or self.round < 2:
             return None
         if self.anchor is None or self.progress[self.anchor.key].failure is not None:
@@ -128,7 +128,7 @@ class Schedule:
         return self.anchor
 
     def record(self, turn: Turn, execution: Execution, wall_s: float) -> Decision:
-        """Take a result and decide about its cell."""
+        """Record a result and decide about its cell."""
         progress = self.progress[turn.cell.key]
         progress.executions.append(execution)
         progress.stream_kind = execution.used.stream_kind
@@ -139,17 +139,17 @@ class Schedule:
         return decision
 
     def _decide(self, progress: Progress) -> Decision:
-        """Judge a cell; one that was given more time is not given up before that is over."""
+        """Decide about a cell; do not give up one with extended time before that is over."""
         decision = decide(progress.logs, self.effort_for(progress), progress.spent_s, progress.execution_s)
         if decision.reason == "hopeless" and progress.limit_s is not None:
             return replace(decision, stop=False, reason="", sentence="")
         return decision
 
     def extend(self, more_s: float) -> tuple[int, dict[str, dict[str, float]]]:
-        """Give every cell that goes on, or had had its time or its number, that much of both again.
+        """Give every unfinished cell, and each that reached its limit, this much more time and executions in
+        proportion.
 
-        Cells that reached their target, or failed, are done. The number of executions grows as the time does; back
-        comes by how many, and the new bounds of each cell that goes on.
+        Skip cells that failed or reached their target. Return the added executions and each extended cell's new bounds.
         """
         extended = {}
         for key, progress in self.progress.items():
@@ -163,14 +163,14 @@ class Schedule:
         return self._share(self._effort, more_s), extended
 
     def _share(self, effort: Effort, more_s: float) -> int:
-        """The executions that go with some time, as all of them go with the limit."""
+        """Return the number of executions for some time, in proportion to the effort."""
         return math.ceil(effort.max_executions * more_s / self._effort.limit_s)
 
     def _wants_more(self, progress: Progress) -> bool:
         return bool(progress.executions) and self._decide(progress).reason != "target"
 
     def record_failure(self, turn: Turn, failure: Failure, wall_s: float) -> bool:
-        """Take a failure; True where the cell gets one more try, which only a crash while timing does."""
+        """Record a failure; return True for one retry, only after a crash while timing."""
         progress = self.progress[turn.cell.key]
         progress.spent_s += wall_s
         progress.crashes += 1
@@ -181,7 +181,7 @@ class Schedule:
         return False
 
     def effort_for(self, progress: Progress) -> Effort:
-        """The effort, cut to three executions where a call lasts longer than a second, and what was added to it."""
+        """Return a cell's effort: three executions if a call takes over a second, plus extensions."""
         base = self._base(progress)
         if progress.limit_s is None or progress.most is None:
             return base
@@ -194,7 +194,7 @@ class Schedule:
         return self._effort
 
     def force_io(self, group: Sequence[str], io: str) -> None:
-        """Hold the group to one I/O class from now on; what was measured in another goes once the new one has held."""
+        """Force the group to one I/O class; results in another are dropped after the first one in the new class."""
         for key in group:
             progress = self.progress[key]
             progress.io = io
@@ -202,7 +202,7 @@ class Schedule:
                 progress.stopped_by = ""
 
     def start_anew(self, key: str, io: str) -> bool:
-        """Let go of executions of a cell in other classes; True where there were some."""
+        """Drop a cell's executions in other I/O classes; return whether there were any."""
         progress = self.progress[key]
         kept = [e for e in progress.executions if e.used.io == io]
         if len(kept) == len(progress.executions):
@@ -213,7 +213,7 @@ class Schedule:
         return True
 
     def give_way(self, turn: Turn) -> bool:
-        """Whether a cell that cannot do the class it was forced to may go on as it was; its numbers then stand."""
+        """Return whether a cell that fails in a forced class may keep its own, with its results."""
         progress = self.progress[turn.cell.key]
         if progress.io is None or not progress.executions:
             return False
@@ -222,14 +222,14 @@ class Schedule:
         return True
 
     def decide_again(self, key: str) -> Decision:
-        """Judge a cell anew after some of its executions went."""
+        """Decide about a cell again after some of its executions were dropped."""
         progress = self.progress[key]
         decision = self._decide(progress)
         progress.stopped_by = decision.sentence if decision.stop else ""
         return decision
 
     def eta_s(self, default_s: float) -> float:
-        """Seconds that the rest will take, from what executions have cost and what their spread predicts."""
+        """Estimate the seconds left from the cost of executions and their spread."""
         total = 0.0
         for progress in self.live:
             cost = progress.execution_s if progress.executions else default_s
@@ -246,7 +246,7 @@ class Schedule:
 
 
 def slow_executions(effort: Effort) -> Effort:
-    """Three executions instead of a target, unless the number of executions or the time was asked for."""
+    """Return an effort of three executions without a target, unless a fixed number was requested."""
     if effort.target is None:
         return effort
     count = min(_SLOW_EXECUTIONS, effort.max_executions)

@@ -47,7 +47,7 @@ def sweep(root: Path) -> None:
     try:
         names = os.listdir(root)
     except OSError:
-        return  # nothing can be made there either, and whoever tries says so
+        return  # nothing can be made there either, and the next attempt reports it
     for name in filter(_NAME.fullmatch, names):
         _remove_unheld(root / name)
 

@@ -1,6 +1,6 @@
-"""What was found out once and need not be again, in files of the cache: of one kind, of one form, of one age at most.
+"""File cache for values of one kind, with a version and a maximum age.
 
-A file is one line as journals have them, under a checksum. Whatever is wrong with it, it is as if it were not there.
+A file is one checksummed line in the journal's format. Any defective file counts as missing.
 """
 
 from __future__ import annotations
@@ -22,27 +22,27 @@ from tuibench.runs.regular import open_regular
 T = TypeVar("T")
 
 NO_SUCH = (TypeError, ValueError, KeyError, AttributeError, IndexError, RecursionError)
-"""What comes of making a thing of what another version, or nobody of ours, wrote."""
+"""Errors of building a value from a file of another version or origin."""
 _SUFFIX = ".kept"
 _ODD = re.compile(r"[^A-Za-z0-9.]+")
 _MOST_BYTES = 1 << 25
 _ROOM_BYTES = 1 << 26
-"""Of all files of a shelf together: the oldest go first."""
+"""Total size of a cache's files; the oldest are deleted first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf(Generic[T]):
-    """Things of one kind by their keys; `make` builds one from plain values, and raises for what is none."""
+    """A cache by key; `make` builds a value from plain data and raises on invalid data."""
 
     directory: Path
     form: int
-    """Of what is kept and how it is found out: what says another one is not used."""
+    """Version of the cached values; entries of another version are ignored."""
     make: Callable[[Any], T]
     oldest_s: float | None = None
     clock: Callable[[], float] = time.time
 
     def get(self, key: str) -> T | None:
-        """None where there is none, or none that can be used."""
+        """Return the value, or None if it is missing or unusable."""
         try:
             with os.fdopen(open_regular(self.path(key)), "rb") as handle:
                 status = os.fstat(handle.fileno())
@@ -50,14 +50,14 @@ class Shelf(Generic[T]):
                 if old or status.st_size > _MOST_BYTES:
                     return None
                 found = decode(handle.read())
-            # The name is a digest, and whoever can write there may have copied it from elsewhere.
+            # The name is only a digest, and the file may be a copy: compare the key.
             fits = found is not None and (found["form"], found["key"]) == (self.form, key)
             return self.make(found["result"]) if found is not None and fits else None
         except (OSError, *NO_SUCH):
             return None
 
     def put(self, key: str, thing: T) -> None:
-        """Keep it; a cache that cannot be written costs the next one some seconds and nothing else."""
+        """Store a value; a failure only costs recomputing it."""
         try:
             line = encode({"form": self.form, "key": key, "result": to_compact(thing)})
             make_private(self.directory)
@@ -67,14 +67,14 @@ class Shelf(Generic[T]):
             return
 
     def forget(self, key: str) -> None:
-        """It is not so any more, and what is so now is not fit to be kept."""
+        """Drop an entry that is no longer valid."""
         try:
             self.path(key).unlink(missing_ok=True)
         except OSError:
-            return  # it counts until it is too old, as it did before
+            return  # the entry stays until it expires
 
     def path(self, key: str) -> Path:
-        """Where something is kept, under a name that says what it is."""
+        """Return the file of a key, with a readable name."""
         words = _ODD.sub("-", key)[:80].strip("-")
         return self.directory / f"{words}-{hashlib.sha256(key.encode()).hexdigest()[:16]}{_SUFFIX}"
 

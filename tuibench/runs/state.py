@@ -1,4 +1,4 @@
-"""In what state a run is, told from what lies on disk and from the kernel's lock alone: no daemon, no pid file."""
+"""The state of a run, from its files and the kernel's lock alone: no daemon, no pid file."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _BEGINS = "it just begins"
 
 @dataclass(frozen=True, slots=True)
 class Observer:
-    """Who looks: what the same words on disk mean depends on the machine and on when it was started."""
+    """The observer's context: a run's state also depends on the observing machine and its boot."""
 
     host_id: str
     boot_id: str
     now: Callable[[], float] = time.time
     is_saved: Callable[[str], bool | None] = lambda _: None
-    """Whether the store has a record of that id, the last word on that; None where it cannot be asked."""
+    """Returns whether the store has a record of this id, which decides; None if the store is unavailable."""
 
 
 def this_boot(root: Path = Path("/")) -> str:
-    """The kernel's id of this start of the machine; '' where it has none."""
+    """Return the kernel's boot id; '' if there is none."""
     try:
         text = (root / "proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except (OSError, ValueError):
@@ -48,7 +48,7 @@ def this_boot(root: Path = Path("/")) -> str:
 
 
 def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
-    """The run as it is now; never raises for what is damaged, since that is what must be told."""
+    """Return the run's current state; report damage in the state instead of raising."""
     held = run.is_held()
     try:
         request = run.request()
@@ -65,13 +65,13 @@ def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
 
 
 def _read_whole(run: RunDirectory, observer: Observer, request: dict[str, Any], held: bool) -> RunInfo:
-    """A run that goes on or broke off, by every line of its journal."""
+    """Describe a running or interrupted run from its whole journal."""
     past, history = read_past(run)
     if not past.start:
         return _not_begun(run, held)
     latest: dict[str, Any] = next((e for e in reversed(history.events) if e["ev"] == "progress"), {})
     info = describe_run(run, past, request, count(past), latest)
-    # Without its plan nobody knows what the executions in the journal belong to.
+    # Executions cannot be assigned without the plan.
     lost = bool(info.executions == 0 and history.damaged)
     return judge_run(info, past, observer, held, damage=past.damage_words, lost=lost)
 
@@ -79,7 +79,7 @@ def _read_whole(run: RunDirectory, observer: Observer, request: dict[str, Any], 
 def judge_run(
     info: RunInfo, past: Replay, observer: Observer, held: bool, *, damage: str = "", lost: bool = False
 ) -> RunInfo:
-    """The run with the state that follows from its journal and its lock; `lost` where it cannot be taken up."""
+    """Set the run's state from its journal and lock; `lost` if it cannot be resumed."""
     state, detail = _judge(past, observer, held, info.id)
     detail = "; ".join(filter(None, (detail, damage)))
     info = replace(info, state=state, detail=detail, resumable=state in RESUMABLE and not lost)
@@ -99,7 +99,7 @@ def judge_run(
 def _read_ended(
     run: RunDirectory, observer: Observer, request: dict[str, Any], first: dict[str, Any], last: dict[str, Any]
 ) -> RunInfo:
-    """An ended run, by the first and the last line of its journal alone: a list must not cost what all runs cost."""
+    """Describe an ended run from the first and last line of its journal, to keep lists cheap."""
     past = Replay()
     past.take(first)
     past.take(last)
@@ -108,7 +108,7 @@ def _read_ended(
 
 
 def _judge(past: Replay, observer: Observer, held: bool, run: str) -> tuple[str, str]:
-    """State and reason of a run whose journal makes sense."""
+    """Return state and reason of a run with a valid journal."""
     start = past.start
     if observer.host_id and start.get("host_id") and start["host_id"] != observer.host_id:
         return activity.ELSEWHERE, f"on another machine, host {start['host_id'][:4]}"
@@ -142,7 +142,7 @@ def describe_run(
     counts: Mapping[str, int],
     latest: Mapping[str, Any],
 ) -> RunInfo:
-    """What a journal tells of a run but for its state; `latest` is its last progress."""
+    """Describe a run from its journal, without its state; `latest` is its last progress."""
     eta = latest.get("eta_s")
     return RunInfo(
         id=run.id,
@@ -168,7 +168,7 @@ def _unreadable(run: RunDirectory, held: bool, why: str) -> RunInfo:
 
 
 def _not_begun(run: RunDirectory, held: bool) -> RunInfo:
-    """A run without a journal: one whose runner is alive is about to write it."""
+    """Describe a run without a journal; a live runner is about to write it."""
     blank = not held and _size(run) > 0
     why = "its journal is damaged: no event in it can be read" if blank else "it had not begun"
     return replace(_unreadable(run, held, _BEGINS if held else why), resumable=not held)
@@ -203,7 +203,7 @@ def _changed_s(directory: Path) -> float:
 
 
 def resume_refusal(info: RunInfo) -> str:
-    """Why a run cannot be taken up again, in words; '' where it can."""
+    """Return why a run cannot be resumed; '' if it can."""
     if info.resumable:
         return ""
     words = {
@@ -218,5 +218,5 @@ def resume_refusal(info: RunInfo) -> str:
 
 
 def states_of(runs: Sequence[RunDirectory], observer: Observer) -> tuple[RunInfo, ...]:
-    """Each of them, in the given order."""
+    """Return the state of each run, in the given order."""
     return tuple(read_state(run, observer) for run in runs)

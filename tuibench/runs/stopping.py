@@ -1,4 +1,4 @@
-"""Hears that a run should end: a signal, or the client that went away; waiting on it costs nothing."""
+"""Stop requests for a run, by a signal or a lost client; waiting for them costs nothing."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from types import FrameType
 from tuibench.core.signal_name import signal_name
 
 DETACH = b"detach\n"
-"""What a client says on the lifeline before it goes, when the run is to go on without it."""
+"""Sent by a client on the lifeline to detach from a run that continues."""
 BEGUN = b"begun\n"
-"""What a runner whose client leaves at once answers as soon as its run can be found."""
+"""Sent by a runner to a detaching client as soon as its run can be found."""
 BEAT_S = 5.0
 BY_WISH = "cancelled on request"
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 KNOCK = signal.SIGURG
-"""Asks a runner to look for wishes at once; a process that does not listen for it is not harmed by it."""
+"""Asks a runner to check for control requests at once; harmless to processes without a handler."""
 
 
 class Cancelled(Exception):
-    """The run was asked to end."""
+    """The run was asked to stop."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -32,7 +32,7 @@ class Cancelled(Exception):
 
 
 class StopSwitch:
-    """A descriptor that becomes readable when the run should end, for every wait of the runner to include."""
+    """A descriptor that becomes readable when the run is to stop, included in every wait of the runner."""
 
     def __init__(self, lifeline: int | None = None, is_unwanted: Callable[[], bool] = lambda: False) -> None:
         self._is_unwanted = is_unwanted
@@ -44,49 +44,49 @@ class StopSwitch:
         self._beat_at = float("inf")
 
     def let_go(self) -> None:
-        """Go on without the client, whose end means nothing from now on."""
+        """Detach from the client; ignore its end from now on."""
         self._lifeline = None
 
     def beat_with(self, beat: Callable[[], None]) -> None:
-        """Have `beat` called, too, every five seconds of waiting, and when somebody knocks.
+        """Call `beat` every five seconds of waiting, and after a KNOCK signal.
 
-        That is for a sign of life, and for a look at the wishes that were left in files.
+        It serves as a heartbeat and to check for control requests in files.
         """
         self._beats.append(beat)
         self._beat_at = time.monotonic() + BEAT_S
 
     def listen(self) -> None:
-        """Take the signals that mean cancel; only the main thread may."""
+        """Install the handlers of the stop signals; only the main thread may do so."""
         for number in SIGNALS:
             signal.signal(number, self._hear)
         signal.signal(KNOCK, self._hear_knocking)
-        # Whoever started this process may have held them back meanwhile.
+        # The parent process may have blocked these signals.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (*SIGNALS, KNOCK))
 
     def fds(self) -> tuple[int, ...]:
-        """What to wait on."""
+        """Return the descriptors to wait on."""
         return (self._read,) if self._lifeline is None else (self._read, self._lifeline)
 
     def close(self) -> None:
-        """Give its descriptors back, for processes that outlive many of them."""
+        """Close the descriptors, for processes that use many switches."""
         for descriptor in (self._read, self._write, self._knocked, self._knocker):
             os.close(descriptor)
 
     def trip(self, reason: str) -> None:
-        """Ask the run to end."""
+        """Ask the run to stop."""
         if self._reason is None:
             self._reason = reason
         os.write(self._write, b"x")
 
     def check(self) -> None:
-        """Raise Cancelled when the run should end."""
+        """Raise Cancelled if the run is to stop."""
         if self._lifeline is not None:
             self._hear_the_client(self._lifeline)
         if self._reason is not None:
             raise Cancelled(self._reason)
 
     def wait(self, fds: Sequence[int], timeout_s: float) -> set[int]:
-        """Those of `fds` that are ready within the time; Cancelled when the run should end first."""
+        """Return those of `fds` ready within the time; raise Cancelled if the run is to stop first."""
         deadline = time.monotonic() + timeout_s
         while True:
             ready = self._poll(fds, min(deadline, self._beat_at) - time.monotonic())
@@ -106,21 +106,21 @@ class StopSwitch:
         return {fd for fd, _ in poll.poll(max(0.0, seconds) * 1000)}
 
     def _look_around(self) -> None:
-        with suppress(BlockingIOError):  # nobody knocked: it was time
+        with suppress(BlockingIOError):  # the time was up, no KNOCK came
             os.read(self._knocked, 1 << 16)
         for beat in self._beats:
             beat()
 
     def pause(self, seconds: float) -> None:
-        """Sleep, unless the run should end."""
+        """Sleep; raise Cancelled if the run is to stop."""
         self.wait([], seconds)
 
     def _hear(self, number: int, _: FrameType | None) -> None:
-        # Whoever asks for the end of a run leaves a note, and then a signal so that it is read at once.
+        # A cancel command writes a request file first and then sends a signal so that it is read at once.
         self.trip(BY_WISH if self._is_unwanted() else signal_name(number))
 
     def _hear_knocking(self, number: int, _: FrameType | None) -> None:
-        with suppress(BlockingIOError):  # thousands did before, and will be heard
+        with suppress(BlockingIOError):  # the pipe is full of earlier knocks, which suffice
             os.write(self._knocker, b"x")
 
     def _hear_the_client(self, lifeline: int) -> None:

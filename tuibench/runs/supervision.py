@@ -1,4 +1,4 @@
-"""Starts one worker, watches it phase by phase, and turns whatever becomes of it into a result or a true reason."""
+"""Supervises one worker phase by phase and turns any end into a result or a failure with its true reason."""
 
 from __future__ import annotations
 
@@ -35,39 +35,39 @@ Listen = Callable[[Mapping[str, Any]], None]
 
 
 class OutOfTime(Exception):
-    """--max-time came before the end; nothing failed."""
+    """--max-time passed before the end; nothing failed."""
 
 
 @dataclass(slots=True)
 class Bounds:
-    """How long phases may take; all of a run share one, so that more time on request reaches what goes on."""
+    """Time limits of phases, shared by a whole run so that an extension reaches the current phase."""
 
     scale: float
     deadline: float | None
-    """On time.monotonic; no phase outlives it."""
+    """The deadline in time.monotonic; it ends every phase."""
 
     def limit_s(self, phase: str, expected_s: float | None) -> float:
-        """Seconds that `phase` may last."""
+        """Return the limit of `phase` in seconds."""
         limit = self.phase_s(phase, expected_s)
         return limit if self.deadline is None else max(0.0, min(limit, self.deadline - time.monotonic()))
 
     def phase_s(self, phase: str, expected_s: float | None) -> float:
-        """The same where the command's own end is looked at elsewhere."""
+        """Return the limit of `phase` without the command's deadline."""
         return self.scale * (LIMITS_S.get(phase, 60.0) if expected_s is None else 3 * expected_s + 10)
 
     def extend(self, more_s: float) -> None:
-        """Move the end of the command, where it has one."""
+        """Move the command's deadline, if there is one."""
         if self.deadline is not None:
             self.deadline += more_s
 
     @property
     def over(self) -> bool:
-        """Whether the command has had its time."""
+        """Return whether the command's deadline has passed."""
         return self.deadline is not None and time.monotonic() >= self.deadline
 
 
 class Supervision:
-    """One execution seen from outside."""
+    """Supervises one execution from outside."""
 
     def __init__(self, job: Job, bounds: Bounds, stop: StopSwitch, listen: Listen, pad: int) -> None:
         self._job = job
@@ -82,7 +82,7 @@ class Supervision:
         self._frames = Assembler()
 
     def carry_out(self) -> Execution | Failure:
-        """Start the worker, wait for its end, and say what came of it; OutOfTime where the command's time was over."""
+        """Start the worker and wait for its result or failure; raise OutOfTime if the command's deadline passed."""
         oom_before = count_oom_kills()
         process, outbox = self._start()
         try:
@@ -106,7 +106,7 @@ class Supervision:
         Path(self._job.log_path).touch(mode=0o600)
         child_inbox, inbox = Pipe(duplex=False)
         outbox, child_outbox = Pipe(duplex=False)
-        # The size of the environment moves the stack and with it the speed: it is drawn anew for each execution.
+        # The size of the environment shifts the stack and affects the speed: draw it anew for each execution.
         os.environ[_PAD] = "x" * self._pad
         process = multiprocessing.get_context("spawn").Process(
             target=worker.main, args=(child_inbox, child_outbox, os.getpid())
@@ -117,13 +117,13 @@ class Supervision:
         try:
             send(inbox.fileno(), {"job": to_plain(self._job)})
         except BrokenPipeError:
-            pass  # it is dead already, and how it died is found by waiting for it
+            pass  # the worker is dead already; waiting for it finds the cause
         finally:
             inbox.close()
         return process, outbox
 
     def _watch(self, process: SpawnProcess, outbox: Connection) -> bool:
-        """Read frames until the worker has ended; True where a phase outlived its limit."""
+        """Read frames until the worker has ended; return True if a phase exceeded its limit."""
         fd, open_fds = outbox.fileno(), [outbox.fileno(), process.sentinel]
         while open_fds:
             left = self._left_s()
@@ -142,7 +142,7 @@ class Supervision:
         return False
 
     def _left_s(self) -> float:
-        """Until this phase, or the command, has had its time; one that has answered only has to go."""
+        """Return the time left for this phase or the command; an answered worker only has to exit."""
         command_s = self._bounds.deadline
         end = self._deadline if command_s is None or self._answer is not None else min(self._deadline, command_s)
         return end - time.monotonic()
@@ -194,19 +194,19 @@ class Supervision:
 
 
 def _end(process: SpawnProcess, *, gently: bool) -> None:
-    """SIGTERM, two seconds, SIGKILL; or at once."""
+    """Send SIGTERM and after two seconds SIGKILL, or SIGKILL at once."""
     if gently:
         process.terminate()
         process.join(_GRACE_S)
     if process.is_alive() and process.pid is not None:
         process.kill()
-        with suppress(ProcessLookupError):  # it ended before it had a group
+        with suppress(ProcessLookupError):  # it ended before it had a process group
             os.killpg(process.pid, signal.SIGKILL)
     process.join()
 
 
 def count_oom_kills(root: Path = Path("/")) -> int:
-    """Kills for lack of memory so far, as the kernel counts them for the whole machine."""
+    """Return the kernel's count of out-of-memory kills on the whole machine."""
     try:
         text = (root / "proc/vmstat").read_text(encoding="ascii")
     except OSError:

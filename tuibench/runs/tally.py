@@ -1,4 +1,4 @@
-"""A run followed for a list: a replay that counts executions instead of keeping them, as that is all a list shows."""
+"""A replay for run lists: counts executions instead of keeping them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tuibench.runs.replay import Replay
 
 
 class Tally(Replay):
-    """Takes events in order; costs nothing per execution but its line."""
+    """Applies events in order; keeps only the I/O class of each execution."""
 
     def __init__(self) -> None:
         super().__init__()
         self.latest: dict[str, Any] = {}
-        """The last progress."""
+        """The last progress event."""
         self._told = PartTally()
         self._io: dict[str, list[str]] = {}
-        """Of each cell: the I/O class of each of its executions."""
+        """Maps each cell to the I/O class of each of its executions."""
 
     @property
     def counts(self) -> dict[str, int]:
-        """As `past.count`."""
+        """Return the same counts as `past.count`."""
         profile = self.spec.profile
         if profile is not None:
             return count_parts(profile, self._told.done, self._told.measured, self._told.changes)

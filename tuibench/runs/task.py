@@ -1,4 +1,4 @@
-"""Calls a short-lived child for whatever touches foreign bytes, and makes its end, whatever it was, an answer."""
+"""Calls a short-lived child process for work on untrusted bytes; any end of the child becomes an answer."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ChildDeath(Exception):
 
 
 class Call(Protocol):
-    """`call_child`, or what stands in for it in tests."""
+    """The signature of `call_child`, for substitutes in tests."""
 
     def __call__(
         self,
@@ -57,16 +57,16 @@ class Call(Protocol):
         log_path: str = ...,
         on_line: Callable[[dict[str, Any]], float | None] | None = None,
     ) -> Any:
-        """The answer of a child; TuibenchError where it refused, ChildDeath where it did not come back."""
+        """Return a child's answer; raise TuibenchError if it refused, ChildDeath if it died."""
 
 
 def python_command(module: str, *arguments: str) -> list[str]:
-    """How a module of ours is started: never with what lies in the present directory on its path."""
+    """Return the command for one of our modules, without the current directory on its path."""
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def child_environment() -> dict[str, str]:
-    """This process's own, in which the package is found from any directory, wherever it was found here."""
+    """Return this environment, with the package importable from any directory."""
     home = Path(__file__).resolve().parents[2]
     search = os.environ.get("PYTHONPATH", "")
     paths = [os.path.abspath(part) for part in search.split(os.pathsep) if part]
@@ -84,9 +84,9 @@ def call_child(
     log_path: str = os.devnull,
     on_line: Callable[[dict[str, Any]], float | None] | None = None,
 ) -> Any:
-    """The result of a child task; TuibenchError where it refused, ChildDeath where it did not come back.
+    """Return the result of a child task; raise TuibenchError if it refused, ChildDeath if it died.
 
-    Lines before the last go to `on_line`; a number it returns is a new limit in seconds from now.
+    Earlier lines are passed to `on_line`, which may return a new limit in seconds from now.
     """
     with open(log_path, "ab") as log:
         child = subprocess.Popen(
@@ -155,7 +155,7 @@ def _answer(last: dict[str, Any] | None, child: subprocess.Popen[bytes], log_pat
 
 
 def end_process(child: subprocess.Popen[bytes]) -> None:
-    """Have the child gone and reaped, whatever it is doing."""
+    """Kill and reap the child."""
     if child.poll() is None:
         child.kill()
     child.wait()
@@ -164,7 +164,7 @@ def end_process(child: subprocess.Popen[bytes]) -> None:
 
 
 def read_tail(path: str, limit: int = 4096) -> str | None:
-    """The last line of a log, safe to show."""
+    """Return the last line of a log, safe to show."""
     try:
         with open(path, "rb") as handle:
             handle.seek(0, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""What a run says of itself while it measures: where it is, what a cell comes to so far, how long all will take."""
+"""Progress events of a benchmark: current position, results so far and time left."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tuibench.runs.schedule import SLOW_NS, Progress, Schedule, Turn, slow_execu
 from tuibench.runs.summary import grade_executions
 
 _START_S = 0.8
-"""What an execution takes beside its timed part."""
+"""Time of an execution outside its timed part."""
 
 
 class Telling:
-    """Of one sitting, once it has its schedule."""
+    """Reports the progress of one session with a schedule."""
 
     def __init__(self, journal: Journal, schedule: Schedule, effort: Effort, hearing: Hearing) -> None:
         self._journal = journal
@@ -28,14 +28,14 @@ class Telling:
         self._hearing = hearing
 
     def hear(self, turn: Turn, frame: Mapping[str, Any]) -> None:
-        """Pass on what the worker says."""
+        """Forward a frame from the worker."""
         if frame["f"] == "progress":
             self._report(turn, float(frame["p50_ns"]), str(frame["phase"]))
         elif frame["f"] == "phase":
             self._report(turn, None, str(frame["phase"]))
 
     def done(self, turn: Turn, p50_ns: float) -> None:
-        """Say what an execution came to, and of a cell's first one what follows from a slow call."""
+        """Report an execution's result; warn after a cell's first one if its calls are slow."""
         self._report(turn, p50_ns, "done")
         if turn.n == 1 and p50_ns > SLOW_NS:
             self._journal.append("warning", message=slow_message(turn.cell.asked, p50_ns, self._effort))
@@ -66,7 +66,7 @@ class Telling:
 
 
 def slow_message(asked: Asked, p50_ns: float, effort: Effort) -> str:
-    """What is said as soon as a call turns out to last longer than a second."""
+    """Return the warning for a call that takes longer than a second."""
     place = name_cell(asked, ("engine", "dims"))
     count = slow_executions(effort).max_executions
     return f"{place}: one call takes {seconds(p50_ns / 1e9)}, so it gets {count} executions of a few calls each"

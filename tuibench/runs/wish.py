@@ -1,4 +1,4 @@
-"""What its user wants of a run that goes on: left in files where its runner looks, so that no signal has to arrive."""
+"""Control requests to a running benchmark, left as files in its directory, so that no signal has to arrive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tuibench.runs.directory import write_whole
 from tuibench.runs.regular import open_regular
 
 LONGEST_S = 1e7
-"""More time than anybody waits for: four months."""
+"""Upper limit of extra time: four months."""
 _PLACE = "wishes"
 _FINISH = "finish"
 _TICKET = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
@@ -21,39 +21,39 @@ _TICKET = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 
 @dataclass(frozen=True, slots=True)
 class MoreTime:
-    """One wish for more time per cell; its id tells a wish that was granted before a crash from a new one."""
+    """One request for more time per cell; its id separates a request granted before a crash from a new one."""
 
     id: str
     more_s: float
 
 
 class WishBox:
-    """The files of one run: clients put wishes in, its runner takes them out."""
+    """The request files of one run: clients write them, the runner removes them."""
 
     def __init__(self, run_dir: Path) -> None:
         self._path = run_dir / _PLACE
 
     def ask_to_finish(self) -> None:
-        """Wish that the execution which goes on be the last; twice is the same as once."""
+        """Request to stop after the current execution; a repeated request has no further effect."""
         self._path.mkdir(mode=0o700, exist_ok=True)
         (self._path / _FINISH).touch(mode=0o600)
 
     def ask_for_time(self, ticket: str, more_s: float) -> None:
-        """Wish for `more_s` per cell; each ticket, a ULID, counts once."""
+        """Request `more_s` per cell; each ticket, a ULID, counts once."""
         self._path.mkdir(mode=0o700, exist_ok=True)
         write_whole(self._path / ticket, json.dumps({"more_s": more_s}).encode("ascii"))
 
     @property
     def finish_asked(self) -> bool:
-        """Whether the run should end with the execution that goes on."""
+        """Return whether the run is to stop after the current execution."""
         return (self._path / _FINISH).exists()
 
     def forget_finish(self) -> None:
-        """A run that is taken up again is wanted."""
+        """Remove the finish request when the run is resumed."""
         (self._path / _FINISH).unlink(missing_ok=True)
 
     def more_time(self) -> tuple[MoreTime, ...]:
-        """The wishes for time that nobody has settled yet, oldest first; what is none is not there."""
+        """Return the pending requests for time, oldest first; skip invalid files."""
         try:
             names = sorted(os.listdir(self._path))
         except OSError:
@@ -66,9 +66,9 @@ class WishBox:
             with os.fdopen(open_regular(self._path / name), "rb") as handle:
                 more_s = float(json.load(handle)["more_s"])
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
-            return None  # it was taken out meanwhile, or somebody else put something there
+            return None  # removed meanwhile, or written by somebody else
         return more_s if math.isfinite(more_s) and 0 < more_s <= LONGEST_S else None
 
     def withdraw(self, ticket: str) -> None:
-        """Take a wish for time out: it was granted, or came too late."""
+        """Remove a request for time that was granted or came too late."""
         (self._path / ticket).unlink(missing_ok=True)
