@@ -56,7 +56,7 @@ class StoreLock:
 
     @contextmanager
     def hold(self) -> Iterator[bool]:
-        """Hold the lock; yield True if this thread did not hold it before. StoreBusy after a timeout names the holder."""
+        """Hold the lock; yield True if this thread did not hold it before. StoreBusy names the holder on a timeout."""
         if self.mine:
             yield False
             return
