@@ -85,7 +85,7 @@ def _at(x: int, x0: int, y0: int, x1: int, y1: int) -> float:
 
 
 def _stroke(enter: float, leave: float) -> str:
-    """A flat part of a line: high or low within its character."""
+    """Return the ASCII character for a part of a line, by its slope and height within the character."""
     if abs(enter - leave) >= DOTS_DOWN // 2:
         return "/" if leave < enter else "\\"
     return "_" if (enter + leave) / 2 % DOTS_DOWN >= DOTS_DOWN - 1 else "-"

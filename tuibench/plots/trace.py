@@ -78,7 +78,7 @@ class Stroke:
     values: tuple[Value, ...]
     breaks: frozenset[int]
     marked: bool = False
-    """True if a line too dense for markers gets signs to tell it from others."""
+    """True if a line too dense for markers gets signs that distinguish it from others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Small models of our own: what the roofs of a machine and the effect of zeros are measured on."""
+"""Small synthetic models for measuring a machine's roofs and the effect of zeros."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def _first_type(told: object) -> str:
 
 
 def _precision(told: dict[str, object]) -> str:
-    """Return the widest float type among the kernel's tensors, unless all are 32 bits."""
+    """Return the widest float type other than 32 bits among the kernel's tensors; '' if there is none."""
     tensors = [tensor for key in ("input_type_shape", "output_type_shape") for tensor in _listed(told.get(key))]
     kinds = {kind for tensor in tensors if isinstance(tensor, dict) for kind in tensor}
     return next((short for kind, short in _PRECISIONS.items() if kind in kinds), "")

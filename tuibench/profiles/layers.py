@@ -40,7 +40,7 @@ class OnnxRuntimeTimer:
             del model
             try:
                 found = _measure(original, named.path, bundle, order, named.notes, tell)
-            except Exception as error:  # an engine raises any type: report the reason, not a traceback
+            except Exception as error:  # an engine raises any type; name the user's file, not our copy
                 if not is_of_engine(error):
                     raise
                 words = plain_words(str(error)).replace(named.path, order.path)

@@ -91,7 +91,7 @@ def _own_work(optimized: Flat, kernel: int) -> str:
 
 
 def _find_homes(anchors: Anchors, optimized: Flat) -> list[int | None]:
-    """Per kernel, return the node that names its row; a kernel without a node takes the row of its reader."""
+    """Per kernel, return the node that names its row; a kernel without one joins its reader or source."""
     homes: list[int | None] = [min(found) if found else None for found in anchors.of]
     # Nodes computed by one kernel share a row, and so do other kernels of these nodes.
     alias: dict[int, int] = {}

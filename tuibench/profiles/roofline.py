@@ -21,7 +21,7 @@ from tuibench.profiles.timed_model import setting_for
 _SIDE = 512
 _OPERATIONS = 2.0 * _SIDE**3
 _INNER, _OUTER = 512 << 10, 4 << 20
-"""Bytes: the size of one core's cache, and the least size of the shared cache."""
+"""Bytes that fit into one core's cache, and into the cache that all cores share."""
 _APART = 8
 _LEAST_DRAM, _MOST_DRAM = 64 << 20, 256 << 20
 _USUAL_L3 = 32 << 20

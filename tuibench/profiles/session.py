@@ -39,7 +39,7 @@ class Asked:
     max_s: float
     """Limit for the whole measurement."""
     most_kernels: int | None
-    """Limit per run; None if the model has loops."""
+    """Most kernels in one run; None if the model has loops."""
 
 
 @dataclass(slots=True)
@@ -130,7 +130,7 @@ class _Timed:
         self._profiled = self._run(count, run_ns, "profiling", lambda done, _: done >= count)
 
     def go_on(self) -> None:
-        """Time the session without its profiler, at least as long as the profiled runs took unless `max_s` is short."""
+        """Time the session without its profiler: as long as the profiled runs took, at least 0.6 s, within `max_s`."""
         self._witness.skip()
         profiled_ns = sum(self._profiled)
         wanted_ns = min(max(_UNPROFILED_S * 1e9, profiled_ns), self._asked.max_s * 1e9 / 3)

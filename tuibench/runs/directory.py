@@ -154,7 +154,7 @@ def list_runs(root: Path) -> list[RunDirectory]:
 
 
 def prune(root: Path, now: float, is_saved: Callable[[str], bool | None]) -> None:
-    """Remove saved runs older than a week or beyond the newest thirty.
+    """Remove ended runs without unsaved data that are older than a week or beyond the newest thirty.
 
     Ask the store, not the journal, if a run is saved: after a lost record the journal is the only copy.
     """

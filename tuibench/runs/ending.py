@@ -25,7 +25,7 @@ def carry_to_the_end(
         journal.append("warning", message=out_of_time)
         return {"status": "finished", "reason": "max-time"}
     except Cancelled as cancelled:
-        # An aborted session leaves the run resumable, unless the user cancelled the run itself.
+        # A resumed run that is aborted stays interrupted, unless the user cancelled the run itself.
         again = taken_up and cancelled.reason != BY_WISH
         return {"status": "interrupted" if again else "cancelled", "reason": cancelled.reason}
     except (JournalBroken, Disagreement) as error:

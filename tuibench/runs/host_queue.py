@@ -32,7 +32,7 @@ _ANSWER_S = 0.3
 _LOOK_S = 2.0
 _SHORT_LOOK_S = 0.05
 _BRIEF_S = 10.0
-"""Time that a run without --wait still waits behind a brief holder, which measures nothing."""
+"""Seconds that a run with --no-wait still waits for a brief holder, which measures nothing."""
 _TELL_S = 10.0
 _CROWD = 20
 """Number of tickets always checked, even past the deadline."""
@@ -144,7 +144,10 @@ class HostQueue:
         return time.monotonic() - begin
 
     def share(self) -> bool:
-        """Measure at once, unless runs are queued; return whether another run measures or is queued."""
+        """Measure without waiting; return whether another run measures or is queued.
+
+        Take the name only if there is none, so that queued runs are not passed.
+        """
         others = (ticket for ticket in find_tickets(self._name, self._root) if ticket != self._ticket)
         return bool(self._waiting(others)) or not self._take()
 
@@ -222,7 +225,7 @@ def find_tickets(name: str, root: Path = Path("/")) -> list[str]:
 
 
 def find_holder(name: str, root: Path = Path("/"), known: Holder | None = None) -> Holder | None:
-    """Return the owner of a name with its answer of up to a third of a second; None without an owner.
+    """Return the owner of a name and its answer, after at most a third of a second; None without an owner.
 
     `known` is the last answer; use it while the process is stopped or too busy to answer.
     """

@@ -58,7 +58,7 @@ class Track:
     limit_s: float | None = None
     """The cell's time limit if more time was requested."""
     most: int | None = None
-    """Most executions, likewise."""
+    """The most executions, if more time was requested."""
 
     def reopen(self) -> None:
         """Mark the cell as not done."""
@@ -82,7 +82,7 @@ class Replay:
         self.boot_id = ""
         self.pid: int | None = None
         self.pid_start: int | None = None
-        """The last session's runner; its start in ticks since boot tells it from a later process with the same pid."""
+        """The last session's runner; its start in ticks since boot identifies it if the pid is reused."""
         self.waiting: dict[str, Any] = {}
         """The run's place in the queue; empty once it measures."""
         self.finishing = False
@@ -181,7 +181,7 @@ class Replay:
         """Map each model's sha256 to its display name."""
         names: dict[str, str] = {}
         for model, name in zip(self.models, model_names(self.spec.models), strict=False):
-            # Of two files with the same content the first one names the cells.
+            # Two files with the same content share cells; the first file names them.
             names.setdefault(model.sha256, name)
         return names
 

@@ -30,13 +30,13 @@ class Progress:
     turns: int = 0
     """Number of executions started, with any outcome; the n of each."""
     io: str | None = None
-    """The I/O class forced by a cell to compare with that supports no better one."""
+    """The forced I/O class, once a cell it will be compared with supports no better one."""
     unlevel: bool = False
     """True if the cell did not support the forced class."""
     limit_s: float | None = None
     """Replaces the effort's limit once more time was requested."""
     most: int | None = None
-    """Most executions, likewise."""
+    """Replaces the effort's maximum of executions in the same case."""
     stream_kind: str | None = None
     """Fixed by the first execution: near a millisecond the rule would alternate."""
 
@@ -246,7 +246,7 @@ class Schedule:
 
 
 def slow_executions(effort: Effort) -> Effort:
-    """Return an effort of three executions without a target, unless a fixed number was requested."""
+    """Return an effort of three executions without a target, unless a fixed number or time was requested."""
     if effort.target is None:
         return effort
     count = min(_SLOW_EXECUTIONS, effort.max_executions)

@@ -15,7 +15,7 @@ CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 LOCK = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 NAMELESS = os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC
-"""No flags follow links: a link planted at a name of the store must not redirect a write."""
+"""Files are opened without following links: one planted at a name of the store must not redirect a write."""
 
 
 class Disk(Protocol):

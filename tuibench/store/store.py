@@ -29,7 +29,7 @@ from tuibench.store.trash import Trash
 class Store:
     """All measurements of the machines that share one data directory.
 
-    `machine` identifies this machine; only its HMAC is stored.
+    `machine` identifies this machine; the store keeps only hashes of it.
     """
 
     benchmarks: Benchmarks
