@@ -1,4 +1,4 @@
-"""Checks what is in the trash of a host against its checksums."""
+"""Checks the files in a host's trash against their checksums."""
 
 from __future__ import annotations
 
