@@ -1,4 +1,4 @@
-"""Short-lived tasks on foreign bytes: a request as JSON on stdin, JSON lines on stdout, and death stays in here.
+"""Short-lived tasks on untrusted files: a JSON request on stdin, JSON lines on stdout; a crash ends only this process.
 
 python -m tuibench.child inspect|prepare|engines|fetch|hash|import|cost|layers|roofline|zeros|what_if|weights|loss
 """
@@ -19,11 +19,11 @@ Send = Callable[[dict[str, Any]], None]
 
 
 def main(arguments: list[str]) -> int:
-    """Carry out one task; the last line says how it ended."""
+    """Run one task; the last line of output is its result or error."""
     send = _own_the_channel()
-    # What a task leaves on disk is its owner's alone.
+    # Only the owner may read a task's files.
     os.umask(0o077)
-    from tuibench.core.errors import TuibenchError  # after the channel is safe
+    from tuibench.core.errors import TuibenchError  # only now, as its import must not print to the channel
 
     try:
         if len(arguments) != 1 or arguments[0] not in _TASKS:
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
         send(_refusal(type(error).__name__, error.message, error.hint, int(error.exit_code)))
     except MemoryError:
         send(_refusal("ModelError", "this model needs more memory than the limit allows", "raise --memory-limit", 3))
-    except Exception as error:  # the border of this process: whatever happened must reach the caller as one line
+    except Exception as error:  # process boundary: any error must reach the caller as one line
         import traceback
 
         traceback.print_exc()
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
 
 
 def inspect(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `inspect` {path, cache?}: the summary of a model; `cache` is where checksums are remembered."""
+    """Task `inspect` {path, cache?}: the summary of a model; `cache` is the directory of the checksum cache."""
     from tuibench.core.record import to_plain
     from tuibench.models.checksum import Checksums
     from tuibench.models.inspection import inspect as inspect_model
@@ -60,8 +60,8 @@ def inspect(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 def prepare(request: dict[str, Any], send: Send) -> Any:
     """Task `prepare` {spec, model, summary?, run_dir, skip_trial, only, reference}: the points of one model.
 
-    Sends {"candidate": point} before each trial, {"tried": point} when it ran and only the
-    reference is left, and {"point": point} when one is finished.
+    Sends {"candidate": point} before each trial, {"tried": point} when it ran and only the reference is left, and
+    {"point": point} when a point is finished.
     """
     from pathlib import Path
 
@@ -99,19 +99,19 @@ def prepare(request: dict[str, Any], send: Send) -> Any:
 
 
 def engines(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `engines` {names}: which of them can be imported here, and in which version."""
+    """Task `engines` {names}: whether each can be imported here, and its version."""
     return [_describe_engine(str(name)) for name in request["names"]]
 
 
 def fetch(request: dict[str, Any], send: Send) -> Any:
-    """Task `fetch` {address, cache, …}: a model from elsewhere, kept; {"fetched", "total"} on the way."""
+    """Task `fetch` {address, cache, …}: a remote model, cached; sends {"fetched", "total"} as progress."""
     from tuibench.fetch.errand import fetch as fetch_model
 
     return fetch_model(request, send)
 
 
 def hash_files(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `hash` {paths, cache?}: what each file is now, in their order; None for one that cannot be read."""
+    """Task `hash` {paths, cache?}: the current stamp of each file, in order; None for an unreadable one."""
     from tuibench.core.record import to_plain
     from tuibench.models.checksum import Checksums
 
@@ -122,7 +122,7 @@ def hash_files(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - ev
 
 
 def take_in(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `import` {path}: the result in a file from elsewhere."""
+    """Task `import` {path}: the result in an exported or foreign file."""
     from tuibench.core.record import to_plain
     from tuibench.intake.result import read_result
 
@@ -130,7 +130,7 @@ def take_in(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 
 
 def weights(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `weights` {path, levels?}: each layer by its weights alone, the approximated loss profile."""
+    """Task `weights` {path, levels?}: an approximated loss profile, from the weights of each layer alone."""
     from tuibench.core.profile import LEVELS
     from tuibench.core.record import to_compact
     from tuibench.profiles.loss.approximation import approximate
@@ -139,10 +139,11 @@ def weights(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 
 
 def loss(request: dict[str, Any], send: Send) -> Any:
-    """Task `loss` {path, point, levels?, layers?, skip?, samples?, threads?, cpus?, run_dir}: layers changed.
+    """Task `loss` {path, point, levels?, layers?, skip?, samples?, threads?, cpus?, run_dir}: the loss per changed
+    layer.
 
-    Sends {"stage": "loading" | "first" | "changing"} on the way to {"begin": {points, ms_each, classes, float32_db}},
-    then {"loss": {id, point}} for each layer and level.
+    Sends {"stage": "loading" | "first" | "changing"} as progress, then {"begin": {points, ms_each, classes,
+    float32_db}}, then {"loss": {id, point}} for each layer and level.
     """
     from tuibench.profiles.loss.sweep import request_sweep
 
@@ -152,7 +153,7 @@ def loss(request: dict[str, Any], send: Send) -> Any:
 def cost(request: dict[str, Any], send: Send) -> Any:
     """Task `cost` {path, run_dir, point? | spec? | batch?, dims?, static?, loop_s?}: the cost of each node.
 
-    Sends {"running": true} before each run of the model and {"running": false} behind it.
+    Sends {"running": true} before each run of the model and {"running": false} after it.
     """
     from functools import partial
 
@@ -166,9 +167,10 @@ def cost(request: dict[str, Any], send: Send) -> Any:
 
 
 def layers(request: dict[str, Any], send: Send) -> Any:
-    """Task `layers` {engine, path, point, cpus, threads, runs, max_s, run_dir}: what each layer takes, in this process.
+    """Task `layers` {engine, path, point, cpus, threads, runs, max_s, run_dir}: the time of each layer, in this
+    process.
 
-    Sends {"stage": "loading" | "first" | "checking" | "profiling" | "timing", "done", "of"} on the way.
+    Sends {"stage": "loading" | "first" | "checking" | "profiling" | "timing", "done", "of"} as progress.
     """
     from dataclasses import replace
 
@@ -199,9 +201,9 @@ def layers(request: dict[str, Any], send: Send) -> Any:
 
 
 def roofline(request: dict[str, Any], send: Send) -> Any:
-    """Task `roofline` {cpus, threads, max_s, run_dir?, zeros_s?}: the most that this machine delivers on these CPUs.
+    """Task `roofline` {cpus, threads, max_s, run_dir?, zeros_s?}: the peak rates of this machine on these CPUs.
 
-    `zeros_s` asks for what zeros gain, too, as `zeros` in the answer.
+    With `zeros_s`, the answer also has the effect of zeros as `zeros`.
     """
     import tempfile
     from dataclasses import replace
@@ -222,7 +224,7 @@ def roofline(request: dict[str, Any], send: Send) -> Any:
 
 
 def zeros(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `zeros` {cpus, threads, max_s, run_dir?}: whether zeros in weights gain anything on this machine."""
+    """Task `zeros` {cpus, threads, max_s, run_dir?}: the speed gained from zeros in weights on this machine."""
     import tempfile
 
     from tuibench.core.record import to_plain
@@ -234,10 +236,10 @@ def zeros(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every t
 
 
 def what_if(request: dict[str, Any], send: Send) -> Any:
-    """Task `what_if` {path, point, cpus, threads, form, rows, run_dir, max_s}: rows alone in another form.
+    """Task `what_if` {path, point, cpus, threads, form, rows, run_dir, max_s}: single rows in another form.
 
-    `rows` has the nodes of each by the one that it goes by. Sends {"at": {"id"}} before each of them, and behind it
-    {"what_if": {"id", and all of a WhatIf}}.
+    `rows` maps each row's id to its nodes. Sends {"at": {"id"}} before each row, and {"what_if": {"id", and all of a
+    WhatIf}} after it.
     """
     from tuibench.core.model import Point
     from tuibench.core.profile import WhatIf
@@ -290,7 +292,7 @@ _IMPORTS = {
     "zeros": "tuibench.profiles.zero_effect",
     "what_if": "tuibench.profiles.what_if",
 }
-"""What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
+"""Imports of each task, done before memory is limited, because their memory grows with the machine's cores."""
 _GENTLEST = 19
 
 
@@ -300,21 +302,22 @@ def _describe_engine(name: str) -> dict[str, Any]:
 
     try:
         return {"name": name, "available": True, "version": registry.make(name).start(), "error": None}
-    except Exception as error:  # a broken installation raises anything; doctor shows its words
+    except Exception as error:  # a broken installation raises anything; doctor shows the message
         return {"name": name, "available": False, "version": None, "error": first_words(error)}
 
 
 def _confine(request: dict[str, Any], needed: str | None = None) -> None:
-    """Die with the caller and stay within the memory there is, both before anything foreign is touched.
+    """End with the caller and limit memory, both before the task opens any untrusted file.
 
-    `memory_bytes` is the room that the caller found; a limit that the user set stands in the spec and counts whole.
+    `memory_bytes` is the available memory that the caller found; a limit set by the user is in the spec and applies as
+    is.
     """
     from tuibench.measure.isolation import die_with_parent, ignore_the_keyboard, limit_memory
 
     ignore_the_keyboard()
     die_with_parent(int(request.get("parent") or os.getppid()))
     if request.get("gentle"):
-        # Whoever measures on these CPUs has them first.
+        # Processes that measure on these CPUs have priority.
         os.nice(_GENTLEST)
     if request.get("cpus"):
         _settle(request)
@@ -326,7 +329,7 @@ def _confine(request: dict[str, Any], needed: str | None = None) -> None:
 
 
 def _settle(request: dict[str, Any]) -> None:
-    """What measures has its own CPUs, before the first library makes a thread."""
+    """Pin a measuring task to its CPUs, before any library creates a thread."""
     from tuibench.measure.isolation import (
         apply_environment,
         pin_process,
@@ -349,7 +352,7 @@ def _available_bytes(limit: int | None) -> int:
 
 
 def _own_the_channel() -> Send:
-    """Keep stdout for the protocol and give fd 1 to stderr, because C++ libraries print wherever they like."""
+    """Keep stdout for the protocol and point fd 1 to stderr, because C++ libraries print to it."""
     channel = os.dup(1)
     os.dup2(2, 1)
 

@@ -1,4 +1,4 @@
-"""ONNX Runtime as the child uses it: to see that a model runs and what it answers, where times do not matter."""
+"""ONNX Runtime for the child: checks that a model runs and returns its outputs; measures no times."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOOK_S = 0.05
 
 
 class Trial:
-    """ONNX Runtime for trial runs: each of its two sessions is made once and serves every point."""
+    """ONNX Runtime for trial runs; creates each of its two sessions once for all points."""
 
     def __init__(self, path: str, work_dir: str) -> None:
         self._path = path
@@ -28,7 +28,7 @@ class Trial:
         self._sessions: dict[bool, Any] = {}
 
     def run(self, feed: dict[str, Any], optimize: bool) -> dict[str, Any]:
-        """The outputs for one feed; TrialError says whether the model or the feed was refused."""
+        """Return the outputs for one feed; TrialError shows whether loading the model or running the feed failed."""
         return _run_once(self._session(optimize), feed)
 
     def _session(self, optimize: bool) -> Any:
@@ -38,7 +38,7 @@ class Trial:
         if found is None:
             try:
                 found = load_session(self._path, self._work_dir, optimize)
-            except Exception as error:  # as above; kept, because another point would only fail the same way
+            except Exception as error:  # an engine raises any type; kept, because another point would fail the same way
                 found = TrialError(first_words(error), loading=True)
             self._sessions[optimize] = found
         if isinstance(found, TrialError):
@@ -47,7 +47,7 @@ class Trial:
 
 
 class TracedTrial:
-    """ONNX Runtime without optimization and with its profiler on: the shapes that a model's nodes see."""
+    """ONNX Runtime without optimization and with its profiler on, to trace the shapes of a model's nodes."""
 
     def __init__(
         self,
@@ -57,16 +57,16 @@ class TracedTrial:
         tell: Callable[[dict[str, Any]], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`tell` hears when a run begins and when it is over: some never are."""
+        """`tell` is called when a run begins and when it ends; some runs never end."""
         self.max_s: float | None = None
-        """Seconds that all runs may take together, by `clock`; None for no limit."""
+        """Seconds, by `clock`, that all runs may take together; None for no limit."""
         self.is_overdue = False
-        """Whether a run was ended by that."""
+        """True if that limit ended a run."""
         self._clock = clock
         self._used_s = 0.0
         self._tell = tell or (lambda _: None)
         self._model = model
-        """A path; or bytes, whose external weights lie in `folder`."""
+        """A path, or bytes whose external weights are in `folder`."""
         self._folder = folder
         self._work_dir = work_dir
         self._session: Any = None
@@ -75,7 +75,7 @@ class TracedTrial:
         self._refusal: TrialError | None = None
 
     def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
-        """The outputs for one feed; TrialError says whether the model or the feed was refused."""
+        """Return the outputs for one feed; TrialError shows whether loading the model or running the feed failed."""
         session = self._load()
         self._tell({"running": True})
         began, done = self._clock(), threading.Event()
@@ -90,14 +90,14 @@ class TracedTrial:
             self._tell({"running": False})
 
     def _watch(self, began: float, done: threading.Event) -> None:
-        """End the run between two of its nodes once its time is over."""
+        """End the run between two nodes once its time is over."""
         while self.max_s is not None and not done.wait(_LOOK_S):
             if self._used_s + self._clock() - began > self.max_s:
                 self.is_overdue = self._options.terminate = True
                 return
 
     def end(self) -> str | None:
-        """Where the profiler wrote of all runs; the session is over then."""
+        """End the session and return the path of the profile of all runs, or None if nothing was loaded."""
         profile, self._profile, self._session = self._profile, None, None
         return str(profile.end_profiling()) if profile is not None else None
 
@@ -109,7 +109,7 @@ class TracedTrial:
         if self._session is None:
             try:
                 self._session = self._open()
-            except Exception as error:  # as above; kept, because another feed would only fail the same way
+            except Exception as error:  # an engine raises any type; kept, because another feed would fail the same way
                 self._refusal = TrialError(first_words(error), loading=True)
                 raise self._refusal from error
         return self._session
@@ -120,7 +120,7 @@ class TracedTrial:
 
         setting = _plain_setting(self._folder, self._work_dir, optimize=False)
         registry.make("onnxruntime").start()
-        import onnxruntime as ort  # once its collector is off
+        import onnxruntime as ort  # only after its telemetry is off
 
         options = ort.SessionOptions()
         options.intra_op_num_threads = setting.threads
@@ -129,7 +129,7 @@ class TracedTrial:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.enable_profiling = True
         options.profile_file_prefix = os.path.join(self._work_dir, f"shapes-{os.getpid()}")
-        # Weights that are packed beforehand are missing from the shapes of what a kernel reads.
+        # Prepacked weights would be missing from a kernel's input shapes.
         options.add_session_config_entry("session.disable_prepacking", "1")
         if isinstance(self._model, bytes):
             options.add_session_config_entry("session.model_external_initializers_file_folder_path", self._folder)
@@ -139,7 +139,7 @@ class TracedTrial:
 
 
 class _Endable:
-    """A session whose runs end when their options say so."""
+    """Session whose runs end when their options request it."""
 
     def __init__(self, session: Any, options: Any) -> None:
         self._session = session
@@ -149,11 +149,11 @@ class _Endable:
         return getattr(self._session, name)
 
     def run(self, names: Any, feed: Any) -> Any:
-        """One inference."""
+        """Run one inference."""
         return self._session.run(names, feed, self._options)
 
     def run_with_iobinding(self, binding: Any) -> None:
-        """One inference on tensors that are bound."""
+        """Run one inference on bound tensors."""
         self._session.run_with_iobinding(binding, self._options)
 
 
@@ -166,12 +166,12 @@ def _run_once(session: Any, feed: dict[str, Any]) -> dict[str, Any]:
             return dict(session.bind([feed], "call").outputs(0))
         except IoUnavailable:
             return dict(session.bind([feed], "engine-allocated").outputs(0))
-    except Exception as error:  # an engine raises whatever it likes; its words are the result
+    except Exception as error:  # an engine raises any type; its message is the result
         raise _unreadable(session, feed) or TrialError(first_words(error)) from error
 
 
 def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
-    """What to raise where the model runs and only its outputs cannot be had, because numpy lacks their type."""
+    """Return the error for a model that runs but whose outputs have a type that numpy lacks; None otherwise."""
     from tuibench.models.reference import TrialError
     from tuibench.models.sample import RAW_BYTES
 
@@ -180,13 +180,13 @@ def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
         return None
     try:
         session.bind([feed], "engine-allocated").calls[0]()
-    except Exception:  # then it is no matter of outputs, and the first error says more
+    except Exception:  # the run itself fails, so the first error is the better one
         return None
     return TrialError(f"output '{lacking[0].name[:60]}' is {lacking[0].dtype}, which numpy cannot hold", ran=True)
 
 
 def load_session(path: str, work_dir: str, optimize: bool) -> Any:
-    """Load a model into ONNX Runtime on a few CPUs: only values matter here, not times."""
+    """Load a model into ONNX Runtime on a few CPUs; only its values matter, not its speed."""
     from tuibench.engines import registry
 
     engine = registry.make("onnxruntime")
@@ -212,19 +212,19 @@ def _plain_setting(path: str, work_dir: str, optimize: bool) -> Setting:
 
 
 def read_interface(path: str) -> Interface:
-    """Inputs and outputs of a file that only the engine can parse; ModelError in its words where it cannot."""
+    """Return inputs and outputs of a file that only the engine can parse; ModelError has the engine's message."""
     from tuibench.core.errors import ModelError
     from tuibench.core.text import show
 
     try:
         session = load_session(path, os.path.dirname(path), True)
-    except Exception as error:  # an engine raises whatever it likes; its words are the result
+    except Exception as error:  # an engine raises any type; its message is the result
         raise ModelError(f"{show(path)}: {show(first_words(error))}") from error
     return session.inputs(), session.outputs()
 
 
 def first_words(error: BaseException) -> str:
-    """What an engine said, without what only its developers can read."""
+    """Return an engine's error message without the parts meant for its developers."""
     from tuibench.engines.wording import plain_words
 
     return (plain_words(str(error)) or type(error).__name__)[:1000]

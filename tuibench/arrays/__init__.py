@@ -1,1 +1,1 @@
-"""Arrays that cross a process border, as files without pickle, and how far two sets of them differ."""
+"""Arrays in files without pickle, for exchange between processes, and their comparison."""

@@ -1,4 +1,4 @@
-"""Arrays that cross a process border: one npz without pickle, beside it a JSON file that says what each member is."""
+"""Arrays exchanged between processes: one npz without pickle and a JSON file that describes each member."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from typing import Any
 import numpy as np
 
 Feed = dict[str, Any]
-"""Name to ndarray, list (sequence), dict (map) or None (absent optional), as the engines take it."""
+"""Name to ndarray, list (sequence), dict (map) or None (absent optional), as engines expect it."""
 Array = np.ndarray[Any, Any]
 
 _SCHEMA = 2
 SUBSET_ELEMENTS = 1_000_000
-"""How many elements of a large output are kept and compared."""
+"""Number of elements of a large output that are kept and compared."""
 
 
 @dataclass(frozen=True)
 class Subset:
-    """Seeded elements of an array too large to keep whole; `pick` finds the same ones on the other side."""
+    """Seeded elements of an array too large to keep whole; `pick` selects the same ones from another array."""
 
     values: Array
     shape: tuple[int, ...]
 
 
 def pick(array: Array, count: int = SUBSET_ELEMENTS) -> Array:
-    """At most `count` elements spread over the array, one at a scrambled place in each of `count` equal stretches.
+    """Return at most `count` elements spread over the array: one at a scrambled place in each of `count` equal parts.
 
-    Plain integer arithmetic, because the random streams of two numpy versions may differ.
+    Uses plain integer arithmetic, because the random streams of two numpy versions may differ.
     """
     flat = array.reshape(-1)
     if flat.size <= count:
@@ -45,9 +45,9 @@ def pick(array: Array, count: int = SUBSET_ELEMENTS) -> Array:
 
 
 def write_bundle(path: str | os.PathLike[str], feeds: Sequence[Feed], dtypes: Mapping[str, str] | None = None) -> None:
-    """Write `feeds` to `path` (.npz) and its sidecar (.json), each whole or not at all.
+    """Write `feeds` to `path` (.npz) and its sidecar (.json), each atomically.
 
-    `dtypes` names the logical type of values that are raw bits here (bfloat16, float8, int4).
+    `dtypes` names the logical type of values stored as raw bits (bfloat16, float8, int4).
     """
     target = Path(path)
     writer = _Writer(dtypes or {}, len(feeds))
@@ -60,14 +60,14 @@ def write_bundle(path: str | os.PathLike[str], feeds: Sequence[Feed], dtypes: Ma
             np.savez(file, **writer.members)
         os.replace(partial, target)
         partial.write_text(json.dumps(sidecar), encoding="ascii")
-        # Last, so that whoever finds the sidecar finds the arrays.
+        # Replace the sidecar last, so that a reader that finds it also finds the arrays.
         os.replace(partial, sidecar_path(target))
     finally:
         partial.unlink(missing_ok=True)
 
 
 def read_bundle(path: str | os.PathLike[str]) -> list[Feed]:
-    """The feeds as written; types that numpy lacks come back as raw unsigned bits, see `read_dtypes`."""
+    """Return the feeds as written; types that numpy lacks are raw unsigned bits, see `read_dtypes`."""
     sidecar = _read_sidecar(path)
     with np.load(path, allow_pickle=False) as members:
         loaded: dict[str, Array] = {}
@@ -75,23 +75,23 @@ def read_bundle(path: str | os.PathLike[str]) -> list[Feed]:
 
 
 def read_dtypes(path: str | os.PathLike[str]) -> dict[str, str]:
-    """The logical types of the tensors of the first sample, by name."""
+    """Return the logical types of the first sample's tensors by name."""
     samples = _read_sidecar(path)["samples"]
     return {entry["name"]: entry["dtype"] for entry in (samples[0] if samples else []) if "dtype" in entry}
 
 
 def sidecar_path(path: str | os.PathLike[str]) -> Path:
-    """Where the names and kinds of the bundle at `path` stand."""
+    """Return the path of the JSON file that describes the bundle at `path`."""
     return Path(path).with_suffix(".json")
 
 
 def logical_dtype(array: Array) -> str:
-    """The name of an element type, 'string' for every width of text and for objects."""
+    """Return the name of an element type; 'string' for text of any width and for objects."""
     return "string" if array.dtype.kind in "USO" else array.dtype.name
 
 
 def to_storable(array: Array) -> Array:
-    """The same elements in a type that needs no pickle and no extension to numpy."""
+    """Return the same elements in a type that needs no pickle and no extension to numpy."""
     if array.dtype.kind == "O":
         return _fixed_width(array)
     if array.dtype.kind == "V" and array.dtype.itemsize in (1, 2, 4):
@@ -105,7 +105,7 @@ def _fixed_width(array: Array) -> Array:
 
 
 def _first_row(array: Array, samples: int) -> int | None:
-    """Where in its base the rows of `array` begin; None where it is no run of rows, or the base too large for all."""
+    """Return the row of its base where `array` begins; None if it is not a run of rows or its base is too large."""
     base = array.base
     if not isinstance(base, np.ndarray) or 0 in (array.ndim, base.ndim) or base.shape[1:] != array.shape[1:]:
         return None
@@ -124,7 +124,7 @@ def _read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 class _Writer:
-    """Collects the members of one bundle; an array that several samples share, or are rows of, is stored once."""
+    """Collects the members of a bundle; stores an array once if several samples share it or are rows of it."""
 
     def __init__(self, dtypes: Mapping[str, str], samples: int) -> None:
         self.members: dict[str, Any] = {}
@@ -133,7 +133,7 @@ class _Writer:
         self._seen: dict[int, tuple[str, object]] = {}
 
     def entry(self, name: str, value: object, member: str) -> dict[str, Any]:
-        """Describe `value` under its own name, since that may hold anything."""
+        """Describe `value`; the name is a field of its own, since it may contain any characters."""
         described = self._describe(value, member)
         if name in self._dtypes and "dtype" in described:
             described["dtype"] = self._dtypes[name]
@@ -186,6 +186,6 @@ def _value(entry: Mapping[str, Any], members: Mapping[str, Array], loaded: dict[
     array = loaded[member]
     if "rows" in entry:
         first, count = entry["rows"]
-        # Samples in one memory would find their input in the cache, where samples of a user's would not.
+        # Copy, because overlapping samples would find their input in the CPU cache, unlike a user's samples.
         array = array[first : first + count].copy()
     return Subset(array, tuple(entry["shape"])) if kind == "subset" else array

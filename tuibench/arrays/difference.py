@@ -1,4 +1,4 @@
-"""How far two sets of outputs are apart, and whether that is more than rounding explains."""
+"""Difference between two sets of outputs, and the test against rounding."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ import numpy as np
 from tuibench.arrays.bundle import Array, Subset, logical_dtype, pick
 
 _REORDERING = 4
-"""How much of ONNX Runtime's own difference between optimized and not is still rounding."""
+"""Multiple of the difference between optimized and unoptimized ONNX Runtime that still counts as rounding."""
 _SMALLEST_SCALE = 1e-12
 
 
 @dataclass(frozen=True)
 class Difference:
-    """0 is equal; infinite where values cannot be held against each other, with the reason in words."""
+    """Largest scaled difference: 0 if equal; infinite, with a reason, if values cannot be compared."""
 
     value: float
     reason: str | None = None
 
 
 def differs(difference: float, tolerance: float, reference_difference: float) -> bool:
-    """Whether outputs differ by more than the precision, or the reference itself, allows."""
+    """Return whether outputs differ by more than the precision, or the reference itself, allows."""
     return not difference <= max(tolerance, _REORDERING * reference_difference)
 
 
 def compare(
     reference: Mapping[str, Any], actual: Mapping[str, Any], dtypes: Mapping[str, str] | None = None
 ) -> Difference:
-    """The largest difference over all outputs; `dtypes` names the logical type where values are raw bits."""
+    """Return the largest difference over all outputs; `dtypes` names the logical type of raw bits."""
     logical = dtypes or {}
     worst = Difference(0.0)
     for name, expected in reference.items():
@@ -66,7 +66,7 @@ def _compare_maps(reference: Any, actual: Any, dtype: str | None) -> Difference:
     keys = list(reference)
     left, right = [reference[key] for key in keys], [actual[key] for key in keys]
     if all(isinstance(v, (int, float, str, np.generic)) for v in (*left, *right)):
-        # Scalars of one map form one tensor: their scale is that of all of them.
+        # Scalars of one map form one tensor and share its scale.
         return _compare_value(np.array(left), np.array(right), dtype)
     return _compare_sequences(left, right, dtype)
 
@@ -104,7 +104,7 @@ def _comparable(array: Array, raw: str | None) -> Array:
     if array.dtype.kind == "u" and raw == "float8e5m2":
         return (array.astype(np.uint16) << np.uint16(8)).view(np.float16)
     if array.dtype.kind == "V":
-        # An extension type of ml_dtypes: it brings its own conversion.
+        # An extension type of ml_dtypes, with its own conversion.
         return array.astype(np.float32)
     return array
 

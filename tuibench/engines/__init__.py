@@ -1,1 +1,1 @@
-"""What executes a model: one module per engine behind one small protocol, and the registry that finds them."""
+"""Inference engines: one module per engine behind a small protocol, and the registry that finds them."""

@@ -1,10 +1,10 @@
-"""An engine that follows a script: latencies, refusals, hangs and crashes on demand, for tests and screenshots.
+"""Scripted engine for tests and screenshots: latencies, refusals, hangs and crashes on demand.
 
-The script is JSON in TUIBENCH_FAKE, or a path to it: an object from cell patterns such as "default", "cores=2" or
-"cores=1,batch=4" (the last pattern that fits wins, on top of "default") to
+TUIBENCH_FAKE is the script as JSON or a path to it. The script maps cell patterns such as "default", "cores=2" or
+"cores=1,batch=4" (the last matching pattern wins over "default") to
 `{"latency_us": 500 | [500, 510, …], "load": ACT, "first": ACT, "timed": ACT, "after": N, "outputs": "none"|"wrong",
 "bound"|"engine-allocated"|"call": {… for that I/O class alone}, "layers": {operator or node: microseconds}}`
-where ACT is ok, raise, refuse, exit, segv, kill, fpe, hang, oom, stderr or deaf-hang.
+ACT is one of ok, raise, refuse, exit, segv, kill, fpe, hang, oom, stderr and deaf-hang.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ CAPABILITIES = Capabilities(
 
 
 def make() -> FakeEngine:
-    """The engine, with the script of the environment."""
+    """Return the engine with the script from the environment."""
     return FakeEngine(read_script(os.environ.get(VARIABLE, "{}")))
 
 
 def read_script(text: str) -> dict[str, Any]:
-    """The script itself or the one in the file that `text` names."""
+    """Return the script in `text`, or in the file that `text` names."""
     source = text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8")
     script = json.loads(source)
     if not isinstance(script, dict):
@@ -48,7 +48,7 @@ def read_script(text: str) -> dict[str, Any]:
 
 
 def choose(script: Mapping[str, Any], facts: Mapping[str, object]) -> dict[str, Any]:
-    """The steps for a cell: "default" overlaid with each pattern that fits."""
+    """Return the steps for a cell: "default" overlaid with each matching pattern."""
     steps = dict(script.get("default", {}))
     for pattern, extra in script.items():
         if pattern == "default":
@@ -60,7 +60,7 @@ def choose(script: Mapping[str, Any], facts: Mapping[str, object]) -> dict[str, 
 
 
 def perform(act: str) -> None:
-    """Do what the script says; most of these do not return."""
+    """Perform one act of the script; most acts do not return."""
     if act == "ok":
         return
     if act == "raise":
@@ -87,7 +87,7 @@ def perform(act: str) -> None:
 
 
 class FakeEngine:
-    """Loads nothing and takes exactly as long as told."""
+    """Engine that loads nothing and takes exactly the scripted time."""
 
     capabilities = CAPABILITIES
 
@@ -95,25 +95,25 @@ class FakeEngine:
         self._script = script
 
     def environment(self, setting: Setting) -> dict[str, str]:
-        """Nothing to set."""
+        """Return no variables."""
         return {}
 
     def start(self) -> str:
-        """There is nothing to import."""
+        """Return a version; there is nothing to import."""
         return "1.0"
 
     def prepare(self, setting: Setting) -> str:
-        """The file is never opened."""
+        """Return the path of the model; nothing opens the file."""
         return setting.model_path
 
     def load(self, setting: Setting) -> FakeSession:
-        """Follow the script's `load`."""
+        """Perform the script's `load`."""
         steps = self._steps(setting)
         perform(steps.get("load", "ok"))
         return FakeSession(steps, setting)
 
     def layers_us(self, setting: Setting) -> dict[str, float]:
-        """What the script says of layers."""
+        """Return the layer times of the script."""
         return {str(name): float(us) for name, us in self._steps(setting).get("layers", {}).items()}
 
     def _steps(self, setting: Setting) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class FakeEngine:
 
 
 class FakeSession:
-    """Spins for the scripted time; spinning, unlike sleeping, is exact to a microsecond."""
+    """Session that spins for the scripted time; spinning is exact to a microsecond, sleeping is not."""
 
     def __init__(self, steps: Mapping[str, Any], setting: Setting) -> None:
         self._steps = steps
@@ -140,15 +140,15 @@ class FakeSession:
         self._closed = False
 
     def inputs(self) -> tuple[Port, ...]:
-        """None: any feed is taken."""
+        """Return no ports, so that any feed fits."""
         return ()
 
     def outputs(self) -> tuple[Port, ...]:
-        """None: nothing is computed."""
+        """Return no ports; nothing is computed."""
         return ()
 
     def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
-        """Every class is the same, unless the script has steps under its name."""
+        """Bind the feeds; all I/O classes are alike unless the script has steps for `io`."""
         if self._closed:
             raise RuntimeError("the fake session is closed")
         self._calls = 0
@@ -157,11 +157,11 @@ class FakeSession:
         return Bound(io, calls, self._outputs)
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
-        """There is none."""
+        """Refuse: the engine has no queue."""
         raise Refusal("the fake engine has no queue")
 
     def read_back(self) -> ReadBack:
-        """What was asked, unless the script says that something else was used."""
+        """Return the requested values, unless the script overrides them."""
         return ReadBack(
             precision=self._steps.get("precision", self._setting.precision),
             threads=int(self._steps.get("threads", self._setting.threads)),
@@ -171,7 +171,7 @@ class FakeSession:
         )
 
     def close(self) -> None:
-        """Nothing is held, but nothing may be bound any more either, as with real engines."""
+        """Close the session; as with real engines, it cannot bind any more."""
         self._closed = True
 
     def _outputs(self, sample: int) -> dict[str, Any]:

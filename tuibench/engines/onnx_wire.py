@@ -1,6 +1,6 @@
-"""The names that an ONNX file gives its inputs and outputs, read from the wire format without a parser of the rest.
+"""Input and output names of an ONNX file, read from the wire format without parsing the rest.
 
-For engines that rename ports while they read a model; onnx itself never enters a worker.
+For engines that rename ports when they read a model; a worker never imports onnx.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _MOST_SHIFT = 63
 
 
 def read_names(path: str) -> tuple[list[str], list[str]]:
-    """Inputs that must be fed and outputs, in the order of the file; raises ValueError where it is not ONNX.
+    """Return the inputs that must be fed and the outputs, in file order; raise ValueError if the file is not ONNX.
 
-    Nothing is copied but the names: the weights are stepped over in a mapping of the file.
+    Only names are copied: the file is mapped and the weights are skipped.
     """
     with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         constants: set[bytes] = set()
@@ -41,7 +41,7 @@ def read_names(path: str) -> tuple[list[str], list[str]]:
 
 
 def _sparse_names(data: mmap.mmap, begin: int, end: int) -> Iterator[bytes]:
-    """A sparse weight is called what the tensor of its values is called."""
+    """Yield the name of a sparse weight, which is the name of its values tensor."""
     for field, first, last in _walk(data, begin, end):
         if field == _SPARSE_VALUES:
             yield _name(data, first, last, _TENSOR_NAME)
@@ -55,7 +55,7 @@ def _name(data: mmap.mmap, begin: int, end: int, wanted: int) -> bytes:
 
 
 def _walk(data: mmap.mmap, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Number, first and last byte of each field; only those with a length have bytes."""
+    """Yield number, start and end of each field of bytes; skip the other fields."""
     at = begin
     while at < end:
         tag, at = _varint(data, at, end)

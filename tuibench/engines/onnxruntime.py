@@ -1,4 +1,4 @@
-"""ONNX Runtime on the CPU: the reference engine, with inputs and outputs bound once so that a call is only a call."""
+"""ONNX Runtime on the CPU, the reference engine; binds inputs and outputs once, outside of the timed calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DTYPES = {
     "string": "string",
     "bool": "bool",
 }
-# Types that numpy does not have travel as raw bits; the number is TensorProto.DataType.
+# Types that numpy lacks are passed as raw bits; the number is TensorProto.DataType.
 _RAW_TYPES = {
     "bfloat16": 16,
     "float8e4m3fn": 17,
@@ -54,21 +54,21 @@ CAPABILITIES = Capabilities(
 
 
 def make() -> OnnxRuntimeEngine:
-    """The engine, for the registry."""
+    """Return the engine, for the registry."""
     return OnnxRuntimeEngine()
 
 
 class OnnxRuntimeEngine:
-    """Loads models with explicit thread counts: with the default the pool escapes the process's CPU mask."""
+    """Engine with explicit thread counts: with the default, the pool escapes the process's CPU mask."""
 
     capabilities = CAPABILITIES
 
     def environment(self, setting: Setting) -> dict[str, str]:
-        """Idle pools of other libraries are kept at one thread."""
+        """Return the variable that limits OpenMP pools to the session's threads."""
         return {"OMP_NUM_THREADS": str(setting.threads)}
 
     def start(self) -> str:
-        """Import ONNX Runtime; its collector is kept off before, because being imported is enough to start it."""
+        """Import ONNX Runtime; disable its telemetry first, because the import alone starts it."""
         os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         import onnxruntime  # 100 ms
 
@@ -77,11 +77,11 @@ class OnnxRuntimeEngine:
         return str(onnxruntime.__version__)
 
     def prepare(self, setting: Setting) -> str:
-        """The user's own file, which loading never writes to."""
+        """Return the user's own file; loading never writes to it."""
         return setting.model_path
 
     def load(self, setting: Setting) -> OnnxRuntimeSession:
-        """Create the session; every refusal of the model surfaces here or at the first run."""
+        """Create the session; a refusal of the model is raised here or at the first run."""
         import onnxruntime as ort
 
         options, pinned = make_options(setting)
@@ -90,7 +90,7 @@ class OnnxRuntimeEngine:
 
 
 def make_options(setting: Setting) -> tuple[Any, str]:
-    """How every session of a setting is made, profiled ones too, and whether its threads are pinned."""
+    """Return the options of every session with this setting, profiled ones included, and the kind of pinning."""
     import onnxruntime as ort
 
     if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
@@ -106,7 +106,7 @@ def make_options(setting: Setting) -> tuple[Any, str]:
     if setting.pin == "core" and len(setting.cpus) >= setting.threads:
         pinned = "core"
         if setting.threads > 1:
-            # One group per pool thread, 1-based logical CPUs; the calling thread is the first and is pinned by us.
+            # One group per pool thread, 1-based logical CPUs; the worker pins the first, its calling thread.
             groups = ";".join(str(cpu + 1) for cpu in setting.cpus[1 : setting.threads])
             options.add_session_config_entry("session.intra_op_thread_affinities", groups)
     return options, pinned
@@ -128,15 +128,15 @@ class OnnxRuntimeSession:
         self._shapes: list[tuple[int, ...]] | None = None
 
     def inputs(self) -> tuple[Port, ...]:
-        """The inputs that must be fed."""
+        """Return the inputs that must be fed."""
         return self._inputs
 
     def outputs(self) -> tuple[Port, ...]:
-        """The outputs in the model's order."""
+        """Return the outputs in the model's order."""
         return self._outputs
 
     def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
-        """Put the samples where the class wants them."""
+        """Bind the samples as the I/O class requires."""
         if io == "call":
             return self._bind_call(feeds)
         self._require_tensors(self._inputs, "input")
@@ -153,11 +153,11 @@ class OnnxRuntimeSession:
         return Bound(io, calls, partial(self._fetch, bindings, feeds), (bindings,), copied)
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
-        """ONNX Runtime has no queue of its own; streams are threads or processes."""
+        """Refuse: ONNX Runtime has no queue; streams are threads or processes."""
         raise Refusal("onnxruntime has no queue of its own")
 
     def read_back(self) -> ReadBack:
-        """What the session was really given; its pool cannot be asked, so the worker counts threads itself."""
+        """Return the settings of the session; its pool has no query, so the worker counts the threads."""
         options = self._session.get_session_options()
         return ReadBack(
             precision=self._precision(),
@@ -171,7 +171,7 @@ class OnnxRuntimeSession:
         )
 
     def _float_types(self) -> set[str]:
-        """The floating types that the model computes in: ONNX Runtime converts none of them on the CPU."""
+        """Return the floating types of ports and weights; ONNX Runtime converts none of them on the CPU."""
         types = {port.dtype for port in (*self._inputs, *self._outputs)} | set(self._setting.weight_types)
         return {name for name in types if name in _PRECISIONS}
 
@@ -210,7 +210,7 @@ class OnnxRuntimeSession:
             if port.dtype in _RAW_TYPES:
                 value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array, _RAW_TYPES[port.dtype])
             else:
-                # The engine's own allocation, so that alignment is the same in every class and run.
+                # Let the engine allocate, so that alignment is the same in every class and run.
                 value = ort.OrtValue.ortvalue_from_shape_and_type(list(array.shape), array.dtype.type)
                 value.update_inplace(array)
             binding.bind_ortvalue_input(port.name, value)
@@ -233,7 +233,7 @@ class OnnxRuntimeSession:
 
     def _fetch(self, bindings: Sequence[Any], feeds: Sequence[Feed], sample: int) -> dict[str, Any]:
         if not all(_is_plain(port) for port in self._outputs):
-            # A binding gives sequences and maps only as handles; the plain call gives the same values as objects.
+            # A binding returns sequences and maps only as handles; a plain call returns the same values as objects.
             return dict(zip(self._names, self._session.run(self._names, _native(feeds[sample])), strict=True))
         binding = bindings[sample]
         self._session.run_with_iobinding(binding)
@@ -242,12 +242,12 @@ class OnnxRuntimeSession:
 
 
 def _native(feed: Feed) -> Feed:
-    """The feed with strings as objects, the form the engine takes them in."""
+    """Return the feed with strings as objects, as the engine requires."""
     return {name: value.astype(object) if _is_text(value) else value for name, value in feed.items()}
 
 
 def _is_plain(port: Port) -> bool:
-    """Whether it can live in a buffer."""
+    """Return whether a value of this port fits into a buffer."""
     return port.kind == "tensor" and port.dtype != "string"
 
 
@@ -268,7 +268,7 @@ def _dim(value: Any) -> int | str | None:
 
 
 def _parse(text: str) -> tuple[str, str, str | None]:
-    """Read a type such as 'tensor(float)', 'seq(map(int64,tensor(float)))' or 'optional(seq(tensor(float)))'."""
+    """Parse a type such as 'tensor(float)', 'seq(map(int64,tensor(float)))' or 'optional(seq(tensor(float)))'."""
     match = re.fullmatch(r"(\w+)\((.*)\)", text)
     if match is None:
         return "tensor", text, None

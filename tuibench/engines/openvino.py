@@ -1,4 +1,4 @@
-"""OpenVINO on the CPU: f32 unless asked otherwise, its telemetry never imported, its own queue for streams."""
+"""OpenVINO on the CPU: f32 by default, without telemetry, with its own queue for streams."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ _ORT_MARK = b"ORTM"
 
 
 def make() -> OpenVinoEngine:
-    """The engine, for the registry."""
+    """Return the engine, for the registry."""
     return OpenVinoEngine()
 
 
 def import_openvino() -> Any:
-    """OpenVINO without its telemetry, which would look up a host and write to the home directory on import."""
+    """Import OpenVINO without its telemetry, which on import looks up a host and writes to the home directory."""
     sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
     return importlib.import_module("openvino")  # 230 ms
 
 
 class OpenVinoEngine:
-    """Compiles models with everything that changes the work said explicitly."""
+    """Engine that sets explicitly each property that changes the work."""
 
     capabilities = CAPABILITIES
 
     def environment(self, setting: Setting) -> dict[str, str]:
-        """Nothing to set: threads come from the properties, and the telemetry is kept out at import."""
+        """Return no variables: threads are properties, and the import blocks the telemetry."""
         return {}
 
     def start(self) -> str:
@@ -49,11 +49,11 @@ class OpenVinoEngine:
         return str(import_openvino().__version__).partition("-")[0]
 
     def prepare(self, setting: Setting) -> str:
-        """The user's own file, which is only read."""
+        """Return the user's own file, which is only read."""
         return setting.model_path
 
     def load(self, setting: Setting) -> OpenVinoSession:
-        """Read and compile the model; what it refuses surfaces here."""
+        """Read and compile the model; raise Refusal if OpenVINO rejects it."""
         properties = choose_properties(setting)
         shape = setting.options.get("shape", "model")
         if shape not in _SHAPES:
@@ -78,7 +78,7 @@ class OpenVinoEngine:
 
 
 def choose_properties(setting: Setting) -> dict[str, Any]:
-    """The properties to compile with; a Refusal where they cannot be had."""
+    """Return the properties to compile with; raise Refusal if they are unsupported."""
     if not setting.optimize:
         raise Refusal("openvino cannot run a model unoptimized")
     if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
@@ -90,12 +90,12 @@ def choose_properties(setting: Setting) -> dict[str, Any]:
         "NUM_STREAMS": 1 if alone else setting.streams,
         "INFERENCE_NUM_THREADS": setting.threads,
         "ENABLE_CPU_PINNING": setting.pin == "core",
-        # Which of two siblings stays idle was decided by the affinity that the process already has.
+        # The process's affinity already decides which of two sibling threads stays idle.
         "ENABLE_HYPER_THREADING": True,
     }
     if setting.precision != "engine-default":
         properties["INFERENCE_PRECISION_HINT"] = setting.precision
-        # Else activations that meet compressed weights are rounded to 8 bits, whatever the precision says.
+        # Otherwise activations are rounded to 8 bits next to compressed weights, at any precision.
         properties["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = 0
     return properties
 
@@ -110,7 +110,7 @@ def _read_names(path: str) -> tuple[list[str], list[str]]:
 
 
 def _refuse_ort(path: str) -> None:
-    """Say it in one line before every reader that OpenVINO has tries the file and writes to stderr."""
+    """Refuse with one line, before all of OpenVINO's readers try the file and write to stderr."""
     with Path(path).open("rb") as file:
         if file.read(8)[4:] == _ORT_MARK:
             raise Refusal("openvino reads ONNX files and not the .ort format of ONNX Runtime")

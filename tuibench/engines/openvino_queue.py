@@ -15,7 +15,7 @@ _MOST_LOOKS = 1000
 
 
 class OpenVinoQueue:
-    """Feeds the samples in turn to as many requests as there are streams."""
+    """Queue that passes the samples in turn to one request per stream."""
 
     def __init__(self, queue: Any, submit: Callable[[Any, int], object], inputs: Sequence[Any], copies: bool) -> None:
         self._queue: Any = queue
@@ -25,7 +25,7 @@ class OpenVinoQueue:
         self._position = 0
 
     def run(self, until_ns: int, starts: Any, ends: Any) -> int:
-        """Keep every stream busy until `until_ns` or the arrays are full, then drain; the count of requests."""
+        """Run every stream until `until_ns` or until the arrays are full, then drain; return the number of requests."""
         errors: list[BaseException] = []
         self._queue.set_callback(_make_stamp(ends, errors, self._copies))
         wait_for_idle, submit, clock = self._queue.get_idle_request_id, self._submit, perf_counter_ns
@@ -33,7 +33,7 @@ class OpenVinoQueue:
         most, count = min(len(starts), len(ends)), 0
         try:
             while count < most and not errors:
-                # Raises what went wrong in an earlier inference.
+                # Raises the error of an earlier inference.
                 wait_for_idle()
                 now = clock()
                 if now >= until_ns:
@@ -44,14 +44,14 @@ class OpenVinoQueue:
                 count += 1
         finally:
             self._position = position % samples
-            # Also on the way out of an error: a request that still runs would write into arrays the caller reuses.
+            # Also after an error: a request still running would write into arrays that the caller reuses.
             self._queue.wait_all()
         if errors:
             raise errors[0]
         return count
 
     def close(self) -> None:
-        """Give the requests back, once no thread of the engine holds one any more."""
+        """Release the requests, once no engine thread uses one."""
         if self._queue is not None:
             _wait_for_quiet()
         self._queue = self._submit = None
@@ -59,11 +59,11 @@ class OpenVinoQueue:
 
 
 def _wait_for_quiet() -> None:
-    """Sleep until all other threads of the process do.
+    """Wait until all other threads of the process sleep.
 
-    A stream that is the last to hold a request needs the interpreter's lock to free its callback, and freeing the
-    model joins that stream with the lock held: then neither would ever end. Asleep in two looks with the lock free
-    between them means that none is on its way there.
+    This avoids a deadlock: the last stream with a request needs the interpreter's lock to free its callback, while
+    freeing the model joins that stream with the lock held. A thread that sleeps at two checks, with the lock free in
+    between, no longer needs the lock.
     """
     own = threading.get_native_id()
     calm = 0
@@ -76,7 +76,7 @@ def _wait_for_quiet() -> None:
 
 
 def _state(task: Path) -> str:
-    """One letter of the kernel's, or nothing where the thread has just ended."""
+    """Return the kernel's state letter, or '' if the thread has just ended."""
     try:
         return (task / "stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -84,7 +84,7 @@ def _state(task: Path) -> str:
 
 
 def _make_stamp(ends: Any, errors: list[BaseException], copies: bool) -> Callable[[Any, int], None]:
-    """The callback of one run: outputs copied where the I/O class says so, then the stamp."""
+    """Return the callback of one run: copies outputs if the I/O class requires it, then takes the stamp."""
     clock = perf_counter_ns
 
     def stamp(request: Any, index: int) -> None:
@@ -93,7 +93,7 @@ def _make_stamp(ends: Any, errors: list[BaseException], copies: bool) -> Callabl
                 for tensor in request.output_tensors:
                     tensor.data.copy()
             ends[index] = clock()
-        except BaseException as error:  # one that leaves a callback ends the process; the run raises it instead
+        except BaseException as error:  # an error that leaves a callback ends the process; `run` raises it instead
             errors.append(error)
 
     return stamp

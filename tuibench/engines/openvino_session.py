@@ -1,4 +1,4 @@
-"""One model compiled by OpenVINO: its samples put in place, run and read back."""
+"""A model compiled by OpenVINO, with its bound samples, runs and read-back settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NO_KERNELS = ("Const", "Input", "Output")
 
 
 class OpenVinoSession:
-    """Addresses ports by position: a tensor name can stand for an input and an output at once."""
+    """Session that addresses ports by position, because one tensor name can denote an input and an output."""
 
     def __init__(
         self, ov: Any, compiled: Any, inputs: tuple[Port, ...], outputs: tuple[Port, ...], setting: Setting
@@ -35,19 +35,19 @@ class OpenVinoSession:
 
     @property
     def dynamic(self) -> bool:
-        """Whether a shape is still open after compiling, which costs time in every call."""
+        """True if a shape is still dynamic after compiling, which costs time in every call."""
         return any(node.get_partial_shape().is_dynamic for node in self._compiled.inputs)
 
     def inputs(self) -> tuple[Port, ...]:
-        """The inputs in the model's order."""
+        """Return the inputs in the model's order."""
         return self._inputs
 
     def outputs(self) -> tuple[Port, ...]:
-        """The outputs in the model's order."""
+        """Return the outputs in the model's order."""
         return self._outputs
 
     def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
-        """One request per sample with its tensors set once; for 'call' one request that is given arrays."""
+        """Bind one request per sample with its tensors set once; for 'call', one request that receives arrays."""
         if io == "call":
             calls = tuple(partial(self._compiled, self._arrays(feed)) for feed in feeds)
             return Bound(io, calls, partial(self._call_outputs, calls))
@@ -58,7 +58,7 @@ class OpenVinoSession:
         return Bound(io, runs, partial(self._fetch, requests), (requests,))
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
-        """As many requests as streams; every submission sets the tensors of the next sample."""
+        """Return a queue with one request per stream; each submission sets the tensors of the next sample."""
         queue = self._ov.AsyncInferQueue(self._compiled, int(self._compiled.get_property("NUM_STREAMS")))
         if io == "call":
             return OpenVinoQueue(queue, partial(_submit_arrays, queue), [self._arrays(f) for f in feeds], copies=True)
@@ -70,7 +70,7 @@ class OpenVinoSession:
         return OpenVinoQueue(queue, submit, [dict(enumerate(self._tensors(f))) for f in feeds], copies=False)
 
     def read_back(self) -> ReadBack:
-        """What the compiled model says of itself, with the precisions of its kernels; known after closing too."""
+        """Return the compiled model's settings and the precisions of its kernels; also works after `close`."""
         if self._compiled is not None:
             self._read = self._read_properties()
         if self._read is None:
@@ -78,7 +78,7 @@ class OpenVinoSession:
         return self._read
 
     def close(self) -> None:
-        """Free the compiled model; what was bound keeps its own part of it until it is dropped."""
+        """Free the compiled model; bound calls keep their own part of it until they are dropped."""
         if self._compiled is not None:
             self._read = self._read_properties()
         self._compiled = None
@@ -97,7 +97,7 @@ class OpenVinoSession:
             "dynamic_quantization_group": str(read("DYNAMIC_QUANTIZATION_GROUP_SIZE")),
         }
         if asked in _HALVES and asked not in kernels:
-            # The property is a hint: small and quantized models are computed without a single kernel in it.
+            # The property is only a hint: small and quantized models have no kernel in that precision.
             details["precision"] = f"asked {asked}, but no kernel computes in it"
         return ReadBack(
             precision=asked,
@@ -118,7 +118,7 @@ class OpenVinoSession:
         return [make_tensor(self._ov, port, node.get_element_type(), feed[port.name]) for port, node in pairs]
 
     def _arrays(self, feed: Feed) -> dict[int, Any]:
-        """The arrays as they came, and tensors only where numpy has no such type."""
+        """Return the arrays unchanged, and tensors for types that numpy lacks."""
         tensors = self._tensors(feed)
         return {i: tensors[i] if is_raw(port) else feed[port.name] for i, port in enumerate(self._inputs)}
 
@@ -129,15 +129,15 @@ class OpenVinoSession:
         return request
 
     def _runner(self, request: Any) -> Callable[[], object]:
-        # Views of the outputs instead of copies, and no decoding.
+        # Use views of the outputs instead of copies, and no decoding.
         return partial(_without_conversion(self._ov.InferRequest, request, "infer"), {}, True, False)
 
     def _bind_outputs(self, requests: Sequence[Any], example: Any) -> None:
-        """Give all `requests` the same output buffers, of the shapes that `example` shows."""
+        """Give all `requests` the same output buffers, with the output shapes of `example`."""
         both = {name for node in self._compiled.inputs for name in node.get_names()}
         for port, node in zip(self._outputs, self._compiled.outputs, strict=True):
             if both & set(node.get_names()):
-                # Setting the output would then set the input instead, without an error.
+                # Setting the output would silently set the input instead.
                 raise IoUnavailable(f"output '{port.name}' is an input passed through")
         for index, (node, shape) in enumerate(zip(self._compiled.outputs, self._output_shapes(example), strict=True)):
             buffer = self._ov.Tensor(node.get_element_type(), list(shape))
@@ -169,7 +169,7 @@ class OpenVinoSession:
 
 
 def _without_conversion(kind: Any, instance: Any, method: str) -> Any:
-    """The binding's own method behind the Python one, which costs 0.8 µs to find that there is nothing to convert."""
+    """Return the binding's own method; the Python method around it takes 0.8 µs to find nothing to convert."""
     return getattr(super(kind, instance), method)
 
 
@@ -178,7 +178,7 @@ def _submit_arrays(queue: Any, arrays: dict[int, Any], index: int) -> None:
 
 
 def _prove(request: Any) -> None:
-    """Run once on the engine's own thread: on the caller's, with one thread, it keeps errors of shapes to itself."""
+    """Run once on the engine's thread: on the caller's thread, with one thread, shape errors stay hidden."""
     try:
         request.start_async()
         request.wait()

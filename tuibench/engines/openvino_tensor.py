@@ -1,4 +1,4 @@
-"""OpenVINO's ports, tensors and error texts in the words of the protocol."""
+"""Converts OpenVINO's ports, tensors and error texts into those of the protocol."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DTYPES = {
     **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
     **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
 }
-# numpy has no such types: their values travel as unsigned bits of the same size.
+# Types that numpy lacks are passed as unsigned bits of the same size.
 _RAW = {"bfloat16": "uint16", "float8e4m3fn": "uint8", "float8e5m2": "uint8"}
 _NOISE = re.compile(
     r"(Exception from .*|.*\bfailed at \S+:\d+:|Loading input model|FrontEnd API failed with \w+:|Summary:)$"
@@ -30,9 +30,9 @@ _MOST_REASONS = 3
 
 
 def read_ports(nodes: Sequence[Any], role: str, names: Sequence[str]) -> tuple[Port, ...]:
-    """The ports under their names in the file, or a Refusal naming the one that cannot be fed or fetched.
+    """Return the ports under their names in the file; raise Refusal for a port that cannot be fed or fetched.
 
-    OpenVINO's own names will not do: folding an Identity or Dropout away renames what is on both of its sides.
+    OpenVINO's own names do not work: removing an Identity or Dropout renames the values on both sides.
     """
     if len(names) != len(nodes):
         raise Refusal(f"openvino has {len(nodes)} {role}s where the file has {len(names)}")
@@ -40,7 +40,7 @@ def read_ports(nodes: Sequence[Any], role: str, names: Sequence[str]) -> tuple[P
 
 
 def make_tensor(ov: Any, port: Port, element_type: Any, value: Any) -> Any:
-    """A tensor in memory of the engine's own, so that alignment is the same for every sample and run."""
+    """Return a tensor in the engine's own memory, so that alignment is the same for every sample and run."""
     shape = getattr(value, "shape", None)
     expected = _RAW.get(port.dtype, port.dtype)
     if shape is None:
@@ -54,29 +54,29 @@ def make_tensor(ov: Any, port: Port, element_type: Any, value: Any) -> Any:
 
 
 def is_raw(port: Port) -> bool:
-    """Whether the values travel as unsigned bits."""
+    """Return whether values of this port are passed as unsigned bits."""
     return port.dtype in _RAW
 
 
 def copy_array(port: Port, tensor: Any) -> Any:
-    """The values of a tensor that the next inference may overwrite."""
+    """Return a copy of a tensor's values, which the next inference may overwrite."""
     return copy_raw(port, tensor.data)
 
 
 def copy_raw(port: Port, array: Any) -> Any:
-    """A copy with raw bits as such, where the engine lends them the name of another type."""
+    """Return a copy, with raw bits as unsigned integers where the engine gives them another type."""
     return array.view(_RAW.get(port.dtype, port.dtype)).copy()
 
 
 def explain(error: BaseException) -> str:
-    """What OpenVINO says is wrong, without the places in its source that it wraps around it."""
+    """Return the reason in an OpenVINO error, without the source locations around it."""
     lines = [_TAIL.sub("", line.strip()) for line in str(error).splitlines()]
     telling = [line for line in lines if line and not _NOISE.match(line)]
     return " ".join(telling[:_MOST_REASONS]) or (lines[0] if lines else type(error).__name__)
 
 
 def translate(error: RuntimeError) -> Exception:
-    """The one type that everything arrives as, told apart: out of memory is not the model's fault."""
+    """Return MemoryError or Refusal for a RuntimeError, the only type that OpenVINO raises."""
     reason = explain(error)
     return MemoryError(reason) if "bad_alloc" in reason else Refusal(reason)
 
@@ -84,7 +84,7 @@ def translate(error: RuntimeError) -> Exception:
 def _read_port(node: Any, role: str, name: str) -> Port:
     kind = str(node.get_element_type().get_type_name())
     if kind == "string":
-        # Seen with 2026.4.1: both sides of an Identity own the same characters, and freeing them ends the process.
+        # Seen with 2026.4.1: both sides of an Identity own the same characters, and freeing them crashes the process.
         raise Refusal(f"openvino corrupts memory with strings; {role} '{name}' is a tensor of strings")
     if kind not in _DTYPES:
         raise Refusal(f"openvino takes no {role} of type {kind}: '{name}'")

@@ -1,4 +1,4 @@
-"""The seam between measuring and engines: small enough that an engine in an old interpreter can stand behind it."""
+"""Interface between measuring and engines; small enough for an engine that runs in an old interpreter."""
 
 from __future__ import annotations
 
@@ -12,54 +12,56 @@ Feed = dict[str, Any]
 """Input name to ndarray, list of ndarrays (sequence), dict (map) or None (absent optional)."""
 
 IO_CLASSES = ("bound", "engine-allocated", "call")
-"""From least to most work inside the timed call; see docs/architecture.md."""
+"""Ordered from least to most work inside the timed call; see docs/architecture.md."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an engine can do, known without importing it."""
+    """Capabilities of an engine, known without importing it."""
 
     name: str
     distribution: str
-    """The package that holds it, for its version and for the hint when it is missing."""
+    """The engine's distribution, for its version and for the hint if it is missing."""
     precisions: tuple[str, ...]
-    """'engine-default' is always accepted besides."""
+    """'engine-default' is always accepted as well."""
     stream_kinds: tuple[str, ...]
-    """Of 'queue', 'threads', 'processes': the ways N streams can be kept busy, best first."""
+    """The supported ways to run N streams, of 'queue', 'threads' and 'processes', best first."""
     io_classes: tuple[str, ...]
     pins_caller: bool = False
-    """Whether the thread that calls may be tied to the first CPU once the model is loaded; not where the engine makes
-    threads later, which would inherit that one CPU."""
+    """True if the calling thread may be pinned to the first CPU after loading.
+
+    False for engines that create threads later, which would inherit that one CPU.
+    """
     extra: str | None = None
-    """The extra of tuibench that installs it."""
+    """The extra of tuibench that installs the engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How to load a model: all that an engine may know."""
+    """Settings for loading a model, as far as an engine may know them."""
 
     model_path: str
     threads: int
-    """In total, over all streams."""
+    """Total over all streams."""
     streams: int
     cpus: tuple[int, ...]
-    """The process already runs on these only."""
+    """The process is already pinned to these CPUs."""
     pin: str
     precision: str
     one_at_a_time: bool
-    """Whether one request is in flight at a time, so that latency is what counts."""
+    """True if one request is in flight at a time and latency counts."""
     work_dir: str
     optimize: bool = True
     options: dict[str, str] = field(default_factory=dict)
     weight_types: tuple[str, ...] = ()
-    """Element types of the model's weights, as inspection found them."""
+    """Element types of the model's weights, from inspection."""
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    """Of the inputs that will be fed, for engines that can compile for them alone; empty where not known."""
+    """Shapes of the inputs to feed, for engines that can compile for fixed shapes; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadBack:
-    """What the engine says it really does; None where it cannot tell."""
+    """Settings that the engine reports as used; None for those that it does not report."""
 
     precision: str | None
     threads: int | None
@@ -69,80 +71,80 @@ class ReadBack:
 
 
 class IoUnavailable(Exception):
-    """The asked I/O class cannot be had for this model; the caller falls back to the next one."""
+    """The requested I/O class does not work for this model; the caller tries the next one."""
 
 
 class Refusal(Exception):
-    """The engine refuses this model; the message is its own."""
+    """The engine refuses this model; the message is the engine's own."""
 
 
 class BadSetting(Refusal):
-    """The engine refuses what was asked of it, whatever the model."""
+    """The engine refuses the settings, for any model."""
 
 
 @dataclass(slots=True)
 class Bound:
-    """A model with its inputs in place: what the measuring loop calls."""
+    """A model with bound inputs, called by the measuring loop."""
 
     io: str
     calls: tuple[Callable[[], object], ...]
     """One per sample, so that rotating inputs costs nothing inside the timed call."""
     outputs: Callable[[int], dict[str, Any]]
-    """Run sample i once and return copies of its outputs by name; never timed."""
+    """Runs sample i once and returns copies of its outputs by name; never timed."""
     keep: tuple[Any, ...] = ()
     """Buffers that must live as long as the calls."""
     copied: bool = False
-    """Whether the samples were copied, so that the feeds may go."""
+    """True if the samples were copied, so that the feeds can be freed."""
 
 
 class Queue(Protocol):
     """An engine's own asynchronous queue."""
 
     def run(self, until_ns: int, starts: Any, ends: Any) -> int:
-        """Keep every stream busy until `until_ns` on perf_counter_ns or the arrays are full, then drain.
+        """Keep every stream busy until `until_ns` on perf_counter_ns or until the arrays are full, then drain.
 
-        Writes submit and completion stamps at one index per request (int64 memoryviews) and returns the count.
+        Write submit and completion stamps at one index per request (int64 memoryviews); return the number of requests.
         """
 
     def close(self) -> None:
-        """Give the requests back."""
+        """Release the requests."""
 
 
 class Session(Protocol):
     """One loaded model."""
 
     def inputs(self) -> tuple[Port, ...]:
-        """The inputs as the engine sees them."""
+        """Return the inputs as the engine reports them."""
 
     def outputs(self) -> tuple[Port, ...]:
-        """The outputs as the engine sees them."""
+        """Return the outputs as the engine reports them."""
 
     def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
-        """Put the samples in place for an I/O class, or raise IoUnavailable."""
+        """Bind the samples in an I/O class, or raise IoUnavailable."""
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
-        """The engine's own queue over the samples; only where 'queue' is among the stream kinds."""
+        """Return the engine's own queue over the samples; only if the stream kinds include 'queue'."""
 
     def read_back(self) -> ReadBack:
-        """What was really set up."""
+        """Return the settings in use."""
 
     def close(self) -> None:
-        """Free what the engine holds."""
+        """Free the engine's resources."""
 
 
 class Engine(Protocol):
-    """What a module under engines/ offers; made by its `make()`."""
+    """Interface of an engine module; its `make()` returns one."""
 
     capabilities: Capabilities
 
     def environment(self, setting: Setting) -> dict[str, str]:
-        """Variables that must stand before the engine is imported."""
+        """Return variables to set before the engine is imported."""
 
     def start(self) -> str:
         """Import the engine with its telemetry off and return its version; raises ImportError."""
 
     def prepare(self, setting: Setting) -> str:
-        """Path of the file to load: the user's own, or a copy in `work_dir` where the engine needs another form."""
+        """Return the path to load: the user's file, or a converted copy in `work_dir` if the engine needs one."""
 
     def load(self, setting: Setting) -> Session:
-        """Load the model; this is what `load_ms` times."""
+        """Load the model; `load_ms` is the time of this call."""

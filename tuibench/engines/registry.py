@@ -1,4 +1,4 @@
-"""Finds engines by name without importing any of them, so that asking what exists costs nothing."""
+"""Engines by name; nothing here imports an engine's package."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ def check(name: str) -> None:
 
 
 def check_timed(name: str) -> None:
-    """Raise for what is no engine, and for one that does not tell how long each layer takes."""
+    """Raise for an unknown engine, and for one that cannot time each layer."""
     check(name)
     if not REGISTRY[name].layer_timer:
         raise EngineError(f"{name} does not tell how long each layer takes", f"-e {', '.join(timed())} makes profiles")
 
 
 def runs_ours(name: str) -> bool:
-    """Whether models of our own are run with `name`: roofs, zeros, layers in another form, changed layers."""
+    """Return whether generated models run with `name`: roofs, zeros, converted and changed layers."""
     check(name)
     return REGISTRY[name].runs_ours
 
 
 def make(name: str) -> Engine:
-    """The engine called `name`; its own package is imported only by its `start`."""
+    """Return the engine called `name`; only its `start` imports its package."""
     check(name)
     return cast(Engine, importlib.import_module(REGISTRY[name].module).make())
 
 
 def make_timer(name: str) -> LayerTimer:
-    """What times layers with the engine called `name`; this imports what reads models, so only children ask."""
+    """Return the layer timer of an engine; call it only in child processes, because it imports model readers."""
     check_timed(name)
     return cast(LayerTimer, importlib.import_module(REGISTRY[name].layer_timer).make_timer())
 
 
 def capabilities(name: str) -> Capabilities:
-    """What `name` can do, without importing its package."""
+    """Return the capabilities of `name` without importing its package."""
     return make(name).capabilities

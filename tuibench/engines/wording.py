@@ -1,4 +1,4 @@
-"""What an engine's exception means, without the source file and C++ signature that come before it."""
+"""Reason of an engine's exception, without the source file and C++ signature in front of it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 _CODE = re.compile(r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
 _PLACE = re.compile(r"/[\w./+-]+\.(?:cc|cpp|h|hpp):\d+ (?=[\w:<~])")
 _LOADING = re.compile(r"Load model from .*? failed:\s*", re.DOTALL)
-"""The phase and the cell say so already, and a path can be long."""
+"""The phase and the cell already say so, and a path can be long."""
 _UNNAMED = "(anonymous namespace)"
 
 
 def plain_words(text: str) -> str:
-    """The reason alone: a signature of 400 characters would push it out of every line that has an end."""
+    """Return only the reason: a signature of 400 characters would push it off any line of limited length."""
     text = _LOADING.sub("", _CODE.sub("", text))
     begin = 0
     while place := _PLACE.search(text, begin):
@@ -23,7 +23,7 @@ def plain_words(text: str) -> str:
 
 
 def _end_of_signature(text: str, begin: int) -> int:
-    """Behind the closing bracket of the argument list that starts somewhere after `begin`; 0 where there is none."""
+    """Return the position after the argument list that starts behind `begin`; 0 if there is none."""
     start = text.find("(", begin)
     while start >= 0 and text.startswith(_UNNAMED, start):
         start = text.find("(", start + len(_UNNAMED))

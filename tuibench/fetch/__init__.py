@@ -1,1 +1,1 @@
-"""Models from elsewhere: fetched by a child into the cache, and into no other place."""
+"""Remote models: a child process fetches them into the cache and nowhere else."""

@@ -1,4 +1,4 @@
-"""Addresses of files: https alone, taken apart once, with the credentials kept away from what is printed."""
+"""Addresses of files: https only, with the credentials kept apart from the printed address."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ _HINT = "an address is https://HOST/PATH"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a file lies."""
+    """Address of a file."""
 
     url: str
-    """As it is asked for: without credentials and fragment, in ASCII."""
+    """The URL to request, in ASCII, without credentials and fragment."""
     host: str
-    """With the port, where one is named."""
+    """Host name, with the port if the address has one."""
     authorization: str | None = None
-    """For this host alone."""
+    """Header value for this host alone."""
 
     @property
     def shown(self) -> str:
-        """For messages: no query, no control characters."""
+        """The address for messages, without query and control characters."""
         return show(public_name(self.url), 120)
 
     @property
     def key(self) -> str:
-        """The name of its place in the cache."""
+        """The name of its directory in the cache."""
         return key_of(self.url)
 
     @property
     def file_name(self) -> str:
-        """A name for the file that is safe on any disk and that engines take for a model's."""
+        """A file name that is safe on any disk and that engines accept for a model."""
         return safe_name(unquote(urlsplit(self.url).path.rpartition("/")[2]))
 
 
 def key_of(text: str) -> str:
-    """The first 16 hex digits of a sha256: short, and nothing of a foreign name reaches a path."""
+    """Return the first 16 hex digits of a sha256: short, and no part of a foreign name reaches a path."""
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def safe_name(name: str) -> str:
-    """`name` in letters, digits and -._ with a model's ending, never hidden, never long, never empty."""
+    """Return `name` in letters, digits and -._ with a model's extension; never hidden, long or empty."""
     clean = re.sub(r"[^A-Za-z0-9._-]+", "_", name).lstrip("._-")
     stem, dot, ending = clean.rpartition(".")
     ending = f".{ending.lower()}"
@@ -61,7 +61,7 @@ def safe_name(name: str) -> str:
 
 
 def parse_address(text: str) -> Address:
-    """Take an address apart; UsageError where it is none."""
+    """Parse an address; raise UsageError if it is invalid."""
     shown = show(public_name(text), 120)
     if any(ord(char) < 0x20 or ord(char) == 0x7F for char in text):
         raise UsageError(f"{shown} holds control characters", _HINT)
@@ -69,7 +69,7 @@ def parse_address(text: str) -> Address:
         parts = urlsplit(text)
         name, port = parts.hostname or "", parts.port
         host = name.encode("idna").decode("ascii") if not name.isascii() else name
-    except ValueError as error:  # of which UnicodeError is one
+    except ValueError as error:  # includes UnicodeError
         raise UsageError(f"{shown} is no address: {show(error, 80)}", _HINT) from None
     if parts.scheme.lower() != "https":
         raise UsageError(f"{shown} is not https", _HINT)
@@ -82,7 +82,7 @@ def parse_address(text: str) -> Address:
 
 
 def follow(address: Address, location: str | None) -> Address:
-    """Where a redirect leads; only https is followed, and credentials go to no other host."""
+    """Return the target of a redirect; allow only https, and pass credentials to no other host."""
     if not location:
         raise ModelError(f"{address.host} redirects {address.shown} to nowhere", "try another address")
     try:

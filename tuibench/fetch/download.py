@@ -1,4 +1,4 @@
-"""Fetches one file from an address to the shelf: whole, or not at all."""
+"""Downloads one file into the cache, whole or not at all."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _LOOK_EVERY_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Bounds of one download."""
+    """Limits of one download."""
 
     stall_s: float = 30.0
     most_bytes: int = 1 << 31
-    """Of a model: its format can hold no more, so what is longer is none."""
+    """Largest model: a protobuf file cannot be longer."""
     spare_bytes: int = 200_000_000
-    """What must stay free on the disk."""
+    """Disk space that must stay free."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A file to be had, and what is known of it beforehand."""
+    """A file to fetch, with its size and checksum if known."""
 
     address: Address
     name: str
@@ -46,17 +46,17 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A file that lies on the shelf."""
+    """A file in the cache."""
 
     path: str
     bytes: int
     sha256: str
     fetched: int
-    """Bytes that crossed the network for it now."""
+    """Bytes downloaded for it in this call."""
 
 
 class Download:
-    """Fetches one file; `tell` hears how many bytes of it are here and how many there will be."""
+    """Downloads one file; calls `tell` with the bytes received and the total."""
 
     def __init__(
         self, wanted: Wanted, shelf: Shelf, web: Web, terms: Terms, tell: Callable[[int, int | None], None]
@@ -68,7 +68,7 @@ class Download:
         self._tell = tell
 
     def carry_out(self) -> Kept:
-        """Return the file, fetched unless it is here; a download that breaks off leaves nothing behind."""
+        """Return the file; download it unless it is cached. A failed download leaves no file behind."""
         here = find_kept(self._shelf, self._wanted.name)
         if here is not None:
             return here
@@ -82,7 +82,7 @@ class Download:
             answer.close()
 
     def _take(self, answer: Answer) -> Kept:
-        # Of a process that was killed; also a link that somebody planted there.
+        # Remove the remains of a killed process, or a link that somebody planted.
         self._shelf.forget(f"{self._wanted.name}.part")
         self._check_size(answer.body_bytes)
         digest = hashlib.sha256()
@@ -157,7 +157,7 @@ class Download:
 
 
 def find_kept(shelf: Shelf, name: str) -> Kept | None:
-    """A file that was fetched before and is whole."""
+    """Return a file that was fetched earlier and is complete, else None."""
     note = shelf.read_note(name)
     path = shelf.path(name)
     if not isinstance(note.get("sha256"), str) or note.get("bytes") != shelf.size(path):

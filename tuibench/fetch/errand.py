@@ -1,4 +1,4 @@
-"""The task `fetch`: a name of a model elsewhere comes in, the path of the file here goes out."""
+"""The task `fetch`: takes the name of a remote model and returns the path of its cached file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Send = Callable[[dict[str, Any]], None]
 
 
 class Meter:
-    """Sends {"fetched", "total"} a few times a second, and always where a file begins and ends."""
+    """Sends {"fetched", "total"} a few times a second, and always at the start and end of a file."""
 
     def __init__(self, send: Send, clock: Callable[[], float] = time.monotonic) -> None:
         self._send = send
@@ -30,7 +30,7 @@ class Meter:
         self._spoken_at = float("-inf")
 
     def at(self, fetched: int, total: int | None) -> None:
-        """Say how far it is."""
+        """Report the progress."""
         now = self._clock()
         if fetched == 0 or fetched == total or now - self._spoken_at >= _SPEAK_EVERY_S:
             self._spoken_at = now
@@ -38,7 +38,7 @@ class Meter:
 
 
 def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
-    """Have a model here: {address, cache, stall_s?, most_bytes?, spare_bytes?} in, where it lies out."""
+    """Fetch a model: takes {address, cache, stall_s?, most_bytes?, spare_bytes?}, returns path, checksum and sizes."""
     token = str(request["address"])
     terms = Terms()
     given = {name: request[name] for name in ("stall_s", "most_bytes", "spare_bytes") if name in request}
@@ -57,7 +57,7 @@ def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
                 wanted = find_wanted(token, shelf, terms.stall_s)
             kept = _fetch_all(wanted, shelf, web, terms, Meter(send))
     except OSError as error:
-        # The network's errors have been told by then; what is left is the disk's.
+        # Network errors are already raised as other types; the rest are disk errors.
         raise cannot_write(shelf.directory, error) from error
     return {
         "path": kept[0].path,
@@ -69,7 +69,7 @@ def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
 
 
 def _fetch_all(wanted: list[Wanted], shelf: Shelf, web: Web, terms: Terms, meter: Meter) -> list[Kept]:
-    """All files of a model; progress counts them as one."""
+    """Fetch all files of a model; report one progress for all."""
     kept: list[Kept] = []
     after = [one.bytes for one in wanted[1:]]
     for index, one in enumerate(wanted):
@@ -80,7 +80,7 @@ def _fetch_all(wanted: list[Wanted], shelf: Shelf, web: Web, terms: Terms, meter
             known = None if total is None or None in rest else before + total + sum(b for b in rest if b is not None)
             meter.at(before + fetched, known)
 
-        # The weights beside a model may be longer than its format allows for the model itself.
+        # The weights beside a model may be longer than the format allows for the model itself.
         bounds = terms if index == 0 or one.bytes is None else replace(terms, most_bytes=one.bytes)
         kept.append(Download(one, shelf, web, bounds, tell).carry_out())
     return kept

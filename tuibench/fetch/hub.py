@@ -1,4 +1,4 @@
-"""What `hf:ORG/REPO[/FILE]` means: which files of which commit, asked of the hub by its own library."""
+"""Resolves `hf:ORG/REPO[/FILE]` to files of a commit, using the hub's own library."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ File = dict[str, Any]
 
 
 def find_wanted(token: str, shelf: Shelf, timeout_s: float) -> list[Wanted]:
-    """The model first, then the files with its weights; the hub is asked only while something is missing."""
+    """Return the model, then its weight files; ask the hub only while a file is missing."""
     repo, file = split_token(token)
     note = shelf.read_note(_NOTE)
     if not _is_whole(note):
@@ -49,7 +49,7 @@ def find_wanted(token: str, shelf: Shelf, timeout_s: float) -> list[Wanted]:
 
 
 def split_token(token: str) -> tuple[str, str]:
-    """Repository and file of a token; the file is '' where none is named."""
+    """Return repository and file of a token; the file is '' if the token has none."""
     parts = token.partition(":")[2].split("/")
     word = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
     if len(parts) < 2 or not all(word.fullmatch(part) for part in parts[:2]):
@@ -60,7 +60,7 @@ def split_token(token: str) -> tuple[str, str]:
 
 
 def choose(repo: str, file: str, files: list[File]) -> File:
-    """The file that is meant, or an error that lists what there is."""
+    """Return the requested file; raise an error that lists the models if it is missing or ambiguous."""
     models = [entry for entry in files if entry["path"].lower().endswith((".onnx", ".ort"))]
     listed = ", ".join(f"{show(entry['path'], 80)} ({size(entry['bytes'] or 0)})" for entry in models[:_MOST_NAMED])
     listed += f" and {len(models) - _MOST_NAMED} more" if len(models) > _MOST_NAMED else ""
@@ -77,7 +77,7 @@ def choose(repo: str, file: str, files: list[File]) -> File:
 
 
 def find_data(model: File, files: list[File]) -> list[File]:
-    """The files beside a model that hold its weights, by the names that exporters give them."""
+    """Return the weight files beside a model, found by the names that exporters use."""
     folder, _, name = model["path"].rpartition("/")
     stem = name.rpartition(".")[0]
     beside = [entry for entry in files if entry["path"].rpartition("/")[0] == folder and entry is not model]
@@ -98,7 +98,7 @@ def _look_up(repo: str, file: str, timeout_s: float) -> dict[str, Any]:
     try:
         info = hub.HfApi().model_info(repo, files_metadata=True, timeout=timeout_s)
         files = [_describe(sibling) for sibling in info.siblings or ()]
-    except Exception as error:  # its HTTP client changes between versions, and so does what it raises
+    except Exception as error:  # its HTTP client, and the errors it raises, change between versions
         raise _explain(repo, error) from error
     model = choose(repo, file, files)
     return {"repo": repo, "commit": str(info.sha), "files": [model, *find_data(model, files)]}
@@ -138,7 +138,7 @@ def _is_whole(note: dict[str, Any]) -> bool:
 
 
 def _local_names(files: list[File]) -> list[str]:
-    """The data files keep their names, because the model names them."""
+    """Return the names in the cache; data files keep theirs, because the model refers to them."""
     names = [entry["path"].rpartition("/")[2] for entry in files]
     return [safe_name(names[0]), *names[1:]]
 

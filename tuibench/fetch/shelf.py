@@ -1,4 +1,4 @@
-"""Where one fetched model lies: a directory of its own in the cache, with a note beside each file of what it is."""
+"""Cache directory of one fetched model, with a JSON note about each file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class Shelf:
-    """One directory for its owner alone; every file in it has a name that is ours."""
+    """A private directory; tuibench chooses the name of every file in it."""
 
     def __init__(self, cache: str, key: str) -> None:
         self.directory = os.path.join(cache, "models", key)
@@ -26,31 +26,31 @@ class Shelf:
             raise cannot_write(self.directory, error) from error
 
     def path(self, name: str) -> str:
-        """Of a finished file."""
+        """Return the path of a complete file."""
         return os.path.join(self.directory, name)
 
     def part(self, name: str) -> str:
-        """Of a file that is on its way."""
+        """Return the path of a partial download."""
         return self.path(f"{name}.part")
 
     def open_part(self, name: str) -> int:
-        """A descriptor to write what is on its way, from the beginning."""
+        """Open a partial download for writing, truncated to zero, and return its descriptor."""
         return os.open(self.part(name), _NEW | os.O_TRUNC, 0o600)
 
     def size(self, path: str) -> int | None:
-        """Of a file; None where there is none."""
+        """Return the size of a file; None if it does not exist."""
         try:
             return os.lstat(path).st_size
         except OSError:
             return None
 
     def free_bytes(self) -> int:
-        """What the disk has left for this user."""
+        """Return the free disk space for this user."""
         found = os.statvfs(self.directory)
         return found.f_bavail * found.f_frsize
 
     def read_note(self, name: str) -> dict[str, Any]:
-        """What was noted; {} where nothing can be read, because then the file is simply fetched again."""
+        """Return a note; {} if it is unreadable, in which case the file is fetched again."""
         try:
             with open(self.path(f"{name}.json"), encoding="utf-8") as handle:
                 found = json.load(handle)
@@ -59,7 +59,7 @@ class Shelf:
         return found if isinstance(found, dict) else {}
 
     def write_note(self, name: str, note: dict[str, Any]) -> None:
-        """Note something, whole or not at all."""
+        """Write a note atomically."""
         target = self.path(f"{name}.json")
         temporary = f"{target}.{os.getpid()}.tmp"
         with open(os.open(temporary, _NEW | os.O_TRUNC, 0o600), "w", encoding="utf-8") as handle:
@@ -69,7 +69,7 @@ class Shelf:
         os.replace(temporary, target)
 
     def finish(self, name: str) -> None:
-        """Give what has arrived its name; it is on the disk before it can be seen."""
+        """Rename a complete download to its final name; its content is already on disk."""
         os.replace(self.part(name), self.path(name))
         directory = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -78,14 +78,14 @@ class Shelf:
             os.close(directory)
 
     def forget(self, *names: str) -> None:
-        """Remove files that may be there."""
+        """Remove files, if they exist."""
         for name in names:
             if self.size(self.path(name)) is not None:
                 os.unlink(self.path(name))
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep others out; ModelError where another process is fetching the same model."""
+        """Hold the directory's lock; raise ModelError if another process is fetching the same model."""
         lock = os.open(self.path(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             if not _try_lock(lock):
@@ -97,7 +97,7 @@ class Shelf:
 
 
 def cannot_write(where: str, error: OSError) -> WriteError:
-    """What a disk's refusal means."""
+    """Return the error for a failed write."""
     reason = error.strerror or str(error)
     return WriteError(f"{show(where)} cannot be written: {reason}", "free some space, or set TUIBENCH_HOME elsewhere")
 
@@ -111,7 +111,7 @@ def _try_lock(descriptor: int) -> bool:
 
 
 def _make_private(directory: str) -> None:
-    """As os.makedirs, but every directory it makes is for its owner alone."""
+    """Create a directory and its parents like os.makedirs, each accessible to its owner only."""
     parent = os.path.dirname(directory)
     if not os.path.isdir(parent):
         _make_private(parent)

@@ -1,4 +1,4 @@
-"""One request over https, redirects followed; whatever the network does becomes an error with what to do."""
+"""One https request with redirects; raises network errors with a hint."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ _OFFLINE = "check the connection; a proxy is taken from HTTPS_PROXY"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A server's answer whose body has not been read."""
+    """A server's response whose body has not been read."""
 
     status: int
     address: Address
-    """That of the answer, after all redirects."""
+    """The final address, after all redirects."""
     body_bytes: int | None
-    """As declared; None where it is not."""
+    """The declared length; None if undeclared."""
     raw: http.client.HTTPResponse
 
     def read(self, most: int) -> bytes:
-        """What has arrived, at most `most` bytes; b'' at the end."""
+        """Return up to `most` received bytes; b'' at the end."""
         return self.raw.read1(most)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.raw.close()
 
 
 class Web:
-    """Asks servers over https, by way of the proxy that the environment names."""
+    """Sends requests over https, through the proxy in the environment."""
 
     def __init__(self, stall_s: float) -> None:
         self._stall_s = stall_s
         self._opener = OpenerDirector()
-        # Made of these two alone: the default one would also open http:, ftp: and file:.
+        # Use only these two handlers: the default opener would also open http:, ftp: and file:.
         self._opener.add_handler(ProxyHandler())
         self._opener.add_handler(HTTPSHandler(context=ssl.create_default_context()))
         self._opener.addheaders = [("User-Agent", f"tuibench/{__version__}"), ("Accept-Encoding", "identity")]
 
     def ask(self, address: Address) -> Answer:
-        """The answer to a GET: 200; everything else is raised as what it means."""
+        """Return the response to a GET if its status is 200; raise an error for any other status."""
         for _ in range(_MOST_REDIRECTS + 1):
             answer = self._once(address)
             if answer.status in _MOVED:
@@ -84,7 +84,7 @@ class Web:
 
 
 def why(error: Exception, stall_s: float) -> str:
-    """A network's error in a few words."""
+    """Return a network error in a few words."""
     reason = error.reason if isinstance(error, URLError) and isinstance(error.reason, Exception) else error
     if isinstance(reason, TimeoutError):
         return f"no data for {stall_s:g} s"

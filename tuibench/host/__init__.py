@@ -1,1 +1,1 @@
-"""What the machine is and what it does meanwhile: read from /proc and /sys under a root that can be handed in."""
+"""Hardware and load of this machine, read from /proc and /sys below a root that tests can replace."""

@@ -1,4 +1,4 @@
-"""Brand and flags from py-cpuinfo, where /proc/cpuinfo has none; a second of work, so kept until reboot."""
+"""Brand and flags from py-cpuinfo, used if /proc/cpuinfo has none; takes a second, so cached until reboot."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ _BOOT_ID = re.compile(r"[0-9a-f-]{8,64}")
 
 @dataclass(frozen=True, slots=True)
 class Brand:
-    """What py-cpuinfo says; its cache sizes are wrong, so they are not among it."""
+    """The CPU's name and instruction sets according to py-cpuinfo; its cache sizes are wrong and left out."""
 
     brand: str | None
     isa: tuple[str, ...]
 
 
 def read_brand(boot_id: str | None, cache: Path | None, ask: Callable[[], Mapping[str, Any]] | None = None) -> Brand:
-    """Brand and flags, from the cache of this boot or asked anew; never called where a benchmark waits for it."""
-    # Without a boot id there is nothing to tell an old machine's answer from this one's.
+    """Return brand and flags, cached per boot; slow without a cache, so never call it while a benchmark waits."""
+    # Without a boot id a cached answer could come from another machine.
     file = cache / f"cpu-{boot_id}.json" if cache and _BOOT_ID.fullmatch(boot_id or "") else None
     if file is not None and (kept := _load(file)) is not None:
         return kept
     brand = _parse((ask or ask_cpuinfo)())
     if file is not None and (brand.brand or brand.isa):
-        # A cache that cannot be written costs a second next time and nothing else.
+        # A cache that cannot be written costs only a second on the next call.
         with contextlib.suppress(OSError):
             _save(file, brand)
     return brand
 
 
 def ask_cpuinfo() -> Mapping[str, Any]:
-    """Run py-cpuinfo; empty where it fails."""
-    # 60 ms to import and a second to run: it sleeps to count clock ticks, and starts other programs.
+    """Run py-cpuinfo; return an empty mapping if it fails."""
+    # 60 ms to import and a second to run: it sleeps while it counts clock ticks, and starts other programs.
     import cpuinfo
 
     try:
         answer: Mapping[str, Any] = cpuinfo.get_cpu_info()
     except Exception:
-        # It parses the output of foreign programs and raises whatever that leads to.
+        # It parses the output of other programs and raises many kinds of errors.
         return {}
     return answer
 

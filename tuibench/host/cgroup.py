@@ -1,4 +1,4 @@
-"""The control groups above this process: how much CPU and memory they leave, and whether they held it back."""
+"""Control groups of this process: CPU and memory limits, and throttling so far."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _MOUNTS = "sys/fs/cgroup"
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The directories of our groups, innermost first and up to the highest that can be seen, per hierarchy."""
+    """Directories of this process's groups per hierarchy, from the innermost to the highest visible one."""
 
     version: str | None
-    """v1, v2 or hybrid; None where there are no control groups."""
+    """v1, v2 or hybrid; None without control groups."""
     unified: tuple[str, ...] = ()
     cpu: tuple[str, ...] = ()
     cpuset: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Throttling:
-    """How often and how long a CPU quota has stopped the groups, since they were made."""
+    """Number and total time of stops by a CPU quota since the groups were created."""
 
     times: int
     us: int
@@ -35,14 +35,14 @@ class Throttling:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRoom:
-    """What may still be allocated, by the machine and by the groups."""
+    """Memory that can still be allocated, within the limits of the machine and of the groups."""
 
     total_bytes: int | None
     available_bytes: int | None
     limit_bytes: int | None
-    """The least limit of the groups."""
+    """The lowest limit of the groups."""
     room_bytes: int | None
-    """The lesser of what is available and what the groups leave."""
+    """The available memory or the groups' remaining memory, whichever is less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class _Mount:
 
 
 def find_groups(tree: Tree) -> Groups:
-    """Find the groups of this process, with or without a cgroup namespace and where both versions are mounted."""
+    """Find the groups of this process, with or without a cgroup namespace, for v1, v2 and both mounted together."""
     own = _own_paths(tree)
     mounts = _mounts(tree)
     if not mounts:
@@ -64,13 +64,13 @@ def find_groups(tree: Tree) -> Groups:
 
 
 def read_quota(tree: Tree, groups: Groups) -> float | None:
-    """CPUs' worth of time that the tightest group allows; None where none sets a quota."""
+    """Return the tightest quota of the groups, in CPUs; None if no group sets one."""
     quotas = [amount for amount in _quotas(tree, groups) if amount is not None]
     return min(quotas, default=None)
 
 
 def read_cpuset(tree: Tree, groups: Groups) -> tuple[int, ...] | None:
-    """The CPUs that the groups allow; None where no group says."""
+    """Return the CPUs that the groups allow; None if no group restricts them."""
     for name in (f"{path}/cpuset.cpus.effective" for path in groups.unified):
         if cpus := parse_cpus(tree.read(name)):
             return cpus
@@ -82,7 +82,7 @@ def read_cpuset(tree: Tree, groups: Groups) -> tuple[int, ...] | None:
 
 
 def read_throttling(tree: Tree, groups: Groups) -> Throttling | None:
-    """What the quotas of all our groups cost so far; None where no group counts it."""
+    """Return the throttling by all quotas of the groups so far; None if no group counts it."""
     times = us = 0
     seen = False
     for path in (*groups.unified, *groups.cpu):
@@ -95,9 +95,9 @@ def read_throttling(tree: Tree, groups: Groups) -> Throttling | None:
 
 
 def read_memory(tree: Tree, groups: Groups) -> MemoryRoom:
-    """Memory that can be had: what the machine has free against what the groups leave."""
+    """Return the memory that can be allocated: the machine's free memory and the groups' remaining memory."""
     info = parse_pairs(tree.read("proc/meminfo"))
-    # MemAvailable came with Linux 3.14.
+    # Kernels before Linux 3.14 have no MemAvailable.
     available = info.get("MemAvailable", info.get("MemFree"))
     bounds = list(_memory_bounds(tree, groups))
     rooms = [max(limit - used, 0) for limit, used in bounds]
@@ -176,7 +176,7 @@ def _walk(tree: Tree, mounts: list[_Mount], own: str) -> tuple[str, ...]:
     best: tuple[str, ...] = ()
     for mount in mounts:
         parts = _below(own, mount.root)
-        # A container may see only its own part of the hierarchy under the names of the host.
+        # A container may see only its own part of the hierarchy, while the path is the host's.
         while parts and not tree.exists("/".join((mount.point, *parts))):
             parts.pop()
         if not parts and not tree.exists(mount.point):

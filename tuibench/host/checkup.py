@@ -1,4 +1,4 @@
-"""Everything that `doctor` tells, gathered in one plain dictionary: facts, noise of this moment, engines, findings."""
+"""All that `doctor` reports in one plain dictionary: facts, current noise, engines, findings."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def examine(
     sleep: Callable[[float], object] = time.sleep,
     canary: Callable[[], int] = time_canary,
 ) -> dict[str, Any]:
-    """Examine the machine for about half a second; `brand` is asked only where /proc/cpuinfo does not say.
+    """Examine the machine for about half a second; call `brand` only if /proc/cpuinfo lacks brand or flags.
 
-    `engines` is what a child said about them, because no engine is imported here.
+    `engines` is the report of a child process, because this process imports no engine.
     """
     facts = read_facts(process, root)
     cpu = facts["env"]["cpu"]
@@ -45,7 +45,7 @@ def examine(
 
 
 def find_all(facts: Facts) -> list[Finding]:
-    """Every finding about these facts, those that harm first."""
+    """Return every finding about these facts, harmful ones first."""
     found = [finding for rule in disturbance.RULES + setting.RULES if (finding := rule(facts)) is not None]
     return sorted(found, key=lambda finding: finding.level != "harm")
 
@@ -59,7 +59,7 @@ def sample_noise(
     canary: Callable[[], int] = time_canary,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, Any]:
-    """Watch what others do on `cpus` while we sleep."""
+    """Sleep, and measure the load of other processes on `cpus` meanwhile."""
     first_canary = canary()
     before, times_before, start = read_slice(cpus, root), read_cpu_times(root), clock()
     sleep(seconds)

@@ -1,4 +1,4 @@
-"""What the CPUs are: brand and instruction sets, caches and who shares them, governor and frequency."""
+"""CPU properties: brand, instruction sets, caches and their sharing, governor and frequency."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from tuibench.host.tree import Tree, parse_cpus
 
 _CPUS = "sys/devices/system/cpu"
-# All processors of a machine are alike in what is read here, so its first entry is enough of a file of megabytes.
+# The file can have megabytes, and the fields read here are the same for all processors: the first entry is enough.
 _FIRST_ENTRY_BYTES = 16384
 _CACHE_SIZE = re.compile(r"(\d+)([KMG]?)")
 _FACTOR = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -21,11 +21,11 @@ ISA = (
     *("amx_tile", "amx_int8", "amx_bf16", "amx_fp16"),
     *("asimd", "asimdhp", "asimddp", "i8mm", "bf16", "sve", "sve2", "svei8mm", "svebf16", "sme"),
 )
-"""The instruction sets that decide how fast a model runs, under the names that Linux gives them."""
+"""Instruction sets that decide how fast a model runs, under their Linux names."""
 
 
 def read_identity(tree: Tree) -> dict[str, Any]:
-    """Brand, numbers and instruction sets from /proc/cpuinfo, which names them differently on x86 and ARM."""
+    """Return brand, model numbers and instruction sets from /proc/cpuinfo; x86 and ARM name the fields differently."""
     fields: dict[str, str] = {}
     for line in (tree.read("proc/cpuinfo", _FIRST_ENTRY_BYTES) or "").splitlines():
         name, _, value = line.partition(":")
@@ -47,7 +47,7 @@ def read_identity(tree: Tree) -> dict[str, Any]:
 
 
 def read_caches(tree: Tree, allowed: Sequence[int]) -> list[dict[str, Any]]:
-    """The caches seen from the first CPU, each with how many CPUs share one and how many the allowed CPUs reach."""
+    """Return the first CPU's caches, with the CPUs that share each and the count that the allowed CPUs use."""
     if not allowed:
         return []
     base = f"{_CPUS}/cpu{allowed[0]}/cache"
@@ -71,7 +71,7 @@ def read_caches(tree: Tree, allowed: Sequence[int]) -> list[dict[str, Any]]:
 
 
 def read_frequency(tree: Tree, allowed: Sequence[int]) -> dict[str, Any]:
-    """Governors and boost; None where the kernel has no cpufreq, as in most virtual machines."""
+    """Return governors, boost and limits; None values if the kernel has no cpufreq, as in most virtual machines."""
     base = f"{_CPUS}/cpu{allowed[0]}/cpufreq" if allowed else ""
     scaled = allowed if tree.exists(base) else ()
     governors = Counter(
@@ -93,7 +93,7 @@ def read_frequency(tree: Tree, allowed: Sequence[int]) -> dict[str, Any]:
 def _hypervisor(tree: Tree, flags: set[str]) -> bool | None:
     if "hypervisor" in flags or tree.exists("sys/hypervisor/type"):
         return True
-    # Only x86 has a flag for it; elsewhere its absence proves nothing.
+    # Only x86 has a flag for it; on other CPUs a missing flag proves nothing.
     return False if "fpu" in flags else None
 
 
@@ -108,6 +108,6 @@ def _instances(tree: Tree, allowed: Sequence[int], index: str) -> int:
 
 
 def _even_share(allowed: Sequence[int], shared: Sequence[int]) -> int:
-    # The small caches belong to cores, and all cores are alike: reading hundreds of files would say the same.
+    # Small caches belong to cores, and all cores are alike: one division replaces reading hundreds of files.
     ours = len(set(allowed) & set(shared)) or 1
     return -(-len(allowed) // ours)

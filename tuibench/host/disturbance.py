@@ -1,4 +1,4 @@
-"""Findings about this moment: what else the machine does, and what it has done to us before."""
+"""Findings about the machine's current load, and about throttling so far."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LITTLE_MEMORY_BYTES = 1 << 30
 
 
 def check_busy(facts: Facts) -> Finding | None:
-    """Other work on the CPUs that we would use."""
+    """Report other work on the CPUs of the benchmark."""
     noise = facts["noise"]
     busy = [int(cpu) for cpu, share in noise["busy"].items() if share > BUSY_SHARE]
     if not busy:
@@ -31,7 +31,7 @@ def check_busy(facts: Facts) -> Finding | None:
 
 
 def check_steal(facts: Facts) -> Finding | None:
-    """Time that the hypervisor gives to other machines."""
+    """Report CPU time that the hypervisor gave to other machines."""
     steal = facts["noise"]["steal_share"]
     if steal is None or steal <= STEAL_SHARE:
         return None
@@ -45,7 +45,7 @@ def check_steal(facts: Facts) -> Finding | None:
 
 
 def check_canary(facts: Facts) -> Finding | None:
-    """A CPU whose speed changed within half a second."""
+    """Report a CPU whose speed changed within half a second."""
     drift = facts["noise"]["canary_drift"]
     if drift is None or abs(drift) <= CANARY_DRIFT:
         return None
@@ -60,7 +60,7 @@ def check_canary(facts: Facts) -> Finding | None:
 
 
 def check_throttling(facts: Facts) -> Finding | None:
-    """Throttling that has already happened in this group."""
+    """Report throttling that has already happened in this group."""
     times, us = facts["env"]["cgroup"]["throttled_times"], facts["env"]["cgroup"]["throttled_us"]
     if not times:
         return None
@@ -75,7 +75,7 @@ def check_throttling(facts: Facts) -> Finding | None:
 
 
 def check_memory(facts: Facts) -> Finding | None:
-    """Little memory left, or processes waiting for it."""
+    """Report that little memory is left or that processes wait for memory."""
     room = facts["env"]["memory"]["room_bytes"]
     stalled = facts["noise"]["pressure"].get("memory", 0.0)
     if (room is None or room >= LITTLE_MEMORY_BYTES) and stalled <= PRESSURE_SHARE:
@@ -92,7 +92,7 @@ def check_memory(facts: Facts) -> Finding | None:
 
 
 def check_swap(facts: Facts) -> Finding | None:
-    """Memory that has gone to a disk."""
+    """Report swapped-out memory."""
     used = facts["env"]["memory"]["swap_used_bytes"]
     if not used:
         return None
@@ -113,4 +113,4 @@ RULES: tuple[Callable[[Facts], Finding | None], ...] = (
     check_memory,
     check_swap,
 )
-"""All of this module."""
+"""All rules of this module."""

@@ -1,4 +1,4 @@
-"""The facts about this machine and this interpreter that go with every result, what is private apart from the rest."""
+"""Facts about this machine and interpreter that each result records, private ones kept separate."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tuibench.host.topology import Topology, read_topology
 from tuibench.host.tree import Tree, parse_cpus
 
 PACKAGES = ("tuibench", "onnxruntime", "openvino", "onnx", "numpy", "torch", "deepsparse", "tract")
-"""The distributions whose versions go with a result."""
+"""Distributions whose versions a result records."""
 _NAMED = ("brand", "vendor", "family", "model", "stepping", "microcode")
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What comes from the running process and not from a file, so that a recorded machine can be read anywhere."""
+    """Facts of the running process that are in no file; a parameter, so that tests can describe a recorded machine."""
 
     affinity: tuple[int, ...]
     machine: str
@@ -40,7 +40,7 @@ class Process:
 
 
 def this_process(packages: Sequence[str] = PACKAGES) -> Process:
-    """Describe the running process; never fails for want of a home, a passwd entry or a working directory."""
+    """Describe the running process; a missing home, passwd entry or working directory is no error."""
     uname = os.uname()
     return Process(
         affinity=tuple(sorted(os.sched_getaffinity(0))),
@@ -58,8 +58,8 @@ def this_process(packages: Sequence[str] = PACKAGES) -> Process:
 
 
 def read_versions(packages: Sequence[str]) -> dict[str, str | None]:
-    """Versions of installed distributions, without importing any of them; None for those that are missing."""
-    # 20 ms that only results and doctor need.
+    """Return the versions of distributions without importing them; None for those that are not installed."""
+    # Takes 20 ms, and only results and doctor need it.
     from importlib.metadata import PackageNotFoundError, version
 
     found: dict[str, str | None] = {}
@@ -69,7 +69,7 @@ def read_versions(packages: Sequence[str]) -> dict[str, str | None]:
         except PackageNotFoundError:
             found[name] = None
     if "tuibench" in found and found["tuibench"] is None:
-        # A clone that runs without being installed has no metadata.
+        # A clone that is not installed has no metadata.
         from tuibench import __version__
 
         found["tuibench"] = __version__
@@ -77,9 +77,9 @@ def read_versions(packages: Sequence[str]) -> dict[str, str | None]:
 
 
 def read_facts(process: Process, root: Path = Path("/")) -> dict[str, Any]:
-    """All facts: `env`, which may be published, and `env_private`, which stays here unless its owner says otherwise.
+    """Return all facts: `env` may be published, `env_private` stays on this machine unless its owner decides otherwise.
 
-    What cannot be read is None, with its reason under `env["missing"]`.
+    Unreadable values are None, each with its reason under `env["missing"]`.
     """
     tree = Tree(root)
     topology = read_topology(process.affinity, root)
@@ -174,7 +174,7 @@ def _libc() -> str | None:
     try:
         return os.confstr("CS_GNU_LIBC_VERSION")
     except (ValueError, OSError):
-        # musl does not know this name.
+        # musl does not support this name.
         return "musl" if any(name.startswith("ld-musl-") for name in Tree().entries("lib")) else None
 
 

@@ -1,4 +1,4 @@
-"""The form of what `doctor` objects to."""
+"""The type of a `doctor` finding."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 Facts = Mapping[str, Any]
-"""What `checkup.examine` gathers."""
+"""The result of `checkup.examine`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that makes numbers worse or less certain: what was seen, why it matters and what mends it."""
+    """One cause of worse or less certain numbers: the observation, why it matters and how to fix it."""
 
     topic: str
     level: str
-    """harm: numbers suffer now; note: good to know when numbers are compared."""
+    """harm: numbers suffer now; note: matters when numbers are compared."""
     seen: str
     why: str
     mend: str

@@ -1,4 +1,4 @@
-"""What tells this machine from others: read here, and only ever passed on through the secret hash of a store."""
+"""Identity of this machine; callers pass it on only as a store's secret hash."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _FILES = ("etc/machine-id", "var/lib/dbus/machine-id")
 
 
 def read_machine(root: Path = Path("/"), environ: Mapping[str, str] | None = None) -> str:
-    """The machine's id; in a container, where many share one, with the host name; the host name where there is none."""
+    """Return the machine id, or the host name if there is none; in containers, which may share an id, return both."""
     tree = Tree(root)
     host = tree.read("proc/sys/kernel/hostname") or ""
     texts = (tree.read(path) for path in _FILES)
-    # A golden image says "uninitialized" until its first boot.
+    # A golden image contains "uninitialized" until its first boot.
     machine = next((text for text in texts if text and _MACHINE_ID.fullmatch(text)), None)
     if machine is None:
         return f"host {host or 'unknown'}"

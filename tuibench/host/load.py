@@ -1,4 +1,4 @@
-"""How busy each CPU is: the counters of /proc/stat, read twice by a caller who sleeps in between."""
+"""Load of each CPU, from two readings of /proc/stat with a pause between them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from tuibench.host.tree import Tree, to_int
 
 QUIET_CPUS = 0.5
-"""Busy CPUs of all that may be used below which the machine is quiet: they are counted in few and coarse ticks."""
+"""Below this many busy CPUs in total the machine is quiet; a short pause has too few ticks for a lower threshold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,20 +17,20 @@ class CpuTimes:
     """Clock ticks of one CPU since boot."""
 
     busy: int
-    """All but idle and waiting for a disk; time stolen by a hypervisor counts, because we could not have it either."""
+    """All time except idle and I/O wait; includes stolen time, because this machine could not use it either."""
     steal: int
     total: int
 
 
 def read_cpu_times(root: Path = Path("/")) -> dict[int, CpuTimes]:
-    """The counters of every online CPU, to be read before and after a pause; empty where there are none."""
+    """Read the counters of every online CPU, before and after a pause; empty without /proc/stat."""
     times: dict[int, CpuTimes] = {}
     for line in (Tree(root).read("proc/stat") or "").splitlines():
         if not line.startswith("cpu"):
             break
         words = line.split()
         cpu = to_int(words[0][3:])
-        # Guest time, the two fields after steal, is already part of user time.
+        # The two fields after steal are guest time, which user time already includes.
         ticks = [to_int(word) or 0 for word in words[1:9]]
         if cpu is None or len(ticks) < 4:
             continue
@@ -41,7 +41,7 @@ def read_cpu_times(root: Path = Path("/")) -> dict[int, CpuTimes]:
 
 
 def busy_shares(before: Mapping[int, CpuTimes], after: Mapping[int, CpuTimes]) -> dict[int, float]:
-    """The share of time that each CPU was busy between two readings, for `choose_cpus`."""
+    """Return the share of time that each CPU was busy between two readings, for `choose_cpus`."""
     shares: dict[int, float] = {}
     for cpu, end in after.items():
         start = before.get(cpu)
@@ -54,7 +54,7 @@ def busy_shares(before: Mapping[int, CpuTimes], after: Mapping[int, CpuTimes]) -
 def steal_share(
     before: Mapping[int, CpuTimes], after: Mapping[int, CpuTimes], cpus: Iterable[int] | None = None
 ) -> float | None:
-    """The share of `cpus`' time that a hypervisor gave to others; None where no time passed on their counters."""
+    """Return the share of `cpus`' time that a hypervisor gave to others; None if their counters did not advance."""
     both = [cpu for cpu in (after if cpus is None else cpus) if cpu in before and cpu in after]
     passed = sum(after[cpu].total - before[cpu].total for cpu in both)
     stolen = sum(after[cpu].steal - before[cpu].steal for cpu in both)
@@ -64,7 +64,7 @@ def steal_share(
 def load_words(
     before: Mapping[int, CpuTimes], after: Mapping[int, CpuTimes], cpus: Iterable[int], own: float = 0.0
 ) -> str:
-    """Whether others are at work on `cpus`, in words; `own` CPUs were the caller's. Empty where that cannot be told."""
+    """Describe the load on `cpus` beyond the caller's `own` CPUs; empty if the counters are missing."""
     every = busy_shares(before, after)
     shares = [every[cpu] for cpu in cpus if cpu in every]
     if not shares:

@@ -1,4 +1,4 @@
-"""On what kind of file system a path lies: on some of them other machines write too."""
+"""File system type of a path; other machines can write to a network file system."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REMOTE_FUSE = ("sshfs", "gluster", "ceph", "s3fs", "rclone", "davfs", "beegfs",
 
 
 def find_mount(path: str, mountinfo: str) -> tuple[str, str]:
-    """Mount point and type of the file system that holds an absolute path; ('', '') where nothing says."""
+    """Return mount point and type of the file system of an absolute path; ('', '') if no mount matches."""
     best = "", ""
     for line in mountinfo.splitlines():
         before, separator, after = line.partition(" - ")
@@ -28,14 +28,14 @@ def find_mount(path: str, mountinfo: str) -> tuple[str, str]:
             continue
         point = _OCTAL.sub(lambda found: chr(int(found[1], 8)), words[4])
         inside = path == point or path.startswith(point.rstrip("/") + "/")
-        # Of several on one point the last one covers the others.
+        # Of several mounts on one point the last one hides the others.
         if inside and len(point) >= len(best[0]):
             best = point, kinds[0]
     return best
 
 
 def is_remote(path: str, root: Path = Path("/")) -> str:
-    """The type of the network file system that a path lies on, '' where it is local or nothing says."""
+    """Return the type of the network file system that contains a path; '' if it is local or unknown."""
     _, kind = find_mount(os.path.realpath(path), Tree(root).read("proc/self/mountinfo") or "")
     base, _, helper = kind.partition(".")
     shared = base in _REMOTE or (base == "fuse" and helper.startswith(_REMOTE_FUSE))

@@ -1,4 +1,4 @@
-"""What the machine did to a measurement while it ran: a witness that workers carry, cheap enough for every block."""
+"""Disturbances of a measurement while it runs, read by the worker; cheap enough to read after every block."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tuibench.host.thread import ThreadWaits
 from tuibench.host.tree import Tree
 
 DISTURBED_SHARE = 0.01
-"""A block is disturbed when its threads waited for a CPU for more than this share of the time they wanted one."""
+"""A block is disturbed if its threads waited for a CPU longer than this share of their runnable time."""
 
 _CANARY = bytes(range(256)) * 128
 _CANARY_ROUNDS = 64
@@ -25,23 +25,23 @@ _CANARY_REPEATS = 5
 _FREQUENCY_SAMPLE = 8
 
 Marks = tuple[int | None, int, int]
-"""(waiting_ns, on_cpu_ns, involuntary switches) since the reading before."""
+"""(waiting_ns, on_cpu_ns, involuntary switches) since the previous reading."""
 
 
 class Usage(Protocol):
-    """The part of `resource.struct_rusage` that a witness reads."""
+    """The fields of `resource.struct_rusage` that a witness reads."""
 
     @property
     def ru_nivcsw(self) -> int:
-        """Involuntary context switches."""
+        """Number of involuntary context switches."""
 
     @property
     def ru_minflt(self) -> int:
-        """Page faults without a disk."""
+        """Page faults without disk access."""
 
     @property
     def ru_majflt(self) -> int:
-        """Page faults with one."""
+        """Page faults with disk access."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class Slice:
     cpu_times: dict[int, CpuTimes]
     throttled_us: int | None
     pressure_us: dict[str, int]
-    """Time in which somebody on this machine waited for a CPU, memory or a disk; empty without /proc/pressure."""
+    """Time in which any process of this machine waited for a CPU, memory or a disk; empty without /proc/pressure."""
     frequency_mhz: float | None
     load1: float | None
 
 
 def time_canary(clock: Callable[[], int] = time.perf_counter_ns) -> int:
-    """Nanoseconds of a fixed amount of arithmetic: it slows down with the CPU even where no frequency can be read."""
+    """Return the nanoseconds of a fixed amount of arithmetic; shows a slower CPU even without a readable frequency."""
     best = 0
     for _ in range(_CANARY_REPEATS):
         start = clock()
@@ -69,7 +69,7 @@ def time_canary(clock: Callable[[], int] = time.perf_counter_ns) -> int:
 
 
 def read_slice(cpus: Sequence[int], root: Path = Path("/")) -> Slice:
-    """Read everything that is too slow for every block."""
+    """Take the readings that are too slow for every block."""
     tree = Tree(root)
     throttling = read_throttling(tree, find_groups(tree))
     times = read_cpu_times(root)
@@ -83,20 +83,20 @@ def read_slice(cpus: Sequence[int], root: Path = Path("/")) -> Slice:
 
 
 def read_load1(tree: Tree) -> float | None:
-    """The load average of the last minute."""
+    """Return the load average of the last minute."""
     words = (tree.read("proc/loadavg") or "").split()
     return float(words[0]) if words else None
 
 
 def read_frequency_mhz(tree: Tree, cpus: Iterable[int]) -> float | None:
-    """The mean current frequency of the first few of `cpus`; None where the kernel has no cpufreq."""
+    """Return the mean current frequency of the first few of `cpus`; None if the kernel has no cpufreq."""
     names = (f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq" for cpu in list(cpus)[:_FREQUENCY_SAMPLE])
     khz = [value for value in map(tree.number, names) if value is not None]
     return sum(khz) / len(khz) / 1000 if khz else None
 
 
 class Witness:
-    """Watches the threads and CPUs of one execution: `start`, `mark` after every block, `finish`."""
+    """Measures how an execution is disturbed: call `start`, then `mark` after every block, then `finish`."""
 
     def __init__(
         self,
@@ -110,7 +110,7 @@ class Witness:
         self._cpus = tuple(cpus)
         self._root = root
         self._canary = canary
-        # The clock of the process is exact to the nanosecond; the schedstat of a running thread is a tick behind.
+        # The process clock is exact to the nanosecond; the schedstat of a running thread is up to a tick late.
         self._cpu_ns = cpu_ns
         self._usage = usage
         self._threads = ThreadWaits(root)
@@ -122,7 +122,7 @@ class Witness:
         self._usage_before = usage(resource.RUSAGE_SELF)
 
     def start(self) -> None:
-        """Take the slow readings and begin with the threads that there are now; call it just before the first block."""
+        """Take the slow readings and watch the threads that exist now; call it just before the first block."""
         self._canary_ns = self._canary()
         self._before = read_slice(self._cpus, self._root)
         self._threads.scan(known=True)
@@ -130,18 +130,18 @@ class Witness:
         self.skip()
 
     def meet(self) -> None:
-        """Watch the threads that were started since, too, but from now on only: they belong to what comes next."""
+        """Also watch threads started since the last scan, and count only their waiting from now on."""
         self._threads.scan(known=True)
         self.skip()
 
     def skip(self) -> None:
-        """Forget what happened since the last reading, for work between blocks that belongs to none."""
+        """Discard what happened since the last reading, for work between blocks."""
         self._threads.waited_ns()
         self._last_cpu = self._cpu_ns()
         self._last_switches = self._usage(resource.RUSAGE_SELF).ru_nivcsw
 
     def mark(self) -> Marks:
-        """Close a block and return (waiting_ns, on_cpu_ns, involuntary switches) of it; waiting is None if unseen."""
+        """End a block and return its (waiting_ns, on_cpu_ns, involuntary switches); waiting is None if unmeasured."""
         waited = self._threads.waited_ns()
         cpu = self._cpu_ns()
         switches = self._usage(resource.RUSAGE_SELF).ru_nivcsw
@@ -160,7 +160,7 @@ class Witness:
         return waited, on_cpu, involuntary
 
     def finish(self) -> Noise:
-        """Take the slow readings again, close everything and sum up; threads started since the start are counted."""
+        """Take the slow readings again, close the descriptors and return the sums, with threads started meanwhile."""
         usage = self._usage(resource.RUSAGE_SELF)
         self._threads.scan(known=False)
         late = self._threads.late_ns()

@@ -1,4 +1,4 @@
-"""Where this user's things lie: TUIBENCH_HOME over all, else the platform's own directories."""
+"""Directories of this user: below TUIBENCH_HOME if set, else the platform's own directories."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _HINT = "set TUIBENCH_HOME to a directory of your own"
 
 
 def find_places(environ: Mapping[str, str]) -> Places:
-    """Return the directories, which need not exist yet; a user without a home has them below the temporary one.
+    """Return the directories, which need not exist yet; without a home they are below the temporary directory.
 
-    StoreError if that one is under the control of others.
+    Raise StoreError if others control the directory there.
     """
     if own := environ.get("TUIBENCH_HOME"):
         return _below(Path(os.path.abspath(own)))
-    # 9 ms that a command without a store has no use for.
+    # Costs 9 ms, which a command without a store should not pay.
     from platformdirs import PlatformDirs
 
     found = PlatformDirs("tuibench", appauthor=False)
@@ -34,20 +34,20 @@ def find_places(environ: Mapping[str, str]) -> Places:
             config=Path(found.user_config_dir),
         )
     except RuntimeError:
-        # Neither HOME nor an entry in passwd, as for a numeric user in a container.
+        # Neither HOME nor a passwd entry, as for a numeric user in a container.
         return _below(_claim(Path(tempfile.gettempdir(), f"tuibench-{os.getuid()}")))
 
 
 def is_private(path: Path) -> bool:
-    """Return whether a path is a directory, no link, that only this user can write to; OSError if it is missing."""
+    """Return whether a path is a directory, not a link, that only this user can write to; OSError if it is missing."""
     found = os.lstat(path)
     return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
 
 
 def _claim(path: Path) -> Path:
-    """Make a directory of this user, or return the one that is there; StoreError if others control it.
+    """Create a directory of this user, or return the existing one; StoreError if others control it.
 
-    Made at once: any user of the machine can make a name that is still free in the temporary directory.
+    Create it at once: any user can take a free name in the temporary directory.
     """
     try:
         path.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Other processes: when one began, which with its number names it for good, and whether it is stopped."""
+"""Start time and stopped state of other processes; pid and start time together identify a process."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from pathlib import Path
 
 
 def start_ticks(pid: int, root: Path = Path("/")) -> int | None:
-    """Ticks from the boot to the start of a process; None where there is no such process."""
+    """Return the ticks from boot to the start of a process; None if there is no such process."""
     fields = _read(pid, root)
     return int(fields[19]) if fields else None
 
 
 def is_stopped(pid: int, root: Path = Path("/")) -> bool:
-    """Whether a process is stopped, as by Ctrl-Z or a debugger."""
+    """Return whether a process is stopped, by Ctrl-Z or a debugger."""
     return _read(pid, root)[:1] in (["T"], ["t"])
 
 
 def _read(pid: int, root: Path) -> list[str]:
-    """The fields of its stat behind its name, which stands in parentheses and may hold more of them."""
+    """Return the fields after the process name, which is in parentheses and may itself contain parentheses."""
     try:
         text = (root / "proc" / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Findings about how the machine is set up: what stays as it is until somebody changes it."""
+"""Findings about the setup of the machine, which stays the same until somebody changes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tuibench.host.finding import Facts, Finding
 
 
 def check_governor(facts: Facts) -> Finding | None:
-    """A governor that lowers the frequency when it sees fit."""
+    """Report a governor that lowers the frequency on its own."""
     governors = facts["env"]["frequency"]["governors"] or {}
     slow = sorted(name for name in governors if name not in ("performance", "userspace"))
     if not slow:
@@ -24,7 +24,7 @@ def check_governor(facts: Facts) -> Finding | None:
 
 
 def check_quota(facts: Facts) -> Finding | None:
-    """A CPU quota below the cores of the affinity."""
+    """Report a CPU quota below the number of cores in the affinity."""
     quota, affinity = facts["env"]["cgroup"]["quota_cpus"], facts["env"]["affinity"]
     cores = affinity["physical_cores"]
     if quota is None or quota >= cores:
@@ -43,7 +43,7 @@ def _count(cores: int) -> str:
 
 
 def check_schedstat(facts: Facts) -> Finding | None:
-    """A kernel that does not say how long threads wait for a CPU."""
+    """Report a kernel that does not count how long threads wait for a CPU."""
     if facts["env"]["kernel"]["schedstat"]:
         return None
     return Finding(
@@ -56,7 +56,7 @@ def check_schedstat(facts: Facts) -> Finding | None:
 
 
 def check_smt(facts: Facts) -> Finding | None:
-    """Two threads on a core."""
+    """Report cores with more than one hardware thread."""
     if not facts["env"]["cpu"]["smt_active"]:
         return None
     return Finding(
@@ -69,7 +69,7 @@ def check_smt(facts: Facts) -> Finding | None:
 
 
 def check_virtual(facts: Facts) -> Finding | None:
-    """A virtual machine that hides the frequency."""
+    """Report a virtual machine that hides the frequency."""
     env = facts["env"]
     if not env["cpu"]["hypervisor"] or env["frequency"]["governors"]:
         return None
@@ -83,7 +83,7 @@ def check_virtual(facts: Facts) -> Finding | None:
 
 
 def check_numa(facts: Facts) -> Finding | None:
-    """More than one memory node."""
+    """Report more than one NUMA node."""
     nodes = facts["env"]["cpu"]["numa_nodes"]
     if len(nodes) < 2:
         return None
@@ -97,7 +97,7 @@ def check_numa(facts: Facts) -> Finding | None:
 
 
 def check_huge_pages(facts: Facts) -> Finding | None:
-    """Transparent huge pages that come and go by themselves, or never."""
+    """Report transparent huge pages that are always on or always off."""
     mode = facts["env"]["kernel"]["thp"]
     if mode not in ("always", "never"):
         return None
@@ -113,7 +113,7 @@ def check_huge_pages(facts: Facts) -> Finding | None:
 
 
 def check_affinity(facts: Facts) -> Finding | None:
-    """Fewer CPUs than the machine has."""
+    """Report an affinity with fewer CPUs than the machine has."""
     online, allowed = facts["env"]["cpu"]["online_cpus"], len(facts["noise"]["busy"])
     if online is None or allowed >= online or not allowed:
         return None
@@ -127,7 +127,7 @@ def check_affinity(facts: Facts) -> Finding | None:
 
 
 def check_terminal(facts: Facts) -> Finding | None:
-    """An encoding that cannot show all names."""
+    """Report an output encoding that cannot show all names."""
     terminal = facts["terminal"]
     if not terminal or "utf" in (terminal["encoding"] or "").lower():
         return None
@@ -141,7 +141,7 @@ def check_terminal(facts: Facts) -> Finding | None:
 
 
 def check_unasked(facts: Facts) -> Finding | None:
-    """Engines of which nothing could be learnt."""
+    """Report engines whose state could not be determined."""
     unasked = [engine for engine in facts["engines"] if engine["available"] is None]
     if not unasked:
         return None
@@ -155,7 +155,7 @@ def check_unasked(facts: Facts) -> Finding | None:
 
 
 def check_engines(facts: Facts) -> Finding | None:
-    """Engines that are not there."""
+    """Report engines that are not available."""
     missing = [engine for engine in facts["engines"] if engine["available"] is False]
     if not missing:
         return None
@@ -183,4 +183,4 @@ RULES: tuple[Callable[[Facts], Finding | None], ...] = (
     check_unasked,
     check_engines,
 )
-"""All of this module."""
+"""All rules of this module."""

@@ -1,4 +1,4 @@
-"""What runs the machine: kernel, container, control groups, memory and swap."""
+"""System facts: kernel, container, control groups, memory and swap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PATH_KINDS = {"kubepods": "kubernetes", "libpod": "podman"}
 
 
 def read_kernel(tree: Tree) -> dict[str, Any]:
-    """Kernel, boot and what was kept away from the scheduler."""
+    """Return kernel, boot id, isolated CPUs and kernel settings."""
     return {
         "release": tree.read("proc/sys/kernel/osrelease"),
         "boot_id": tree.read("proc/sys/kernel/random/boot_id"),
@@ -28,7 +28,7 @@ def read_kernel(tree: Tree) -> dict[str, Any]:
 
 
 def read_container(tree: Tree, environ: Mapping[str, str]) -> str | None:
-    """The kind of container that we are in; None where nothing shows one."""
+    """Return the kind of container of this process; None if no sign of one is found."""
     if "KUBERNETES_SERVICE_HOST" in environ or tree.exists("var/run/secrets/kubernetes.io"):
         return "kubernetes"
     if tree.exists(".dockerenv"):
@@ -43,7 +43,7 @@ def read_container(tree: Tree, environ: Mapping[str, str]) -> str | None:
 
 
 def read_memory_facts(tree: Tree, groups: Groups) -> dict[str, Any]:
-    """Memory and swap, and what the control groups leave of it."""
+    """Return memory and swap, and the limits of the control groups."""
     room = read_memory(tree, groups)
     info = parse_pairs(tree.read("proc/meminfo"))
     swap_total, swap_free = info.get("SwapTotal"), info.get("SwapFree")
@@ -58,7 +58,7 @@ def read_memory_facts(tree: Tree, groups: Groups) -> dict[str, Any]:
 
 
 def read_group_facts(tree: Tree, groups: Groups, quota: float | None) -> dict[str, Any]:
-    """Version and CPU quota of the control groups, and how often the quota has held us back so far."""
+    """Return version and CPU quota of the control groups, and their throttling so far."""
     throttling: Throttling | None = read_throttling(tree, groups)
     return {
         "version": groups.version,
@@ -74,6 +74,6 @@ def _chosen(text: str | None) -> str | None:
 
 
 def _keeps_schedstat(tree: Tree) -> bool:
-    # A kernel without the account has no such file, or prints zeros even to the thread that is reading.
+    # A kernel without this accounting has no such file, or prints zeros even for the reading thread.
     text = tree.read("proc/self/schedstat")
     return text is not None and text.split() != ["0", "0", "0"]

@@ -1,4 +1,4 @@
-"""How long the threads of this process waited for a CPU, from descriptors that stay open between readings."""
+"""Time that the threads of this process waited for a CPU, read from descriptors that stay open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NOT_STARTED = "waiting: not started"
 
 
 class ThreadWaits:
-    """The run-queue delay of every thread; reading it again costs one system call per thread and opens nothing."""
+    """Run-queue delay of every thread; each reading costs one system call per thread and opens no file."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._tree = Tree(root)
@@ -25,8 +25,8 @@ class ThreadWaits:
     def scan(self, known: bool) -> None:
         """Watch the threads that are not watched yet.
 
-        `known` says that they are older than the measurement, so that only what they wait from now on counts; else
-        all that they ever waited does.
+        With `known`, the threads are older than the measurement and only their waiting from now on counts.
+        Otherwise all of their waiting counts.
         """
         first = self.reason == _NOT_STARTED
         full = False
@@ -41,7 +41,7 @@ class ThreadWaits:
             self.close()
 
     def waited_ns(self) -> int | None:
-        """Nanoseconds that the watched threads waited since the last call; None where the kernel does not tell."""
+        """Return the nanoseconds that the watched threads waited since the last call; None if unmeasured."""
         total = self._late
         self._late = 0
         gone: list[int] = []
@@ -49,7 +49,7 @@ class ThreadWaits:
             try:
                 now = int(os.pread(entry[0], _LINE_BYTES, 0).split(b" ", 2)[1])
             except (OSError, IndexError, ValueError):
-                # The thread has ended: its last slice of waiting is lost with it.
+                # The thread has ended; its waiting since the last reading is lost.
                 gone.append(thread)
                 continue
             total += now - entry[1]
@@ -59,7 +59,7 @@ class ThreadWaits:
         return None if self.reason else total
 
     def late_ns(self) -> int | None:
-        """What threads found since the last `waited_ns` had waited before they were found; None if unseen."""
+        """Return the earlier waiting of threads found since the last `waited_ns`; None if unmeasured."""
         late, self._late = self._late, 0
         return None if self.reason else late
 
@@ -86,7 +86,7 @@ class ThreadWaits:
     def _unfit(self) -> str | None:
         if not self._watched:
             return "waiting: no /proc/self/task/*/schedstat, the kernel lacks CONFIG_SCHED_INFO"
-        # A kernel that keeps no account prints three zeros; a thread that can read this has run at least once.
+        # A kernel without this accounting prints three zeros; a thread that can read this has run at least once.
         if all(_fields(entry[0]) == [b"0", b"0", b"0"] for entry in self._watched.values()):
             return "waiting: this kernel keeps no schedstat account (CONFIG_SCHEDSTATS, or boot with delayacct)"
         return None

@@ -1,4 +1,4 @@
-"""Which CPUs may be used, which of them share a core, and which to take for a given number of cores."""
+"""Usable CPUs, their physical cores, and the choice of CPUs for a number of cores."""
 
 from __future__ import annotations
 
@@ -13,58 +13,58 @@ from tuibench.host.tree import Tree, parse_cpus
 
 _CPUS = "sys/devices/system/cpu"
 _NODES = "sys/devices/system/node"
-# Above a quarter, what else runs on a CPU costs a benchmark more than a distant memory does.
+# Above a quarter, other work on a CPU costs a benchmark more than memory on a distant node.
 _BUSY = 0.25
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Core:
-    """One physical core of which at least one thread may be used."""
+    """One physical core with at least one usable thread."""
 
     package: int
     die: int
     node: int
     threads: tuple[int, ...]
-    """All CPUs of this core that are online, also those we may not use: what runs there slows us down."""
+    """All online CPUs of this core, including unusable ones: work on them slows this core down."""
     cpus: tuple[int, ...]
-    """Those of them that we may use."""
+    """The CPUs of `threads` that this process may use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """The CPUs that this process may use, as the kernel and its control groups leave them."""
+    """CPUs that this process may use within its affinity and control groups."""
 
     allowed: tuple[int, ...]
     cores: tuple[Core, ...]
-    """In the order of their first allowed CPU."""
+    """Ordered by their first allowed CPU."""
     quota: float | None
-    """CPUs' worth of time; None where nothing limits it."""
+    """Allowed CPU time in CPUs; None without a limit."""
     cpuset: tuple[int, ...] | None
     cgroup: str | None
 
     @property
     def usable_cores(self) -> int:
-        """The most cores that may be asked for: the lesser of affinity and quota, rounded up, and at least one."""
+        """The largest allowed core count: the lesser of affinity and quota, rounded up, at least one."""
         if self.quota is None:
             return max(len(self.cores), 1)
         return max(min(len(self.cores), math.ceil(self.quota - 1e-9)), 1)
 
     @property
     def default_cores(self) -> int:
-        """Physical cores that a quota never holds back: rounded up, one of them would wait in every period."""
+        """Physical cores that a quota never throttles: rounded down, because one more would wait in every period."""
         if self.quota is None:
             return max(len(self.cores), 1)
         return max(min(len(self.cores), math.floor(self.quota + 1e-9)), 1)
 
     @property
     def node_cores(self) -> int:
-        """Of the usable cores those on the largest NUMA node: what `-ncores node` means."""
+        """The usable cores of the largest NUMA node, for `-ncores node`."""
         nodes = [len({c for c in self.cores if set(c.cpus) & set(cpus)}) for cpus in self.nodes.values()]
         return max(1, min([self.usable_cores, max(nodes, default=self.usable_cores)]))
 
     @property
     def smt(self) -> bool:
-        """Whether any of the cores runs more than one thread."""
+        """True if any core runs more than one thread."""
         return any(len(core.threads) > 1 for core in self.cores)
 
     @property
@@ -86,9 +86,9 @@ def read_topology(affinity: Iterable[int], root: Path = Path("/")) -> Topology:
 
 
 def choose_cpus(topology: Topology, cores: int, busy: Mapping[int, float]) -> tuple[int, ...]:
-    """One CPU on each of `cores` physical cores: idle ones first, then close together, then in a stable order.
+    """Return one CPU on each of `cores` physical cores: idle ones first, then close together, then in a stable order.
 
-    `busy` is the share of time each CPU was busy over a sample; CPUs that it does not name count as idle.
+    `busy` is each CPU's busy share over a sample; missing CPUs count as idle.
     """
     if cores < 1:
         raise UsageError(f"{cores} cores were asked for", "ask for at least one core")
@@ -118,7 +118,7 @@ def _take(group: Sequence[Core], cores: int, busy: Mapping[int, float]) -> tuple
     quiet = [core for core in ranked if not _is_busy(core, busy)]
     if len(quiet) < cores:
         return tuple(ranked[:cores])
-    # Among quiet cores few nodes matter more than the last percent of load, so whole nodes are filled, largest first.
+    # Among quiet cores few nodes matter more than the last percent of load, so fill whole nodes, largest first.
     near = [core for package in _groups(quiet, _package_of) for node in _groups(package, _node_of) for core in node]
     return tuple(near[:cores])
 
@@ -151,7 +151,7 @@ def _is_busy(core: Core, busy: Mapping[int, float]) -> bool:
 
 
 def _bucket(core: Core, busy: Mapping[int, float]) -> int:
-    # Steps of a tenth: the noise of a short sample must not scatter the cores of an idle machine.
+    # Steps of a tenth, so that the noise of a short sample does not scatter the cores of an idle machine.
     return int(_load(core, busy) * 10 + 1e-9)
 
 
@@ -192,7 +192,7 @@ def _read_threads(
 
 
 def _labels(tree: Tree, allowed: Sequence[int], spans: Sequence[str], number: str) -> dict[int, int]:
-    # One file lists all CPUs of a package: hundreds of CPUs are labelled by two or three reads.
+    # One file lists all CPUs of a package, so two or three reads label hundreds of CPUs.
     labels: dict[int, int] = {}
     for cpu in allowed:
         if cpu in labels:

@@ -1,4 +1,4 @@
-"""Reading small kernel files under a root that can be handed in, so that recorded machines read like this one."""
+"""Reads small kernel files below a root that tests can replace with a recorded machine."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _LIMIT = 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The files below a root; whatever cannot be read is None, because every source is missing on some machine."""
+    """Files below a root; unreadable ones read as None, because every source is missing on some machine."""
 
     root: Path = Path("/")
 
     def at(self, path: str) -> str:
-        """The real path of `path`, which is given without a leading slash."""
+        """Return the real path of `path`, given without a leading slash."""
         return os.path.join(self.root, path.lstrip("/"))
 
     def read(self, path: str, limit: int = _LIMIT) -> str | None:
-        """The stripped text of a file, at most about `limit` bytes of it."""
+        """Return the stripped text of a file, at most about `limit` bytes."""
         try:
             descriptor = os.open(self.at(path), os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -34,23 +34,23 @@ class Tree:
             os.close(descriptor)
 
     def number(self, path: str) -> int | None:
-        """The integer that a file holds."""
+        """Return the integer in a file."""
         return to_int(self.read(path))
 
     def entries(self, path: str) -> list[str]:
-        """The sorted names in a directory; empty where it is not there."""
+        """Return the sorted names in a directory; empty if it is missing."""
         try:
             return sorted(os.listdir(self.at(path)))
         except OSError:
             return []
 
     def exists(self, path: str) -> bool:
-        """Whether there is anything at `path`."""
+        """Return whether `path` exists."""
         return os.path.exists(self.at(path))
 
 
 def _drain(descriptor: int, limit: int) -> bytes:
-    # Files of /proc may hand out less than was asked for long before their end.
+    # A file in /proc may return fewer bytes than requested long before its end.
     parts: list[bytes] = []
     size = 0
     while size < limit and (part := os.read(descriptor, min(_CHUNK, limit - size))):
@@ -60,7 +60,7 @@ def _drain(descriptor: int, limit: int) -> bytes:
 
 
 def to_int(text: str | None) -> int | None:
-    """The integer in `text`, or None."""
+    """Return the integer in `text`, or None."""
     try:
         return int(text) if text is not None else None
     except ValueError:
@@ -68,7 +68,7 @@ def to_int(text: str | None) -> int | None:
 
 
 def parse_cpus(text: str | None) -> tuple[int, ...]:
-    """The numbers of a kernel list such as `0-3,8`; parts that are no numbers are left out."""
+    """Return the numbers of a kernel list such as `0-3,8`; ignore parts that are not numbers."""
     found: set[int] = set()
     for part in (text or "").split(","):
         low, _, high = part.strip().partition("-")
@@ -80,7 +80,7 @@ def parse_cpus(text: str | None) -> tuple[int, ...]:
 
 
 def parse_pairs(text: str | None) -> dict[str, int]:
-    """The `name number` or `name: number kB` lines of a kernel file; kB are turned into bytes."""
+    """Return the `name number` or `name: number kB` lines of a kernel file; kB are converted to bytes."""
     pairs: dict[str, int] = {}
     for line in (text or "").splitlines():
         words = line.split()

@@ -1,1 +1,1 @@
-"""Results that come from elsewhere: foreign files become results or a reason; only inside the child."""
+"""Imported results: parse foreign files into results or reasons for rejection; runs only in a child process."""

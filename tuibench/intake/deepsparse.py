@@ -1,4 +1,4 @@
-"""The file of deepsparse.benchmark -x as a result of one cell, with nothing in it that the file does not say."""
+"""Converts a file of deepsparse.benchmark -x to a result of one cell, without adding data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tuibench.intake.refusal import Refusal
 from tuibench.intake.sense import outside
 
 KEY = "benchmark_result"
-"""Under which its figures stand."""
+"""Key of the figures in the file."""
 TOOL = "deepsparse.benchmark"
 
 _LABELLED = [one for one in REGISTRY.values() if one.label]
@@ -31,7 +31,7 @@ _HINT = f"import takes files that {TOOL} 0.10 to 1.8 wrote with -x"
 
 
 def read_deepsparse(document: dict[str, Any]) -> RunResult:
-    """Its numbers as they stand, ungraded and without intervals; the id is left to the store, the time is not known."""
+    """Return the file's numbers unchanged, without grade and intervals; id and start time stay empty."""
     file = _File(document)
     version = file.text("version")
     tool = f"{TOOL} {version}".rstrip()
@@ -51,7 +51,7 @@ def read_deepsparse(document: dict[str, Any]) -> RunResult:
 
 
 class _File:
-    """Typed access to its keys; null and absent are the same, as versions differ in which they write."""
+    """Typed access to a JSON object; null and absent are equal, because versions differ in which they write."""
 
     def __init__(self, block: dict[str, Any], place: str = "") -> None:
         self._block = block
@@ -97,7 +97,7 @@ class _File:
         return self._within(name, tuple(tuple(row) for row in value), SIZE)
 
     def _within(self, name: str, value: T, allowed: Range) -> T:
-        """Return `value`; raise Refusal where a number of it is outside the range."""
+        """Return `value`; raise Refusal if any of its numbers is outside the range."""
         problem = next(outside(value, allowed, f"{self._place}{name}"), "")
         if problem:
             raise Refusal(problem, _HINT)
@@ -118,14 +118,14 @@ def _asked(file: _File) -> Asked:
     return Asked(
         engine=_engine(file.text("engine")), model_sha256="", version="original", scenario=scenario,
         cores=_told(file, "num_cores"),
-        # Below one it stands for the model's own.
+        # A batch below one means the model's own.
         batch=batch if batch is not None and batch > 0 else None,
         dims=lengths, streams=streams, pin=_UNKNOWN, precision=_UNKNOWN, options={},
     )  # fmt: skip
 
 
 def _told(file: _File, name: str) -> int:
-    """A count by its key, or by the line of it in the description of the engine."""
+    """Return a count from its key, or from its line in the description of the engine."""
     value = file.count(name, CORES)
     if value is None:
         line = re.search(rf"^\s*{name}: ([0-9]{{1,6}})\s*$", file.text("engine"), re.MULTILINE)
@@ -136,7 +136,7 @@ def _told(file: _File, name: str) -> int:
 
 
 def _engine(description: str) -> str:
-    """The name of an engine from its description, whose first line is the name of a class."""
+    """Return an engine's name from its description, whose first line is a class name."""
     first = description.strip().splitlines()[0].strip().rstrip(":") if description.strip() else ""
     last = first.rpartition(".")[2]
     if last.lower().startswith(("ort", "onnxruntime")):

@@ -1,4 +1,4 @@
-"""The values of a foreign JSON file, read so that no file, however it was made, can hang or fill the reader."""
+"""Reads a foreign JSON file safely: no file can make the reader hang or use unbounded memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EXPORT_HINT = "import takes JSON as `tuibench export ID -x FILE.json` and deeps
 
 
 def load_document(path: str, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
-    """The object in a file; Refusal where it is no regular file, too large, or not JSON that can be trusted."""
+    """Return the object in a file; raise Refusal if it is no regular file, too large, or invalid JSON."""
     text = _decode(_read(path, most_bytes))
     twice: list[str] = []
 
@@ -36,7 +36,7 @@ def load_document(path: str, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
         return found
 
     try:
-        # What no number is, or too large for one, becomes one that the walk below finds and can name by its place.
+        # Convert NaN, infinities and oversized integers to values that `_check_limits` reports with their place.
         document = json.loads(text, object_pairs_hook=gather, parse_constant=_not_finite, parse_int=_parse_int)
     except json.JSONDecodeError as error:
         raise _no_json(text, error) from error
@@ -53,7 +53,7 @@ def load_document(path: str, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
 def _read(path: str, most_bytes: int) -> bytes:
     try:
         mode = os.stat(path).st_mode
-        # Opening a device can already do something, so what it is comes first; the second look is at what was opened.
+        # Opening a device can have effects, so check first; then check the opened file again.
         if stat.S_ISREG(mode):
             descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
             with open(descriptor, "rb") as file:
@@ -104,7 +104,7 @@ def _parse_int(digits: str) -> int | float:
 
 
 def _check_limits(document: dict[str, Any]) -> None:
-    """Depth and size of numbers, so that whoever comes later can rely on them; the whole file bounds its texts."""
+    """Check depth and size of numbers, so that later code can rely on them; the file size bounds its texts."""
     queue: list[tuple[Any, str, int]] = [(document, "", 0)]
     while queue:
         value, place, depth = queue.pop()
@@ -120,6 +120,6 @@ def _parts(value: Any, place: str) -> Iterator[tuple[Any, str]]:
         for name, part in value.items():
             yield part, f"{place}.{show(name, 60)}" if place else show(name, 60)
     elif isinstance(value, list):
-        # The places of plain figures are worked out only where one is wrong: a series has thousands.
+        # Build places only for wrong figures: a series has thousands of them.
         wrong = (isinstance(p, (str, dict, list)) or not abs(p or 0) < LARGEST for p in value)
         yield from ((part, f"{place}[{i}]") for i, (part, look) in enumerate(zip(value, wrong, strict=True)) if look)

@@ -1,4 +1,4 @@
-"""Our own export back into the result that it was written from."""
+"""Converts an export of tuibench back to the result that it was written from."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tuibench.intake.schema import Schema, find_problem
 from tuibench.intake.sense import find_nonsense
 
 KEY = "tuibench"
-"""Under which everything of ours stands."""
+"""Key of all of tuibench's own data in an export."""
 
 _HINT = "export it again; a file that was edited by hand may no longer be one"
 _NOT_FINITE = {f"not finite: {word}": float(word) for word in ("nan", "inf", "-inf")}
 
 
 def read_own(document: dict[str, Any], schema: Schema) -> RunResult:
-    """The result in an export; Refusal names the place of the first thing that does not fit."""
+    """Return the result in an export; raise Refusal with the place of the first problem."""
     own = document[KEY]
     if not isinstance(own, dict):
         raise Refusal(f"'{KEY}' in it is no object", _HINT)
@@ -53,7 +53,7 @@ def _check_version(own: dict[str, Any], version: object) -> None:
 
 
 def _restored(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> Any:
-    """Put back the numbers that JSON cannot hold, and refuse null where no number may be missing."""
+    """Restore the numbers that JSON cannot represent; refuse null if a number is required."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
         inner = next(a for a in arguments if a is not type(None))
@@ -82,7 +82,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def _unfiled(result: RunResult) -> RunResult:
-    """Without names of files that did not come along: nothing may ever be opened because a foreign file named it."""
+    """Return the result without file names, so that no file is ever opened because a foreign file names it."""
     return dataclasses.replace(
         result, cells=tuple(_unfiled_cell(cell) for cell in result.cells),
         points=tuple(_unfiled_point(point) for point in result.points),

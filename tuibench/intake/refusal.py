@@ -1,10 +1,10 @@
-"""Why a file is no result that could be taken in: inside this room without its name, which the door adds."""
+"""The reason why a file cannot be imported; the file name is added by `read_result`."""
 
 from __future__ import annotations
 
 
 class Refusal(Exception):
-    """What is wrong, where in the file, and what can be done about it."""
+    """Error with the problem, its place in the file and a hint."""
 
     def __init__(self, what: str, hint: str = "") -> None:
         super().__init__(what)

@@ -1,4 +1,4 @@
-"""The door of the room: whatever file it is, a result or one refusal that names the file and what to do."""
+"""Entry of the package: turns any file into a result, or into one error with the file name and a hint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCHEMA_PATH = Path(__file__).resolve().parents[1] / "data" / "benchmark.schema.j
 
 
 def read_result(path: str, most_bytes: int = MOST_BYTES) -> RunResult:
-    """The result in our own export, or in a file of deepsparse.benchmark; no path that stands in it is touched."""
+    """Return the result in an export or in a file of deepsparse.benchmark; open no path named in the file."""
     try:
         document = load_document(path, most_bytes)
         if own.KEY in document:

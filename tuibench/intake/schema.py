@@ -1,4 +1,4 @@
-"""As much of JSON Schema as the schema of our exports uses, for the first problem in words that lead to it."""
+"""The subset of JSON Schema that the schema of exports uses; reports the first problem with its place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CHECKED = frozenset(
     {"type", "const", "enum", "required", "properties", "additionalProperties", "propertyNames", "items"}
     | {"prefixItems", "minItems", "maxItems", "minLength", "pattern", "anyOf", "$ref"}
 )
-"""The keywords that are understood; any other would be passed over, so a test holds the schema to them."""
+"""The supported keywords; others would be ignored, so a test checks that the schema uses no others."""
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -31,15 +31,15 @@ Schema = Mapping[str, Any]
 
 
 def find_problem(value: Any, schema: Schema, place: str = "") -> str:
-    """The first thing in `value` that is not as `schema` says, with its place; '' where all is.
+    """Return the first difference between `value` and `schema`, with its place; '' if there is none.
 
-    Keys that the schema does not name are left alone even where it closes the object: newer writers may add some.
+    Ignore keys that the schema does not name, even if it closes the object: newer writers may add some.
     """
     return next(_Check(schema).problems(value, schema, place), "")
 
 
 class _Check:
-    """One pass over a document; holds the root that references point into."""
+    """One pass over a document; references are resolved against the root schema."""
 
     def __init__(self, root: Schema) -> None:
         self._root = root
@@ -67,7 +67,7 @@ class _Check:
     def _any_of(self, value: Any, choices: Sequence[Schema], place: str) -> Iterator[str]:
         found = [next(self.problems(value, choice, place), "") for choice in choices]
         if all(found):
-            # The problem that lies deepest belongs to the choice that was meant.
+            # The deepest problem belongs to the choice that the writer intended.
             yield max(found, key=lambda problem: len(problem.split(" ", 1)[0]))
 
     def _object(self, value: dict[str, Any], schema: Schema, place: str) -> Iterator[str]:
@@ -97,7 +97,7 @@ class _Check:
 
 
 def _all_plain(values: list[Any], schema: Schema) -> bool:
-    """Whether all are of the one type that is asked for, without a look at each by itself: series are long."""
+    """Return whether all values have the one required type; checks a long series without a call per value."""
     wanted = schema.get("type")
     return len(schema) == 1 and isinstance(wanted, str) and set(map(type, values)) <= set(_TYPES[wanted])
 
@@ -115,12 +115,12 @@ def _simple(value: Any, schema: Schema, place: str) -> Iterator[str]:
 
 
 def _to_the_end(pattern: str) -> str:
-    """In JSON Schema `$` is the end, in Python also the place before a last line feed."""
+    """Return the pattern for Python, where `$` also matches before a last line feed, unlike in JSON Schema."""
     return pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern
 
 
 def _same(value: Any, one: Any) -> bool:
-    """Equal and no mix of true with 1."""
+    """Return whether both are equal, with true different from 1."""
     return bool(value == one) and isinstance(value, bool) == isinstance(one, bool)
 
 

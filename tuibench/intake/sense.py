@@ -1,4 +1,4 @@
-"""What a schema cannot say: ids that are ids, numbers in their ranges, intervals around their values."""
+"""Plausibility checks beyond the schema: ids, ranges of numbers, intervals around their values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tuibench.core.text import show
 
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}\Z")
 LONGEST_LISTED = 100_000
-"""Characters of a text that lists show and that the index of the store holds for every benchmark."""
+"""Length limit of texts that lists show and the store's index keeps for every benchmark."""
 _LISTED = ("headline", "foreign", "host", "started_utc")
 _NEEDED = ("models", "engines", "scenarios", "cores")
 _MOST_BINS = 256
@@ -49,7 +49,7 @@ _RANGES: Mapping[type, Mapping[str, Range]] = {
     run.Sitting: _amounts("executions"),
     run.Comparison: _amounts("n", "ratio"),
     cell.CellResult: {"items": COUNT, "sittings": COUNT, **_amounts("load_ms", "first_ms", "memory_bytes")},
-    # The streams of a cell are by default as many as its cores.
+    # By default a cell has as many streams as cores.
     cell.Asked: {"cores": CORES, "batch": LENGTH, "dims": SIZE, "streams": CORES},
     cell.Used: {"streams": CORES, **_amounts("cpus", "threads", "batch", "distinct_inputs")},
     cell.Execution: {"iterations": COUNT, **_amounts(
@@ -75,7 +75,7 @@ _RANGES: Mapping[type, Mapping[str, Range]] = {
 
 
 def find_nonsense(result: RunResult) -> str:
-    """Return the first thing in a well-formed result that cannot be true; '' where nothing is."""
+    """Return the first impossible value in a well-formed result; '' if there is none."""
     return next(_problems(result), "")
 
 
@@ -110,7 +110,7 @@ def _range_problems(value: Any, place: str) -> Iterator[str]:
 
 
 def outside(value: Any, allowed: Range, place: str) -> Iterator[str]:
-    """Yield each number in `value`, however nested, that is not in the range."""
+    """Yield each number in `value`, at any depth, that is outside the range."""
     if isinstance(value, (list, tuple)):
         for i, part in enumerate(value):
             yield from outside(part, allowed, f"{place}[{i}]")
@@ -160,6 +160,6 @@ def _estimate_problems(estimate: Estimate, place: str) -> Iterator[str]:
 
 def _execution_problems(execution: Execution, place: str) -> Iterator[str]:
     histogram = execution.histogram
-    # Percentiles are taken from it by powers of the ratio.
+    # Percentiles are computed from the histogram by powers of the ratio.
     if len(histogram["counts"]) > _MOST_BINS or not 0 < histogram["ratio"] <= _WIDEST_BIN:
         yield f"{place}.histogram has bins that no execution has"

@@ -1,1 +1,1 @@
-"""What runs inside a worker: one execution of one cell, and nothing else in the process."""
+"""Code that runs inside a worker: one execution of one cell per process."""

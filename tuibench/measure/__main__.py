@@ -1,4 +1,4 @@
-"""A worker for an interpreter that `multiprocessing` cannot start: job on stdin, frames on what stdout was."""
+"""Worker for an interpreter that `multiprocessing` cannot start: reads the job from stdin, sends frames to stdout."""
 
 from __future__ import annotations
 

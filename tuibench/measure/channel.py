@@ -1,4 +1,4 @@
-"""Frames between processes: four bytes of length and UTF-8 JSON, because pickles do not survive other interpreters."""
+"""Frames between processes: four bytes of length, then UTF-8 JSON; pickles may not load in another interpreter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LIMIT = 64 << 20
 
 
 def encode(message: dict[str, Any]) -> bytes:
-    """One frame, ready to be written."""
+    """Return the message as one frame."""
     body = json.dumps(message, separators=(",", ":")).encode()
     return _HEAD.pack(len(body)) + body
 
@@ -25,7 +25,7 @@ def send(fd: int, message: dict[str, Any]) -> None:
 
 
 def receive(fd: int) -> dict[str, Any]:
-    """Block for one frame; EOFError when the other side has gone."""
+    """Block until a frame arrives; raise EOFError if the other process closed the channel."""
     (length,) = _HEAD.unpack(_exactly(fd, _HEAD.size))
     if length > _LIMIT:
         raise ValueError(f"a frame of {length} bytes is no frame of ours")
@@ -50,7 +50,7 @@ class Assembler:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[dict[str, Any]]:
-        """Add what was read and return the frames that are complete."""
+        """Add received bytes and return the frames completed by them."""
         self._buffer += data
         frames: list[dict[str, Any]] = []
         while len(self._buffer) >= _HEAD.size:

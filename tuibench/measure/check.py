@@ -1,4 +1,4 @@
-"""Holds the outputs of the path that is about to be timed against the reference."""
+"""Compares outputs of the path to be timed with the reference outputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REDUCED_TOLERANCE = 3e-2
 
 
 def check_outputs(outputs: dict[str, Any], reference: Reference, precision: str | None) -> Check:
-    """Agree or differ by the rule of equal work; unchecked with the reason where there is no reference."""
+    """Return agrees or differs by the rule of equal work; unchecked, with the reason, without a reference."""
     from tuibench.arrays.bundle import read_bundle, read_dtypes
     from tuibench.arrays.difference import compare, differs
 
@@ -24,6 +24,6 @@ def check_outputs(outputs: dict[str, Any], reference: Reference, precision: str 
     tolerance = max(reference.tolerance, _REDUCED_TOLERANCE) if precision in _REDUCED else reference.tolerance
     found = compare(read_bundle(reference.file)[0], outputs, read_dtypes(reference.file))
     wrong = differs(found.value, tolerance, reference.difference or 0.0)
-    # What cannot be held against each other has no figure: JSON has no infinity, and the reason says more.
+    # Incomparable outputs have no figure: JSON has no infinity, and the reason explains more.
     value = found.value if math.isfinite(found.value) else None
     return Check("differs" if wrong else "agrees", value, tolerance, found.reason)

@@ -1,4 +1,4 @@
-"""Builds what keeps N streams busy: the engine's own queue, threads with a session each, or processes."""
+"""Creates and drives N streams: the engine's own queue, threads with a session each, or processes."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from tuibench.measure.stream_process import ProcessStreams, StreamJob, merge_noi
 from tuibench.measure.sync import Calls, rotate
 
 _PROCESS_BELOW_NS = 1_000_000
-"""Below this, threads of one interpreter wait for each other's lock."""
+"""Calls shorter than this are slowed down if threads of one interpreter wait for its lock."""
 
 
 @dataclass(slots=True)
 class Streams:
-    """Streams that stand ready."""
+    """Streams that are ready to run."""
 
     run: Slices
     complete: Callable[[Outcome], Outcome]
-    """Adds to an outcome what only the streams know."""
+    """Adds the measurements of the streams to an outcome."""
     threads: int | None = None
-    """Counted, where they can be."""
+    """Counted threads; None if they cannot be counted."""
     keep: list[object] = field(default_factory=list)
 
 
 def choose_kind(own_queue: bool, asked: str | None, latency_ns: float) -> str:
-    """The engine's queue where it has one; else threads from a millisecond per call, processes below."""
+    """Return queue if the engine has one; else threads if a call takes a millisecond or more, else processes."""
     if own_queue:
         return "queue"
     return asked or ("threads" if latency_ns >= _PROCESS_BELOW_NS else "processes")
@@ -69,7 +69,7 @@ def drive(ready: Ready) -> Outcome:
 
 
 def least_latency_ns(call: Callable[[], object], calls: int = 3) -> float:
-    """Return the least of a few calls, to choose between threads and processes and to size the slices."""
+    """Return the shortest of a few calls, used to choose between threads and processes and to size the slices."""
     best = float("inf")
     for _ in range(calls):
         begin = perf_counter_ns()
@@ -80,7 +80,7 @@ def least_latency_ns(call: Callable[[], object], calls: int = 3) -> float:
 
 @contextmanager
 def build_streams(ready: Ready, kind: str) -> Iterator[Streams]:
-    """The streams for as long as they are needed."""
+    """Yield the streams and close them at the end."""
     if kind == "queue":
         queue = ready.session.queue(ready.feeds, ready.bound.io)
         try:
@@ -111,7 +111,7 @@ def _processes(ready: Ready) -> Iterator[Streams]:
     job = ready.job
     jobs = [_stream_job(job, ready.bound.io, share, i) for i, share in enumerate(ready.shares)]
     distinct = len(ready.bound.calls)
-    # This process's own copy of the model would count as memory that the streams need.
+    # This process's copy of the model would otherwise count as memory of the streams.
     ready.session.close()
     ready.bound.calls = ()
     ready.bound.keep = ()
@@ -156,7 +156,7 @@ def _stream_job(job: Job, io: str, share: Share, index: int) -> StreamJob:
 
 
 class _Stream:
-    """Makes the calls of one stream inside the thread that will make them, so that its pool inherits its CPUs."""
+    """Makes one stream's calls inside the thread that runs them, so that the engine's pool inherits its CPUs."""
 
     def __init__(self, ready: Ready, share: Share, loaded: tuple[Session, Bound] | None) -> None:
         self._ready = ready
@@ -164,7 +164,7 @@ class _Stream:
         self._keep = loaded
 
     def make(self) -> Calls:
-        """Load, bind and pin; the first stream takes over what is loaded already."""
+        """Load, bind and pin; the first stream uses the session that is already loaded."""
         isolation.pin_process(self._setting.cpus)
         if self._keep is None:
             self._ready.load_more()

@@ -1,4 +1,4 @@
-"""One execution from load to reduced result, for every scenario."""
+"""One execution of any scenario, from load to reduced result."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from tuibench.measure.memory import MemoryLog, array_bytes, with_streams
 from tuibench.measure.scenario import Outcome, Ready, least_iterations, load_drive
 
 _PROOF_NS = 100_000_000
-"""Samples are proved before timing while a call is shorter than this; a slower one is found out by the warm-up."""
+"""Run every sample before timing while a call is shorter than this; the warm-up finds failures of slower calls."""
 
 
 class Reports(Protocol):
-    """Whoever is told where the execution is."""
+    """Receiver of the execution's progress."""
 
     def enter(self, phase: str, expected_s: float | None = None) -> None:
-        """A new phase begins."""
+        """Report a new phase."""
 
     def progress(self, phase: str, p50_ns: float) -> None:
-        """The median so far."""
+        """Report the median so far."""
 
 
 class Meter:
-    """Carries one execution through its phases."""
+    """Runs the phases of one execution."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Meter:
         self._handed_over = False
 
     def measure(self) -> Execution:
-        """Load, run once, then bind, check, warm up and time in the least costly I/O class that holds; reduce."""
+        """Load, run once, then bind, check, warm up, time and reduce, in the cheapest I/O class that works."""
         self._feeds = read_bundle(self._job.bundle)
         self._setting = loading.with_shapes(self._setting, self._feeds[0])
         inputs_bytes = sum(array_bytes(feed) for feed in self._feeds)
@@ -88,7 +88,7 @@ class Meter:
         return self._setting.pin == "core" and self._engine.capabilities.pins_caller
 
     def _first(self, session: Session) -> float:
-        """The first inference, timed on the plainest path that the types of the inputs allow."""
+        """Time the first inference, in the simplest I/O class that the input types allow."""
         classes = self._engine.capabilities.io_classes
         try:
             plain = loading.bind(session, self._feeds[:1], "call", classes)
@@ -99,7 +99,7 @@ class Meter:
         return float(perf_counter_ns() - begin)
 
     def _in_some_class(self, session: Session, first_ns: float, memory: MemoryLog) -> tuple[Outcome, str]:
-        """Measure in the asked class, or in the first that every sample can be run in; the last error where none is."""
+        """Measure in the requested class, or in the first that works for every sample; else raise the last error."""
         classes = [self._job.io] if self._job.io else loading.classes(self._engine.capabilities.io_classes)
         gc.collect()
         gc.freeze()
@@ -110,8 +110,8 @@ class Meter:
             except (MemoryError, Refusal):
                 raise
             except Exception:
-                # Output shapes that differ between samples, or from what the model declares, show at any call.
-                # Once the session has given way to processes there is nothing left to bind anew.
+                # Any call can fail on output shapes that differ between samples or from the model's declaration.
+                # Once processes have replaced the session, nothing is left to bind again.
                 if last == len(classes) or self._handed_over:
                     raise
         raise IoUnavailable("the engine offers no way to pass inputs")
@@ -131,7 +131,7 @@ class Meter:
             copies = sum(array_bytes(feed) for feed in feeds)
             for feed in feeds:
                 feed.clear()
-        # For a moment the samples stood there twice, which is the harness's doing.
+        # The samples existed twice for a moment; the copy is the harness's memory, not the engine's.
         memory.note("bind", ours=copies)
         ready = Ready(
             self._job,
@@ -219,14 +219,14 @@ class Meter:
 
 
 def read_batch(outputs: dict[str, Any], asked: int | None) -> int | None:
-    """The batch that the engine really processed, from axis 0 of its outputs; None where they do not show it."""
+    """Return the batch that the engine really processed, from axis 0 of its outputs; None if they do not show it."""
     sizes = [int(v.shape[0]) for v in outputs.values() if len(getattr(v, "shape", ())) > 0]
     sizes += [len(v) for v in outputs.values() if isinstance(v, list)]
     return asked if asked is not None and asked in sizes else None
 
 
 def prove(bound: Bound) -> None:
-    """Run every sample once, or the first of them where that takes long; a class that cannot do so raises here."""
+    """Run every sample once, or stop after the first slow one; raises if the I/O class does not work for a sample."""
     for call in bound.calls:
         begin = perf_counter_ns()
         call()

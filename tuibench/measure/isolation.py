@@ -1,4 +1,4 @@
-"""Makes a fresh process fit to measure in: its CPUs, environment, memory limit, log and end are settled first."""
+"""Prepares a fresh process for a measurement: CPUs, environment, memory limit, log and its end with the parent."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _THREAD_STACK_BYTES = 128 << 20
 
 
 def die_with_parent(parent: int, sig: int = signal.SIGKILL) -> None:
-    """Have the kernel end this process with the thread that started it, however that one ends."""
+    """Make the kernel end this process as soon as the thread that started it ends, for any reason."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, sig)
     if os.getppid() != parent:
         os._exit(1)
 
 
 def own_the_log(path: str) -> None:
-    """Give fd 1 and 2 to a log, because engines print from C++ wherever they like."""
+    """Redirect fd 1 and 2 to a log, because engines print from C++."""
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -28,12 +28,12 @@ def own_the_log(path: str) -> None:
 
 
 def ignore_the_keyboard() -> None:
-    """Ctrl-C goes to every process of the terminal; only the runner decides what it means."""
+    """Ignore Ctrl-C, which every process of the terminal receives; only the runner handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def volunteer_for_the_oom_killer() -> None:
-    """Under memory pressure this process should die rather than the user's shell."""
+    """Let the kernel kill this process first when memory runs out, rather than the user's shell."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as handle:
             handle.write("1000")
@@ -42,22 +42,22 @@ def volunteer_for_the_oom_killer() -> None:
 
 
 def pin_process(cpus: Iterable[int]) -> None:
-    """Confine every thread this process will ever make."""
+    """Pin this process and all threads that it creates later to `cpus`."""
     os.sched_setaffinity(0, set(cpus))
 
 
 def pin_thread(cpu: int) -> None:
-    """Tie only the calling thread to one CPU."""
+    """Pin only the calling thread to one CPU."""
     os.sched_setaffinity(0, {cpu})
 
 
 def apply_environment(variables: Mapping[str, str]) -> None:
-    """Set what libraries read while they are imported; they must not be imported yet."""
+    """Set variables that libraries read on import; call it before they are imported."""
     os.environ.update(variables)
 
 
 def thread_variables(threads: int) -> dict[str, str]:
-    """Keep numpy's own pools out of the measurement."""
+    """Return the variables that limit thread pools: one thread for numpy's BLAS, `threads` for OpenMP."""
     return {
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
@@ -67,7 +67,7 @@ def thread_variables(threads: int) -> dict[str, str]:
 
 
 def limit_memory(room_bytes: int | None, threads: int, limit_bytes: int | None) -> int | None:
-    """Cap the address space, so that running out is an exception here and not the end of another process."""
+    """Limit the address space, so that a lack of memory raises here and kills no other process."""
     if limit_bytes is None and room_bytes is None:
         return None
     growth = limit_bytes if limit_bytes is not None else int(0.9 * (room_bytes or 0))
@@ -80,11 +80,11 @@ def limit_memory(room_bytes: int | None, threads: int, limit_bytes: int | None) 
 
 
 def count_threads() -> int:
-    """Threads of this process, whoever made them."""
+    """Return the number of threads of this process, including those of libraries."""
     return len(os.listdir("/proc/self/task"))
 
 
 def address_space_bytes() -> int:
-    """How much address space this process has now."""
+    """Return the current address space of this process in bytes."""
     with open("/proc/self/statm", encoding="ascii") as handle:
         return int(handle.read().split()[0]) * resource.getpagesize()

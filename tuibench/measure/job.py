@@ -1,4 +1,4 @@
-"""What a worker is told: everything for one execution, as plain JSON in its first frame."""
+"""Input of a worker: all data for one execution, sent as plain JSON in the first frame."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tuibench.core.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One execution to carry out."""
+    """One execution to run."""
 
     cell: Cell
     scenario: Scenario
-    """Of the cell, with the drive that this worker imports."""
+    """The cell's scenario, including the drive that this worker imports."""
     model_path: str
     bundle: str
     reference: Reference
@@ -23,9 +23,9 @@ class Job:
     cpus: tuple[int, ...]
     streams: int
     stream_kind: str | None
-    """Asked with --stream-kind, else None: the rule decides."""
+    """The value of --stream-kind; None: choose by rule."""
     io: str | None
-    """Asked, or forced by a comparison; None: the best that can be had."""
+    """The I/O class requested or required by a comparison; None: the cheapest one that works."""
     timed_s: float
     warmup_s: float
     work_dir: str
@@ -37,6 +37,6 @@ class Job:
     seed: int
     weight_types: tuple[str, ...] = ()
     series_points: int = 64
-    """Of the series over time; fewer where a cell may have many executions, because a stored cell is bounded."""
+    """Points of the time series; fewer if a cell may have many executions, because a stored cell is bounded."""
     histogram_bins: int = 256
-    """Likewise."""
+    """Bins of the histogram, bounded for the same reason."""

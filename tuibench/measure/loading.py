@@ -1,4 +1,4 @@
-"""Load a model and put its inputs in place, by the least costly I/O class that the model allows."""
+"""Loads a model and binds its inputs in the cheapest I/O class that the model allows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tuibench.engines.protocol import IO_CLASSES, Bound, Engine, Feed, IoUnavail
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A session and what it took to get it."""
+    """A session and its load time."""
 
     session: Session
     load_ms: float
@@ -29,7 +29,7 @@ def setting_for(
     work_dir: str,
     weight_types: tuple[str, ...],
 ) -> Setting:
-    """The engine's view of a cell."""
+    """Return the engine's settings for a cell."""
     return Setting(
         model_path=model_path,
         threads=threads,
@@ -45,29 +45,29 @@ def setting_for(
 
 
 def load(engine: Engine, setting: Setting) -> Loaded:
-    """Load and time it."""
+    """Load the model and measure the load time."""
     begin = perf_counter_ns()
     session = engine.load(setting)
     return Loaded(session, (perf_counter_ns() - begin) / 1e6)
 
 
 def with_shapes(setting: Setting, feed: Feed) -> Setting:
-    """The setting with the shapes that will be fed, for engines that want them fixed."""
+    """Return the setting with the shapes of the feed, for engines that need fixed shapes."""
     return replace(setting, shapes={n: tuple(v.shape) for n, v in feed.items() if hasattr(v, "shape")})
 
 
 def with_threads(back: ReadBack, threads: int) -> ReadBack:
-    """What was read back, with the threads that were counted in place of what was merely set."""
+    """Return the read-back settings with the counted threads instead of the configured ones."""
     return replace(back, threads=threads)
 
 
 def classes(supported: Sequence[str]) -> list[str]:
-    """The I/O classes an engine has, the least costly first."""
+    """Return the I/O classes that an engine supports, cheapest first."""
     return [c for c in IO_CLASSES if c in supported]
 
 
 def bind(session: Session, feeds: Sequence[Feed], asked: str | None, supported: Sequence[str]) -> Bound:
-    """Bind in the asked class, or in the first of the classes that can be had."""
+    """Bind in the requested class, or in the first class that works."""
     last: IoUnavailable | None = None
     for io in classes(supported) if asked is None else [asked]:
         try:
@@ -79,14 +79,14 @@ def bind(session: Session, feeds: Sequence[Feed], asked: str | None, supported: 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one stream may use."""
+    """CPUs and threads of one stream."""
 
     cpus: tuple[int, ...]
     threads: int
 
 
 def share_out(cpus: tuple[int, ...], streams: int, pin: str) -> list[Share]:
-    """Threads for each stream, differing by one at most, on CPUs of their own, or on all of them where none is pinned.
+    """Divide the CPUs among streams; thread counts differ by one at most. Without pinning, each stream gets all CPUs.
 
     More streams than CPUs share them in turn.
     """

@@ -1,4 +1,4 @@
-"""The loop that times calls: one clock read per call, so that the stamps cover all of the time between them."""
+"""Loop that times calls with one clock read per call, so that the stamps cover all time between calls."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from time import perf_counter_ns
 from typing import Any
 
 BLOCK_NS = 10_000_000
-"""A block lasts at least this long, or one call where that is longer."""
+"""Shortest duration of a block; a longer call is a block of its own."""
 _MOST_CALLS = 1 << 20
 
 
 def time_block(calls: Iterator[Callable[[], object]], stamps: Any, count: int) -> None:
-    """Make `count` calls; stamps[0] is the start and stamps[i] the end of the i-th."""
+    """Make `count` calls; stamps[0] is the start and stamps[i] the end of the i-th call."""
     clock = perf_counter_ns
     stamps[0] = clock()
     for i, call in enumerate(islice(calls, count), 1):
@@ -22,7 +22,7 @@ def time_block(calls: Iterator[Callable[[], object]], stamps: Any, count: int) -
 
 
 def next_count(count: int, elapsed_ns: int) -> int:
-    """The calls for a block of BLOCK_NS, growing at most tenfold from what `count` calls took."""
+    """Return the calls for a block of BLOCK_NS, given the time of `count` calls; grow at most tenfold."""
     if elapsed_ns >= BLOCK_NS and (count == 1 or elapsed_ns < 2 * BLOCK_NS):
         return count
     wanted = -(-count * BLOCK_NS // max(elapsed_ns, 1))
@@ -30,7 +30,7 @@ def next_count(count: int, elapsed_ns: int) -> int:
 
 
 def harness_ns(samples: int = 5, calls: int = 2000) -> float:
-    """What the loop itself costs per call beside an empty loop around the same call; shown, never subtracted."""
+    """Return the loop's own cost per call compared with an empty loop around the same call; shown, never subtracted."""
     import numpy as np
 
     def nothing() -> None:

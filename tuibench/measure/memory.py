@@ -1,4 +1,4 @@
-"""Peak memory of this process, resettable, unlike ru_maxrss which begins with the parent's peak."""
+"""Peak memory of this process; unlike ru_maxrss it can be reset and does not start with the parent's peak."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def peak_bytes() -> int | None:
-    """VmHWM: the most memory that was resident since the last reset; None where the kernel does not say."""
+    """Return VmHWM, the peak of resident memory since the last reset; None if the kernel does not report it."""
     try:
         with open("/proc/self/status", encoding="utf-8", errors="replace") as handle:
             for line in handle:
@@ -18,16 +18,16 @@ def peak_bytes() -> int | None:
 
 
 def reset_peak() -> None:
-    """Start the peak anew from what is resident now."""
+    """Reset the peak to the current resident memory."""
     try:
         with open("/proc/self/clear_refs", "w", encoding="ascii") as handle:
             handle.write("5")
     except OSError:
-        return  # a kernel without it: the peak then covers the whole life, which is still an upper bound
+        return  # a kernel without it: the peak then covers the whole process life, still an upper bound
 
 
 class MemoryLog:
-    """Peaks at the ends of phases, as growth over the process with engine and inputs in place and nothing loaded."""
+    """Peak memory of each phase, as growth over the process with engine and inputs but no model."""
 
     def __init__(self) -> None:
         self._base = peak_bytes()
@@ -36,20 +36,20 @@ class MemoryLog:
             self._peaks["base"] = self._base
 
     def note(self, phase: str, ours: int = 0) -> None:
-        """Record the peak since the last note under `phase`, less what is the harness's, and start anew."""
+        """Record the peak since the last note under `phase`, without the `ours` bytes of the harness, and reset it."""
         peak = peak_bytes()
         if peak is not None and self._base is not None:
             self._peaks[phase] = max(self._peaks.get(phase, 0), peak - self._base - ours, 0)
             reset_peak()
 
     def result(self) -> dict[str, int]:
-        """Growth by phase in bytes, with the highest as `peak`."""
+        """Return the growth per phase in bytes, with the highest as `peak`."""
         growth = [v for k, v in self._peaks.items() if k != "base"]
         return {**self._peaks, "peak": max(growth)} if growth else dict(self._peaks)
 
 
 def with_streams(own: dict[str, int], streams_bytes: int | None) -> dict[str, int]:
-    """Phases of a worker whose streams were processes: while they ran, its own growth was the harness's, not theirs."""
+    """Return a worker's phases with the memory of stream processes; its own growth while they run is the harness's."""
     if streams_bytes is None:
         return own
     phases = {phase: grown for phase, grown in own.items() if phase not in ("warm", "timed", "peak")}
@@ -58,7 +58,7 @@ def with_streams(own: dict[str, int], streams_bytes: int | None) -> dict[str, in
 
 
 def array_bytes(value: Any) -> int:
-    """How much memory the arrays in a feed hold."""
+    """Return the bytes of all arrays in a feed."""
     if isinstance(value, dict):
         return sum(array_bytes(part) for part in value.values())
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""What was timed so far: moments over every call, and the calls themselves while there is room."""
+"""Timed calls so far: moments over all calls, and as many single durations as fit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ns = NDArray[np.int64]
 
 @dataclass(slots=True)
 class Recording:
-    """Blocks of call durations; beyond the room every other block is let go, so that what stays is evenly spaced."""
+    """Blocks of call durations; over `room`, every second block is dropped, so the kept ones are evenly spaced."""
 
     room: int = ROOM
     blocks: list[Ns] = field(default_factory=list)
@@ -28,7 +28,7 @@ class Recording:
     _seen: int = 0
 
     def add(self, durations: Ns, elapsed_ns: int) -> None:
-        """Take one block."""
+        """Add one block."""
         self._merge(durations)
         self.timed_ns += elapsed_ns
         if self._seen % self._stride == 0:
@@ -42,21 +42,21 @@ class Recording:
 
     @property
     def bytes(self) -> int:
-        """Memory that the recording itself takes."""
+        """Memory used by the recording itself."""
         return sum(block.nbytes for block in self.blocks)
 
     @property
     def mean_ns(self) -> float:
-        """Over every call, kept or not."""
+        """Mean over all calls, kept or not."""
         return self._mean
 
     @property
     def std_ns(self) -> float:
-        """Population standard deviation over every call."""
+        """Population standard deviation over all calls."""
         return math.sqrt(self._squares / self.total) if self.total else 0.0
 
     def kept(self) -> Ns:
-        """The calls that are still here, in order."""
+        """Return the kept durations in order."""
         return np.concatenate(self.blocks) if self.blocks else np.zeros(0, dtype=np.int64)
 
     def _merge(self, durations: Ns) -> None:

@@ -1,4 +1,4 @@
-"""The seam between the worker and the drive of a scenario: what a drive gets, and what it returns."""
+"""Interface between the worker and a scenario's drive: the drive's input and result."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tuibench.measure.loading import Share
 from tuibench.measure.recording import Recording
 
 Progress = Callable[[str, float], None]
-"""Called between blocks with the phase and the median so far in ns; it decides what to send."""
+"""Called between blocks with the phase and the median so far in ns; the receiver decides what to send."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """One timed part."""
+    """Result of one timed part."""
 
     recording: Recording
     warmup: Warmup
@@ -28,18 +28,18 @@ class Outcome:
     calls_per_s: float
     cpu_s: float
     streams_bytes: int | None
-    """Peaks of the streams together, where they are processes of their own."""
+    """Sum of the streams' memory peaks, if they are separate processes."""
     streams: int
     stream_kind: str | None
     distinct: int = 1
-    """Samples that took turns."""
+    """Number of distinct samples used in turn."""
     threads: int | None = None
-    """Counted, where they can be."""
+    """Counted threads; None if they cannot be counted."""
 
 
 @dataclass(slots=True)
 class Ready:
-    """A model loaded, bound and checked: what a drive measures."""
+    """A model that is loaded, bound and checked, ready for a drive to measure."""
 
     job: Job
     engine: Engine
@@ -47,19 +47,19 @@ class Ready:
     shares: Sequence[Share]
     """CPUs and threads of each stream."""
     own_queue: bool
-    """Whether the streams are the engine's own queue."""
+    """True if the engine's own queue provides the streams."""
     session: Session
     feeds: Sequence[Feed]
     bound: Bound
     first_ns: float
     load_more: Callable[[], None]
-    """Called before every further load, which takes its own time."""
+    """Called before every further load, because each load takes its own time."""
     enter_timed: Callable[[float, float], None]
-    """Called with the latency of a call in ns and the number of streams per CPU before the warm-up begins."""
+    """Called before the warm-up with the latency of a call in ns and the number of streams per CPU."""
     progress: Progress
     after_warmup: Callable[[], None]
     hand_over: Callable[[], None]
-    """Called when the session gives way to processes, so that no other I/O class can be tried."""
+    """Called when processes replace the session; after that, no other I/O class can be tried."""
 
 
 Drive = Callable[[Ready], "Outcome"]
@@ -72,7 +72,7 @@ def load_drive(place: str) -> Drive:
 
 
 def least_iterations(latency_ns: float) -> int:
-    """Ten calls where they fit in 10 s, three where those do, else one; a slow model still gets several executions."""
+    """Return ten calls if they fit in 10 s, three if those do, else one; a slow model still gets several executions."""
     if 10 * latency_ns <= 10e9:
         return 10
     return 3 if 3 * latency_ns <= 10e9 else 1

@@ -1,4 +1,4 @@
-"""N streams at once in one process: a thread and a session each, or the engine's own queue."""
+"""Runs N streams at once in one process: a thread and a session each, or the engine's own queue."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BLOCK_CALLS = 4096
 
 
 def run_until(calls: Iterator[Callable[[], object]], stamps: Any, until_ns: int, most: int) -> int:
-    """Call until a stamp passes `until_ns`; stamps[0] is the start, and the number of calls comes back."""
+    """Call until a stamp passes `until_ns`; stamps[0] is the start. Return the number of calls."""
     clock = perf_counter_ns
     now = stamps[0] = clock()
     count = 0
@@ -38,7 +38,7 @@ def run_until(calls: Iterator[Callable[[], object]], stamps: Any, until_ns: int,
 
 
 class ThreadStreams:
-    """Streams that are already loaded and pinned by their own threads, released together for each part."""
+    """Streams that their own threads have loaded and pinned, released together for each part."""
 
     def __init__(self, makers: Sequence[Callable[[], Iterator[Callable[[], object]]]]) -> None:
         self._count = len(makers)
@@ -49,7 +49,7 @@ class ThreadStreams:
         self._threads = [
             threading.Thread(target=self._live, args=(i, make), daemon=True) for i, make in enumerate(makers)
         ]
-        # One after the other: sessions being made at the same time would share each other's CPUs.
+        # Start one after the other: sessions loaded at the same time would share each other's CPUs.
         for thread in self._threads:
             self._ready = threading.Event()
             thread.start()
@@ -57,7 +57,7 @@ class ThreadStreams:
         self._raise()
 
     def run(self, duration_ns: int, most: int) -> list[Stamps]:
-        """Keep every stream busy for a time; one array of stamps per stream."""
+        """Run every stream for a time; return one array of stamps per stream."""
         self._plan = (perf_counter_ns() + duration_ns, most)
         self._gate.wait()
         self._gate.wait()
@@ -80,7 +80,7 @@ class ThreadStreams:
     def _live(self, index: int, make: Callable[[], Iterator[Callable[[], object]]]) -> None:
         try:
             calls = make()
-        except BaseException as error:  # handed to the thread that waits, which raises it
+        except BaseException as error:  # raised again by the waiting thread
             self._errors.append(error)
             self._ready.set()
             return
@@ -99,7 +99,7 @@ class ThreadStreams:
             try:
                 count = run_until(calls, buffer.data, until, most)
                 self._results[index] = buffer[: count + 1].copy()
-            except BaseException as error:  # likewise
+            except BaseException as error:  # raised again by the waiting thread
                 self._errors.append(error)
             try:
                 self._gate.wait()
@@ -108,10 +108,10 @@ class ThreadStreams:
 
 
 def steady_rate(per_stream: Sequence[tuple[Ns, Ns]]) -> float:
-    """Calls per second between the first and the last instant when all streams were busy.
+    """Return the calls per second between the first and the last instant when all streams were busy.
 
-    A call that reaches over an edge counts with the part of it that lies inside: whole calls only would lose one per
-    stream, which is much where each makes few.
+    A call that crosses an edge counts with its part inside. Counting only whole calls would lose one call per stream,
+    a large share if each stream makes few calls.
     """
     busy = [(s, e) for s, e in per_stream if len(e)]
     begin, end = max(int(s.min()) for s, _ in busy), min(int(e.max()) for _, e in busy)
@@ -124,16 +124,16 @@ def steady_rate(per_stream: Sequence[tuple[Ns, Ns]]) -> float:
 
 
 Slices = Callable[[int, int], list[tuple[Ns, Ns]]]
-"""Run for so many ns and at most so many calls per stream; (starts, ends) of each stream."""
+"""Run for at most that many ns and calls per stream; return (starts, ends) of each stream."""
 
 
 def drive_threads(streams: ThreadStreams) -> Slices:
-    """Threads as a drive."""
+    """Return the threads as a drive."""
     return lambda duration, most: [(s[:-1], s[1:]) for s in streams.run(duration, most)]
 
 
 def drive_queue(queue: Queue, streams: int) -> Slices:
-    """The engine's queue as a drive: all its streams are busy from the N-th start to the N-th last end."""
+    """Return the engine's queue as a drive; all streams are busy from the N-th start to the N-th last end."""
 
     def run(duration_ns: int, most: int) -> list[tuple[Ns, Ns]]:
         starts, ends = (np.zeros(most * streams, dtype=np.int64) for _ in range(2))
@@ -144,7 +144,7 @@ def drive_queue(queue: Queue, streams: int) -> Slices:
 
 
 def _lanes(starts: Ns, ends: Ns, streams: int) -> list[tuple[Ns, Ns]]:
-    """Deal requests to as many lanes as there are streams, each taking the next start after its last end."""
+    """Assign requests to as many lanes as streams; each lane takes the next start after its last end."""
     order = np.argsort(starts, kind="stable")
     free: list[int] = [0] * streams
     lanes: list[list[int]] = [[] for _ in range(streams)]
@@ -156,7 +156,7 @@ def _lanes(starts: Ns, ends: Ns, streams: int) -> list[tuple[Ns, Ns]]:
 
 
 def warm_streams(drive: Slices, cap_s: float, latency_ns: float, progress: Progress) -> tuple[Warmup, float]:
-    """Slices of all streams until they settle; gives the latency under load as well."""
+    """Run slices of all streams until they settle; return the warm-up and the latency under load."""
     if latency_ns >= min(_SLOW_NS, cap_s * 1e9):
         return Warmup(
             0.0, 0, False, "none: one call is longer than the warm-up, the first inference was it"
@@ -191,7 +191,7 @@ def measure_streams(
     after_warmup: Callable[[], None],
     keep_all: bool = False,
 ) -> Outcome:
-    """The whole of one asynchronous execution once its streams stand."""
+    """Run the warm-up and the timed part of one asynchronous execution; its streams must be ready."""
     warmup, median = warm_streams(drive, warmup_s, latency_ns, progress)
     after_warmup()
     timed_ns = int(max(timed_s * 1e9, least_iterations(median) * median / streams))
@@ -206,7 +206,7 @@ def measure_streams(
 
 
 def record_parts(parts: list[tuple[Ns, Ns]], room: int) -> tuple[Recording, float]:
-    """The calls of all streams in the order in which they ended, and the seconds from first start to last end."""
+    """Return the calls of all streams in the order of their ends, and the seconds from first start to last end."""
     starts, ends = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
     order = np.argsort(ends, kind="stable")
     durations: Ns = (ends - starts)[order]
@@ -218,5 +218,5 @@ def record_parts(parts: list[tuple[Ns, Ns]], room: int) -> tuple[Recording, floa
 
 
 def _most(duration_ns: int, latency_ns: float) -> int:
-    """Room for twice the calls that should fit, and for a few where a stream got slower or faster."""
+    """Return a buffer size for twice the expected calls plus a few, as a stream may become faster."""
     return int(2 * duration_ns / max(latency_ns, 500.0)) + 64

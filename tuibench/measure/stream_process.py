@@ -1,4 +1,4 @@
-"""One stream in a process of its own, for models so short that threads would wait for each other's interpreter lock."""
+"""One stream in its own process, for models so short that threads would wait for each other's interpreter lock."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tuibench.engines.protocol import Engine, Setting
 from tuibench.measure.channel import receive, send
 
 _SAFE_PATH = ("-P",) if sys.version_info >= (3, 11) else ()
-"""Keeps the current directory off the import path; Python 3.10 does not know it."""
+"""Option that keeps the current directory off the import path; Python 3.10 does not have it."""
 _LEAD_NS = 8_000_000
-"""Time for every stream to hear of a part and to look at the machine before it begins."""
+"""Time for every stream to receive a part and to read the machine's state before it begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamJob:
-    """What one stream's process is told."""
+    """Input of one stream's process."""
 
     asked: Asked
     model_path: str
@@ -66,7 +66,7 @@ class ProcessStreams:
         self.threads += int(self._ask(child)["threads"])
 
     def run(self, duration_ns: int, most: int) -> list[tuple[Any, Any]]:
-        """Keep every stream busy for a time; (starts, ends) of each."""
+        """Run every stream for a time; return (starts, ends) of each."""
         import numpy as np
 
         lead_ns = _LEAD_NS + 500_000 * len(self._children)
@@ -120,7 +120,7 @@ def main() -> None:
             except EOFError:
                 return
             send(outbox, stream.run(**plan))
-    except Exception as error:  # the border of the process: the worker makes it the failure of the cell
+    except Exception as error:  # process boundary: the worker reports it as the failure of the cell
         send(outbox, {"error": f"{type(error).__name__}: {error}"})
 
 
@@ -132,7 +132,7 @@ class Stream:
 
         engine, setting = self._settle(job)
 
-        # numpy comes only now: it reads the thread variables while it is imported.
+        # Import numpy only now: it reads the thread variables on import.
         from tuibench.arrays.bundle import read_bundle
         from tuibench.measure.memory import MemoryLog
         from tuibench.measure.sync import rotate
@@ -155,7 +155,7 @@ class Stream:
         self._memory.note("first")
 
     def _settle(self, job: StreamJob) -> tuple[Engine, Setting]:
-        """Make the process fit to measure in, and import the engine into it."""
+        """Prepare the process for a measurement, and import the engine."""
         from tuibench.engines import registry
         from tuibench.measure import isolation, loading
 
@@ -179,7 +179,7 @@ class Stream:
         return engine, setting
 
     def run(self, begin_ns: int, duration_ns: int, most: int) -> dict[str, Any]:
-        """One part, begun at the instant all streams were told."""
+        """Run one part, started at the instant given to all streams."""
         import gc
 
         import numpy as np
@@ -206,7 +206,7 @@ class Stream:
 
 
 def merge_noise(whole: Noise, reports: Sequence[dict[str, Any]]) -> Noise:
-    """The readings of all streams in that of the machine: sums, and the worst where a sum says nothing."""
+    """Merge the noise of all streams into the machine's: sums, or the worst value if a sum is meaningless."""
     parts = [from_plain(Noise, r["noise"]) for r in reports]
 
     def total(values: Sequence[int | None]) -> int | None:

@@ -1,4 +1,4 @@
-"""One request at a time: warm up until it has settled, then timed blocks with a look at the machine after each."""
+"""Runs one request at a time: warm-up until latencies settle, then timed blocks with a noise reading after each."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from tuibench.stats.warmup import settled
 Calls = Iterator[Callable[[], object]]
 _SLOW_NS = 1_000_000_000
 _TELLING_NS = 1_000_000
-"""A block shorter than this says little of what a call takes."""
+"""A block shorter than this says little about the duration of a call."""
 
 
 def rotate(calls: tuple[Callable[[], object], ...]) -> Calls:
-    """The samples in turn for ever; a single one without the cost of turning."""
+    """Return an endless iterator over the samples; a single sample is repeated without the cost of cycling."""
     return repeat(calls[0]) if len(calls) == 1 else cycle(calls)
 
 
 class Stamps:
-    """A buffer that grows outside the timed region only."""
+    """Buffer for stamps; grows only outside the timed region."""
 
     def __init__(self) -> None:
         self._array = np.zeros(4097, dtype=np.int64)
         self.view = self._array.data
 
     def block(self, calls: Calls, count: int) -> tuple[Ns, int]:
-        """Time one block: the duration of each call, and of the block."""
+        """Time one block; return the duration of each call and of the block."""
         if count + 1 > len(self._array):
             self._array = np.zeros(2 * count + 1, dtype=np.int64)
             self.view = self._array.data
@@ -44,7 +44,7 @@ class Stamps:
 
 
 def warm(calls: Calls, stamps: Stamps, cap_s: float, first_ns: float, progress: Progress) -> tuple[Warmup, int, float]:
-    """Run until the blocks agree with each other or the cap is reached; gives calls per block and their latency too."""
+    """Run until blocks agree or the cap is reached; return the warm-up, the calls per block and their latency."""
     if first_ns >= max(_SLOW_NS, cap_s * 1e9):
         return (
             Warmup(0.0, 0, False, "none: one call is longer than the warm-up, the first inference was it"),
@@ -60,7 +60,7 @@ def warm(calls: Calls, stamps: Stamps, cap_s: float, first_ns: float, progress: 
         done += len(durations)
         spent = perf_counter_ns() - begin
         quick_ns = float(np.percentile(durations, 10))
-        # By what calls take undisturbed: wall time on a busy machine would never come to rest.
+        # Use the undisturbed duration of a call: wall time on a busy machine would never settle.
         wanted = next_count(count, int(quick_ns * count))
         if count * quick_ns >= _TELLING_NS:
             series.append(quick_ns)
@@ -84,7 +84,7 @@ def measure_sync(
     after_warmup: Callable[[], None],
     keep_all: bool = False,
 ) -> Outcome:
-    """The whole of one synchronous execution after its first inference."""
+    """Run the warm-up and the timed part of one synchronous execution, after its first inference."""
     turning = rotate(calls)
     stamps = Stamps()
     warmup, count, latency_ns = warm(turning, stamps, warmup_s, first_ns, progress)
@@ -121,7 +121,7 @@ def drive(ready: Ready) -> Outcome:
 
 
 def _fit(count: int, recording: Recording, timed_s: float, least: int) -> int:
-    """The calls of the next block: a full one, or what is left of the time or of the least number."""
+    """Return the calls of the next block: a full one, or as many as the rest of the time or the least count needs."""
     if recording.total == 0:
         return count
     left = int((timed_s * 1e9 - recording.timed_ns) / max(recording.mean_ns, 1.0)) + 1

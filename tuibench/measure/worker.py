@@ -1,4 +1,4 @@
-"""The worker's entry: settle the process first, then the engine, then measure; every end of it is said in a frame."""
+"""Entry point of the worker: prepares process and engine, measures, and reports every end in a frame."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PROGRESS_S = 0.5
 
 
 class Reporter:
-    """Tells the runner where the execution is, at most twice a second, and only between blocks."""
+    """Reports the execution's progress to the runner, at most twice a second and only between blocks."""
 
     def __init__(self, fd: int) -> None:
         self._fd = fd
@@ -35,29 +35,29 @@ class Reporter:
         self.phase = "start"
 
     def enter(self, phase: str, expected_s: float | None = None) -> None:
-        """A new phase begins; the runner sets its limit by it."""
+        """Report a new phase; the runner sets its time limit from it."""
         self.phase = phase
         send(self._fd, {"f": "phase", "phase": phase, "expected_s": expected_s})
 
     def progress(self, phase: str, p50_ns: float) -> None:
-        """The median so far."""
+        """Report the median so far."""
         now = time.monotonic()
         if now - self._last >= _PROGRESS_S:
             self._last = now
             send(self._fd, {"f": "progress", "phase": phase, "p50_ns": p50_ns})
 
     def send(self, message: dict[str, Any]) -> None:
-        """Any other frame."""
+        """Send any other frame."""
         send(self._fd, message)
 
 
 def main(inbox: Connection, outbox: Connection, parent: int) -> None:
-    """Carry out the one job that comes down `inbox`."""
+    """Run the one job received from `inbox`."""
     from tuibench.measure import isolation
 
     isolation.die_with_parent(parent)
     isolation.ignore_the_keyboard()
-    # A group of its own: streams that it starts can be ended with it before they are tied to its life themselves.
+    # Own process group: the runner can end streams with it before they tie themselves to the worker's life.
     os.setpgid(0, 0)
     job = from_plain(Job, receive(inbox.fileno())["job"])
     isolation.own_the_log(job.log_path)
@@ -65,14 +65,14 @@ def main(inbox: Connection, outbox: Connection, parent: int) -> None:
     reporter = Reporter(outbox.fileno())
     try:
         reporter.send({"f": "result", "execution": to_plain(carry_out(job, reporter))})
-    except BaseException as error:  # the border of the process: whatever it was becomes the failure of this execution
+    except BaseException as error:  # process boundary: any error becomes the failure of this execution
         reporter.send({"f": "failure", "failure": to_plain(describe(error, reporter.phase))})
         _leave(1)
     _leave(0)
 
 
 def carry_out(job: Job, reporter: Reporter) -> Any:
-    """Pin, set the environment, import the engine, load, check, warm up, measure."""
+    """Pin, set the environment, import the engine, load, check, warm up and measure."""
     from tuibench.engines import registry
     from tuibench.measure import isolation, loading
 
@@ -111,16 +111,16 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
 
 
 def queue_wanted(kinds: tuple[str, ...], asked: str | None) -> bool:
-    """Whether the streams are the engine's own queue."""
+    """Return whether the engine's own queue provides the streams."""
     return asked == "queue" or (asked is None and "queue" in kinds)
 
 
 class MissingEngine(Exception):
-    """The engine's package is not there."""
+    """The engine's package is not installed."""
 
 
 def describe(error: BaseException, phase: str) -> Failure:
-    """The failure of an execution in the words of what happened."""
+    """Return the failure of an execution from its error."""
     from tuibench.engines.protocol import BadSetting, IoUnavailable, Refusal
     from tuibench.engines.wording import plain_words
 
@@ -138,13 +138,13 @@ def describe(error: BaseException, phase: str) -> Failure:
         text = f"out of memory: {text}"
     else:
         kind = "exception"
-        # The type says nothing where the engine has put its own words around the reason.
+        # The error type adds nothing if the engine has wrapped the reason in its own words.
         text = text if type(error) is RuntimeError or text != said.strip() else f"{type(error).__name__}: {text}"
     return Failure(kind, phase, text[:2000])
 
 
 def _leave(code: int) -> None:
-    """End at once: engines' static destructors can hang or crash after all is said."""
+    """Exit at once: static destructors of engines can hang or crash after the result was sent."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

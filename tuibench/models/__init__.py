@@ -1,1 +1,1 @@
-"""What a model is and what can be fed to it; parses foreign bytes, so it runs only inside child processes."""
+"""Model files and their inputs; parses untrusted bytes, so it runs only in child processes."""

@@ -1,4 +1,4 @@
-"""The choices for free dims in the order in which they are tried, helped by the numbers in the engine's complaints."""
+"""Sizes to try for free dims, in order; numbers in the engine's error messages add more."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One full choice: every input has a shape."""
+    """A shape for every input."""
 
     batch: int | None
     dims: Mapping[str, int]
     """Every free dim that does not follow the batch."""
     tied: tuple[str, ...]
-    """Dims that were found to follow the batch."""
+    """Dims found to follow the batch."""
     shapes: Mapping[str, Shape]
     present: bool
-    """Whether optional inputs are fed."""
+    """True if optional inputs are fed."""
 
 
 class Search:
-    """Candidates for one point, from most to least likely; what was chosen for an earlier point comes first."""
+    """Candidates for one point, most likely first; starts with the choice of an earlier point."""
 
     def __init__(
         self,
@@ -57,28 +57,28 @@ class Search:
 
     @property
     def has_choice(self) -> bool:
-        """Whether anything but the batch was ours to choose."""
+        """True if anything but the batch has to be chosen."""
         return bool(self.free or any(len(choices) > 1 for choices in self._ranks.values()))
 
     @cached_property
     def _hintable(self) -> tuple[str, ...]:
-        """Dims whose size an operator's message may name; a picture of 1 x 224 would pass and mean nothing."""
+        """Dims whose size an error message may name; image dims are excluded, as 1 x 224 would run and mean nothing."""
         return tuple(k for k in self.free if group_of(self._layout, k) not in ("height", "width", "audio"))
 
     @property
     def needs_trial(self) -> bool:
-        """Whether the engine must say which of several choices it takes."""
+        """True if the engine has to try several choices."""
         return any(count > 1 for count in self._groups.values())
 
     def hint(self, message: str) -> None:
-        """Learn from a refusal: the size that an operator expects often stands in its message."""
+        """Remember the numbers in an engine's error message, which often names the expected size."""
         for number in dict.fromkeys(int(n) for n in re.findall(r"(?<![\w.])\d{1,4}(?![\w.])", message)):
             for key in self._hintable:
                 if 0 < number <= _LARGEST_HINT and (key, number) not in self._hints:
                     self._hints.append((key, number))
 
     def candidates(self, known: Mapping[str, int] | None = None) -> Iterator[tuple[dict[str, int], Candidate]]:
-        """Yield (steps, candidate); `known` are the steps that a point before this one ended with."""
+        """Yield (steps, candidate); `known` is the final steps of an earlier point."""
         seen: set[tuple[object, ...]] = set()
         static = islice(self._steps(known or {}), _MAX_STEPS)
         hinted = 0
@@ -100,7 +100,7 @@ class Search:
                 yield steps, candidate
 
     def _collect_groups(self) -> dict[str, int]:
-        """Each group with its number of alternatives."""
+        """Return each group with its number of alternatives."""
         groups: dict[str, int] = {}
         for key in self.free:
             group = _joint(group_of(self._layout, key))
@@ -111,7 +111,7 @@ class Search:
         return groups
 
     def _rank_values(self, key: str, sizes: Mapping[tuple[str, int], int]) -> tuple[Alternative, ...]:
-        """What to try for a dim; first what the weights behind it demand, where the graph tells."""
+        """Return the sizes to try for a dim, first the size that the weights demand if the graph shows one."""
         usual = alternatives(self._layout, key)
         for place in self._layout.places[key]:
             for axis in (place.axis, place.axis - len(place.port.shape or ())):
@@ -121,7 +121,7 @@ class Search:
         return usual
 
     def _steps(self, known: Mapping[str, int]) -> Iterator[dict[str, int]]:
-        """How far each group has moved down its list: first nowhere, then one step in one group, and so on."""
+        """Yield how far each group has advanced in its list: first no group, then one step in one group, and so on."""
         if known:
             yield {group: step for group, step in known.items() if group in self._groups}
         names = list(self._groups)
@@ -163,7 +163,7 @@ class Search:
 
 
 def _joint(group: str) -> str:
-    """Height and width move together: they are pairs."""
+    """Return one group for height and width, because they change together."""
     return "image" if group in ("height", "width") else group
 
 

@@ -1,4 +1,4 @@
-"""Checksums of files, remembered while device, inode, size and time of change are the same: models have gigabytes."""
+"""Checksums of model files, cached while device, inode, size and mtime stay the same, because models have gigabytes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _FILE = "checksums.json"
 _MOST_KEPT = 2000
 _PIECE_BYTES = 4 << 20
 _YOUNG_NS = 2_000_000_000
-"""A file may change again within the resolution of its own time stamp."""
+"""A file this young may change again without a new mtime, so its checksum is not cached."""
 
 
 class Checksums:
-    """Answers from memory where that is safe; without a directory it remembers nothing beyond itself."""
+    """Checksum cache; without a directory it lasts as long as the object."""
 
     def __init__(self, cache: str | None = None, clock_ns: Callable[[], int] = time.time_ns) -> None:
         self._path = None if cache is None else os.path.join(cache, _FILE)
@@ -30,10 +30,10 @@ class Checksums:
         self._known = _load(self._path)
         self._new: dict[str, str] = {}
         self.read_bytes = 0
-        """How much was really hashed."""
+        """Bytes hashed so far."""
 
     def stamps(self, paths: Sequence[Path], first: bytes | None = None) -> tuple[tuple[FileStamp, ...], str]:
-        """What each file is, and the sha256 of all of them one after the other; `first` is what the first one holds."""
+        """Return the stamp of each file and the sha256 of their concatenation; `first` is the first file's content."""
         found = [os.stat(path) for path in paths]
         keys = [_key(one) for one in found]
         whole = "+".join(keys) if len(keys) > 1 else keys[0]
@@ -45,14 +45,14 @@ class Checksums:
         return tuple(FileStamp(str(p), s.st_size, s.st_mtime_ns, d) for p, s, d in stamps), digests[-1]
 
     def stamp_or_none(self, path: str) -> FileStamp | None:
-        """What one file is; None where it cannot be read."""
+        """Return the stamp of one file; None if it cannot be read."""
         try:
             return self.stamps([Path(path)])[0][0]
         except (OSError, ValueError, ModelError):
             return None
 
     def save(self) -> None:
-        """Remember what was found; what cannot be written is hashed again another time."""
+        """Write new checksums to the cache; ignore write errors, as the files can be hashed again."""
         if self._path is None or not self._new:
             return
         merged = {**_load(self._path), **self._new}
@@ -102,7 +102,7 @@ def _key(found: os.stat_result) -> str:
 
 
 def _load(path: str | None) -> dict[str, str]:
-    """What was remembered; a damaged memory is no memory."""
+    """Return the cached checksums; none if the cache is missing or damaged."""
     if path is None:
         return {}
     try:

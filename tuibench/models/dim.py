@@ -1,4 +1,4 @@
-"""From the asked batches, dims, lengths and shapes to the points of one model, each with what it fixes."""
+"""Expands the requested batches, dims, lengths and shapes to the points of one model."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from tuibench.models.role import is_sequence, is_state, sequence_keys
 
 Shape = tuple[int, ...]
 _FILE = "--inputs"
-"""Where shapes are from that no flag has set."""
+"""Origin of shapes that no flag has set."""
 
 
 @dataclass(frozen=True)
 class PointRequest:
-    """What is fixed at one point before anything is chosen; `problem` where the model's constants forbid it."""
+    """Fixed values of one point; `problem` is set if the model's constants rule the point out."""
 
     id: str
     batch: int | None
-    """What axis 0 will be; None where the model has no batch."""
+    """Size of axis 0; None if the model has no batch."""
     fixed: Mapping[str, int]
     shapes: Mapping[str, Shape] = field(default_factory=dict)
-    """Of inputs whose rank the model leaves open."""
+    """Shapes of inputs whose rank the model leaves open."""
     notes: tuple[str, ...] = ()
     problem: str | None = None
 
@@ -36,7 +36,7 @@ class PointRequest:
 def expand(
     spec: BenchmarkSpec, model: int, layout: Layout, file_shapes: Mapping[str, Shape] | None = None
 ) -> list[PointRequest]:
-    """Every point that `spec` asks of one model, in the order of batches, dims, lengths; wrong requests raise."""
+    """Return the points that `spec` requests for one model, ordered by batch, dims and length; raise UsageError."""
     shapes = dict(file_shapes) if file_shapes is not None else assign_shapes(spec.inputs.shapes, layout)
     origin = _FILE if file_shapes is not None else "-shapes"
     given = _dims_of_shapes(shapes, layout, origin)
@@ -56,7 +56,7 @@ def expand(
 
 
 def assign_shapes(shapes: Sequence[Shape], layout: Layout) -> dict[str, Shape]:
-    """Give each input its shape by position; one shape for several inputs goes to all that have its rank."""
+    """Assign each input its shape by position; one shape for several inputs goes to all inputs of its rank."""
     ports = layout.ports
     if not shapes:
         return {}
@@ -75,14 +75,14 @@ def assign_shapes(shapes: Sequence[Shape], layout: Layout) -> dict[str, Shape]:
 
 
 def describe_shape(port: Port) -> str:
-    """An input as messages show it: [batch, 3, ?, ?], or its kind where it has no shape."""
+    """Return an input as shown in messages: [batch, 3, ?, ?], or its kind if it has no shape."""
     if port.shape is None:
         return port.kind if port.kind != "tensor" else "any shape"
     return "[" + ", ".join("?" if d is None else show(d, 40) for d in port.shape) + "]"
 
 
 class _Builder:
-    """Lays the requests for one point over each other and notices where they contradict."""
+    """Merges the requests for one point and reports contradictions."""
 
     def __init__(
         self, layout: Layout, asked: Mapping[str, tuple[int, str]], given: Mapping[str, int], origin: str
@@ -98,7 +98,7 @@ class _Builder:
             self._set(key, value, flag)
 
     def take_length(self, length: int | None) -> None:
-        """-seq_len: every dim that counts tokens."""
+        """Apply -seq_len to every dim that counts tokens."""
         if length is None:
             return
         keys = sequence_keys(self._layout)
@@ -110,7 +110,7 @@ class _Builder:
             self.problem = f"-seq_len {length}: the model has no free dim for it ({said})"
 
     def take_batch(self, batch: int | None) -> None:
-        """-b, or the model's own."""
+        """Apply -b, or use the model's own batch."""
         keys = self._layout.batch
         known = {self.fixed[key] for key in keys if key in self.fixed}
         if len(known) > 1:
@@ -127,7 +127,7 @@ class _Builder:
         if batch is not None and batch != (self.batch or 1):
             fixed = _fixed_by(self._layout)
             self.problem = f"batch {batch}: the model allows {self.batch or 1} only, {fixed}"
-            # As its own it would be the same cell as one that can be measured, and vanish behind it.
+            # With the model's own batch it would have the same key as a valid cell, and one would hide the other.
             self.batch = batch
 
     def _agree(self, batch: int | None, known: int | None) -> int:
@@ -156,7 +156,7 @@ class _Builder:
 
 
 def _asked_dims(dims: Sequence[tuple[str, int]], layout: Layout) -> dict[str, tuple[int, str]]:
-    """Each key with its value and the flag that gave it, in the user's own words."""
+    """Return each key with its value and the flag, in the user's wording, that set it."""
     asked: dict[str, tuple[int, str]] = {}
     for address, value in dims:
         if layout.find_axis(address) == value and address not in layout.places:
@@ -191,7 +191,7 @@ def _constant_lengths(layout: Layout) -> list[int]:
 
 
 def _own_batch(layout: Layout) -> int | None:
-    """The constant at axis 0 of the first input: the batch of a model that fixes it; a state counts layers there."""
+    """Return axis 0 of the first input if constant, the model's own batch; states come last, as they count layers."""
     ports = [p for p in layout.ports if p.kind == "tensor" and p.shape and isinstance(p.shape[0], int)]
     ports.sort(key=is_state)
     first = ports[0].shape[0] if ports and ports[0].shape else None

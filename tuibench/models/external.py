@@ -1,4 +1,4 @@
-"""Weights that lie beside the model: checked by us before any library follows a path that the model names."""
+"""External weights; checks each path that the model names before any library opens it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CHUNK_BYTES = 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Where the bytes of one weight lie."""
+    """Position of one weight's bytes."""
 
     path: Path
     offset: int
@@ -28,16 +28,16 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class ExternalData:
-    """Every file that the weights of a model refer to, each known to be readable and long enough."""
+    """All files that the weights of a model refer to, checked to be readable and long enough."""
 
     files: tuple[Path, ...]
     locations: tuple[str, ...]
-    """As the model names them, in the order of `files`."""
+    """Names in the model, in the order of `files`."""
     total_bytes: int
 
 
 def check_external(model: onnx.ModelProto, model_path: Path) -> ExternalData:
-    """Find the files of all external weights, or say which one is missing, too short or outside the model's place."""
+    """Find the files of all external weights; raise ModelError if one is missing, too short or in another directory."""
     sizes: dict[Path, int] = {}
     locations: dict[Path, str] = {}
     for tensor in walk_weights(model):
@@ -49,12 +49,12 @@ def check_external(model: onnx.ModelProto, model_path: Path) -> ExternalData:
 
 
 def is_external(tensor: onnx.TensorProto) -> bool:
-    """Whether the bytes of a weight lie outside the model file."""
+    """Return whether the bytes of a weight are outside the model file."""
     return bool(tensor.data_location == onnx.TensorProto.EXTERNAL)
 
 
 def extent(tensor: onnx.TensorProto, model_path: Path, sizes: dict[Path, int]) -> Extent:
-    """The place of one external weight; `sizes` remembers files that were already looked at."""
+    """Return the position of one external weight; `sizes` caches the sizes of checked files."""
     entries = _entries(tensor)
     path = _resolve(entries.get("location", ""), model_path)
     if path not in sizes:
@@ -75,7 +75,7 @@ def extent(tensor: onnx.TensorProto, model_path: Path, sizes: dict[Path, int]) -
 
 
 def read_chunks(path: Path, offset: int, length: int, chunk_bytes: int = _CHUNK_BYTES) -> Iterator[bytes]:
-    """The bytes of an extent a piece at a time, so that memory stays bounded."""
+    """Yield the bytes of an extent in pieces, so that memory stays bounded."""
     with open(open_regular(path), "rb") as file:
         file.seek(offset)
         left = length
@@ -95,7 +95,7 @@ def _resolve(location: str, model_path: Path) -> Path:
     what = f"{show(model_path)} names external data '{show(location, 80)}'"
     if not location or "\0" in location:
         raise ModelError(f"{what}, which is no file name", "export the model again")
-    # A download cache links both files to blobs elsewhere; the blobs' own directory is as good as the link's.
+    # A download cache links both files to blobs elsewhere, so the blobs' own directory is allowed too.
     homes = {os.path.realpath(model_path.parent), os.path.dirname(os.path.realpath(model_path))}
     joined = os.path.normpath(os.path.join(model_path.parent, location))
     real = os.path.realpath(joined)

@@ -1,4 +1,4 @@
-"""Which samples of a file a run is fed with: items of a batch count as samples where a smaller batch is asked for."""
+"""Samples of a data file for a run; splits a large batch into samples if a smaller batch is requested."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from tuibench.models.role import is_sequence
 
 
 def read_inputs(spec: BenchmarkSpec, path: str, layout: Layout, available_bytes: int) -> FileInputs:
-    """The samples of a file as a run of `spec` is fed with them, and what is to be said of them."""
+    """Return the samples of a file as a run of `spec` uses them, with notes about them."""
     found = read_feeds(path, layout.ports, available_bytes)
     whole, notes = found, []
     loss = spec.profile if spec.profile is not None and spec.profile.kind == LOSS else None
     batch = _asked_batch(spec, layout)
     if batch is None and loss is not None and not spec.batches and _holds_items(layout):
-        # What a layer costs in accuracy is a matter of samples, and a thousand of them are no batch.
+        # A loss profile counts single samples, so a thousand items are a thousand samples and not one batch.
         batch = 1
     if batch is not None:
         found = _cut(found, layout, batch)
     if found is not whole:
         notes.append(f"the data are {count_of(len(found.samples), 'sample')} of batch {batch}")
     if loss is not None:
-        # The others are not run: they need no room, and what is odd about them does not matter.
+        # The run does not use the other samples: they need no memory, and their oddities do not matter.
         found = replace(found, samples=found.samples[: max(1, loss.samples)])
     return replace(found, notes=(*odd_notes(layout.ports, found.samples), *notes))
 
 
 def _asked_batch(spec: BenchmarkSpec, layout: Layout) -> int | None:
-    """The one batch that is asked for, by itself or as the dim that it is."""
+    """Return the one batch that is requested, with -b or as a dim; None if there are several or none."""
     by_dim = (
         value
         for address, values in spec.dims
@@ -48,7 +48,7 @@ def _asked_batch(spec: BenchmarkSpec, layout: Layout) -> int | None:
 
 
 def _holds_items(layout: Layout) -> bool:
-    """Whether what stands on the axis of the batch are items: not steps of time, or nodes that others point at."""
+    """Return whether the batch axis counts independent items, not time steps or nodes that others refer to."""
     if layout.batch_dim is not None:
         return True
     places = [(place, key) for key in layout.batch for place in layout.places[key]]
@@ -58,13 +58,13 @@ def _holds_items(layout: Layout) -> bool:
 
 
 def _leaves_whole(layout: Layout) -> bool:
-    """Whether an input has free dims and none of them is the batch: what it holds may point at what is cut."""
+    """Return whether an input has free dims but no batch dim: its values may refer to items that a cut removes."""
     keys = (set(layout.keys(port)) for port in layout.ports if is_tensor(port))
     return any(any(isinstance(key, str) for key in found) and not found & layout.batch for found in keys)
 
 
 def _cut(found: FileInputs, layout: Layout, batch: int) -> FileInputs:
-    """Samples of `batch` items each; the same where that does not come out even."""
+    """Return samples of `batch` items each; unchanged if the items do not divide evenly."""
     axes = dict(_batch_axes(layout))
     items = {found.shapes[name][axis] for name, axis in axes.items() if len(found.shapes[name]) > axis}
     if len(items) != 1 or batch < 1:
@@ -82,7 +82,7 @@ def _cut(found: FileInputs, layout: Layout, batch: int) -> FileInputs:
 
 
 def _batch_axes(layout: Layout) -> Iterator[tuple[str, int]]:
-    """Each tensor that has the batch, and on which axis."""
+    """Yield each tensor that has the batch, and its axis."""
     for port in layout.ports:
         axis = next((n for n, key in enumerate(layout.keys(port)) if key in layout.batch), None)
         if axis is not None and is_tensor(port):

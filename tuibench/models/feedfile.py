@@ -1,4 +1,4 @@
-"""Inputs that the user brings in an .npz: checked against the model before anything is run."""
+"""Inputs from the user's .npz file, checked against the model before a run."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from tuibench.models.sample import RAW_BYTES
 
 Shape = tuple[int, ...]
 _ENCRYPTED = 1
-"""The bit of a zip member's flags."""
+"""Flag bit of an encrypted zip member."""
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-"""Later formats exist for the field names of structured arrays, which no model takes."""
+"""Later formats exist for field names of structured arrays, which no model uses."""
 
 
 @dataclass(frozen=True)
 class FileInputs:
-    """The samples of a file and the shapes they give to the inputs."""
+    """The samples of a file and their input shapes."""
 
     samples: tuple[Feed, ...]
     shapes: Mapping[str, Shape]
     notes: tuple[str, ...] = ()
-    """What is odd about them and no mistake: some models take a NaN for a value that is missing."""
+    """Oddities that are no errors: some models use NaN for a missing value."""
 
     def fed(self, ports: tuple[Port, ...], path: str) -> tuple[FedInput, ...]:
-        """What was fed, for the lines on stderr."""
+        """Return the inputs, for the lines on stderr."""
         return tuple(FedInput(p.name, p.dtype, self.shapes[p.name], f"from {show(path, 80)}") for p in ports)
 
 
 def read_feeds(path: str, ports: tuple[Port, ...], available_bytes: int) -> FileInputs:
-    """The samples in `path`: keys are input names, `name/0` … for sequences, one leading axis more for samples."""
+    """Return the samples in `path`: keys are input names, `name/0` … for sequences; an extra first axis is samples."""
     members = _load(path, available_bytes)
     _require_names(members, ports, path)
     values: dict[str, list[Any]] = {}
@@ -70,7 +70,7 @@ def read_feeds(path: str, ports: tuple[Port, ...], available_bytes: int) -> File
 
 
 def odd_notes(ports: tuple[Port, ...], samples: tuple[Feed, ...]) -> Iterator[str]:
-    """What is odd about samples; an array that several of them share counts once."""
+    """Yield notes about NaN and infinite values; an array that several samples share counts once."""
     for port in ports:
         values = {id(sample[port.name]): sample[port.name] for sample in samples}.values()
         parts = [item for value in values for item in (value if isinstance(value, list) else [value])]
@@ -89,7 +89,7 @@ def _load(path: str, available_bytes: int) -> dict[str, Array]:
         raise
     except ModelError as error:
         raise UsageError(error.message, error.hint.replace("an .onnx file", "an .npz file")) from None
-    except Exception as error:  # what zipfile raises over foreign bytes has a dozen types, some of them Python's own
+    except Exception as error:  # zipfile raises a dozen types on damaged bytes, some of them builtin
         what = f"--inputs {show(path)} is not a readable .npz: {show(error, 100)}"
         raise UsageError(what, "write it with numpy.savez") from None
 
@@ -97,7 +97,7 @@ def _load(path: str, available_bytes: int) -> dict[str, Array]:
 def _members(file: IO[bytes], path: str, available_bytes: int) -> dict[str, Array]:
     found: dict[str, Array] = {}
     with zipfile.ZipFile(file) as archive:
-        # The directory tells the unpacked sizes, so that a bomb is refused before it is unpacked.
+        # The directory has the unpacked sizes, so that a zip bomb is refused before unpacking.
         total = sum(info.file_size for info in archive.infolist())
         if total > available_bytes:
             raise UsageError(f"--inputs {show(path)} unpacks to {size(total)}, {size(available_bytes)} are free")
@@ -129,12 +129,12 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
         raise
     except MemoryError:
         raise _Unreadable(f"{size(info.file_size)} are more than the memory there is", "bring less data") from None
-    except Exception as error:  # headers are parsed as Python and data by any codec of zip: the types are theirs
+    except Exception as error:  # headers are parsed as Python and data by any zip codec: any error type
         raise _Unreadable(f"it is damaged ({show(error, 80) or type(error).__name__})") from None
 
 
 def _check_header(member: IO[bytes], file_bytes: int) -> None:
-    """Refuse what a header promises and the file cannot hold, before an array of that size is made."""
+    """Refuse a header that declares more data than the file contains, before an array of that size is created."""
     version = npy.read_magic(member)
     if version not in _HEADERS:
         raise _Unreadable(f"its format {version[0]}.{version[1]} is not one that holds plain arrays")
@@ -186,9 +186,9 @@ def _checked(port: Port, array: Array, path: str) -> Array:
 
 
 def _split(port: Port, array: Array, path: str) -> list[Array]:
-    """The samples in an array: one, or as many as its leading axis says where it has an axis too many.
+    """Return the samples in an array: one, or one per entry of an extra leading axis.
 
-    Where the model takes one item at a time, several in a row are as many samples.
+    If the model takes one item at a time, each item of the array is a sample.
     """
     if port.shape is None or _fits(port.shape, array.shape):
         return [array]
@@ -205,7 +205,7 @@ def _split(port: Port, array: Array, path: str) -> list[Array]:
 
 def _several(port: Port) -> str:
     axes = describe_shape(port)[1:-1].split(", ") if port.shape else []
-    # Of a model that takes one at a time they may stand in a row.
+    # A model that takes one item at a time also accepts several of them on that axis.
     return "[" + ", ".join(["samples", *(axes[1:] if axes[:1] == ["1"] else axes)]) + "]"
 
 

@@ -1,4 +1,4 @@
-"""From a path to the bytes of a model, refusing whatever would hang a parser or is no model at all."""
+"""Reads model files; refuses special files that would block a parser and files of other formats."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAGIC = (
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A regular file whose beginning does not contradict that it is a model."""
+    """A regular file whose first bytes are those of no other known format."""
 
     path: Path
     format: str
@@ -34,7 +34,7 @@ class ModelFile:
 
 
 def locate(path: str | os.PathLike[str]) -> ModelFile:
-    """Check that `path`, or `model.onnx` in it, is a model before anything opens it: a FIFO would hang every parser."""
+    """Check that `path`, or `model.onnx` in it, can be a model, before a parser opens it: a FIFO would block."""
     asked = Path(path)
     target = asked / "model.onnx" if os.path.isdir(asked) else asked
     what = f"model {show(asked)}" if target == asked else f"model.onnx in the directory {show(asked)}"
@@ -49,7 +49,7 @@ def locate(path: str | os.PathLike[str]) -> ModelFile:
 
 
 def regular_size(path: Path, what: str) -> int:
-    """The size of a regular file, or a ModelError that says what `path` is instead."""
+    """Return the size of a regular file; raise ModelError with the actual kind of any other `path`."""
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -64,7 +64,7 @@ def regular_size(path: Path, what: str) -> int:
 
 
 def open_regular(path: Path) -> int:
-    """A descriptor on a regular file; looked at again once open, because a path can change between two looks."""
+    """Open a regular file and return its descriptor; check it again once open, as the path may have changed."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -76,7 +76,7 @@ def open_regular(path: Path) -> int:
 
 
 def read_regular(path: Path, limit: int) -> bytes:
-    """The first `limit` bytes of a regular file."""
+    """Return the first `limit` bytes of a regular file."""
     with open(open_regular(path), "rb") as file:
         try:
             return file.read(limit)
@@ -85,7 +85,7 @@ def read_regular(path: Path, limit: int) -> bytes:
 
 
 def read_model(file: ModelFile) -> bytes:
-    """The whole of a model without its external data; more than protobuf can hold is refused unread."""
+    """Return a whole model without its external data; refuse one larger than protobuf allows without reading it."""
     if file.file_bytes > _PROTOBUF_LIMIT:
         what = f"{show(file.path)} has {size(file.file_bytes)}, more than the 2 GB that the format can hold"
         raise ModelError(what, "save the model with its weights as external data")

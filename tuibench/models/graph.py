@@ -1,4 +1,4 @@
-"""The parsed model: bytes to protobuf, and walks over its nodes and weights, subgraphs included."""
+"""Parsed ONNX model: converts bytes to protobuf, and walks nodes and weights including subgraphs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _DTYPES = {"FLOAT": "float32", "DOUBLE": "float64"}
 
 
 def parse(data: bytes, path: Path) -> onnx.ModelProto:
-    """Parse a model, or say that these bytes are none; protobuf itself takes an empty file for a model."""
+    """Parse a model; raise ModelError if the bytes are no model. Protobuf itself accepts an empty file."""
     try:
         model: onnx.ModelProto = onnx.ModelProto.FromString(data)
     except MemoryError:
         raise
-    except Exception as error:  # whatever the parser of foreign bytes raises, its classes are not ours to import
+    except Exception as error:  # the parser's error types are not importable from here
         cause = "a name in it is not valid UTF-8" if _is_utf8(error) else "it is truncated, damaged or something else"
         raise ModelError(f"{show(path)} is not a readable ONNX model: {cause}", "fetch or export it again") from None
     if not model.HasField("graph"):
@@ -29,7 +29,7 @@ def parse(data: bytes, path: Path) -> onnx.ModelProto:
 
 
 def dtype_name(element: int) -> str:
-    """The numpy-like name of a TensorProto element type, as Port carries it."""
+    """Return the numpy-like name of a TensorProto element type, as used in Port."""
     try:
         name: str = onnx.TensorProto.DataType.Name(element)
     except ValueError:
@@ -38,12 +38,12 @@ def dtype_name(element: int) -> str:
 
 
 def text(value: str | bytes) -> str:
-    """A name as text; protobuf hands over bytes where they are not UTF-8."""
+    """Return a name as text; protobuf returns bytes if a name is not UTF-8."""
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 
 
 def walk_bodies(*roots: Body) -> Iterator[Body]:
-    """The graphs or functions and every subgraph inside their nodes; a stack, so that nesting cannot end the walk."""
+    """Yield graphs or functions and all their subgraphs; a stack avoids the recursion limit."""
     waiting = list(reversed(roots))
     while waiting:
         current = waiting.pop()
@@ -56,13 +56,13 @@ def walk_bodies(*roots: Body) -> Iterator[Body]:
 
 
 def walk_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
-    """Every node as often as it is written: a body counts once, however often it is called or repeated."""
+    """Yield every node once per definition: a body counts once, however often it is called or repeated."""
     for body in walk_bodies(model.graph, *model.functions):
         yield from body.node
 
 
 def walk_weights(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
-    """Every initializer, and the tensors that Constant nodes hold in their stead."""
+    """Yield every initializer, and the tensors of Constant nodes."""
     for body in walk_bodies(model.graph, *model.functions):
         if isinstance(body, onnx.GraphProto):
             yield from body.initializer

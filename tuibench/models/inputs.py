@@ -26,12 +26,12 @@ _SEQUENCE_ITEMS = 2
 _MAP_ENTRIES = 4
 _WORDS_LENGTH = re.compile(r"len(gth)?s?($|_)|(^|_)(x|n)_?len")
 _ROOM = 0.5
-"""Of the free memory: making an input takes some beside it, and the workers hold it next to the model."""
+"""Usable share of the free memory: creating an input needs more, and workers keep it next to the model."""
 
 
 @dataclass(frozen=True)
 class Synthesis:
-    """The inputs of one candidate."""
+    """Synthetic inputs of one candidate."""
 
     layout: Layout
     vocabulary: Vocabulary
@@ -39,27 +39,27 @@ class Synthesis:
     seed: int
 
     def sample(self, number: int) -> Feed:
-        """Sample `number`: the same however many there are."""
+        """Return sample `number`; it does not depend on the count of samples."""
         return self.samples(number + 1)[number]
 
     def samples(self, count: int) -> list[Feed]:
-        """`count` samples; what is the same in all of them is one array."""
+        """Return `count` samples; a constant input is one shared array."""
         columns = {port.name: self._column(port, index, count) for index, port in enumerate(self.layout.ports)}
         return [{name: column[number] for name, column in columns.items()} for number in range(count)]
 
     def fed(self) -> tuple[FedInput, ...]:
-        """What was fed and why, for the lines on stderr."""
+        """Return the inputs with their origin, for the lines on stderr."""
         return tuple(
             FedInput(p.name, p.dtype, () if self._is_absent(p) else self.candidate.shapes[p.name], self._how(p))
             for p in self.layout.ports
         )
 
     def bytes_per_sample(self) -> int:
-        """Memory of one sample."""
+        """Return the memory of one sample."""
         return sum(self._bytes(port) for port in self.layout.ports)
 
     def require_room(self, available_bytes: int) -> None:
-        """Refuse, with the flag that helps, inputs that this machine cannot hold or that nothing here can make."""
+        """Raise ModelError for an input of an unsupported type, or too large for the memory, with the flag that helps."""
         for port in self.layout.ports:
             if not self._is_known(port):
                 what = f"input '{show(port.name, 60)}' is a {port.kind} of {show(port.dtype, 40)}"
@@ -93,13 +93,13 @@ class Synthesis:
         return items * input_bytes(port.dtype, self.candidate.shapes[port.name])
 
     def _column(self, port: Port, index: int, count: int) -> list[Any]:
-        """What one input is in each sample."""
+        """Return one input's values in all samples."""
         if port.kind == "tensor" and self._recipes[port.name].constant:
             return [self._value(port, index, 0)] * count
         keys = self.layout.keys(port)
         if port.kind != "tensor" or not keys or keys[0] not in self.layout.batch:
             return [self._value(port, index, number) for number in range(count)]
-        # Each sample begins one row later: all differ, and of large batches a fraction is made, written and read.
+        # Each sample starts one row later: all differ, and much less data is created, written and read.
         rows, *rest = self.candidate.shapes[port.name]
         generator = np.random.default_rng([self.seed, index])
         drawn = draw_array(self._recipes[port.name], port.dtype, (rows + count - 1, *rest), generator)
@@ -136,7 +136,7 @@ class Synthesis:
         }
 
     def _length_for(self, port: Port) -> int | None:
-        """What an input of lengths must say: the size of the axis that counts tokens or frames in its neighbour."""
+        """Return the value for an input of lengths: the size of a neighbouring input's axis of tokens or frames."""
         if not _WORDS_LENGTH.search(port.name.lower()) or len(port.shape or ()) > 1:
             return None
         stem = _WORDS_LENGTH.sub("", port.name.lower()).rstrip("_")
@@ -151,7 +151,7 @@ class Synthesis:
 
 
 def count_distinct(asked: int, bytes_per_sample: int) -> tuple[int, str | None]:
-    """How many samples fit, and the note to show where that is fewer than asked."""
+    """Return how many samples fit, and a note if fewer than requested."""
     fitting = max(1, ALL_SAMPLES_BYTES // max(bytes_per_sample, 1))
     if fitting >= asked:
         return max(asked, 1), None

@@ -1,4 +1,4 @@
-"""Everything that can be said about a model without running it."""
+"""Static inspection of a model, without running it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def inspect(
     budget: ZeroBudget = _NO_BUDGET_LIMIT,
     checksums: Checksums | None = None,
 ) -> ModelSummary:
-    """Describe the model at `path`, or raise ModelError in a line or two; nothing of it is executed."""
+    """Describe the model at `path` without running any of it; raise ModelError if it is invalid."""
     file = locate(path)
     data = read_model(file)
     hashes = checksums or Checksums()
@@ -46,7 +46,7 @@ def inspect(
 
 
 def load_graph(path: str | os.PathLike[str]) -> onnx.ModelProto | None:
-    """The parsed model again, for what a summary does not hold; None for an .ort file."""
+    """Return the parsed model, for data that is not in a summary; None for an .ort file."""
     file = locate(path)
     return None if file.format == "ort" else parse(read_model(file), file.path)
 

@@ -1,4 +1,4 @@
-"""Which dims of the inputs are free, how each is addressed, and which of them are the batch."""
+"""Free dims of the inputs, their addresses, and the dims that are the batch."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tuibench.core.errors import UsageError
 from tuibench.core.model import Port
 from tuibench.core.text import show
 
-# Names that exporters count up where the author gave none: they say nothing about which dims agree.
+# Names that exporters number themselves; they do not show which dims agree.
 _COUNTED = re.compile(
     r"(unk_*\d+|.*_dim_\d+|.*dynamicdimension\.?\d+|dyn\w*_?\d*|[a-z]?\d+|\*|.*batch.*)", re.IGNORECASE
 )
 
 
 def is_tensor(port: Port) -> bool:
-    """Whether an input has one shape; the items of a sequence have no batch in common."""
+    """Return whether an input has one shape; items of a sequence share no batch."""
     return "tensor" in (port.kind, port.inner if port.kind == "optional" else None)
 
 
@@ -31,20 +31,20 @@ class Place:
 
     @property
     def address(self) -> str:
-        """INPUT:AXIS, which works for named and unnamed axes alike."""
+        """INPUT:AXIS, valid for named and unnamed axes."""
         return f"{self.port.name}:{self.axis}"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The free dims of a model: a key is the symbol, or INPUT:AXIS where there is none."""
+    """Free dims of a model; a key is the symbol, or INPUT:AXIS for an unnamed dim."""
 
     ports: tuple[Port, ...]
     batch_dim: str | None = None
 
     @cached_property
     def places(self) -> dict[str, list[Place]]:
-        """Every free dim and where it occurs, in the order of the inputs."""
+        """Every free dim and its places, in the order of the inputs."""
         found: dict[str, list[Place]] = {}
         for port in self.ports:
             for axis, key in enumerate(self.keys(port)):
@@ -54,7 +54,7 @@ class Layout:
 
     @cached_property
     def batch(self) -> frozenset[str]:
-        """The keys that are the batch: the first free axis 0, and others at axis 0 that have no name of their own."""
+        """Keys of the batch: the first free axis 0, and the others at axis 0 without a name of their own."""
         if self.batch_dim is not None:
             return frozenset(self.resolve(self.batch_dim, "--batch-dim"))
         if not self.axis_zero:
@@ -65,22 +65,22 @@ class Layout:
 
     @cached_property
     def axis_zero(self) -> tuple[str, ...]:
-        """Free keys that stand at axis 0 of a tensor input, in the order of the inputs."""
+        """Free keys at axis 0 of tensor inputs, in the order of the inputs."""
         first = [self.keys(port)[0] for port in self.ports if is_tensor(port) and self.keys(port)]
         return tuple(dict.fromkeys(key for key in first if isinstance(key, str)))
 
     def keys(self, port: Port) -> tuple[int | str, ...]:
-        """The shape of an input with a key for every free axis; an unknown rank counts as its axis 0 alone."""
+        """Return an input's shape with a key for each free axis; an unknown rank has only axis 0."""
         if port.shape is None:
             return (f"{port.name}:0",) if port.kind == "tensor" else ()
         return tuple(self._key(port, axis) for axis in range(len(port.shape)))
 
     def resolve(self, address: str, flag: str) -> tuple[str, ...]:
-        """The keys that NAME or INPUT:AXIS means, or a UsageError that names the dims there are."""
+        """Return the keys for NAME or INPUT:AXIS; raise UsageError that lists the dims if there are none."""
         if address in self.places:
             return (address,)
         if address in self._repeated:
-            # Whoever writes the name means all of its places, though it ties none of them together by itself.
+            # The user means every place with that name, although equal names do not tie places together here.
             return tuple(
                 f"{port.name}:{axis}"
                 for port in self.ports
@@ -95,7 +95,7 @@ class Layout:
         raise UsageError(f"{flag} {show(address)}: the model has no such dim", self.describe())
 
     def find_axis(self, address: str) -> int | str | None:
-        """The key or the fixed size behind INPUT:AXIS; None where the address is of no input."""
+        """Return the key or fixed size of INPUT:AXIS; None if no input has that axis."""
         name, _, axis = address.rpartition(":")
         for port in self.ports:
             keys = self.keys(port)
@@ -104,7 +104,7 @@ class Layout:
         return None
 
     def describe(self) -> str:
-        """The dims that can be set, for messages."""
+        """Return the dims that can be set, for messages."""
         if not self.places:
             return "all dims of this model are fixed"
         shared = [f"{show(name, 60)} (wherever it is written)" for name in sorted(self._repeated)]
@@ -120,7 +120,7 @@ class Layout:
 
     @cached_property
     def _repeated(self) -> frozenset[str]:
-        """Names written on axis 0 and on another axis of one input: a placeholder, not one and the same dim."""
+        """Names written on axis 0 and on another axis of one input: placeholders, not one shared dim."""
         return frozenset(_repeated_names(self.ports))
 
     def _is_unnamed(self, key: str) -> bool:

@@ -1,4 +1,4 @@
-"""Every node of a model with an id of its own, subgraphs where they stand: what costs, times and losses are told by."""
+"""Every node of a model with a unique id, subgraphs included; profiles refer to nodes by these ids."""
 
 from __future__ import annotations
 
@@ -12,34 +12,34 @@ _ONNX = ("", "ai.onnx")
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A node and where it is."""
+    """A node and its position."""
 
     id: str
-    """The name of its first output, unique in its graph, below the ids of the nodes and branches that it lies in."""
+    """Name of its first output, unique in its graph, prefixed with the ids of enclosing nodes and branches."""
     index: int
     node: onnx.NodeProto
     graph: onnx.GraphProto
-    """The one that it lies in."""
+    """The graph that contains the node."""
     parent: str = ""
-    """Id of the node whose subgraph that is; '' at the top."""
+    """Id of the node whose subgraph contains this node; '' at the top."""
     scope: str = ""
-    """What the ids of all nodes of its graph begin with."""
+    """Common prefix of the ids of all nodes in its graph."""
 
     @property
     def op(self) -> str:
-        """Its operator, with the domain where that is not ONNX's own."""
+        """The operator, with its domain unless that is ONNX's own."""
         return op_of(self.node)
 
 
 def op_of(node: onnx.NodeProto) -> str:
-    """An operator, with the domain where that is not ONNX's own."""
+    """Return an operator, with its domain unless that is ONNX's own."""
     return node.op_type if node.domain in _ONNX else f"{node.domain}.{node.op_type}"
 
 
 def walk(graph: onnx.GraphProto) -> Iterator[Placed]:
-    """All nodes in the order of the file, each before those of its subgraphs."""
+    """Yield all nodes in file order, each before the nodes of its subgraphs."""
     counter = 0
-    # A stack instead of recursion: how deep subgraphs lie is up to the file.
+    # A stack instead of recursion: the file decides how deep subgraphs are nested.
     waiting: list[tuple[onnx.GraphProto, int, str, str]] = [(graph, 0, "", "")]
     while waiting:
         inside, at, above, parent = waiting.pop()

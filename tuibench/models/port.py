@@ -1,4 +1,4 @@
-"""Inputs and outputs of the graph as Ports: names raw, unknown dims None, weights that pose as inputs left out."""
+"""Graph inputs and outputs as Ports: raw names, None for unknown dims, without weights listed as inputs."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ import onnx
 from tuibench.core.model import Port
 from tuibench.models.graph import dtype_name, text
 
-# Placeholders that exporters write where they know no name; equal ones do not mean equal dims.
+# Placeholders that exporters write for unknown names; equal ones do not mean equal dims.
 _NAMELESS = frozenset({"", "?", "-1", "None", "none", "unk", "unknown"})
 
 
 def input_ports(graph: onnx.GraphProto) -> tuple[Port, ...]:
-    """What must be fed; up to IR 3 every initializer also stands among the inputs and is none."""
+    """Return the inputs that must be fed; up to IR 3 the list of inputs also contains every initializer."""
     held = {text(i.name) for i in graph.initializer} | {text(s.values.name) for s in graph.sparse_initializer}
     return tuple(port(value) for value in graph.input if text(value.name) not in held)
 
 
 def output_ports(graph: onnx.GraphProto) -> tuple[Port, ...]:
-    """What the model gives back."""
+    """Return the model's outputs."""
     return tuple(port(value) for value in graph.output)
 
 
 def port(value: onnx.ValueInfoProto) -> Port:
-    """One input or output."""
+    """Return the Port of one input or output."""
     kind, dtype, shape, inner = _read(value.type)
     return Port(text(value.name), kind, dtype, shape, inner)
 
 
 def _read(kind: onnx.TypeProto) -> tuple[str, str, tuple[int | str | None, ...] | None, str | None]:
-    """Kind, element type, shape (of each element for a sequence) and the kind inside."""
+    """Return kind, element type, shape (of each element for a sequence) and the inner kind."""
     which = kind.WhichOneof("value")
     if which == "sequence_type":
         inner = _read(kind.sequence_type.elem_type)
@@ -41,7 +41,7 @@ def _read(kind: onnx.TypeProto) -> tuple[str, str, tuple[int | str | None, ...] 
         key, value = dtype_name(kind.map_type.key_type), _read(kind.map_type.value_type)
         return "map", f"{key}->{value[1]}", None, value[0]
     tensor = kind.sparse_tensor_type if which == "sparse_tensor_type" else kind.tensor_type
-    # Without a type nothing is known; the engine decides whether it can infer one.
+    # Without a type nothing is known; the engine may be able to infer it.
     shape = tuple(_dim(dim) for dim in tensor.shape.dim) if tensor.HasField("shape") else None
     return "tensor", dtype_name(tensor.elem_type), shape, None
 

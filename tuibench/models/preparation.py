@@ -1,4 +1,4 @@
-"""Makes the points of one model: inputs chosen, tried where there is a choice, written, the reference beside them."""
+"""Prepares the points of one model: chooses and tries inputs, writes them and makes the reference outputs."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from tuibench.models.sample import RAW_BYTES
 from tuibench.models.vocabulary import Vocabulary, find_vocabulary
 
 Emit = Callable[[str, Point], None]
-"""Called with 'candidate' before each run of the model and with 'point' when a point is finished."""
+"""Called with 'candidate' before a trial, 'tried' after it if a reference is next, and 'point' at the end."""
 
 _SOURCE = re.compile(r"\S+\.(?:cc|h|cpp|cu):\d+ ")
 TRIAL_PASSED = "the run without optimizations did not come back"
-"""The reason in the second 'candidate' of a point, sent when the model ran and its reference is next."""
+"""Reason in the 'tried' message of a point, kept if the process ends in the unoptimized run."""
 _UNCHECKED = Reference(None, None, None, "not asked for")
 
 
 @dataclass(frozen=True)
 class Order:
-    """What the caller wants made, and how much memory the inputs may take."""
+    """A request for the points of one model, with the memory limit of the inputs."""
 
     spec: BenchmarkSpec
     model: int
@@ -44,13 +44,13 @@ class Order:
     available_bytes: int
     reference: bool = True
     skip_trial: frozenset[str] = frozenset()
-    """Points whose trial ended a process before this one: they get their first candidate untried."""
+    """Points whose trial ended an earlier process: they get their first candidate untried."""
     only: frozenset[str] | None = None
 
 
 @dataclass
 class Preparer:
-    """All points of one model; what one point learned about the free dims is tried first at the next."""
+    """Makes all points of one model; tries the free dims found for one point first for the next."""
 
     order: Order
     summary: ModelSummary
@@ -60,7 +60,7 @@ class Preparer:
     _known: dict[str, int] = field(default_factory=dict)
 
     def carry_out(self) -> list[Point]:
-        """Make every point that was asked for; a wrong request raises before anything is run."""
+        """Make every requested point; a wrong request raises before any run."""
         spec = self.order.spec
         layout = Layout(self.summary.inputs, spec.inputs.batch_dim)
         file = None
@@ -79,7 +79,7 @@ class Preparer:
 
 
 class _PointMaker:
-    """One point: the first candidate that the model accepts."""
+    """Makes one point from the first candidate that the model accepts."""
 
     def __init__(
         self, owner: Preparer, layout: Layout, vocabulary: Vocabulary, file: FileInputs | None, request: PointRequest
@@ -95,7 +95,7 @@ class _PointMaker:
         self._refusals: list[str] = []
 
     def make(self) -> Point:
-        """The finished point, or one that says why it has no inputs."""
+        """Return the finished point, or one with the failure that left it without inputs."""
         if self._request.problem is not None:
             return self._failed(self._request.problem)
         first: Point | None = None
@@ -115,7 +115,7 @@ class _PointMaker:
         return self._give_up(first)
 
     def _try(self, point: Point, feed: Feed) -> Point | None:
-        """The point with its reference; None where the model refuses these inputs."""
+        """Return the point with its reference; None if the model refuses these inputs."""
         if self._request.id in self._order.skip_trial:
             return replace(point, reference=Reference(None, None, None, "the trial run did not come back"))
         if not (self._search.needs_trial or self._order.reference):
@@ -137,13 +137,13 @@ class _PointMaker:
         reason = why_none(self._owner.summary)
         if reason is not None:
             return Reference(None, None, None, reason)
-        # A run without optimizations can be many times slower: whoever watches learns that the model itself ran.
+        # An unoptimized run can be many times slower: report first that the model itself ran.
         self._owner.emit("tried", replace(point, reference=Reference(None, None, None, TRIAL_PASSED)))
         path = self._order.run_dir / f"{self._request.id}.ref.npz"
         return make_reference(self._owner.run, feed, outputs, self._owner.summary, path)
 
     def _write(self, candidate: Candidate) -> tuple[Point, Feed]:
-        """Make the samples of a candidate and put them where the workers will read them."""
+        """Create the samples of a candidate and write them for the workers."""
         path = self._order.run_dir / f"{self._request.id}.npz"
         raw = {port.name: port.dtype for port in self._layout.ports if port.dtype in RAW_BYTES}
         open_ranks = [p.name for p in self._layout.ports if p.shape is None and p.kind in ("tensor", "sequence")]
@@ -166,7 +166,7 @@ class _PointMaker:
         return replace(point, dims=dict(candidate.dims), chosen=chosen), samples[0]
 
     def _give_up(self, first: Point | None) -> Point:
-        """Nothing was accepted: an inputs failure where something else could be passed, else the workers find out."""
+        """Return an inputs failure if other inputs could be passed; otherwise the first point, which the workers try."""
         if first is not None and not self._search.has_choice:
             reason = f"ONNX Runtime: {shorten(self._refusals[0])}"
             return replace(first, reference=Reference(None, None, None, reason))
@@ -175,7 +175,7 @@ class _PointMaker:
         return self._failed(self._explain())
 
     def _explain(self) -> str:
-        """Which inputs need what, and what the engine said to the first guess."""
+        """Return the message that names the inputs, the flags to set them and the engine's first error."""
         names = list(dict.fromkeys(p.port for k in self._search.free for p in self._layout.places[k]))
         wanted = names or [port for port in self._layout.ports if port.shape is None]
         shapes = ", ".join(f"'{show(port.name, 40)}' {describe_shape(port)}" for port in wanted[:4])
@@ -206,7 +206,7 @@ class _PointMaker:
 
 
 def shorten(message: str, limit: int = 160) -> str:
-    """The part of an engine's complaint that says something: without error codes, source files and signatures."""
+    """Return an engine's error without error codes, source files and signatures."""
     text = message.rpartition("Status Message: ")[2] if "Status Message: " in message else message
     text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", "", text.strip())
     source = _SOURCE.search(text)
@@ -216,7 +216,7 @@ def shorten(message: str, limit: int = 160) -> str:
 
 
 def _after_signature(text: str) -> str:
-    """What follows a C++ signature, whose brackets nest."""
+    """Return the text after a C++ signature, whose brackets nest."""
     depth, opened = 0, False
     for at, char in enumerate(text):
         depth += (char in "(<[") - (char in ")>]")

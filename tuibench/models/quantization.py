@@ -1,4 +1,4 @@
-"""Which quantization a model carries, told from the operators that only quantized models have."""
+"""Detects the quantization of a model from operators that only quantized models have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SMALL = ("int4", "uint4", "int8", "uint8", "float8e4m3fn", "float8e5m2", "int2"
 
 
 def detect_quantization(model: onnx.ModelProto, operators: Mapping[str, int]) -> str | None:
-    """The kinds of quantization found, such as 'QDQ int8' or 'dynamic int8', or None."""
+    """Return the kinds of quantization found, such as 'QDQ int8' or 'dynamic int8', or None."""
     bare = Counter[str]()
     for name, count in operators.items():
         bare[name.rsplit("::", 1)[-1]] += count
@@ -35,7 +35,7 @@ def detect_quantization(model: onnx.ModelProto, operators: Mapping[str, int]) ->
 
 
 def _smallest_weights(model: onnx.ModelProto) -> str:
-    """The narrow element type that most weights have; scalars are zero points, not weights."""
+    """Return the narrow element type of most weights; scalars are zero points and do not count."""
     counts = Counter[str]()
     for weight in walk_weights(model):
         name = dtype_name(weight.data_type)

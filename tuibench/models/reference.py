@@ -1,4 +1,4 @@
-"""The outputs that every engine is held against: ONNX Runtime with its optimizations off, on the first sample."""
+"""Reference outputs for all engines: ONNX Runtime without optimizations, on the first sample."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tuibench.core.model import ModelSummary, Reference
 from tuibench.models.sample import RAW_BYTES
 
 Run = Callable[[Feed, bool], dict[str, Any]]
-"""Run one sample, optimized or not, and return its outputs; raises TrialError."""
+"""Runs one sample, optimized or not, and returns its outputs; raises TrialError."""
 
 WHOLE_BYTES = 64_000_000
 _F32, _HALF, _QUANTIZED = 1e-3, 3e-2, 5e-2
@@ -25,18 +25,18 @@ _RANDOM = frozenset(
 
 
 class TrialError(Exception):
-    """The engine refused the model or one choice of inputs; the message is its own."""
+    """The engine refused the model or a choice of inputs; the message is the engine's own."""
 
     def __init__(self, message: str, *, loading: bool = False, ran: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.loading = loading
         self.ran = ran
-        """Whether the model took the inputs, and only what it computed cannot be read."""
+        """True if the model ran and only its outputs cannot be read."""
 
 
 def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: ModelSummary, path: Path) -> Reference:
-    """Write the reference outputs to `path`; without a file, and with the reason, where there can be none."""
+    """Write the reference outputs to `path`; if there can be none, return the reason and write no file."""
     reason = why_none(summary)
     if reason is not None:
         return Reference(None, None, None, reason)
@@ -53,7 +53,7 @@ def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: 
 
 
 def why_none(summary: ModelSummary) -> str | None:
-    """Why this model cannot have a reference, or None."""
+    """Return the reason why this model cannot have a reference, or None."""
     if summary.format == "ort":
         return "an .ort file is already optimized, so there is nothing to hold it against"
     drawn = sorted(_RANDOM.intersection(summary.operators or {}))
@@ -61,7 +61,7 @@ def why_none(summary: ModelSummary) -> str | None:
 
 
 def choose_tolerance(summary: ModelSummary) -> float:
-    """How far outputs may differ, by the coarsest number format that the model computes in."""
+    """Return the allowed difference of outputs, from the coarsest number format that the model uses."""
     if summary.quantization is not None:
         return _QUANTIZED
     types = {port.dtype for port in (*summary.inputs, *summary.outputs)} | set(summary.weight_types or {})
@@ -69,7 +69,7 @@ def choose_tolerance(summary: ModelSummary) -> float:
 
 
 def shrink(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """The outputs as kept on disk: whole up to a bound, beyond it the elements that are compared."""
+    """Return the outputs to store: whole up to a limit, above it only the compared elements."""
     total = sum(v.nbytes for v in outputs.values() if isinstance(v, np.ndarray))
     if total <= WHOLE_BYTES:
         return dict(outputs)

@@ -1,4 +1,4 @@
-"""What a free dim probably is, told from names, ranks and types, and the values worth trying for it in order."""
+"""Probable roles of free dims, from names, ranks and types, and the values to try for each role."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tuibench.core.model import Port
 from tuibench.models.layout import Layout, Place
 
 BATCH = ""
-"""Stands for the batch among the keys of a Sum."""
+"""The key for the batch in a Sum."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A size that follows from others, such as past + new tokens; the batch where its only key is BATCH."""
+    """A size computed from others, such as past + new tokens; with BATCH as its only key, the batch."""
 
     keys: tuple[str, ...]
     extra: int = 0
@@ -23,7 +23,7 @@ class Sum:
 Alternative = int | Sum
 TIED = Sum((BATCH,))
 
-# Pairs of height and width: square photographs first, then the strips that text recognition takes.
+# Pairs of height and width: square photographs first, then strips for text recognition.
 _HEIGHTS = (224, 48, 32, 64, 128, 256, 320, 416, 512, 640, 96, 299, 28, 160)
 _WIDTHS = (224, 320, 320, 64, 128, 256, 320, 416, 512, 640, 96, 299, 28, 160)
 _SEQUENCE = (16, 128, 512, 64, 32, 256, 8, 4, 2, 1)
@@ -56,7 +56,7 @@ _REALS = frozenset({"float32", "float16", "bfloat16", "float64"})
 
 
 def group_of(layout: Layout, key: str) -> str:
-    """The role of a free dim; dims of one role take their values together."""
+    """Return the role of a free dim; dims of one role change their values together."""
     place = layout.places[key][0]
     symbol, name = key.lower(), place.port.name.lower()
     if key in layout.axis_zero:
@@ -80,7 +80,7 @@ def group_of(layout: Layout, key: str) -> str:
 
 
 def alternatives(layout: Layout, key: str) -> tuple[Alternative, ...]:
-    """The values to try for a free dim, best first."""
+    """Return the values to try for a free dim, best first."""
     group = group_of(layout, key)
     kind = group.split(" ", 1)[0]
     if kind == "axis0":
@@ -95,32 +95,32 @@ def alternatives(layout: Layout, key: str) -> tuple[Alternative, ...]:
 
 
 def sequence_keys(layout: Layout) -> tuple[str, ...]:
-    """The dims that `-seq_len` sets: those of new tokens, not what was kept from before."""
+    """Return the dims that `-seq_len` sets: new tokens, without the past."""
     return tuple(key for key in layout.places if key not in layout.batch and group_of(layout, key) == "sequence")
 
 
 def is_rate(port: Port) -> bool:
-    """Whether an input is a sample rate."""
+    """Return whether an input is a sample rate."""
     return bool(_WORDS_RATE.search(port.name.lower())) and port.shape in ((), (1,), None)
 
 
 def is_mask(port: Port) -> bool:
-    """Whether an input says which places count."""
+    """Return whether an input is a mask."""
     return "mask" in port.name.lower()
 
 
 def is_state(port: Port) -> bool:
-    """Whether an input carries what an earlier call gave back."""
+    """Return whether an input is a state, an output of an earlier call."""
     return bool(_WORDS_STATE.search(port.name.lower()) or _WORDS_PAST.search(port.name.lower()))
 
 
 def is_image(port: Port) -> bool:
-    """Whether an input has the shape of pictures: three or four dims with 1, 3 or 4 channels first or last."""
+    """Return whether an input has an image shape: three or four dims with 1, 3 or 4 channels first or last."""
     return any(_spatial(Place(port, axis)) in ("height", "width") for axis in range(len(port.shape or ())))
 
 
 def is_sequence(place: Place, symbol: str) -> bool:
-    """Whether an axis counts tokens or frames."""
+    """Return whether an axis counts tokens or frames."""
     if _WORDS_SEQUENCE.search(symbol.rpartition(":")[0] if symbol.endswith(f":{place.axis}") else symbol):
         return True
     return place.port.dtype in _INTEGERS and place.axis == 1 and bool(_WORDS_IDS.search(place.port.name.lower()))
@@ -133,7 +133,7 @@ def _spatial(place: Place) -> str | None:
     lead = 1 if len(shape) > 3 else 0
     first, last = shape[lead], shape[-1]
     if len(shape) == 3 and not (first == 3 or (isinstance(first, int) and last in (3, 4))):
-        # Three dims are more often frames of features; a picture without a batch shows by its three colours.
+        # Three dims are usually frames of features; an image without a batch is recognized by its three channels.
         return None
     if first in _CHANNEL_COUNTS:
         names = ("depth", "height", "width") if len(shape) == 5 else ("height", "width")
@@ -147,7 +147,7 @@ def _spatial(place: Place) -> str | None:
 
 
 def _is_state(place: Place) -> bool:
-    """The batch of a recurrent state stands behind a constant count of layers."""
+    """Return whether an axis is the batch of a recurrent state, which follows a constant count of layers."""
     shape = place.port.shape or ()
     return place.axis == 1 and len(shape) == 3 and isinstance(shape[0], int) and shape[1] is None
 
@@ -169,7 +169,7 @@ def _totals(layout: Layout, key: str) -> tuple[Alternative, ...]:
 
 
 def sequence_keys_without(layout: Layout, key: str) -> tuple[str, ...]:
-    """Dims of new tokens other than `key`, found without asking what `key` itself is."""
+    """Return the dims of new tokens except `key`; does not look up the role of `key`."""
     return tuple(
         other
         for other, places in layout.places.items()

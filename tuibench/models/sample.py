@@ -1,4 +1,4 @@
-"""Values for one input that a real model accepts: ids inside tables, masks of ones, lengths that fit, words."""
+"""Input values that a real model accepts: ids within tables, masks of ones, matching lengths, words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NOT_IN_NUMPY = (
     *("int4", "uint4", "int2", "uint2", "float4e2m1"),
 )
 RAW_BYTES = {name: max(1, ELEMENT_BITS[name] // 8) for name in _NOT_IN_NUMPY}
-"""Types that numpy lacks travel as unsigned integers of this many bytes."""
+"""Types that numpy lacks are passed as unsigned integers of this many bytes."""
 _RATE = 16000
 _SMALL = 2
 _LARGEST_POSITION = 512
@@ -31,7 +31,7 @@ _WORDS = np.array(["alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "gol
 
 @dataclass(frozen=True)
 class Recipe:
-    """How one input is made, in code and in words; constant recipes give every sample the same array."""
+    """Generator of one input and its description; a constant recipe gives every sample the same array."""
 
     draw: Draw
     how: str
@@ -39,7 +39,7 @@ class Recipe:
 
 
 def choose_recipe(port: Port, vocabulary: Vocabulary, dims: Mapping[str, int], length: int | None) -> Recipe:
-    """The recipe for an input; `length` is what a lengths input must say, `dims` what was set elsewhere."""
+    """Return the recipe for an input; `length` is the value of a lengths input, `dims` has the other dims."""
     name, dtype = port.name.lower(), port.dtype
     if dtype == "string":
         return _choose_string(port, vocabulary)
@@ -61,20 +61,20 @@ def choose_recipe(port: Port, vocabulary: Vocabulary, dims: Mapping[str, int], l
 
 
 def draw_array(recipe: Recipe, dtype: str, shape: tuple[int, ...], generator: np.random.Generator) -> Array:
-    """One array in the element type of the input; types that numpy lacks become raw bits."""
+    """Return one array in the input's element type; raw bits for types that numpy lacks."""
     values = recipe.draw(generator, shape)
     if dtype == "string":
         return values
     if dtype == "bfloat16":
         return (values.astype(np.float32).view(np.uint32) >> np.uint32(16)).astype(np.uint16)
     if dtype in RAW_BYTES:
-        # Small positive patterns are finite and ordinary in each of these types.
+        # Small positive bit patterns are finite, ordinary numbers in each of these types.
         return np.asarray(np.abs(values) * 4 % 8 + (40 if dtype.startswith("float8") else 0)).astype(np.uint8)
     return values if values.dtype == np.dtype(dtype) else values.astype(dtype)
 
 
 def is_supported(dtype: str) -> bool:
-    """Whether values of this element type can be made."""
+    """Return whether values of this element type can be generated."""
     if dtype == "string" or dtype in RAW_BYTES:
         return True
     try:
@@ -84,7 +84,7 @@ def is_supported(dtype: str) -> bool:
 
 
 def element_bytes(dtype: str) -> int:
-    """Bytes per element of what is fed; a guess for strings."""
+    """Return the bytes per element of an input; an estimate for strings."""
     if dtype == "string":
         return 4 * max(len(word) for word in _WORDS.tolist())
     return RAW_BYTES[dtype] if dtype in RAW_BYTES else np.dtype(dtype).itemsize
@@ -130,7 +130,7 @@ def _uniform(generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
 
 
 def _pixels(generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
-    """What pictures of bytes become when they are scaled; a third of the time of drawing every float anew."""
+    """Draw scaled bytes, as in images; takes a third of the time of drawing each float."""
     drawn = generator.integers(0, 256, shape, dtype=np.uint8)
     return np.asarray(np.multiply(drawn, np.float32(1 / 256), dtype=np.float32))
 
@@ -166,5 +166,5 @@ def _positions(rows: int, past: int, _generator: np.random.Generator, shape: tup
 
 
 def input_bytes(dtype: str, shape: tuple[int, ...]) -> int:
-    """Bytes of one sample of an input; an empty one beside a huge dim counts as huge, since numpy refuses it too."""
+    """Return the bytes of one sample of an input; a dim of 0 counts as 1, as numpy refuses a huge dim beside it too."""
     return math.prod(max(dim, 1) for dim in shape) * element_bytes(dtype)

@@ -1,4 +1,4 @@
-"""The nodes of a model as plain steps, with the model's own functions unfolded where they are called."""
+"""Nodes of a model as plain steps, with calls of the model's own functions expanded."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_UNFOLDED = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One node; its names are those of the whole model, also inside of a function."""
+    """One node; its tensor names are unique in the whole model, also inside a function."""
 
     operator: str
     inputs: tuple[str, ...]
@@ -24,7 +24,7 @@ class Step:
 
 
 def walk_steps(model: onnx.ModelProto) -> Iterator[Step]:
-    """Every step of all graphs; in the place of a call stands, sooner or later, a copy of the function's body."""
+    """Yield every step of all graphs; replace a call by the steps of its function, which may come later."""
     functions = {(f.domain, f.name): f for f in model.functions}
     graphs = [body for body in walk_bodies(model.graph) if isinstance(body, onnx.GraphProto)]
     waiting = deque((node, "") for graph in graphs for node in graph.node)
@@ -34,7 +34,7 @@ def walk_steps(model: onnx.ModelProto) -> Iterator[Step]:
         inputs = tuple(_scoped(name, scope) for name in node.input)
         outputs = tuple(_scoped(name, scope) for name in node.output)
         function = functions.get((node.domain, node.op_type))
-        # A function that calls itself, or two that call each other, would go on for ever.
+        # Without this limit, functions that call themselves or each other would never end.
         if function is None or unfolded >= _MOST_UNFOLDED:
             yield Step(text(node.op_type), inputs, outputs, node.attribute)
             continue

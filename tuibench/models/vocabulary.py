@@ -1,4 +1,4 @@
-"""What the graph says about good values of an input: rows of the table it indexes, strings it knows."""
+"""Good values for inputs, found in the graph: rows of indexed tables and known categories."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import onnx
 from tuibench.models.graph import text, walk_bodies
 from tuibench.models.step import Step, walk_steps
 
-# Operators that hand values on unchanged, and those that do so for their first input only.
+# Operators that pass on the values of their first input unchanged; those in _SPREADING do so for every input.
 _SAME = frozenset(
     {"Cast", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Clip", "Flatten", "Transpose", "Slice", "Expand", "Tile",
      "CastLike", "Dropout", "Split", "Gather", "GatherElements", "GatherND", "Pad"}
@@ -21,24 +21,24 @@ _SHAPE_SAME = frozenset(
 )
 _TABLE_SAME = frozenset({"Cast", "Identity", "DequantizeLinear", "CastLike"})
 _EMBED_TABLES = {0: 2, 1: 4}
-"""com.microsoft EmbedLayerNormalization: which input holds the table of which ids."""
+"""com.microsoft EmbedLayerNormalization: the input with the table for each input of ids."""
 _STRINGS = ("cats_strings", "keys_strings", "classlabels_strings", "string_vocabulary", "classes_strings")
 _INTEGERS = ("cats_int64s", "keys_int64s", "int64_vocabulary", "cats_int64")
 
 
 @dataclass(slots=True)
 class Vocabulary:
-    """Per input name: the smallest table it indexes, and the categories it is looked up in."""
+    """Known values per input name: the smallest indexed table, and the categories it is looked up in."""
 
     limits: dict[str, int] = field(default_factory=dict)
     strings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     integers: dict[str, tuple[int, ...]] = field(default_factory=dict)
     sizes: dict[tuple[str, int], int] = field(default_factory=dict)
-    """By (input, axis, from the end where negative): what the first weights that meet the input expect."""
+    """Sizes that the first weights after an input require, by (input, axis); a negative axis counts from the end."""
 
 
 def find_vocabulary(model: onnx.ModelProto | None, inputs: tuple[str, ...]) -> Vocabulary:
-    """Follow each input through the operators that leave its values alone, to where they are looked up."""
+    """Follow each input through operators that keep its values, to the place where they are looked up."""
     found = Vocabulary()
     if model is None:
         return found
@@ -75,7 +75,7 @@ class _Tracer:
                 self._makers[name] = node
 
     def uses(self, name: str, through: frozenset[str]) -> Iterator[tuple[Step, int]]:
-        """Every node that `name` reaches by way of the operators in `through`, with the input it arrives at."""
+        """Yield every node that `name` reaches through the operators in `through`, with its input position."""
         waiting, seen = [name], {name}
         while waiting:
             for node, position in self._users.get(waiting.pop(), []):
@@ -88,7 +88,7 @@ class _Tracer:
                     waiting.extend(fresh)
 
     def rows(self, node: Step, position: int) -> int | None:
-        """How many rows the table has that `node` looks the values up in; None where it is no lookup."""
+        """Return the rows of the table in which `node` looks values up; None if it is no lookup."""
         if node.operator in ("Gather", "GatherBlockQuantized") and position == 1:
             dims = self._table(node.inputs[0])
             axis = next((a.i for a in node.attributes if a.name in ("axis", "gather_axis")), 0)
@@ -101,7 +101,7 @@ class _Tracer:
         return None
 
     def expected_size(self, node: Step, position: int) -> tuple[int, int] | None:
-        """(axis, size) that the weights of `node` demand of its first input."""
+        """Return the (axis, size) that the weights of `node` require of its first input."""
         if position != 0:
             return None
         if node.operator.startswith("TreeEnsemble"):

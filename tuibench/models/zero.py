@@ -1,4 +1,4 @@
-"""How many weights are zero: read in pieces, within a budget of time and bytes, for any element type."""
+"""Counts zero weights of any element type, in pieces and within a budget of time and bytes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tuibench.models.graph import dtype_name, text
 
 KEPT_TENSORS = 200
 _PIECE_BYTES = 4 << 20
-# By bits: a mask that leaves the sign out, so that -0.0 counts as zero.
+# Masks that drop the sign bit, so that -0.0 counts as zero.
 _FLOAT_MASKS = {
     "float32": 0x7FFF_FFFF,
     "float64": 0x7FFF_FFFF_FFFF_FFFF,
@@ -39,7 +39,7 @@ _NIBBLES = ("int4", "uint4")
 
 @dataclass(frozen=True, slots=True)
 class ZeroBudget:
-    """What counting may cost; beyond it the summary says that zeros were not counted."""
+    """Limits of counting; above them the summary says that zeros were not counted."""
 
     seconds: float = 10.0
     total_bytes: int = 4_000_000_000
@@ -74,14 +74,14 @@ def count_zeros(weights: Iterable[onnx.TensorProto], model_path: Path, budget: Z
 
 
 def zeros_of(weight: onnx.TensorProto, model_path: Path, sizes: dict[Path, int], zero_point: int = 0) -> int:
-    """Elements of one weight that are zero, or that equal what stands for it in integers.
+    """Return the count of elements of one weight that are zero or equal to its zero point.
 
-    `sizes` remembers external files that were already looked at.
+    `sizes` caches the sizes of checked external files.
     """
     dtype, elements = dtype_name(weight.data_type), math.prod(weight.dims)
     if (dtype not in _WIDTHS and dtype not in _NIBBLES) or not (is_external(weight) or weight.HasField("raw_data")):
         return _typed_zeros(weight, elements, zero_point)
-    # An extent without a length reaches to the end of its file, and what follows belongs to other weights.
+    # An extent without a length reaches to the end of its file and includes other weights, so limit the read.
     needed = (elements + 1) // 2 if dtype in _NIBBLES else elements * _WIDTHS[dtype]
     if is_external(weight):
         place = extent(weight, model_path, sizes)
@@ -95,7 +95,7 @@ def zeros_of(weight: onnx.TensorProto, model_path: Path, sizes: dict[Path, int],
     for piece in pieces:
         zeros += _zeros_in(piece, dtype, zero_point)
         last = piece[-1]
-    # Half a byte is left over after an odd count, and it holds no weight.
+    # After an odd count, the last half byte is no weight.
     return zeros - int(dtype in _NIBBLES and elements % 2 == 1 and last >> 4 == zero_point % 16)
 
 

@@ -1,1 +1,1 @@
-"""What each node of a model costs by its shapes: counted here, measured nowhere."""
+"""Cost of each node of a model, computed from shapes; nothing here measures."""

@@ -1,4 +1,4 @@
-"""From nodes, shapes and weights to the costs of a model: every node of the file once, totals over what is known."""
+"""Builds the cost profile of a model from nodes, shapes and weights: one cost per node, totals of the known costs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tuibench.models.cost.site import Site
 
 @dataclass(frozen=True)
 class Setting:
-    """What the counts are of, and where their shapes come from."""
+    """Batch, items and dims of a cost profile, and the origin of its shapes."""
 
     batch: int | None
     items: int
@@ -36,7 +36,7 @@ class Setting:
 def assemble(
     expansion: Expansion, known: Known, constants: Constants, holdings: Sequence[Holding], setting: Setting
 ) -> CostProfile:
-    """The costs of a model."""
+    """Return the cost profile of a model."""
     costs = [_cost(site, known, constants, held) for site, held in zip(expansion.sites, holdings, strict=True)]
     if not known.traced:
         choose_branches(expansion.sites, costs)
@@ -66,7 +66,7 @@ def assemble(
 
 
 def _weight_bytes(sites: Sequence[Site], constants: Constants) -> int:
-    """Of every constant that anything reads, each once."""
+    """Return the bytes of all constants that any node reads, each counted once."""
     seen = {constant for site in sites for constant in constants.sources(site)}
     return sum(constant.size for constant in seen)
 
@@ -108,7 +108,7 @@ def _cost(site: Site, known: Known, constants: Constants, held: Holding) -> Node
 
 
 def _work(site: Site, executions: Sequence[Execution]) -> Work:
-    """Over all its executions."""
+    """Return the work of a node, summed over its executions."""
     quantized = multiplies_integers(site)
     works = [(count_call(Call(site.node, e.inputs, e.outputs, quantized)), e.times) for e in executions]
     return Work(
@@ -134,7 +134,7 @@ def _known_sum(figures: Sequence[tuple[int | None, int]]) -> int | None:
 
 
 def _moved(site: Site, executions: Sequence[Execution], constants: Constants) -> tuple[int | None, str]:
-    """Bytes read and written beside constants, or None and what is lacking."""
+    """Return the bytes read and written except constants, or None and the missing size."""
     constant = [not name or constants.find(site.scope, name) is not None for name in site.inputs]
     total = 0
     for execution in executions:
@@ -151,10 +151,10 @@ def _moved(site: Site, executions: Sequence[Execution], constants: Constants) ->
 
 
 def _merge(site: Site, parts: list[NodeCost], is_limited: bool) -> NodeCost:
-    """One node of the file: itself, or all that the function has which it calls; a least sum if that is limited."""
+    """Return the cost of one node of the file, for a call the sum over its function; a lower bound if limited."""
     if len(parts) == 1 and parts[0].id == site.id:
         own, named = parts[0], (site.index, site.op, site.name)
-        # What stands behind a call has another place there, and the only node of a function another operator.
+        # The result of an expansion has another index, and a function's only node another operator.
         if (own.index, own.op, own.name) == named:
             return own
         return replace(own, index=site.index, op=site.op, name=site.name)

@@ -1,4 +1,4 @@
-"""Multiply-accumulates of attention: queries by keys, and what comes out by values; masks save nothing here."""
+"""Multiply-accumulates of attention: queries times keys, and scores times values; masks do not reduce the count."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHARED = "past and present share one buffer, whose length does not tell how far
 
 
 def count_attention(call: Call) -> Work:
-    """ONNX's own: 3 dims with the numbers of heads as attributes, or 4; past keys and values at 4 and 5."""
+    """Count ONNX's own Attention: 3 dims with head counts as attributes, or 4 dims; past keys and values at 4 and 5."""
     query, key, value = call.shape(0), call.shape(1), call.shape(2)
     heads, rows, width = _heads(query, call.number("q_num_heads"))
     _, columns, _ = _heads(key, call.number("kv_num_heads"))
@@ -21,18 +21,18 @@ def count_attention(call: Call) -> Work:
 
 
 def count_packed_attention(call: Call) -> Work:
-    """ONNX Runtime's first form: the projection of the input to queries, keys and values is part of it."""
+    """Count ONNX Runtime's first form, which includes the projection of the input to queries, keys and values."""
     return _project(call, call.number("num_heads"), call.shape(4) if call.has(4) else None)
 
 
 def count_integer_attention(call: Call) -> Work:
-    """The same with a projection of 8 bits; the past at 8."""
+    """Count the same form with an 8-bit projection; the past is input 8."""
     work = _project(call, call.number("num_heads"), call.shape(8) if call.has(8) else None)
     return Work(work.macs, work.element_flops, integer=True)
 
 
 def count_multi_head(call: Call) -> Work:
-    """Queries, keys and values apart or packed into five dims; past keys at 6."""
+    """Count attention on separate queries, keys and values, or on one input packed into five dims; past keys at 6."""
     query, heads = call.shape(0), call.number("num_heads")
     if heads <= 0:
         raise Unknown("its attribute num_heads is not there")
@@ -44,13 +44,13 @@ def count_multi_head(call: Call) -> Work:
         width = at_least(query, 3, "the query")[2] // heads
         columns, deep = _keys(call, heads)
     if call.has(6):
-        # With a length of its own, the past is the beginning of a buffer.
+        # A past with a length of its own is the start of a buffer.
         columns += _past(call, 6, is_shared=call.has(8))
     return _scores(batch, heads, rows, columns, width, deep)
 
 
 def count_grouped(call: Call) -> Work:
-    """Fewer heads of keys than of queries; how far the past reaches is read off the keys that it gives back."""
+    """Count attention with fewer key heads than query heads; the output keys show the length of the past."""
     heads, groups = call.number("num_heads"), call.number("kv_num_heads")
     if heads <= 0 or groups <= 0:
         raise Unknown("its attributes num_heads and kv_num_heads are not there")
@@ -58,7 +58,7 @@ def count_grouped(call: Call) -> Work:
     width = query[2] // (heads if call.has(1) else heads + 2 * groups)
     if len(call.outputs) > 1 and call.outputs[1] is not None:
         columns = at_least(call.out(1), 4, "the keys")[2]
-        # Keys that are given back are more than those of the past, unless both are one buffer of the longest length.
+        # The output has more keys than the past, unless both are one buffer of the longest length.
         if call.has(3):
             _past(call, 3, is_shared=at_least(call.shape(3), 4, "the past")[2] >= columns)
     else:
@@ -67,14 +67,14 @@ def count_grouped(call: Call) -> Work:
 
 
 def _past(call: Call, number: int, *, is_shared: bool = False) -> int:
-    """How many keys are there from before."""
+    """Return the number of keys in the past."""
     if is_shared:
         raise Unknown(_SHARED)
     return at_least(call.shape(number), 4, "the past")[2]
 
 
 def _keys(call: Call, heads: int) -> tuple[int, int]:
-    """How many there are, and how wide a value is in one head."""
+    """Return the number of keys and the width of a value in one head."""
     if not call.has(1):
         raise Unknown("its keys are missing")
     key = call.shape(1)
@@ -100,7 +100,7 @@ def _project(call: Call, heads: int, past: Shape | None) -> Work:
 
 
 def _heads(shape: Shape, heads: int) -> tuple[int, int, int]:
-    """Heads, rows and the width of one head."""
+    """Return heads, rows and the width of one head."""
     if len(shape) == 4:
         return shape[1], shape[2], shape[3]
     if len(shape) != 3 or heads <= 0:

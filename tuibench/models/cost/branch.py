@@ -1,4 +1,4 @@
-"""Of the branches of an If the one that does more, where no run told which is taken."""
+"""Chooses the heavier branch of an If when no run showed which one is taken."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tuibench.models.cost.site import Scope, Site
 
 
 def choose_branches(sites: Sequence[Site], costs: list[NodeCost]) -> None:
-    """Set every node of the lighter branches to nothing; inner ones first, so that outer ones weigh what is left."""
+    """Set the costs in all lighter branches to zero, inner branches first, so that outer ones weigh the rest."""
     last = ends(sites)
     for site in reversed(sites):
         if site.op != "If" or len(site.inner) < 2:
@@ -26,7 +26,7 @@ def choose_branches(sites: Sequence[Site], costs: list[NodeCost]) -> None:
 
 
 def ends(sites: Sequence[Site]) -> list[int]:
-    """For each node the place behind the last node of its subgraphs."""
+    """Return for each node the index after the last node of its subgraphs."""
     last = [site.index + 1 for site in sites]
     for site in reversed(sites):
         if site.scope.owner >= 0:

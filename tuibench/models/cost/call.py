@@ -1,4 +1,4 @@
-"""One node as those see it who count: its operator, attributes and tensors; and the answer they give."""
+"""A node with its operator, attributes and tensors, as passed to the count functions, and their result."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tuibench.models.graph import text
 
 
 class Unknown(Exception):
-    """Why something cannot be counted."""
+    """The reason why a cost cannot be computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What one execution of a node does; None where that is unknown."""
+    """Work of one execution of a node; None if unknown."""
 
     macs: int | None = 0
     element_flops: int | None = 0
@@ -29,51 +29,51 @@ class Work:
 
 @dataclass(frozen=True)
 class Call:
-    """A node with the tensors that it reads and writes in one execution; None for one that is left out."""
+    """A node with the tensors that it reads and writes in one execution; None for omitted ones."""
 
     node: onnx.NodeProto
     inputs: Sequence[Tensor | None]
     outputs: Sequence[Tensor | None]
     quantized: bool = False
-    """Whether its first two inputs come from 8 bits alone, so that an engine may multiply integers."""
+    """True if its first two inputs come from 8-bit values, so that an engine may multiply integers."""
 
     def has(self, number: int) -> bool:
-        """Whether input `number` is passed."""
+        """Return whether input `number` is present."""
         return number < len(self.inputs) and self.inputs[number] is not None
 
     def shape(self, number: int) -> Shape:
-        """The shape of an input, or Unknown."""
+        """Return the shape of an input; raise Unknown if it is not known."""
         return _shape(self.inputs, number, "input")
 
     def out(self, number: int = 0) -> Shape:
-        """The shape of an output, or Unknown."""
+        """Return the shape of an output; raise Unknown if it is not known."""
         return _shape(self.outputs, number, "output")
 
     def elements(self, number: int = 0) -> int:
-        """How many elements an input has."""
+        """Return the number of elements of an input."""
         return math.prod(self.shape(number))
 
     def written(self, number: int = 0) -> int:
-        """How many elements an output has."""
+        """Return the number of elements of an output."""
         return math.prod(self.out(number))
 
     def number(self, name: str, default: int = 0) -> int:
-        """An attribute that is an integer."""
+        """Return an integer attribute."""
         found = self._attributes.get(name)
         return int(found.i) if found is not None else default
 
     def numbers(self, name: str) -> tuple[int, ...]:
-        """An attribute that is a list of integers."""
+        """Return an attribute that is a list of integers."""
         found = self._attributes.get(name)
         return tuple(found.ints) if found is not None else ()
 
     def words(self, name: str, default: str = "") -> str:
-        """An attribute that is a text."""
+        """Return a text attribute."""
         found = self._attributes.get(name)
         return text(found.s) if found is not None else default
 
     def floats(self, name: str) -> int:
-        """How many numbers a list attribute holds."""
+        """Return the length of an attribute that is a list of floats."""
         found = self._attributes.get(name)
         return len(found.floats) if found is not None else 0
 

@@ -1,4 +1,4 @@
-"""Calls of a model's own functions: how many nodes they expand to, and which are left out where that is too many."""
+"""Calls of a model's own functions: their expanded lengths, and the calls to leave out if there are too many nodes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import onnx
 from tuibench.models.graph import Body, text, walk_bodies
 
 MOST_NODES = 20_000
-"""Nodes that calls may expand to, all together: about 2 s and 60 MB of counting."""
+"""Total limit of nodes that calls expand to: about 2 s and 60 MB of counting."""
 UNEXPANDED = "tuibench: left out"
-"""Overload of a call that is not expanded: no function has it."""
+"""Overload of a call that is not expanded; no function has this overload."""
 _PART = "tuibench: part "
-"""Overload of a function that is expanded in part."""
+"""Prefix of the overload of a partly expanded function."""
 _ENDLESS = 1 << 62
-"""Lengths are not counted beyond this."""
+"""Largest length that is counted."""
 
 Key = tuple[str, str, str]
-"""Domain, name and overload: one name may stand for several forms of a function."""
+"""Domain, name and overload; one name may have several overloads."""
 
 
 def key_of(function: onnx.FunctionProto) -> Key:
@@ -33,7 +33,7 @@ def called(node: onnx.NodeProto) -> Key:
 
 
 def expanded_lengths(functions: Iterable[onnx.FunctionProto]) -> dict[Key, int] | None:
-    """Count the nodes that each function expands to; None if one calls itself."""
+    """Return the number of nodes that each function expands to; None if a function calls itself."""
     known = {key_of(function): Counter(map(called, _nodes(function))) for function in functions}
     lengths: dict[Key, int] = {}
     for first in known:
@@ -55,9 +55,9 @@ def expanded_lengths(functions: Iterable[onnx.FunctionProto]) -> dict[Key, int] 
 
 
 def limit_calls(model: onnx.ModelProto, lengths: Mapping[Key, int], budget: int = MOST_NODES) -> bool:
-    """Leave calls out of a model, in its order, so that the others expand to `budget` nodes; False if all fit.
+    """Leave out calls, in the model's order, so that the rest expands to `budget` nodes; return False if all fit.
 
-    The first call that does not fit is expanded in part, so that its innermost nodes are counted, too.
+    The first call that does not fit is expanded in part, so that its innermost nodes are counted too.
     """
     if sum(lengths.get(called(node), 0) for node in _nodes(model.graph)) <= budget:
         return False

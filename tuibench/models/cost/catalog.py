@@ -1,4 +1,4 @@
-"""Which operator is counted how; one that nobody counts is unknown and never nothing."""
+"""Maps each operator to its count function; an operator without one is unknown, never zero."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DOMAINS: dict[str, dict[str, Count]] = {
     "": _OWN,
     "ai.onnx": _OWN,
     "com.microsoft": _CONTRIB,
-    # The same operators where the engine has put channels last.
+    # The same operators, converted by the engine to channels last.
     "com.ms.internal.nhwc": _OWN,
     "com.microsoft.nchwc": {**ELEMENT_NCHWC, **NCHWC},
     "ai.onnx.ml": ELEMENT_ML,
@@ -27,12 +27,12 @@ _DOMAINS: dict[str, dict[str, Count]] = {
 
 
 def is_counted(domain: str, name: str) -> bool:
-    """Whether anything is known of an operator."""
+    """Return whether an operator has a count function."""
     return name in _DOMAINS.get(domain, {})
 
 
 def count_call(call: Call) -> Work:
-    """What one execution of a node does, or why that is not known."""
+    """Return the work of one execution of a node, or the reason why it is unknown."""
     name = text(call.node.op_type)
     count = _DOMAINS.get(text(call.node.domain), {}).get(name)
     if count is None:
@@ -42,5 +42,5 @@ def count_call(call: Call) -> Work:
     except Unknown as unknown:
         return Work(None, None, why=str(unknown))
     except (IndexError, ValueError, OverflowError):
-        # A model can hold any shape at any operator; those who count look only at what they need.
+        # A model can have any shape at any operator; count functions check only what they need.
         return Work(None, None, why="its shapes do not fit the operator")

@@ -1,4 +1,4 @@
-"""What a model knows beforehand: its weights, and everything that depends on nothing else."""
+"""Constants of a model: its weights, and all tensors computed from them alone."""
 
 from __future__ import annotations
 
@@ -12,57 +12,57 @@ from tuibench.models.cost.tensor import Shape, is_parameter_type, size_of
 from tuibench.models.graph import dtype_name, text
 
 _MOST_SOURCES = 16
-"""Weights behind one computed constant; of more, its own node keeps them."""
+"""Limit of weights tracked behind one computed constant; with more, its own node keeps them."""
 _VARYING = frozenset({"RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Multinomial",
                       "Bernoulli"})  # fmt: skip
 
 
 @dataclass(eq=False)
 class Constant:
-    """One weight as it lies in the file, or is made there of one value."""
+    """One weight stored in the file, or filled there with one value."""
 
     name: str
     dtype: str
     shape: Shape
     proto: onnx.TensorProto | None
-    """None where it is made of one value, or holds only what is not zero."""
+    """None if it is filled with one value or sparse."""
     zeros: int = 0
-    """Of those without bytes of their own."""
+    """Zeros of a constant without a proto."""
     elements: int = 0
-    """What counts as parameters."""
+    """Number of elements that count as parameters."""
     zero_point: Constant | None = None
-    """What stands for 0 in it, where that is a value of its own."""
+    """The constant that represents 0 in this one, if it has a zero point."""
     packed: bool = False
-    """Whether several values lie in one element, so that zeros cannot be told."""
+    """True if one element packs several values, so that zeros cannot be counted."""
 
     @property
     def size(self) -> int:
-        """Its bytes."""
+        """Size in bytes."""
         return size_of(self.dtype, self.shape) or 0
 
 
 @dataclass
 class Constants:
-    """Which tensors are constant, and which weights lie behind each."""
+    """The constant tensors of a model and the weights behind each."""
 
     behind: dict[tuple[int, str], tuple[Constant, ...]] = field(default_factory=dict)
-    """By scope and name: of a tensor that depends on weights alone."""
+    """Weights behind each tensor that depends on weights alone, by scope and name."""
     folded: set[int] = field(default_factory=set)
-    """Nodes that depend on nothing but constants."""
+    """Nodes that depend only on constants."""
 
     def find(self, scope: Scope, name: str) -> tuple[Constant, ...] | None:
-        """The weights behind a tensor; None where it is no constant."""
+        """Return the weights behind a tensor; None if it is not constant."""
         home = scope.home(name)
         return self.behind.get((id(home), name)) if home is not None else None
 
     def sources(self, site: Site) -> list[Constant]:
-        """The weights that a node reads, each once, in the order of its inputs."""
+        """Return the weights that a node reads, each once, in the order of its inputs."""
         found = (constant for name in site.inputs if name for constant in self.find(site.scope, name) or ())
         return list(dict.fromkeys(found))
 
 
 def find_constants(sites: list[Site], top: Scope) -> Constants:
-    """Follow constants through the model in the order of its nodes."""
+    """Find the constants of a model, in the order of its nodes."""
     constants = Constants()
     seen: set[int] = set()
     for scope in (top, *(site.scope for site in sites)):
@@ -93,7 +93,7 @@ def _add_initializers(constants: Constants, scope: Scope) -> None:
 
 
 def _made_here(site: Site) -> Constant | None:
-    """The constant that a node is, whatever it takes."""
+    """Return the constant that the node itself creates, or None."""
     name = site.outputs[0] if site.outputs else ""
     if site.op == "Constant":
         return _of_attribute(site.node, name)
@@ -104,7 +104,7 @@ def _made_here(site: Site) -> Constant | None:
     dtype = "float32" if value is None else dtype_name(value.data_type)
     zero = value is None or (not any(value.raw_data) and not any(value.float_data))
     shape = known.shape or ()
-    # A state or a padding begins with zeros; what has another value stands for weights that a file was spared.
+    # Zeros are an initial state or padding; any other value replaces weights that the file does not store.
     return Constant(name, dtype, shape, None, 0, 0 if zero or known.shape is None else _count(dtype, shape))
 
 

@@ -1,4 +1,4 @@
-"""The entry: what a model costs, on the shapes of one run or on those that can be inferred."""
+"""Entry of the package: counts the cost of a model on the shapes of one run or on inferred shapes."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ TRACED = "one run without optimization"
 
 @dataclass(frozen=True)
 class Shapes:
-    """What the inputs are, and what a run on them told; without a trace shapes are inferred, and `reason` says why."""
+    """Input shapes and the trace of a run on them; without a trace shapes are inferred, and `reason` says why."""
 
     inputs: Mapping[str, Shape] = field(default_factory=dict)
     batch: int | None = None
     items: int = 1
     dims: Mapping[str, int] = field(default_factory=dict)
     symbols: Mapping[str, int] = field(default_factory=dict)
-    """Values of dims by their names in the model, the batch among them."""
+    """Values of dims by their names in the model, including the batch."""
     trace: Trace | None = None
     reason: str = ""
     bound: CountBound | None = None
@@ -44,7 +44,7 @@ class Shapes:
 
 
 def open_expansion(path: str | os.PathLike[str]) -> Expansion:
-    """The graph of a model taken apart; an .ort file holds none that could be read here."""
+    """Return a model's graph, expanded; raise ModelError for an .ort file, which has no readable graph."""
     model = load_graph(path)
     if model is None:
         what = f"{show(path)} is an .ort file: it holds no graph of nodes that could be counted"
@@ -53,7 +53,7 @@ def open_expansion(path: str | os.PathLike[str]) -> Expansion:
 
 
 def count(path: str | os.PathLike[str], shapes: Shapes | Mapping[str, Shape] | None = None) -> CostProfile:
-    """What each node of the model at `path` costs; nothing is run and nothing is remembered."""
+    """Return the cost of each node of the model at `path`, without running or caching anything."""
     given = shapes if isinstance(shapes, Shapes) else Shapes(dict(shapes or {}))
     return count_expansion(open_expansion(path), Path(path), given)
 
@@ -61,7 +61,7 @@ def count(path: str | os.PathLike[str], shapes: Shapes | Mapping[str, Shape] | N
 def count_expansion(
     expansion: Expansion, path: Path, shapes: Shapes, clock: Callable[[], float] = time.monotonic
 ) -> CostProfile:
-    """The same for a model that was taken apart before."""
+    """Return the cost profile of an expanded model."""
     sites, top = expansion.sites, expansion.top
     if shapes.trace is not None:
         if shapes.trace.is_converted:

@@ -1,4 +1,4 @@
-"""Estimates of what is done to single elements, where no matrices are multiplied."""
+"""Estimated operations of element-wise operators, which multiply no matrices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _per_input(each: int, call: Call) -> Work:
 
 
 def _per_pair(call: Call) -> Work:
-    """Sum, Max, Mean …: one for every input beside the first."""
+    """Sum, Max, Mean …: one operation per output element for every input after the first."""
     return Work(0, call.written() * max(sum(t is not None for t in call.inputs) - 1, 1))
 
 
@@ -38,16 +38,16 @@ def _cast(call: Call) -> Work:
 
 
 def _fourier(call: Call) -> Work:
-    """5 n log2 n for a transform of n along one axis."""
+    """Count 5 n log2 n for a transform of n elements along one axis."""
     data, axis = call.shape(0), call.number("axis", 1)
     inner = data[:-1] if len(data) > 1 and data[-1] in (1, 2) else data
-    # Counted from behind, the axis that tells real from imaginary parts is one, too.
+    # Counted from the end, the axis of real and imaginary parts counts as one too.
     length = data[axis] if -len(data) <= axis < len(data) else inner[-1]
     return Work(0, _transform(math.prod(inner) // max(length, 1), length))
 
 
 def _short_fourier(call: Call) -> Work:
-    """A transform for every frame."""
+    """Count one transform per frame."""
     out = call.out()
     if len(out) < 3:
         raise Unknown("the output has too few dims")
@@ -71,7 +71,7 @@ def _roi(call: Call) -> Work:
 
 
 def _linear(call: Call) -> Work:
-    """Of ai.onnx.ml: rows x coefficients."""
+    """Count rows x coefficients of a linear operator of ai.onnx.ml."""
     data = call.shape(0)
     rows = data[0] if len(data) > 1 else 1
     return Work(rows * call.floats("coefficients"), rows * call.floats("intercepts"))
@@ -134,7 +134,7 @@ ELEMENT: dict[str, Count] = _merge(
         _table(_varying, "NonMaxSuppression Unique"),
     )
 )
-"""Of ONNX itself."""
+"""Count functions of ONNX's own operators."""
 
 ELEMENT_CONTRIB: dict[str, Count] = _merge(
     (
@@ -158,7 +158,7 @@ ELEMENT_CONTRIB: dict[str, Count] = _merge(
         ),
     )
 )
-"""Of ONNX Runtime's own domain."""
+"""Count functions of ONNX Runtime's own domain."""
 
 ELEMENT_NCHWC: dict[str, Count] = _merge(
     (
@@ -167,7 +167,7 @@ ELEMENT_NCHWC: dict[str, Count] = _merge(
         _table(_resize, "Upsample"),
     )
 )
-"""Of its domain for blocked channels."""
+"""Count functions of its domain for blocked channels."""
 
 ELEMENT_ML: dict[str, Count] = _merge(
     (
@@ -186,4 +186,4 @@ ELEMENT_ML: dict[str, Count] = _merge(
         ),
     )
 )
-"""Of ai.onnx.ml."""
+"""Count functions of ai.onnx.ml."""

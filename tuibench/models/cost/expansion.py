@@ -1,4 +1,4 @@
-"""The model as it is counted: bodies in the place of calls of its functions, every node with a name of its own."""
+"""Model with its function calls replaced by their bodies and a unique name for every node."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from tuibench.core.profile import NODES, CountBound
 from tuibench.models.cost.calls import MOST_NODES, UNEXPANDED, called, expanded_lengths, key_of, limit_calls
 from tuibench.models.cost.site import Scope, Site, find_sites
 
-# Whatever else a name may hold would have to survive the profiler's JSON.
+# Any other character would have to survive the profiler's JSON.
 _PLAIN = re.compile(r"[\w./:+-]{1,400}", re.ASCII)
 
 
 @dataclass
 class Expansion:
-    """What is run and counted, and whose each of its nodes is."""
+    """Expanded model with, for each of its nodes, the node of the original that it belongs to."""
 
     model: onnx.ModelProto
     sites: list[Site]
     top: Scope
     owners: list[Site]
-    """For each of `sites` the node of the original that it belongs to."""
+    """The original node for each of `sites`."""
     originals: list[Site]
     names: list[str]
-    """Of each of `sites` in the profiler's events."""
+    """Names of `sites` in the profiler's events."""
     renamed: bool
-    """Whether those are others than in the file."""
+    """True if the names differ from those in the file."""
     bound: CountBound | None = None
     """Set if calls were left out."""
 
 
 def expand(model: onnx.ModelProto) -> Expansion:
-    """Prepare a model for counting; the one that is passed stays as it is."""
+    """Prepare a model for counting, without changing the one passed in."""
     originals, top = find_sites(model.graph)
     flat = None
     if _calls(model, originals):
         bare = _without_weights(model)
         lengths = expanded_lengths(model.functions)
-        # A function that calls itself has no end, so that its calls stay unknown.
+        # A function that calls itself has no end, so its calls stay unknown.
         is_limited = lengths is not None and limit_calls(bare, lengths)
         flat = _inline(model, bare) if lengths is not None else None
     if flat is not None:
@@ -58,7 +58,7 @@ def expand(model: onnx.ModelProto) -> Expansion:
 
 
 def to_bytes(expansion: Expansion) -> bytes:
-    """The model with its nodes under the names that events are told by; its external weights stay where they are."""
+    """Return the model with its nodes under the names used in events; its external weights stay in place."""
     for site, name in zip(expansion.sites, expansion.names, strict=True):
         site.node.name = name
     serialized: bytes = expansion.model.SerializeToString()
@@ -66,7 +66,7 @@ def to_bytes(expansion: Expansion) -> bytes:
 
 
 def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
-    """A copy for the inliner, which copies twice: weights are spared that."""
+    """Return a copy without weights for the inliner, which copies its input twice."""
     bare = onnx.ModelProto(ir_version=model.ir_version, opset_import=model.opset_import, functions=model.functions)
     bare.graph.name = "taken apart"
     for field in ("node", "input", "output", "value_info"):
@@ -75,12 +75,12 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _inline(model: onnx.ModelProto, bare: onnx.ModelProto) -> onnx.ModelProto | None:
-    """The model with bodies in the place of calls."""
+    """Return the model with its calls replaced by their bodies, or None if that fails."""
     try:
         flat = inliner.inline_local_functions(bare)
     except MemoryError:
         raise
-    except Exception:  # a C++ library refuses what is of another opset: calls then stay unknown
+    except Exception:  # the C++ library rejects functions of another opset: their calls stay unknown
         return None
     flat.graph.initializer.extend(model.graph.initializer)
     flat.graph.sparse_initializer.extend(model.graph.sparse_initializer)
@@ -103,9 +103,9 @@ def _calls(model: onnx.ModelProto, sites: list[Site]) -> bool:
 
 
 def _owners(bare: onnx.ModelProto, originals: list[Site], sites: list[Site]) -> list[Site] | None:
-    """The inliner keeps the order: a call gives way to as many nodes as its body has, calls within it replaced too.
+    """Return the original node of each expanded node; the inliner keeps the order of nodes.
 
-    None where it left calls as they were, or nothing of one.
+    A call becomes as many nodes as its expanded body has. Return None if the inliner kept a call or dropped one.
     """
     lengths = expanded_lengths(bare.functions)
     if lengths is None or any(called(site.node) in lengths for site in sites):

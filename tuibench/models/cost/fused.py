@@ -1,4 +1,4 @@
-"""Operators into which ONNX Runtime fuses several of ONNX, as they stand in models that it has saved."""
+"""Operators into which ONNX Runtime fuses several ONNX operators, as found in models that it saved."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ _GELU = 8
 
 
 def count_fused_conv(call: Call) -> Work:
-    """A convolution, what is added to it, and an activation."""
+    """Count a convolution, an addition and an activation."""
     work, out = count_conv(call), call.written()
     return _add(work, out * (int(call.has(3)) + int(bool(call.words("activation")))))
 
 
 def count_fused_gemm(call: Call) -> Work:
-    """A product and an activation."""
+    """Count a product and an activation."""
     work = count_gemm(call)
     return _add(work, call.written() if call.words("activation") else 0)
 
 
 def count_gelu_gemm(call: Call) -> Work:
-    """A product and a Gelu."""
+    """Count a product and a Gelu."""
     return _add(count_gemm(call), _GELU * call.written())
 
 
 def count_fused_matmul(call: Call) -> Work:
-    """Either side may be transposed, its batch dims with it: the output tells the rest."""
+    """Count a product with optionally transposed operands and batch dims; the output shows the other sizes."""
     left = call.shape(0)
     if len(left) < 2 or not call.number("transA"):
         depth = left[-1] if left else 0
@@ -40,7 +40,7 @@ def count_fused_matmul(call: Call) -> Work:
 
 
 def count_matmul_activation(call: Call) -> Work:
-    """A product, what is added to it, and an activation."""
+    """Count a product, an addition and an activation."""
     return _add(count_matmul(call), call.written())
 
 

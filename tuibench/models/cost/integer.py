@@ -1,4 +1,4 @@
-"""Multiply-accumulates of operators whose products are of integers."""
+"""Multiply-accumulates of operators that multiply integers."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from tuibench.models.cost.matrix import count_conv, count_gemm, count_matmul
 from tuibench.models.cost.recurrent import count_dynamic_lstm
 
 _RESCALE = 2
-"""Operations that bring one sum back to 8 bits: a scale and a zero point."""
+"""Operations that convert one sum back to 8 bits: a scale and a zero point."""
 
 
 def count_qlinear_conv(call: Call) -> Work:
-    """x, its scale and zero point, then the kernel at 3 and the bias at 8."""
+    """Count with the kernel at input 3 and the bias at 8; x, its scale and its zero point come first."""
     return _integer(count_conv(call, 3, 8), _RESCALE * call.written())
 
 
 def count_conv_integer(call: Call) -> Work:
-    """Sums stay as they are."""
+    """Count a convolution whose sums stay integers."""
     return _integer(count_conv(call, bias=None))
 
 
 def count_qlinear_matmul(call: Call) -> Work:
-    """a and b at 0 and 3."""
+    """Count with the operands at inputs 0 and 3."""
     return _integer(count_matmul(call, 0, 3), _RESCALE * call.written())
 
 
 def count_matmul_integer(call: Call) -> Work:
-    """a and b beside each other."""
+    """Count with the operands at inputs 0 and 1."""
     return _integer(count_matmul(call))
 
 
 def count_dynamic_matmul(call: Call) -> Work:
-    """The left side is quantized on the way, the result brought back to floats; a bias may be added."""
+    """Count quantizing the left operand, the product, its conversion to floats and an optional bias."""
     bias = call.written() if call.has(4) else 0
     return _integer(count_matmul(call), 4 * call.elements(0) + _RESCALE * call.written() + bias)
 
 
 def count_matmul_to_float(call: Call) -> Work:
-    """Both sides are integers, the result is not; a bias at 6."""
+    """Count an integer product with a float result; the bias is input 6."""
     return _integer(count_matmul(call), (_RESCALE + int(call.has(6))) * call.written())
 
 
 def count_qgemm(call: Call) -> Work:
-    """a and b at 0 and 3, the bias at 6."""
+    """Count with the operands at inputs 0 and 3, the bias at 6."""
     return _integer(count_gemm(call, 0, 3, 6), _RESCALE * call.written())
 
 
 def count_matmul_nbits(call: Call) -> Work:
-    """The right side lies packed in blocks: only its attributes tell its shape. Its products are of floats."""
+    """Count float products with a right operand packed in blocks, whose shape only the attributes show."""
     depth, columns = call.number("K"), call.number("N")
     if depth <= 0 or columns <= 0:
         raise Unknown("its attributes K and N are not there")

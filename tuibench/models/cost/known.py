@@ -1,4 +1,4 @@
-"""What is known of each node's executions, whether one run told it or inference did."""
+"""Known executions of each node, from a traced run or from inference."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tuibench.models.cost.trace import Trace, Variant
 from tuibench.models.graph import dtype_name
 
 _TOLD = ("If", "Loop", "Scan")
-"""Those whose subgraphs the engine runs as they are; others it rewrites beforehand."""
+"""Operators whose subgraphs the engine runs unchanged; it rewrites others beforehand."""
 _SHAPELESS = ("Cast", "CastLike", "Dropout", "Identity")
-"""Their output has the shape of their input."""
+"""Operators whose output has the shape of their input."""
 Tensors = Sequence[Tensor | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A node on certain tensors, so many times."""
+    """Executions of a node on the same tensors, with their number."""
 
     inputs: Tensors
     outputs: Tensors
@@ -30,16 +30,16 @@ class Execution:
 
 @dataclass
 class Known:
-    """By the index of the node."""
+    """Executions per node, by node index."""
 
     times: dict[int, int | None]
     variants: dict[int, list[tuple[Variant, int]]] = field(default_factory=dict)
     reasons: dict[int, str] = field(default_factory=dict)
-    """Why a node does not run."""
+    """Reasons why nodes do not run."""
     traced: bool = False
 
     def executions(self, site: Site) -> list[Execution]:
-        """Each kind of execution; a node of which no run told has one, on what is known of its tensors."""
+        """Return each kind of execution; for an untraced node, one with the known tensors."""
         told = self.variants.get(site.index)
         if not told:
             times = self.times[site.index]
@@ -53,7 +53,7 @@ class Known:
 def learn_from_trace(
     sites: Sequence[Site], top: Scope, names: Sequence[str], trace: Trace, inputs: Mapping[str, Tensor]
 ) -> Known:
-    """Put the shapes of a run where they belong."""
+    """Return the executions of a traced run, and store its shapes in the scopes."""
     for name, tensor in (*inputs.items(), *trace.outputs.items()):
         top.learn(name, tensor)
     known = Known({}, traced=True)
@@ -68,7 +68,7 @@ def learn_from_trace(
         most[id(site.scope)] = max(most.get(id(site.scope), 0), trace.times(name))
     for site, name in zip(sites, names, strict=True):
         times = trace.times(name) or (1 if site.scope.owner < 0 else most[id(site.scope)])
-        # One without events in a graph that ran was replaced by the engine, or taken for a constant.
+        # A node without events in a graph that ran was replaced by the engine or treated as a constant.
         known.times[site.index] = times
         if not times and sites[site.scope.owner].op in _TOLD:
             known.reasons[site.index] = "lies in a branch or loop that did not run"
@@ -78,14 +78,14 @@ def learn_from_trace(
 
 
 def skip_folded(known: Known, constants: Constants) -> None:
-    """What depends on constants alone is computed before the first inference."""
+    """Mark nodes that depend only on constants as computed before the first inference."""
     for index in constants.folded:
         known.times[index], known.variants[index] = 0, []
         known.reasons[index] = DONE_BEFORE
 
 
 def _bridge(sites: Sequence[Site], known: Known) -> None:
-    """The shapes behind nodes that the engine drops even without optimization, such as one of two casts in a row."""
+    """Infer shapes of nodes that the engine drops even without optimization, such as one of two casts in a row."""
     for site in sites:
         if site.op in _SHAPELESS and site.index not in known.variants and site.inputs and site.outputs:
             kind = next((int(a.i) for a in site.node.attribute if a.name == "to"), 0)
@@ -109,7 +109,7 @@ def _look_up(site: Site, names: Sequence[str]) -> Tensors:
 
 
 def _fit(site: Site, names: Sequence[str], told: Sequence[Tensor]) -> Tensors:
-    """The profiler leaves out what is not passed, and what is no tensor."""
+    """Return the traced tensors by position; the profiler leaves out omitted inputs and values that are no tensors."""
     if sum(map(bool, names)) != len(told):
         return _look_up(site, names)
     rest = iter(told)
@@ -117,6 +117,6 @@ def _fit(site: Site, names: Sequence[str], told: Sequence[Tensor]) -> Tensors:
 
 
 def _own_type(site: Site, name: str, told: Tensor) -> Tensor:
-    """The shape that a kernel saw, in the type of the model where that is known."""
+    """Return the traced shape with the model's element type, if that is known."""
     dtype = site.scope.tensor(name).dtype
     return told if dtype in ("", told.dtype) else Tensor(dtype, told.shape)

@@ -1,4 +1,4 @@
-"""How many bytes of activations there are at once: each lives from the node that makes it to the last that reads it."""
+"""Peak bytes of activations; each lives from the node that makes it to the last node that reads it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tuibench.models.graph import text
 
 @dataclass
 class _Lives:
-    """In one graph, by place in its order: what begins before a node and what ends after it."""
+    """Lifetimes in one graph, by node index: names that begin before a node, and the last reader of each name."""
 
     begin: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
     last: dict[str, int] = field(default_factory=dict)
 
 
 def find_peak(sites: Sequence[Site], top: Scope, constants: Constants, known: Known) -> int | None:
-    """The most bytes alive at once, nothing computed in place; None where a size is not known."""
+    """Return the peak of bytes alive at once, without in-place computation; None if a size is unknown."""
     running = [site for site in sites if known.times[site.index] != 0]
     lives = _find_lives(running, sites, top)
     peaks: dict[int, int] = {}
-    # Inner graphs stand behind the node that they belong to, so that backwards they come first.
+    # Inner graphs come after the node that owns them, so the reverse order handles them first.
     scopes = {id(site.scope): site.scope for site in reversed(running)}
     scopes.setdefault(id(top), top)
     for scope in sorted(scopes.values(), key=lambda s: -s.owner):
@@ -53,7 +53,7 @@ def _find_lives(running: Sequence[Site], sites: Sequence[Site], top: Scope) -> d
 
 
 def _read(lives: dict[int, _Lives], sites: Sequence[Site], site: Site, name: str) -> None:
-    """A name is alive in its own graph up to the node there that reads it, be it from within a subgraph."""
+    """Extend a name's life in its own graph to the node there that reads it, directly or in a subgraph."""
     home, at = site.scope.home(name), site
     while at.scope is not home and at.scope.owner >= 0:
         at = sites[at.scope.owner]

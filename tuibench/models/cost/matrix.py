@@ -1,4 +1,4 @@
-"""Multiply-accumulates of the matrix operators of ONNX itself."""
+"""Multiply-accumulates of ONNX's own matrix operators."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tuibench.models.cost.call import Call, Count, Unknown, Work
 from tuibench.models.cost.tensor import Shape
 
 _SAMPLING = 8
-"""Operations for one value between four pixels."""
+"""Operations to interpolate one value between four pixels."""
 
 
 def count_conv(call: Call, kernel: int = 1, bias: int | None = 2) -> Work:
-    """Every output element takes one kernel over the channels of its group; taps on padding count, as is usual."""
+    """Count one kernel over the channels of its group per output element; taps on padding count, as is usual."""
     weights = at_least(call.shape(kernel), 3, "the kernel")
     out = call.written()
     biased = bias is not None and call.has(bias)
@@ -21,13 +21,13 @@ def count_conv(call: Call, kernel: int = 1, bias: int | None = 2) -> Work:
 
 
 def count_conv_transpose(call: Call) -> Work:
-    """Every input element is spread by one kernel over the output channels of its group."""
+    """Count one kernel over the output channels of its group per input element."""
     weights = at_least(call.shape(1), 2, "the kernel")
     return Work(call.elements(0) * math.prod(weights[1:]), call.written() if call.has(2) else 0, call.quantized)
 
 
 def count_deform_conv(call: Call) -> Work:
-    """A convolution whose taps lie between pixels: each is first made of four."""
+    """Count a convolution whose taps lie between pixels: each tap is first interpolated from four."""
     weights = at_least(call.shape(1), 3, "the kernel")
     out = at_least(call.out(), 3, "the output")
     taps = out[0] * call.shape(0)[1] * math.prod(out[2:]) * math.prod(weights[2:])
@@ -35,19 +35,19 @@ def count_deform_conv(call: Call) -> Work:
 
 
 def count_gemm(call: Call, left: int = 0, right: int = 1, bias: int = 2) -> Work:
-    """Rows x columns x depth; the rows are the batch."""
+    """Count rows x columns x depth; the rows are the batch."""
     rows, depth = _turned(call.shape(left), call.number("transA"))
     columns = _turned(call.shape(right), call.number("transB"))[1]
     return Work(rows * columns * depth, rows * columns if call.has(bias) else 0, call.quantized)
 
 
 def count_matmul(call: Call, left: int = 0, right: int = 1) -> Work:
-    """A product for every matrix of the batch; either side may be a vector, and batches are broadcast."""
+    """Count one product per matrix of the batch; either operand may be a vector, and batches are broadcast."""
     return Work(matmul_macs(call.shape(left), call.shape(right)), 0, call.quantized)
 
 
 def matmul_macs(left: Shape, right: Shape) -> int:
-    """Multiply-accumulates of numpy's matmul."""
+    """Return the multiply-accumulates of numpy's matmul."""
     if not left or not right:
         raise Unknown("one side of the product is a single number")
     rows, columns = (left[-2] if len(left) > 1 else 1), (right[-1] if len(right) > 1 else 1)
@@ -55,15 +55,15 @@ def matmul_macs(left: Shape, right: Shape) -> int:
 
 
 def broadcast(*shapes: Shape) -> Shape:
-    """The shape that several become together."""
+    """Return the common shape of several broadcast shapes."""
     rank = max(map(len, shapes), default=0)
     padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
-    # A dim of 0 beats 1 as any other does.
+    # A dim of 0 replaces 1 like any other dim.
     return tuple(next((d for d in dims if d != 1), 1) for dims in zip(*padded, strict=True))
 
 
 def count_einsum(call: Call) -> Work:
-    """Operands taken together one after the other; where nothing is summed away, products are element-wise."""
+    """Count operands combined one after the other; a step that sums over no label is element-wise."""
     terms, result = _parse(call.words("equation"), [len(call.shape(n)) for n in range(len(call.inputs))])
     sizes: dict[str, int] = {}
     for number, term in enumerate(terms):
@@ -83,7 +83,7 @@ def count_einsum(call: Call) -> Work:
 
 
 def _parse(equation: str, ranks: Sequence[int]) -> tuple[list[list[str]], list[str]]:
-    """The labels of each operand and of the result; those behind an ellipsis are numbers, counted from the last."""
+    """Return the labels of each operand and of the result; labels of an ellipsis are numbers, counted from the last."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     parts = left.split(",")
     if len(parts) != len(ranks):
@@ -105,7 +105,7 @@ def _labels(part: str, rank: int) -> list[str]:
 
 
 def at_least(shape: Shape, rank: int, what: str) -> Shape:
-    """The shape, or Unknown where it has too few dims to be what it should."""
+    """Return the shape; raise Unknown if it has fewer than `rank` dims."""
     if len(shape) < rank:
         raise Unknown(f"{what} has {len(shape)} dims, not {rank}")
     return shape

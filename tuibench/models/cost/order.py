@@ -1,4 +1,4 @@
-"""The child's task: a model costed on inputs that were made for it, or on those that are made here."""
+"""The child's task `cost`: counts a model on existing inputs or on inputs made here."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ from tuibench.models.reference import TrialError
 
 
 class Tracer(Protocol):
-    """Runs a model without optimization and tells what its profiler wrote."""
+    """Runs a model without optimization and returns the profile that the engine wrote."""
 
     def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
-        """The outputs for one feed, or TrialError."""
+        """Return the outputs for one feed; raise TrialError if the engine refuses."""
 
     max_s: float | None
     """Seconds that all runs may take together; None for no limit."""
     is_overdue: bool
-    """Whether a run was ended by that."""
+    """True if that limit ended a run."""
 
     def end(self) -> str | None:
-        """Where that lies, after which it runs no more; None where the model was never loaded."""
+        """End the session and return the path of its profile; None if the model was never loaded."""
 
 
 OpenTracer = Callable[[str | bytes, str, str], Tracer]
-"""Takes a path, or the bytes of a model and the folder of its external weights, and where to write."""
+"""Takes a path, or a model's bytes and the folder of its external weights, and the output directory."""
 
 
 @dataclass(frozen=True)
 class _Task:
-    """One request, its model taken apart."""
+    """One request with its expanded model."""
 
     path: Path
     expansion: Expansion
@@ -62,10 +62,10 @@ class _Task:
     available_bytes: int
     point: Point | None
     loop_s: float | None = None
-    """Set if runs are for shapes alone: loops are limited then."""
+    """Set if runs are only for shapes; loops are limited then."""
 
     def trace(self, open_tracer: OpenTracer) -> Shapes:
-        """What the nodes see in one run."""
+        """Return the shapes that the nodes see in one run."""
         if self.expansion.bound is not None:
             return self.guess("the model was not run, as it has too many nodes")
         try:
@@ -84,7 +84,7 @@ class _Task:
         return self._bounded(SECONDS, self.loop_s) if tracer.is_overdue and self.loop_s is not None else found
 
     def _source(self) -> tuple[tuple[str | bytes, str], Mapping[int, int]]:
-        """The model to run, and the turns that its loops are limited to."""
+        """Return the model to run, and the limits of its loops in turns."""
         if self.loop_s is None:
             source = locate_weights(self.expansion, self.path) if self.expansion.renamed else (str(self.path), "")
             return source, {}
@@ -94,7 +94,7 @@ class _Task:
         return (str(self.path), ""), limits
 
     def _bounded(self, code: str, limit: float) -> Shapes:
-        """Shapes without the run that reached a limit."""
+        """Return shapes for a run that reached a limit, without using the run."""
         bound = CountBound(code, limit, len(self.expansion.sites))
         return replace(self.guess("the run reached a limit"), bound=bound)
 
@@ -120,7 +120,7 @@ class _Task:
         return Shapes(inputs, point.batch, point.items, point.dims, symbols, trace)
 
     def guess(self, reason: str) -> Shapes:
-        """Input shapes as they would be tried first, for inference without a run."""
+        """Return the input shapes of the first candidate, for inference without a run."""
         if self.point is not None:
             given = self.point
             shapes = {fed.name: fed.shape for fed in given.inputs}
@@ -145,27 +145,27 @@ class _Task:
         return {**dims, **dict.fromkeys(self._layout.batch, 1 if batch is None else batch)}
 
     def _make_point(self, tracer: Tracer) -> Point:
-        """Inputs made as for a benchmark."""
+        """Make inputs as for a benchmark."""
         model = self.expansion.model
         check_external(model, self.path)
-        # Of a summary the preparer wants the interface alone; a whole one would read and hash every weight.
+        # The preparer needs only the interface; a full summary would read and hash every weight.
         summary = ModelSummary(str(self.path), "", 0, 0, input_ports(model.graph), output_ports(model.graph))
         order = Order(self.spec, 0, Path(self.work_dir), self.available_bytes, reference=False)
         return Preparer(order, summary, model, tracer.run, lambda _stage, _point: None).carry_out()[0]
 
 
 def carry_out(request: Mapping[str, Any], available_bytes: int, open_tracer: OpenTracer) -> CostProfile:
-    """Count what was asked for; the shapes come from one run wherever the model runs."""
+    """Count the requested model; take the shapes from one run if the model runs."""
     path = locate(request["path"]).path
     point = from_plain(Point, request["point"]) if request.get("point") else None
     expansion = open_expansion(path)
-    # A directory of its own, because the run's holds inputs of the same names.
+    # Use a separate directory, because the run's directory contains inputs of the same names.
     with tempfile.TemporaryDirectory(prefix="cost-", dir=request["run_dir"]) as work_dir:
         task = _Task(
             path, expansion, _spec(request, str(path)), work_dir, available_bytes, point, request.get("loop_s")
         )
         static = request.get("static")
-        # Who asks for no run says why, as after one that did not end.
+        # A request without a run gives the reason, for example a run that did not end.
         shapes = (
             task.guess(static if isinstance(static, str) else "no run was asked for")
             if static
@@ -175,7 +175,7 @@ def carry_out(request: Mapping[str, Any], available_bytes: int, open_tracer: Ope
 
 
 def _spec(request: Mapping[str, Any], path: str) -> BenchmarkSpec:
-    """What was asked, as far as inputs go."""
+    """Return the request's spec, as far as it concerns inputs."""
     if request.get("spec"):
         asked: BenchmarkSpec = from_plain(BenchmarkSpec, request["spec"])
         return replace(asked, models=(ModelSource(path, path),), inputs=replace(asked.inputs, distinct=1))

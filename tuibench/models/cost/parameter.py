@@ -1,4 +1,4 @@
-"""Whose weights are whose: each is counted once, at the first node that reads it while the model runs."""
+"""Assigns each weight to one node: the first that reads it while the model runs."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Holding:
 
 
 def share_out(sites: list[Site], constants: Constants, count_zeros: CountZeros) -> list[Holding]:
-    """What each node holds, in their order."""
+    """Return the holding of each node, in node order."""
     claimed: set[Constant] = set()
     held: dict[int, Holding] = {}
-    # What depends on constants alone is computed beforehand, so its weights are those of whoever reads the result.
+    # Nodes that depend only on constants are computed beforehand; their weights belong to the reader of the result.
     for site in [s for s in sites if s.index not in constants.folded]:
         held[site.index] = _hold(constants.sources(site), claimed, count_zeros)
     for site in [s for s in sites if s.index in constants.folded]:
@@ -37,7 +37,7 @@ def share_out(sites: list[Site], constants: Constants, count_zeros: CountZeros) 
 
 
 def _own(constants: Constants, site: Site) -> tuple[Constant, ...]:
-    """The constant that the node itself is, where nobody else reads it."""
+    """Return the constant that the node itself creates; it counts here only if no other node reads it."""
     if site.op not in ("Constant", "ConstantOfShape") or not site.outputs:
         return ()
     return constants.find(site.scope, site.outputs[0]) or ()

@@ -1,4 +1,4 @@
-"""How weights of few bits are read: what stands for zero in them, and which of them are packed."""
+"""Marks zero points and packing of quantized weights, so that they are counted correctly."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WEIGHTS = {
     "com.microsoft.QAttention": (1, 7),
     "com.microsoft.GatherBlockQuantized": (0, 3),
 }
-"""Where the weight and its zero point stand."""
+"""Input positions of the weight and its zero point."""
 _BIASES = {"QLinearConv": 8, "com.microsoft.QLinearConv": 8, "com.microsoft.QGemm": 6}
 _SCALES = {
     "QuantizeLinear": (1, 2),
@@ -52,7 +52,7 @@ _SCALES = {
         (1, 2, 3, 4),
     ),
 }
-"""Where scales and zero points stand, in whichever domain: they are no weights that were learned."""
+"""Input positions of scales and zero points, in any domain: they are no learned weights."""
 _PACKED = ("com.microsoft.MatMulNBits", "com.microsoft.MatMulBnb4")
 _LOOKUP = "com.microsoft.GatherBlockQuantized"
 _FLOAT_PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul", "Einsum"})
@@ -60,7 +60,7 @@ _DEQUANTIZE = ("DequantizeLinear", "com.microsoft.DequantizeLinear")
 
 
 def describe_weights(sites: list[Site], constants: Constants) -> None:
-    """Say of each quantized weight how it is to be counted."""
+    """Set for each quantized weight how its elements and zeros are counted."""
     for site in sites:
         for number in _scales_of(site):
             scale = _only(constants, site, number)
@@ -81,13 +81,13 @@ def describe_weights(sites: list[Site], constants: Constants) -> None:
 def _scales_of(site: Site) -> Sequence[int]:
     name = site.op.removeprefix("com.microsoft.")
     if name == "QLinearConcat":
-        # The result's first, then each tensor with its own two.
+        # Scale and zero point of the result come first, then each tensor with its own two.
         return [number for number in range(len(site.inputs)) if number % 3 != 2]
     return _SCALES.get(name, ())
 
 
 def multiplies_integers(site: Site) -> bool:
-    """Whether both factors of a product of floats were 8 bits just before."""
+    """Return whether both factors of a float product were dequantized from 8 bits."""
     return site.op in _FLOAT_PRODUCTS and len(site.inputs) > 1 and all(_was_eight(site, n) for n in (0, 1))
 
 
@@ -99,7 +99,7 @@ def _was_eight(site: Site, number: int) -> bool:
 
 
 def _element_type(dequantize: Site) -> str:
-    """What is dequantized; where a run never told, the zero point says it too."""
+    """Return the element type before dequantization; taken from the zero point if a run did not show it."""
     known = dequantize.scope.tensor(dequantize.inputs[0]).dtype
     if not known and len(dequantize.inputs) > 2 and dequantize.inputs[2]:
         return dequantize.scope.tensor(dequantize.inputs[2]).dtype
@@ -129,7 +129,7 @@ def _mark_packed(weight: Constant | None, site: Site) -> None:
 
 
 def _mark_bytes(weight: Constant | None, site: Site) -> None:
-    """Of bytes that hold several numbers each; what stands for zero is no 0 where nobody says it."""
+    """Set the count of numbers packed into bytes; without a zero point, zeros cannot be counted."""
     bits = next((int(attribute.i) for attribute in site.node.attribute if attribute.name == "bits"), 4)
     if weight is not None and weight.dtype == "uint8" and bits in (2, 4, 8):
         weight.elements = 8 // bits * math.prod(weight.shape)

@@ -1,4 +1,4 @@
-"""Multiply-accumulates of recurrent layers: every step of every direction takes two matrices."""
+"""Multiply-accumulates of recurrent layers: each step of each direction multiplies two matrices."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from tuibench.models.cost.call import Call, Count, Unknown, Work
 from tuibench.models.cost.matrix import at_least
 
 _ELEMENT = {4: 17, 3: 14, 1: 3}
-"""Operations per cell and step by the number of gates: sums, activations and what mixes the states."""
+"""Operations per cell and step, by the number of gates: sums, activations and the mixing of states."""
 
 
 def count_lstm(call: Call) -> Work:
-    """Four gates."""
+    """Count four gates."""
     return _count(call, 4)
 
 
 def count_gru(call: Call) -> Work:
-    """Three gates."""
+    """Count three gates."""
     return _count(call, 3)
 
 
 def count_rnn(call: Call) -> Work:
-    """One."""
+    """Count one gate."""
     return _count(call, 1)
 
 
 def count_dynamic_lstm(call: Call) -> Work:
-    """Its matrices are of 8 bits and lie the other way round."""
+    """Count an LSTM with transposed 8-bit matrices."""
     data = at_least(call.shape(0), 3, "the input")
     directions, inside, width = at_least(call.shape(1), 3, "the weights")[:3]
     cells, steps = width // 4, data[0] * data[1] * directions
@@ -35,7 +35,7 @@ def count_dynamic_lstm(call: Call) -> Work:
 
 
 def _count(call: Call, gates: int) -> Work:
-    # Sequences that end early are counted whole: their lengths are data.
+    # Count sequences that end early in full: their lengths are data.
     data = at_least(call.shape(0), 3, "the input")
     directions, width, inside = at_least(call.shape(1), 3, "the weights")[:3]
     cells = at_least(call.shape(2), 3, "the recurrent weights")[2]

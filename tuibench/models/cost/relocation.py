@@ -1,4 +1,4 @@
-"""A renamed model as bytes: they lie nowhere, so that its external weights are told by where they really are."""
+"""Serializes a renamed model; bytes have no directory, so external weights get paths relative to a common folder."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tuibench.models.graph import walk_weights
 
 
 def locate_weights(expansion: Expansion, path: Path) -> tuple[bytes, str]:
-    """The bytes of the model that is run, and the folder of its external weights.
+    """Return the bytes of the model to run, and the folder of its external weights.
 
-    A download cache links to files elsewhere, which the engine follows for a model with a path alone.
+    A download cache links to files elsewhere; the engine follows such links only for a model loaded from a path.
     """
     serialized = to_bytes(expansion)
     real = _real_paths(expansion.model, path)
@@ -23,7 +23,7 @@ def locate_weights(expansion: Expansion, path: Path) -> tuple[bytes, str]:
     if all(os.path.dirname(found) == beside for found in real.values()):
         return serialized, beside
     folder = os.path.commonpath([os.path.dirname(found) for found in real.values()])
-    # A copy, since zeros are still to be read from where the model says.
+    # Change a copy, since zeros are still read from the model's own locations.
     moved = onnx.ModelProto.FromString(serialized)
     for tensor in walk_weights(moved):
         for entry in tensor.external_data:
@@ -34,7 +34,7 @@ def locate_weights(expansion: Expansion, path: Path) -> tuple[bytes, str]:
 
 
 def _real_paths(model: onnx.ModelProto, path: Path) -> dict[str, str]:
-    """By the location that the model names; ModelError where a file is missing or outside of its place."""
+    """Return the real path of each location in the model; raise ModelError if a file is missing or elsewhere."""
     sizes: dict[Path, int] = {}
     return {
         entry.value: os.path.realpath(extent(tensor, path, sizes).path)

@@ -1,4 +1,4 @@
-"""The graph as those see it who count: every node with the scope that its names are looked up in."""
+"""Graph for counting: every node with the scope in which its names are looked up."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tuibench.models.node import walk
 
 @dataclass(eq=False)
 class Scope:
-    """The names of one graph; those that it does not hold are looked up in the graph around it."""
+    """The names of one graph; other names are looked up in the enclosing graph."""
 
     graph: onnx.GraphProto
     owner: int = -1
-    """The node whose subgraph it is; -1 at the top."""
+    """Index of the node whose subgraph this is; -1 at the top."""
     around: Scope | None = None
     sites: list[Site] = field(default_factory=list)
     tensors: dict[str, Tensor] = field(default_factory=dict)
@@ -25,14 +25,14 @@ class Scope:
     weights: dict[str, onnx.TensorProto] = field(default_factory=dict)
 
     def home(self, name: str) -> Scope | None:
-        """The scope that makes a name or was given it."""
+        """Return the scope that defines a name."""
         found: Scope | None = self
         while found is not None and name not in found.tensors and name not in found.makers:
             found = found.around
         return found
 
     def tensor(self, name: str) -> Tensor:
-        """What is known of a tensor by its name here."""
+        """Return the known type and shape of a tensor by its name in this scope."""
         scope: Scope | None = self
         while scope is not None:
             found = scope.tensors.get(name)
@@ -44,7 +44,7 @@ class Scope:
         return _NOTHING_KNOWN
 
     def learn(self, name: str, tensor: Tensor) -> None:
-        """Add what became known of a name of this scope; a shape that is known already stays."""
+        """Add the type or shape of a name of this scope; a known shape stays."""
         old = self.tensors.get(name)
         if old is None:
             self.tensors[name] = tensor
@@ -53,34 +53,34 @@ class Scope:
             self.tensors[name] = Tensor(old.dtype or tensor.dtype, shape)
 
     def maker(self, name: str) -> Site | None:
-        """The node that makes a tensor."""
+        """Return the node that makes a tensor."""
         scope = self.home(name)
         return scope.makers.get(name) if scope is not None else None
 
 
 @dataclass(eq=False)
 class Site:
-    """One node where it stands."""
+    """One node and its scope."""
 
     index: int
     id: str
     op: str
     name: str
-    """As in the file."""
+    """Name in the file."""
     node: onnx.NodeProto
     scope: Scope
     inputs: tuple[str, ...]
-    """As the node has them, '' for those left out."""
+    """Names of the inputs, '' for omitted ones."""
     outputs: tuple[str, ...]
     inner: list[Scope] = field(default_factory=list)
-    """Its subgraphs."""
+    """The subgraphs of the node."""
 
 
 _NOTHING_KNOWN = Tensor("", None)
 
 
 def find_sites(graph: onnx.GraphProto) -> tuple[list[Site], Scope]:
-    """Every node of a model in the order of `walk`, and the scope at the top."""
+    """Return every node of a model in the order of `walk`, and the top scope."""
     top = _scope(graph)
     scopes: dict[int, Scope] = {id(graph): top}
     by_id: dict[str, Site] = {}
@@ -107,7 +107,7 @@ _GRAPHS = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
 
 
 def _scope(graph: onnx.GraphProto, owner: Site | None = None) -> Scope:
-    """A scope that knows its weights already."""
+    """Return a scope filled with its weights and inputs."""
     if owner is None:
         scope = Scope(graph)
     else:

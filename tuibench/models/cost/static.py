@@ -1,4 +1,4 @@
-"""Shapes without a run: ONNX's own inference on a copy without weights, trip counts where constants tell them."""
+"""Infers shapes without a run, with ONNX's own inference on a copy without weights, and trip counts from constants."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _LARGE_BYTES = 1024
 def infer(
     model: onnx.ModelProto, sites: Sequence[Site], top: Scope, shapes: Mapping[str, Shape], dims: Mapping[str, int]
 ) -> Known:
-    """Fill the scopes with what can be inferred; `dims` are the values of symbols."""
+    """Fill the scopes with inferred shapes; `dims` has the values of symbols."""
     _read_values(model.graph, top, dims)
     for name, shape in shapes.items():
         top.tensors[name] = Tensor(top.tensor(name).dtype, shape)
     inferred = _infer(_strip(model, shapes))
     if inferred is not None:
-        # Both are walked in the same order, so that their nodes are pairs.
+        # Both are walked in the same order, so their nodes correspond one to one.
         others, _ = find_sites(inferred.graph)
         done: set[int] = set()
         pairs = [(top, inferred.graph)]
@@ -54,7 +54,7 @@ def _times(sites: Sequence[Site]) -> dict[int, int | None]:
 
 
 def _strip(model: onnx.ModelProto, shapes: Mapping[str, Shape]) -> onnx.ModelProto:
-    """A copy whose large weights are inputs: inference reads the small ones alone, and copies all of them twice."""
+    """Return a copy with large weights as inputs: inference reads only small ones, and copies all of them twice."""
     bare = onnx.ModelProto(ir_version=max(model.ir_version, 4), opset_import=model.opset_import)
     graph, source = bare.graph, model.graph
     graph.name = "stripped"
@@ -86,7 +86,7 @@ def _infer(bare: onnx.ModelProto) -> onnx.ModelProto | None:
         return shape_inference.infer_shapes(bare, data_prop=True)
     except MemoryError:
         raise
-    except Exception:  # a model that contradicts itself raises classes of a C++ library; what the file says is left
+    except Exception:  # a model that contradicts itself raises a C++ library's types; only declared shapes remain
         return None
 
 

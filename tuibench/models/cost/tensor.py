@@ -1,4 +1,4 @@
-"""What is known of a tensor without its values: element type and shape."""
+"""Element type and shape of a tensor, without its values."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ EIGHT_BITS = ("int8", "uint8")
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """One tensor; '' and None where the type or the shape is not known."""
+    """One tensor; '' for an unknown type, None for an unknown shape."""
 
     dtype: str
     shape: Shape | None
 
     @property
     def elements(self) -> int | None:
-        """How many it has."""
+        """Number of elements."""
         return None if self.shape is None else math.prod(self.shape)
 
     @property
     def size(self) -> int | None:
-        """Its bytes; None for text too, which has no fixed size."""
+        """Size in bytes; None if unknown, and for text, which has no fixed size."""
         return size_of(self.dtype, self.shape)
 
 
 def size_of(dtype: str, shape: Shape | None) -> int | None:
-    """Bytes of so many elements of a type, those of less than a byte packed."""
+    """Return the bytes of a shape in an element type; types of less than a byte are packed."""
     bits = ELEMENT_BITS.get(dtype)
     return None if bits is None or shape is None else (math.prod(shape) * bits + 7) // 8
 
 
 def profiler_dtype(name: str) -> str:
-    """The name of an element type here for the one that ONNX Runtime's profiler writes."""
+    """Return this package's name of an element type in ONNX Runtime's profile."""
     return _PROFILER_NAMES.get(name, name)
 
 
 def is_parameter_type(dtype: str) -> bool:
-    """Whether elements of this type are weights that were learned."""
+    """Return whether elements of this type are learned weights."""
     return dtype.startswith(("float", "bfloat", "complex")) or dtype in QUANTIZED

@@ -1,4 +1,4 @@
-"""What one run of ONNX Runtime without optimization told: which nodes ran how often, and on which shapes."""
+"""Trace of one ONNX Runtime run without optimization: how often each node ran, and on which shapes."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from tuibench.models.cost.tensor import Tensor, profiler_dtype
 _SUFFIX = "_kernel_time"
 _CONVERSION = "InsertedPrecisionFreeCast_"
 MOST_EVENTS = 1_000_000
-"""ONNX Runtime's profiler writes so many and drops what comes after."""
+"""Limit of ONNX Runtime's profiler, which drops later events."""
 MOST_VARIANTS = 256
-"""Different shapes of one node in a run that are kept apart; more are counted as the last of them."""
+"""Different shapes of one node kept apart per run; further ones count as the last of them."""
 
 Variant = tuple[tuple[Tensor, ...], tuple[Tensor, ...]]
-"""What a node read and wrote in one execution, without what is left out."""
+"""Tensors that a node read and wrote in one execution, without omitted ones."""
 
 
 @dataclass
 class Trace:
-    """By the name of the node."""
+    """Executions per node, by node name."""
 
     variants: dict[str, Counter[Variant]] = field(default_factory=dict)
     outputs: dict[str, Tensor] = field(default_factory=dict)
-    """Of the model."""
+    """Outputs of the model."""
     events: int = 0
     is_converted: bool = False
-    """Whether the engine converts types around nodes, so that the events tell of others than the model's."""
+    """True if the engine converts types around nodes, so that events have other types than the model."""
 
     is_cut: bool = False
-    """Whether the profiler stopped writing before any run was over, which it tells last."""
+    """True if the profiler stopped before any run ended; the event of the whole run comes last."""
 
     def times(self, name: str) -> int:
-        """How often a node ran."""
+        """Return how often a node ran."""
         return sum(self.variants[name].values()) if name in self.variants else 0
 
 
 def read_profile(path: str | os.PathLike[str]) -> Trace:
-    """Sort by node what the profiler wrote of the last run that came to its end.
+    """Read the profile of the last complete run, sorted by node.
 
-    It writes a line for each event, which are read one at a time: whole, a loop's profile takes gigabytes.
+    Each event is a line, and lines are read one at a time: a loop's whole profile would take gigabytes.
     """
     start, end, events = _last_run(path)
     trace = Trace()
@@ -61,7 +61,7 @@ def read_profile(path: str | os.PathLike[str]) -> Trace:
 
 
 def _last_run(path: str | os.PathLike[str]) -> tuple[int, int, int]:
-    """When it began and ended, the end before the beginning where there is none; and the events of all runs."""
+    """Return start and end of the last run, and the events of all runs; the end is before the start if no run ended."""
     start, end, events = 0, -1, 0
     for line in _lines(path, "{"):
         events += 1
@@ -77,7 +77,7 @@ def _lines(path: str | os.PathLike[str], word: str) -> Iterator[str]:
 
 
 def _parse(line: str) -> dict[str, Any]:
-    """One event; nothing where a name that the engine made of a tensor's breaks the line, as names of ours do not."""
+    """Parse one event; {} for a line broken by an engine-made tensor name. Names assigned by tuibench break no line."""
     try:
         event = json.loads(line.strip().rstrip(","))
     except ValueError:

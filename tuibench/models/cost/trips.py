@@ -1,4 +1,4 @@
-"""How often a subgraph runs, where constants and shapes alone tell it."""
+"""Trip counts of subgraphs, if constants and shapes alone determine them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tuibench.models.cost.site import Scope, Site
 from tuibench.models.graph import text
 
 _ENDLESS = 2**31
-"""A limit beyond this is how exporters write that there is none."""
+"""Exporters write a limit above this for a loop without a limit."""
 
 
 def count_trips(site: Site) -> int | None:
-    """Of the subgraphs of a node; 1 for branches, None where only a run could tell."""
+    """Return how often a node's subgraphs run; 1 for branches, None if only a run can show it."""
     if site.op == "If":
         return 1
     if site.op == "Loop":
@@ -24,7 +24,7 @@ def count_trips(site: Site) -> int | None:
 
 
 def _loop_trips(site: Site) -> int | None:
-    """The limit, where the body never says to stop."""
+    """Return the limit if the body never stops early."""
     limit = scalar(site.scope, site.inputs[0]) if site.inputs and site.inputs[0] else None
     begins = scalar(site.scope, site.inputs[1]) if len(site.inputs) > 1 and site.inputs[1] else 1
     if begins == 0 or (limit is not None and limit <= 0):
@@ -48,7 +48,7 @@ def _goes_on(site: Site) -> bool:
 
 
 def _scan_trips(site: Site) -> int | None:
-    """The length of the axis that is scanned."""
+    """Return the length of the scanned axis."""
     numbers = {attribute.name: attribute for attribute in site.node.attribute}
     count = int(numbers["num_scan_inputs"].i) if "num_scan_inputs" in numbers else 0
     if not 0 < count <= len(site.inputs):
@@ -60,7 +60,7 @@ def _scan_trips(site: Site) -> int | None:
 
 
 def scalar(scope: Scope, name: str) -> int | None:
-    """The value of a constant of one element."""
+    """Return the value of a constant with one element."""
     home = scope.home(name)
     if home is None:
         return None

@@ -1,4 +1,4 @@
-"""Limits for loops while a model is run for its shapes: an endless one ends after a known number of turns."""
+"""Loop limits for runs that find shapes: an endless loop ends after a known number of turns."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tuibench.models.cost.trace import Trace
 from tuibench.models.cost.trips import scalar
 
 MOST_EXECUTED = 75_000
-"""Nodes that one loop may run: the profiler keeps about 2 kB for each, and a model is run twice."""
+"""Limit of node executions in one loop: the profiler keeps about 2 kB for each, and a model is run twice."""
 LOOPS = ("Loop", "Scan")
 
 
 @contextmanager
 def limited_loops(expansion: Expansion) -> Iterator[Mapping[int, int]]:
-    """Give loops without a lower limit one, as long as the block lasts; yields the turns by the index of the loop.
+    """Limit loops that have no lower limit while the block runs; yield the turns by loop index.
 
-    A limit that only a run tells stays as it is.
+    A limit that only a run can show stays unchanged.
     """
     limits = _limits(expansion.sites)
     before = {index: list(expansion.sites[index].node.input) for index in limits}
@@ -41,7 +41,7 @@ def limited_loops(expansion: Expansion) -> Iterator[Mapping[int, int]]:
 
 
 def reached(expansion: Expansion, limits: Mapping[int, int], trace: Trace) -> bool:
-    """Check whether a loop ran as often as its limit lets it."""
+    """Return whether a loop ran as often as its limit allows."""
     names = expansion.names
     return any(
         trace.times(names[site.index]) >= limits.get(site.scope.owner, MOST_EXECUTED + 1) for site in expansion.sites

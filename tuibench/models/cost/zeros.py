@@ -1,4 +1,4 @@
-"""Zeros of each weight, a value of its own standing for 0 where a weight is quantized so."""
+"""Counts the zeros of each weight, with the zero point as 0 in quantized weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BUDGET = ZeroBudget()
 
 
 class Zeros:
-    """Counts within a budget of time and bytes; what is left out is said in notes."""
+    """Counts zeros within a budget of time and bytes; notes list what was not counted."""
 
     def __init__(self, path: Path, clock: Callable[[], float], budget: ZeroBudget = _BUDGET) -> None:
         self._path = path
@@ -30,7 +30,7 @@ class Zeros:
         self._notes: dict[str, None] = {}
 
     def count(self, constant: Constant) -> int:
-        """How many of its elements are zero; 0 where they were not counted."""
+        """Return how many elements are zero; 0 if they were not counted."""
         if constant.proto is None or constant.packed:
             return constant.zeros
         self._left -= constant.size
@@ -51,14 +51,14 @@ class Zeros:
             return 0
 
     def notes(self) -> tuple[str, ...]:
-        """Why some zeros were not counted."""
+        """Return the reasons why zeros were not counted."""
         return tuple(self._notes)
 
     def _note(self, words: str) -> None:
         self._notes[words] = None
 
     def _zero_point(self, constant: Constant | None) -> int | None:
-        """The one value that stands for 0; None where there are several or it is not told."""
+        """Return the one value that represents 0; None if there are several or it is unknown."""
         if constant is None:
             return 0
         if constant.proto is None or is_external(constant.proto):
