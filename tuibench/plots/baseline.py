@@ -117,7 +117,7 @@ def marks_of(cell: CellResult) -> tuple[tuple[str, float], ...]:
 
 
 def samples_figure(cell: CellResult, name: str = "p50") -> Figure | None:
-    """Draw ms/batch over time: the median within the range of each moment, one execution after the other."""
+    """Return a figure of ms/batch over time: each moment's median within its range, execution by execution."""
     points, breaks = samples_of(cell)
     if not points:
         return None
@@ -134,7 +134,7 @@ def samples_figure(cell: CellResult, name: str = "p50") -> Figure | None:
 
 
 def samples_of(cell: CellResult) -> tuple[tuple[Point, ...], tuple[int, ...]]:
-    """Return the series of all executions, each of width one, and the index of each execution's first point."""
+    """Return the series of all executions, each of width one, and the indices where a further execution begins."""
     points: list[Point] = []
     breaks: list[int] = []
     kept = [execution.series for execution in cell.executions if execution.series]

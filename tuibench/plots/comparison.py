@@ -72,17 +72,17 @@ def _held(selection: Selection) -> str:
 
 
 def comparison_figure(old: RunResult, new: RunResult, selection: Selection | None = None) -> Figure:
-    """Draw both results over cores, batches or shapes."""
+    """Return a figure of both results over cores, batches or shapes."""
     return figure_of(together(old, new, selection))
 
 
 def ratio_figure(
     old: RunResult, side: SideBySide, axis: str, near: tuple[str, str] = ("", ""), *, turned: bool = False
 ) -> Figure:
-    """Draw the time ratio new / old over an axis of the old result, one line per combination of other settings.
+    """Return a figure of the time ratio new / old over an axis of the old result.
 
-    The axis is cores, batch or `dim NAME`. If there are too many lines, the pair with the cell keys `near` comes first.
-    `turned` draws old / new.
+    The axis is cores, batch or `dim NAME`; each combination of the other settings has a line. If there are
+    too many lines, that of the pair with the cell keys `near` comes first. `turned` is old / new.
     """
     grid = make_grid(old)
     at = {place.cell.key: place for place in grid.places}
@@ -135,7 +135,7 @@ def _names(rests: list[_Rest]) -> list[str]:
 
 
 def samples_comparison(old: CellResult, new: CellResult, names: tuple[str, str] = ("old", "new")) -> Figure:
-    """Draw ms/batch over time of two cells, execution by execution."""
+    """Return a figure of ms/batch over time of two cells, execution by execution."""
     sides = [(name, *samples_of(cell)) for name, cell in zip(names, (old, new), strict=True)]
     series = tuple(Series(name, tuple(replace(p, low=None, high=None) for p in ps), bs) for name, ps, bs in sides if ps)
     count = max((sum(bool(e.series) for e in cell.executions) for cell in (old, new)), default=0)

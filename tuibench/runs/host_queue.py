@@ -146,7 +146,7 @@ class HostQueue:
     def share(self) -> bool:
         """Measure without waiting; return whether another run measures or is queued.
 
-        Take the name only if there is none, so that queued runs are not passed.
+        Take the name only if there is none: queued runs keep their turn.
         """
         others = (ticket for ticket in find_tickets(self._name, self._root) if ticket != self._ticket)
         return bool(self._waiting(others)) or not self._take()

@@ -59,7 +59,7 @@ class Parts:
     """Keyed by (main node of a row, form)."""
     weights: tuple[LayerLoss, ...] | None = None
     begin: dict[str, Any] = field(default_factory=dict)
-    """The first line of the loss child."""
+    """The line that the loss child sends before its first change."""
     points: dict[tuple[str, str], LossPoint] = field(default_factory=dict)
     """Keyed by (layer, level), in the order of measurement."""
     answer: dict[str, Any] = field(default_factory=dict)

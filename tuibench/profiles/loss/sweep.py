@@ -110,7 +110,7 @@ class _Sweeping:
         return feeds[: max(self.asked.samples, 1)]
 
     def _run_as_it_is(self, path: Path, feeds: Sequence[Feed]) -> tuple[list[Feed], Outputs]:
-        """Run the model unchanged and with its constants folded; return the samples and their float outputs.
+        """Run the model unchanged, as optimized by its engine; return the samples and their float outputs.
 
         Drop samples whose outputs cannot be compared, unless that would drop all of them.
         """
