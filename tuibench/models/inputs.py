@@ -59,7 +59,7 @@ class Synthesis:
         return sum(self._bytes(port) for port in self.layout.ports)
 
     def require_room(self, available_bytes: int) -> None:
-        """Raise ModelError for an input of an unsupported type, or too large for the memory, with the flag that helps."""
+        """Raise ModelError for an input of an unsupported type, or one too large for the memory."""
         for port in self.layout.ports:
             if not self._is_known(port):
                 what = f"input '{show(port.name, 60)}' is a {port.kind} of {show(port.dtype, 40)}"

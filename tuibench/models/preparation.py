@@ -166,7 +166,7 @@ class _PointMaker:
         return replace(point, dims=dict(candidate.dims), chosen=chosen), samples[0]
 
     def _give_up(self, first: Point | None) -> Point:
-        """Return an inputs failure if other inputs could be passed; otherwise the first point, which the workers try."""
+        """Return an inputs failure if other inputs could be passed; else return the first point for the workers."""
         if first is not None and not self._search.has_choice:
             reason = f"ONNX Runtime: {shorten(self._refusals[0])}"
             return replace(first, reference=Reference(None, None, None, reason))
