@@ -25,7 +25,7 @@ def test_message_without_enough_room_ends_with_an_ellipsis() -> None:
     assert message_rows("no layer has a value", 8, 0) == ()
 
 
-def test_message_of_wide_characters_is_centred() -> None:
+def test_message_of_wide_characters_is_wrapped_by_columns() -> None:
     rows = message_rows("層のどれにも値がありません。もう一度", 12, 3)
     assert text_of(rows) == "層のどれにも\n値がありませ\nん。もう一度"
     assert {sum(width_of(text) for text, _ in row) for row in message_rows("層のどれにも値が", 7, 2)} == {7}
