@@ -1,4 +1,4 @@
-"""Bundles give back what was put in, whatever the names and kinds, without pickle and without half files."""
+"""Bundles return their input for any names and kinds, without pickle and without partial files."""
 
 from __future__ import annotations
 
@@ -72,21 +72,21 @@ def test_raw_bits_carry_their_logical_type(tmp_path: Path) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(st.characters(), max_size=20), unique=True, max_size=4))
-def test_any_name_survives(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
+def test_name_of_any_characters_survives(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
     path = tmp_path_factory.mktemp("n") / "b.npz"
     write_bundle(path, [{name: np.array([i]) for i, name in enumerate(names)}])
     assert {n: int(a[0]) for n, a in read_bundle(path)[0].items()} == {n: i for i, n in enumerate(names)}
     assert all("/" not in member and member.isascii() for member in zipfile.ZipFile(path).namelist())
 
 
-def test_a_shared_array_is_stored_once(tmp_path: Path) -> None:
+def test_shared_array_is_stored_once(tmp_path: Path) -> None:
     mask = np.ones(1000)
     write_bundle(tmp_path / "b.npz", [{"m": mask} for _ in range(8)])
     assert len(zipfile.ZipFile(tmp_path / "b.npz").namelist()) == 1
     assert len(read_bundle(tmp_path / "b.npz")) == 8
 
 
-def test_samples_that_are_rows_of_one_array_are_stored_once_and_come_back_apart(tmp_path: Path) -> None:
+def test_samples_from_rows_of_one_array_are_stored_once(tmp_path: Path) -> None:
     rows = np.arange(39 * 100, dtype=np.float32).reshape(39, 100).copy()
     write_bundle(tmp_path / "b.npz", [{"x": rows[n : n + 32]} for n in range(8)])
     assert (tmp_path / "b.npz").stat().st_size < rows.nbytes + 1000
@@ -95,7 +95,7 @@ def test_samples_that_are_rows_of_one_array_are_stored_once_and_come_back_apart(
     assert not np.shares_memory(back[0]["x"], back[1]["x"]) and back[1]["x"].flags.c_contiguous
 
 
-def test_other_views_are_stored_as_what_they_show(tmp_path: Path) -> None:
+def test_other_views_are_stored_by_their_values(tmp_path: Path) -> None:
     whole = np.arange(40, dtype=np.float32).reshape(10, 4).copy()
     views = [whole[:, 1:3], whole[::2], whole[3], whole[::-1], whole[2:3], whole.view(np.int32)[1:9], whole[4:4]]
     for view in views:
@@ -106,12 +106,12 @@ def test_other_views_are_stored_as_what_they_show(tmp_path: Path) -> None:
     assert len(np.load(tmp_path / "b.npz")["s0.i0"]) == 1, "a view does not drag a large base along"
 
 
-def test_a_row_made_of_one_scalar_comes_back(tmp_path: Path) -> None:
+def test_row_of_one_scalar_comes_back(tmp_path: Path) -> None:
     write_bundle(tmp_path / "b.npz", [{"x": np.ascontiguousarray(np.array(7))}])
     assert read_bundle(tmp_path / "b.npz")[0]["x"].tolist() == [7]
 
 
-def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
+def test_failed_write_leaves_no_file(tmp_path: Path) -> None:
     class Unwritable:
         def __array__(self, *_: object, **__: object) -> None:
             raise RuntimeError("no")
@@ -131,7 +131,7 @@ def test_another_schema_is_refused(tmp_path: Path) -> None:
         read_bundle(tmp_path / "b.npz")
 
 
-def test_pick_is_bounded_spread_and_the_same_every_time() -> None:
+def test_picked_elements_are_bounded_spread_and_repeatable() -> None:
     array = np.arange(10_000)
     chosen = pick(array, 100)
     assert chosen.size == 100 and len(set(chosen.tolist())) == 100
@@ -140,7 +140,7 @@ def test_pick_is_bounded_spread_and_the_same_every_time() -> None:
     assert pick(array, 100).tolist() == chosen.tolist() and pick(array[:50], 100).size == 50
 
 
-def test_a_subset_keeps_its_shape(tmp_path: Path) -> None:
+def test_subset_keeps_its_shape(tmp_path: Path) -> None:
     write_bundle(tmp_path / "b.npz", [{"y": Subset(np.ones(5), (100, 100))}])
     back = read_bundle(tmp_path / "b.npz")[0]["y"]
     assert isinstance(back, Subset) and back.shape == (100, 100) and back.values.tolist() == [1] * 5

@@ -23,7 +23,7 @@ NOISY = result(p50=1.0, cores=8, letter="D")
         ((), None),
     ],
 )
-def test_the_cell_that_a_headline_names_first(cells: tuple[CellResult, ...], wanted: CellResult | None) -> None:
+def test_headlined_cell_is_the_first_in_the_headline(cells: tuple[CellResult, ...], wanted: CellResult | None) -> None:
     assert headlined(cells) is wanted
     amount = f"{wanted.latency_ms['p50'].value:.2f} ms" if wanted is not None else "nothing measured"
     assert headline(cells, {}).startswith("1500 items/s" if wanted is MORE else amount)

@@ -6,7 +6,7 @@ import gc
 from tuibench.core.collector import pause_collector
 
 
-def test_the_collector_is_as_it_was() -> None:
+def test_collector_is_enabled_again_after_an_exception() -> None:
     assert gc.isenabled()
     with contextlib.suppress(KeyError), pause_collector():
         assert not gc.isenabled()

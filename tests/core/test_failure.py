@@ -27,9 +27,9 @@ from tuibench.core.failure import failure_words
         (Failure("exception", "\x1b[2J", "\n"), "failed in \\e[2J"),
     ],
 )  # fmt: skip
-def test_kind_phase_and_reason_are_said_once_each(failure: Failure, words: str) -> None:
+def test_failure_words_give_kind_phase_and_reason_once(failure: Failure, words: str) -> None:
     assert failure_words(failure) == words
 
 
-def test_a_long_reason_is_cut() -> None:
+def test_long_failure_reason_is_cut() -> None:
     assert len(failure_words(Failure("exception", "load", "x" * 5000))) < 330

@@ -9,10 +9,10 @@ import pytest
 from tuibench.core.file_kind import name_kind
 
 
-def test_every_kind_has_its_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_file_kind_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as listener:
-        # Relative, because the path of a socket may not be long.
+        # A relative path, because the path of a socket may not be long.
         monkeypatch.chdir(tmp_path)
         listener.bind("socket")
         words = {str(p): name_kind(os.stat(p).st_mode) for p in (".", "pipe", "/dev/null", "socket")}

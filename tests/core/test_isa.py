@@ -17,6 +17,6 @@ from tuibench.core.isa import isa_words
         ((), ""),
     ],
 )
-def test_what_matters_for_speed_stands_first_by_families(isa: tuple[str, ...], words: str) -> None:
+def test_isa_words_start_with_the_features_that_matter_for_speed(isa: tuple[str, ...], words: str) -> None:
     assert isa_words(isa) == words
     assert len(f" instruction sets: {words}") < 79, "it fits into a terminal of 80 columns"

@@ -5,7 +5,7 @@ from tuibench.core.label import model_names, name_cell, varying_axes
 from tuibench.core.spec import ModelSource
 
 
-def test_only_what_varies_is_said_besides_what_always_matters() -> None:
+def test_cell_name_has_only_varying_and_important_parts() -> None:
     one, other = asked(dims={"n": 32}), asked(engine="openvino", dims={"n": 64}, model_sha256="b" * 64)
     assert name_cell(one, ()) == "sync, 2 cores, batch 1"
     axes = varying_axes([one, other])
@@ -14,7 +14,7 @@ def test_only_what_varies_is_said_besides_what_always_matters() -> None:
     assert varying_axes([one]) == varying_axes([]) == ()
 
 
-def test_streams_are_those_used_and_a_model_without_batch_has_none() -> None:
+def test_cell_name_has_the_streams_used_and_no_missing_batch() -> None:
     streams = asked(scenario="async", streams=4, batch=None, cores=1)
     assert name_cell(streams, ()) == "async, 1 core, 4 streams"
     assert name_cell(streams, (), streams=1) == "async, 1 core, 1 stream"
@@ -24,18 +24,18 @@ def test_streams_are_those_used_and_a_model_without_batch_has_none() -> None:
     assert name_cell(streams, (), streams=3, was=was, was_streams=3) == "async, 1 core, 3 streams"
 
 
-def test_the_headline_leaves_cores_and_batch_of_streams_to_where_they_vary() -> None:
+def test_brief_name_of_streams_has_cores_and_batch_only_if_varying() -> None:
     sync, streams = asked(cores=16), asked(scenario="async", cores=16, streams=4)
     assert name_cell(sync, (), brief=True) == "sync, 16 cores, batch 1"
     assert name_cell(streams, (), brief=True) == "async, 4 streams"
     assert name_cell(streams, ("cores", "batch"), brief=True) == "async, 16 cores, batch 1, 4 streams"
 
 
-def test_foreign_names_cannot_drive_a_terminal() -> None:
+def test_foreign_names_in_a_cell_name_are_escaped() -> None:
     hostile = asked(engine="\x1b[2J", dims={"\n": 1})
     assert name_cell(hostile, ("model", "engine", "dims"), model="\r") == "\\r, \\e[2J, sync, 2 cores, batch 1, \\n=1"
 
 
-def test_files_of_one_name_keep_their_directories() -> None:
+def test_models_with_equal_file_names_keep_their_directories() -> None:
     assert model_names([ModelSource("a/m.onnx", ""), ModelSource("b/n.onnx", "")]) == ["m.onnx", "n.onnx"]
     assert model_names([ModelSource("a/m.onnx", ""), ModelSource("b/m.onnx", "")]) == ["a/m.onnx", "b/m.onnx"]

@@ -19,20 +19,20 @@ def rows(found: Any) -> list[dict[str, Any]]:
 
 
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=20), st.integers(1, 300))
-def test_rows_come_back_in_their_order(given_rows: list[tuple[Any, Any]], times: int) -> None:
+def test_packed_rows_come_back_in_order(given_rows: list[tuple[Any, Any]], times: int) -> None:
     many = given_rows * times
     packed = pack(("a", "b"), list(zip(*many, strict=True)))
     assert packed is not None
     assert rows(json.loads(json.dumps(packed))) == [{"a": a, "b": b} for a, b in many]
 
 
-def test_many_rows_are_packed_in_blocks_none_of_which_takes_long() -> None:
+def test_many_rows_are_packed_in_small_blocks() -> None:
     packed = pack(("n",), [list(range(60_000))])
     assert packed is not None and len(packed["blocks"]) > 20
     assert [row["n"] for row in rows(packed)] == list(range(60_000))
 
 
-def test_what_could_not_be_read_back_is_not_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_too_large_to_read_back_is_not_packed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tuibench.core.packed._MOST_BYTES", 1000)
     assert pack(("a",), [["x" * 1100]]) is None
     packed = pack(("a",), [["x" * 900]])
@@ -58,7 +58,7 @@ def zipped(value: Any) -> str:
         zipped([[1, 2, 3]]),
     ],
 )
-def test_whatever_else_stands_there_is_refused(block: str) -> None:
+def test_invalid_block_is_refused(block: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         rows({"columns": ["a"], "rows": 2, "blocks": [block]})
     assert rows({"columns": ["a"], "rows": 2, "blocks": [zipped([[1, 2]])]}) == [{"a": 1}, {"a": 2}]

@@ -43,36 +43,36 @@ WHOLE = Branch(
 )
 
 
-def test_what_was_made_plain_is_built_again() -> None:
+def test_plain_record_is_built_again_equal() -> None:
     assert from_plain(Branch, json.loads(json.dumps(to_plain(WHOLE)))) == WHOLE
 
 
-def test_what_newer_writers_know_is_ignored_and_what_older_ones_did_not_has_its_default() -> None:
+def test_unknown_fields_are_ignored_and_missing_ones_have_defaults() -> None:
     assert from_plain(Branch, {"leaf": {"weight": 1.0, "colour": "green"}, "news": 1}) == Branch(Leaf(1.0))
 
 
-def test_a_whole_number_is_a_float_where_one_is_meant_and_nowhere_else() -> None:
+def test_integer_becomes_a_float_only_in_a_float_field() -> None:
     built = from_plain(Branch, {"leaf": {"weight": 3}, "either": 3})
     assert (type(built.leaf.weight), type(built.either)) == (float, int)
 
 
-def test_none_is_none_where_it_may_be() -> None:
+def test_none_is_kept_in_an_optional_field() -> None:
     assert from_plain(Branch, {"leaf": {"weight": 1.0}, "maybe": None, "either": None}).maybe is None
 
 
-def test_a_dict_is_a_copy() -> None:
+def test_dict_field_is_a_copy() -> None:
     data: dict[str, Any] = {"leaf": {"weight": 1.0}, "anything": {"a": 1}}
     from_plain(Branch, data).anything["a"] = 2
     assert data["anything"] == {"a": 1}
 
 
 @pytest.mark.parametrize("row", [[1], [1, {"weight": 1.0}, 2]])
-def test_a_row_of_another_length_is_an_error(row: list[Any]) -> None:
+def test_tuple_of_another_length_is_an_error(row: list[Any]) -> None:
     with pytest.raises(ValueError, match="zip"):
         from_plain(Branch, {"leaf": {"weight": 1.0}, "pair": row})
 
 
-def test_what_is_missing_is_an_error() -> None:
+def test_missing_required_field_is_an_error() -> None:
     with pytest.raises(TypeError):
         from_plain(Leaf, {})
 
@@ -80,7 +80,7 @@ def test_what_is_missing_is_an_error() -> None:
 MANY = 3000
 
 
-def test_long_tuples_are_packed_wherever_they_stand_and_built_again() -> None:
+def test_long_tuples_are_packed_at_any_depth_and_built_again() -> None:
     leaves = tuple(Leaf(n / 7, ("name", str(n))) for n in range(MANY))
     whole = replace(WHOLE, below=(WHOLE,) * LEAST, leaves=leaves)
     compact = json.loads(json.dumps(to_compact(whole)))
@@ -89,7 +89,7 @@ def test_long_tuples_are_packed_wherever_they_stand_and_built_again() -> None:
     assert len(json.dumps(compact["leaves"])) < len(json.dumps(to_plain(whole.leaves))) / 3
 
 
-def test_short_ones_stay_as_they_are_and_so_does_what_is_no_dataclass() -> None:
+def test_short_tuples_and_other_values_are_not_packed() -> None:
     short = Branch(Leaf(1.0, ("a",) * MANY), leaves=(Leaf(2.0),) * (LEAST - 1), anything={"x": list(range(MANY))})
     assert to_compact(short) == to_plain(short)
 
@@ -107,7 +107,7 @@ def test_packed_rows_of_other_versions_are_built_like_single_ones() -> None:
         built({"either": [1, 2]})
 
 
-def test_the_collector_rests_while_many_are_built_and_not_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_collector_pauses_while_many_rows_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
     rests: list[bool] = []
 
     def watched(found: Any) -> Any:

@@ -9,11 +9,11 @@ from tuibench.core.remote import is_remote, public_name, remote_scheme
     ("token", "remote"),
     [("hf:o/r", True), ("HTTPS://h/m", True), ("http://h/m", False), ("sample:tiny", False), ("m.onnx", False)],
 )
-def test_what_is_to_be_fetched(token: str, remote: bool) -> None:
+def test_remote_token_is_recognized(token: str, remote: bool) -> None:
     assert is_remote(token) is remote
 
 
-def test_a_path_has_no_scheme() -> None:
+def test_path_has_no_scheme() -> None:
     assert remote_scheme("hf") == "" and remote_scheme("zoo:x") == "zoo"
 
 
@@ -26,5 +26,5 @@ def test_a_path_has_no_scheme() -> None:
         ("https://[broken", "https:…"),
     ],
 )
-def test_secrets_are_left_out(token: str, public: str) -> None:
+def test_secrets_are_removed_from_a_public_name(token: str, public: str) -> None:
     assert public_name(token) == public

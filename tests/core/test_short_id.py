@@ -33,11 +33,11 @@ RERUN = {NEW: OLD}
         ("abi2", NEW),
     ],
 )
-def test_whatever_names_one_benchmark_means_it(token: str, expected: str) -> None:
+def test_token_of_one_benchmark_resolves_to_it(token: str, expected: str) -> None:
     assert resolve(token, IDS, RERUN) == expected
 
 
-def test_what_names_several_lists_them() -> None:
+def test_ambiguous_token_lists_its_benchmarks() -> None:
     with pytest.raises(UnknownId, match="may be 2 benchmarks") as caught:
         resolve("12", IDS, RERUN)
     assert "ab12" in caught.value.hint
@@ -45,25 +45,25 @@ def test_what_names_several_lists_them() -> None:
     assert "cdef" not in caught.value.hint
 
 
-def test_a_short_id_on_screen_wins_over_a_beginning() -> None:
+def test_short_id_on_screen_wins_over_a_prefix() -> None:
     ending = "01M1000000000RKVQKEBZ901M3"
     assert resolve("01m3", (NEW, ending), {}) == ending
 
 
 @pytest.mark.parametrize("token", ["zzzz", "", "last~3", "cd12~", "\x1b]0;x\x07", "~"])
-def test_what_names_none_says_what_there_is(token: str) -> None:
+def test_unknown_token_is_refused_with_a_hint(token: str) -> None:
     with pytest.raises(UnknownId) as caught:
         resolve(token, IDS, RERUN)
     assert caught.value.hint
     assert "\x1b" not in caught.value.message
 
 
-def test_without_benchmarks_nothing_can_be_meant() -> None:
+def test_last_without_a_run_is_refused() -> None:
     with pytest.raises(UnknownId, match="there is no run yet"):
         resolve("last", (), {}, noun="run")
 
 
-def test_names_are_four_characters_unless_shared() -> None:
+def test_short_ids_have_four_characters_unless_shared() -> None:
     shared = "01M2000000000RKVQKEBZXCDEF"
     assert short_id(NEW) == "ab12"
     assert short_ids((*IDS, shared)) == {NEW: "ab12", MIDDLE: "cd12", OLD: "z9cdef"[1:], shared: "xcdef"}

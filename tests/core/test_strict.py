@@ -11,7 +11,7 @@ from tuibench.core.strict import fits, strictly
 
 
 @pytest.mark.parametrize("value", [COSTS, ROOFLINE, ZEROS, make_run(), *LOSSES])
-def test_what_we_make_fits(value: Any) -> None:
+def test_own_values_pass_the_strict_check(value: Any) -> None:
     assert strictly(type(value))(to_plain(value)) == value
 
 
@@ -31,13 +31,13 @@ def test_what_we_make_fits(value: Any) -> None:
         ("reason", None),
     ],
 )
-def test_a_value_of_another_type_is_refused(name: str, value: Any) -> None:
+def test_value_of_another_type_is_refused(name: str, value: Any) -> None:
     with pytest.raises(TypeError, match="no Roofline"):
         strictly(Roofline)(to_plain(ROOFLINE) | {name: value})
     assert strictly(Roofline)(to_plain(ROOFLINE) | {"f32_gflops": 3}).f32_gflops == 3.0
 
 
-def test_every_level_is_looked_at() -> None:
+def test_strict_check_covers_every_level() -> None:
     assert fits(dict[str, tuple[int, str]], {"a": (1, "b")}) and fits(Any, object())
     assert not fits(dict[str, tuple[int, str]], {"a": (1, 2)}) and not fits(dict[str, int], {1: 1})
     assert not fits(tuple[int, str], (1, "b", 2)) and not fits(tuple[int, ...], [1])

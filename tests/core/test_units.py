@@ -3,7 +3,7 @@ from __future__ import annotations
 from tuibench.core.units import count_of, ms, percent, scaled, short, size, table_ms
 
 
-def test_a_noun_goes_with_its_number() -> None:
+def test_noun_agrees_with_its_number() -> None:
     assert [count_of(n, "core") for n in (0, 1, 2)] == ["0 cores", "1 core", "2 cores"]
 
 
@@ -21,7 +21,7 @@ def test_large_counts_are_scaled_and_small_ones_are_not() -> None:
     assert [scaled(n) for n in counts] == ["0", "212", "61.1 k", "999 k", "1.00 M", "4.00 M", "1.20 G", "5.00 T"]
 
 
-def test_a_time_in_a_column_fits_into_it() -> None:
+def test_time_in_a_column_fits_into_it() -> None:
     values = (12345.6, 1.234, 0.0353, 0.003234, 0.001, 0.00032351, 0.0000004, 0.0)
     assert [table_ms(v) for v in values] == [
         "12346", "1.23", "0.0353", "0.00323", "0.00100", "0.00032", "0.00000", "0"
@@ -29,6 +29,6 @@ def test_a_time_in_a_column_fits_into_it() -> None:
     assert max(len(table_ms(v)) for v in values) == 7
 
 
-def test_units_go_on_as_far_as_sizes_do() -> None:
+def test_units_extend_to_the_largest_sizes() -> None:
     assert [scaled(36893488147e9), scaled(1e25)] == ["36.9 E", "10000000 E"]
     assert [size(5e12), size(461168602e12)] == ["5.00 TB", "461 EB"]

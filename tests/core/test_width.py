@@ -18,17 +18,17 @@ def test_cut_text_never_exceeds_its_room(text: str, room: int) -> None:
     assert width_of(fit_end(text, room)) <= room
 
 
-def test_the_end_is_kept_where_it_counts() -> None:
+def test_fit_end_keeps_the_end_of_a_text() -> None:
     assert fit("name=32", 5) == "name…"
     assert fit_end("name=32", 5) == "…e=32"
     assert fit("name", 4) == "name"
 
 
-def test_the_sign_of_a_cut_can_be_one_of_ascii() -> None:
+def test_ellipsis_may_be_an_ascii_character() -> None:
     assert fit("name=32", 5, "~") == "name~" and fit("name", 4, "~") == "name"
 
 
-def test_lines_are_broken_by_columns() -> None:
+def test_lines_are_wrapped_by_columns() -> None:
     assert wrapped("no layer has a value", 8) == ["no layer", "has a", "value"]
     assert wrapped("値がありません 層", 7) == ["値があ", "りませ", "ん 層"]
     assert wrapped("a longest b", 4) == ["a", "long", "est", "b"]
@@ -38,7 +38,7 @@ def test_lines_are_broken_by_columns() -> None:
 
 
 @given(st.text(st.sampled_from("ab 宽é\u0301"), max_size=30), st.integers(2, 12))
-def test_no_line_is_wider_than_its_room_and_nothing_but_blanks_is_lost(text: str, room: int) -> None:
+def test_wrapped_lines_fit_and_lose_only_blanks(text: str, room: int) -> None:
     lines = wrapped(text, room)
     assert all(line and width_of(line) <= room for line in lines)
     assert "".join(lines).replace(" ", "") == "".join(text.split())
@@ -49,19 +49,19 @@ def test_padding_counts_columns() -> None:
     assert pad("long", 2) == "long"
 
 
-def test_both_ends_are_kept_where_the_middle_tells_least() -> None:
+def test_fit_middle_keeps_both_ends() -> None:
     assert fit_middle("encoder.layer.3.weight", 11) == "encod…eight"
     assert fit_middle("encoder", 7) == "encoder" and fit_middle("encoder", 6) == "en…der"
     assert [fit_middle("encoder", room) for room in (0, 1, 2, 3)] == ["", "…", "e…", "e…r"]
 
 
 @given(st.text(st.sampled_from("abc.…宽é\u0301"), max_size=30), st.integers(0, 20))
-def test_a_text_cut_in_its_middle_never_exceeds_its_room(text: str, room: int) -> None:
+def test_text_cut_in_its_middle_never_exceeds_its_room(text: str, room: int) -> None:
     cut = fit_middle(text, room)
     assert width_of(cut) <= room and (cut == text or room == 0 or "…" in cut)
 
 
-def test_names_that_would_be_cut_to_the_same_keep_what_tells_them_apart() -> None:
+def test_names_cut_to_the_same_text_keep_their_difference() -> None:
     names = [f"stage1.0.conv{n}.weight_quantized" for n in (1, 2)] + ["stem.weight_quantized", "stage1.0.conv1.bias"]
     found = fit_apart(names, 20)
     assert fit_middle(names[0], 20) == fit_middle(names[1], 20) == "stage1.0.…_quantized"

@@ -1,4 +1,4 @@
-"""Engines run within the test's process here, and what they do to it must not reach the tests that come after."""
+"""Engines run in the test process here; their effects on it must not reach later tests."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class _SignalStack(ctypes.Structure):
 
 @pytest.fixture(autouse=True, scope="module")
 def signal_stack() -> Iterator[None]:
-    """Give the thread its own stack for signals back.
+    """Restore the thread's own signal stack.
 
-    OpenVINO puts one of its own there on CPUs with wide registers and frees it while it is in use: the next signal with
-    a handler in Python would be the end of the process.
+    OpenVINO installs its own stack on CPUs with wide registers and frees it while it is in use: the next signal with
+    a Python handler would crash the process.
     """
     libc = ctypes.CDLL(None)
     before = _SignalStack()

@@ -1,4 +1,4 @@
-"""Runs one engine in a fresh interpreter and prints what it saw there as JSON."""
+"""Runs one engine in a fresh interpreter and prints its observations as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tuibench.engines.protocol import Setting
 
 
 def setting(model_path: str, **changes: Any) -> Setting:
-    """A plain setting on the CPUs of this process."""
+    """Return a plain setting on the CPUs of this process."""
     plain: dict[str, Any] = {
         "threads": 1,
         "streams": 1,
@@ -29,7 +29,7 @@ def setting(model_path: str, **changes: Any) -> Setting:
 
 
 def list_modules(engine: str) -> list[str]:
-    """What asking for the capabilities imports."""
+    """Return the modules that reading the capabilities imports."""
     from tuibench.engines import registry
 
     before = set(sys.modules)
@@ -38,7 +38,7 @@ def list_modules(engine: str) -> list[str]:
 
 
 def list_cpus(engine: str, model: str, count: str) -> dict[str, Any]:
-    """The CPUs that each thread may use after a model has run, in a process confined to the first `count`."""
+    """Return the CPUs allowed for each thread after a model ran, in a process confined to the first `count`."""
     cpus = tuple(sorted(os.sched_getaffinity(0))[: int(count)])
     os.sched_setaffinity(0, cpus)
     import numpy as np
@@ -57,7 +57,7 @@ def list_cpus(engine: str, model: str, count: str) -> dict[str, Any]:
 
 
 def weigh(engine: str, model: str) -> dict[str, int]:
-    """Resident bytes before loading, with the model loaded, and after closing it."""
+    """Return resident bytes before loading, with the model loaded, and after closing it."""
     from tuibench.engines import registry
 
     made = registry.make(engine)
@@ -72,7 +72,7 @@ def weigh(engine: str, model: str) -> dict[str, int]:
 
 
 def churn(engine: str, model: str, times: str) -> int:
-    """Make a queue, run it and close everything at once, again and again; how often it came to an end."""
+    """Make a queue, run it and close everything at once, repeatedly; return the number of completed rounds."""
     import numpy as np
 
     from tuibench.engines import registry
@@ -92,7 +92,7 @@ def churn(engine: str, model: str, times: str) -> int:
 
 
 def watch(engine: str, model: str, guard: str, record: str) -> None:
-    """Note in a file whatever reaches for the network or another process, and stop it before it gets there."""
+    """Record in a file and block every access to the network or to another process."""
 
     def hook(event: str, _: tuple[Any, ...]) -> None:
         network = event.startswith("socket.") and event not in ("socket.__new__", "socket.gethostname")

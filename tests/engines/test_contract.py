@@ -1,4 +1,4 @@
-"""What every engine promises the measuring loop, held against ONNX's own reference evaluator."""
+"""Contract of every engine with the measuring loop, compared with ONNX's reference evaluator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ REAL = names()
 
 
 def probe(*args: str, **environment: str) -> Any:
-    """The answer of a fresh interpreter."""
+    """Return the answer of a fresh interpreter."""
     command = [sys.executable, "-m", "tests.engines.probe", *args]
     env = {k: v for k, v in os.environ.items() if k != "CI"} | environment
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
@@ -39,7 +39,7 @@ def probe(*args: str, **environment: str) -> Any:
 
 @pytest.fixture(params=ALL)
 def any_engine(request: pytest.FixtureRequest) -> Engine:
-    """Every engine there is, started."""
+    """Every engine, started."""
     engine = registry.make(request.param)
     engine.start()
     return engine
@@ -47,7 +47,7 @@ def any_engine(request: pytest.FixtureRequest) -> Engine:
 
 @pytest.fixture(params=REAL)
 def engine(request: pytest.FixtureRequest) -> Engine:
-    """Every engine that computes something, started."""
+    """Every engine that computes, started."""
     engine = registry.make(request.param)
     engine.start()
     return engine
@@ -55,7 +55,7 @@ def engine(request: pytest.FixtureRequest) -> Engine:
 
 @pytest.fixture
 def load(engine: Engine, tmp_path: Path) -> Iterator[Callable[..., Session]]:
-    """Loads a case and closes it in the end."""
+    """Loads a case and closes it at the end."""
     sessions: list[Session] = []
 
     def loader(case: make.Case, **changes: Any) -> Session:
@@ -68,13 +68,13 @@ def load(engine: Engine, tmp_path: Path) -> Iterator[Callable[..., Session]]:
 
 
 def expect(case: make.Case, sample: int) -> dict[str, Any]:
-    """The outputs by ONNX's reference, in the order of the model."""
+    """Return the outputs of ONNX's reference evaluator, in the order of the model."""
     outputs = [port.name for port in case.model.graph.output]
     return dict(zip(outputs, ReferenceEvaluator(case.model).run(outputs, case.feeds[sample]), strict=True))
 
 
 def assert_same(actual: dict[str, Any], expected: dict[str, Any]) -> None:
-    """Names in order, types, shapes and values."""
+    """Assert equal names in order, types, shapes and values."""
     assert list(actual) == list(expected)
     for name, value in expected.items():
         assert actual[name].dtype == np.asarray(value).dtype, name
@@ -90,21 +90,23 @@ def test_capabilities_are_known_without_importing_the_engine(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_the_version_is_that_of_the_distribution(name: str) -> None:
+def test_version_is_that_of_the_distribution(name: str) -> None:
     version = registry.make(name).start()
     assert version.startswith(metadata.version(registry.capabilities(name).distribution))
 
 
 @pytest.mark.parametrize("build", make.PLAIN)
 @pytest.mark.parametrize("io", IO_CLASSES)
-def test_each_class_computes_each_sample(load: Callable[..., Session], build: Callable[[], make.Case], io: str) -> None:
+def test_each_io_class_computes_each_sample(
+    load: Callable[..., Session], build: Callable[[], make.Case], io: str
+) -> None:
     case = build()
     session = load(case)
     try:
         bound = session.bind(case.feeds, io)
         outputs = [bound.outputs(i) for i in range(len(case.feeds))]
     except (IoUnavailable, RuntimeError):
-        # The caller falls back; but a class that it can rest on must be there, and fixed shapes can always be bound.
+        # The caller falls back to another class, but one fallback must work, and fixed shapes can always be bound.
         assert io == "bound" and case.name in ("nonzero", "passed_through", "renamed")
         return
     assert bound.io == io
@@ -113,7 +115,7 @@ def test_each_class_computes_each_sample(load: Callable[..., Session], build: Ca
 
 
 @pytest.mark.parametrize("io", IO_CLASSES)
-def test_calls_take_turns_and_leave_what_was_fetched_alone(load: Callable[..., Session], io: str) -> None:
+def test_calls_rotate_samples_and_keep_fetched_outputs(load: Callable[..., Session], io: str) -> None:
     case = make.mlp()
     bound = load(case).bind(case.feeds, io)
     assert len(bound.calls) == len(case.feeds)
@@ -126,7 +128,7 @@ def test_calls_take_turns_and_leave_what_was_fetched_alone(load: Callable[..., S
 
 
 @pytest.mark.parametrize("io", IO_CLASSES)
-def test_inputs_are_taken_once_or_with_the_caller_alive(load: Callable[..., Session], io: str) -> None:
+def test_inputs_are_copied_or_kept_alive(load: Callable[..., Session], io: str) -> None:
     case = make.ids()
     session = load(case)
     feeds = [{name: array.copy() for name, array in feed.items()} for feed in case.feeds]
@@ -138,7 +140,7 @@ def test_inputs_are_taken_once_or_with_the_caller_alive(load: Callable[..., Sess
 
 
 @pytest.mark.parametrize("build", make.ODD)
-def test_odd_types_run_or_are_refused_by_name(load: Callable[..., Session], build: Callable[[], make.Case]) -> None:
+def test_unusual_types_run_or_are_refused_by_name(load: Callable[..., Session], build: Callable[[], make.Case]) -> None:
     case = build()
     session: Session | None
     try:
@@ -181,14 +183,14 @@ def test_ports_are_those_of_the_file(load: Callable[..., Session], build: Callab
 
 
 @pytest.mark.parametrize("content", [b"", b"\x08\x08\x12", b"<!doctype html>", b"version https://git-lfs"])
-def test_garbage_is_an_exception(engine: Engine, tmp_path: Path, content: bytes) -> None:
+def test_invalid_file_raises_an_exception(engine: Engine, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "garbage.onnx"
     path.write_bytes(content)
     with pytest.raises(Exception, match=r".{10}"):
         engine.load(setting(str(path)))
 
 
-def test_an_unknown_precision_is_refused_and_the_known_ones_are_true(engine: Engine, tmp_path: Path) -> None:
+def test_unknown_precision_is_refused_and_known_ones_are_used(engine: Engine, tmp_path: Path) -> None:
     path = make.mlp().save(tmp_path)
     with pytest.raises(Refusal, match="f11"):
         engine.load(setting(path, precision="f11"))
@@ -198,11 +200,11 @@ def test_an_unknown_precision_is_refused_and_the_known_ones_are_true(engine: Eng
             used = str(engine.load(setting(path, precision=precision)).read_back().precision)
         except Refusal as refusal:
             message = str(refusal)
-        # Refused only for want of hardware, and f32 every CPU has.
+        # Only missing hardware is a cause for refusal, and every CPU supports f32.
         assert used == precision or (precision != "f32" and "this CPU" in message)
 
 
-def test_what_was_set_up_is_read_back(any_engine: Engine, tmp_path: Path) -> None:
+def test_settings_are_read_back(any_engine: Engine, tmp_path: Path) -> None:
     count = len(os.sched_getaffinity(0))
     session = any_engine.load(setting(make.mlp().save(tmp_path), threads=count, pin="none"))
     back = session.read_back()
@@ -210,7 +212,7 @@ def test_what_was_set_up_is_read_back(any_engine: Engine, tmp_path: Path) -> Non
     assert (back.threads, back.streams, back.pinned) == (count, 1, "none")
 
 
-def test_the_file_stays_as_it_was(engine: Engine, tmp_path: Path) -> None:
+def test_model_file_is_unchanged(engine: Engine, tmp_path: Path) -> None:
     folder = tmp_path / "models"
     folder.mkdir()
     case = make.ids()
@@ -235,14 +237,14 @@ def test_threads_stay_on_the_cpus_of_the_process(name: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", REAL)
-def test_closing_gives_the_memory_back(name: str, tmp_path: Path) -> None:
+def test_closing_releases_the_memory(name: str, tmp_path: Path) -> None:
     seen = probe("weigh", name, make.mlp(hidden=1 << 21).save(tmp_path))
     taken, kept = seen["loaded"] - seen["before"], seen["closed"] - seen["before"]
     assert taken > 50e6
     assert kept < 0.6 * taken, seen
 
 
-def test_a_queue_is_there_exactly_where_it_is_claimed(any_engine: Engine, tmp_path: Path) -> None:
+def test_queue_exists_exactly_if_it_is_claimed(any_engine: Engine, tmp_path: Path) -> None:
     case = make.mlp()
     session = any_engine.load(setting(case.save(tmp_path), one_at_a_time=False))
     if "queue" not in any_engine.capabilities.stream_kinds:
@@ -258,13 +260,13 @@ def test_a_queue_is_there_exactly_where_it_is_claimed(any_engine: Engine, tmp_pa
     session.close()
 
 
-def test_closing_twice_is_once(any_engine: Engine, tmp_path: Path) -> None:
+def test_closing_twice_is_harmless(any_engine: Engine, tmp_path: Path) -> None:
     session = any_engine.load(setting(make.mlp().save(tmp_path)))
     session.close()
     session.close()
 
 
 def _cpus(text: str) -> set[int]:
-    """The CPUs of a kernel list such as 0-2,5."""
+    """Return the CPUs of a kernel list such as 0-2,5."""
     ends = [part.partition("-") for part in text.split(",")]
     return {cpu for first, _, last in ends for cpu in range(int(first), int(last or first) + 1)}

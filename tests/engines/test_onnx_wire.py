@@ -1,4 +1,4 @@
-"""Names from the wire, against onnx's own parser and against bytes that are no model."""
+"""Names read from the wire format, compared with onnx's parser and tested with invalid bytes."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tuibench.models.port import input_ports
 
 
 @pytest.mark.parametrize("build", make.PLAIN + make.ODD)
-def test_the_names_are_those_that_onnx_reads(build: object, tmp_path: Path) -> None:
+def test_names_match_those_that_onnx_reads(build: object, tmp_path: Path) -> None:
     assert callable(build)
     case = build()
     graph = case.model.graph
     assert read_names(case.save(tmp_path)) == ([i.name for i in graph.input], [o.name for o in graph.output])
 
 
-def test_an_input_with_a_default_need_not_be_fed(tmp_path: Path) -> None:
+def test_input_with_a_default_need_not_be_fed(tmp_path: Path) -> None:
     case = make.mlp()
     case.model.graph.input.insert(0, make.tensor("w1", [8, 16]))
     assert read_names(case.save(tmp_path)) == (["x"], ["y"])
 
 
-def test_an_input_with_a_sparse_default_need_not_be_fed(tmp_path: Path) -> None:
+def test_input_with_a_sparse_default_need_not_be_fed(tmp_path: Path) -> None:
     case = make.mlp()
     case.model.graph.input.insert(0, make.tensor("thin", [8, 16]))
     values = onnx.helper.make_tensor("thin", onnx.TensorProto.FLOAT, [1], [0.5])
@@ -38,7 +38,7 @@ def test_an_input_with_a_sparse_default_need_not_be_fed(tmp_path: Path) -> None:
     assert [port.name for port in input_ports(case.model.graph)] == ["x"]
 
 
-def test_a_name_may_hold_anything_but_broken_utf8(tmp_path: Path) -> None:
+def test_name_may_be_anything_but_invalid_utf8(tmp_path: Path) -> None:
     case = make.mlp()
     for node in case.model.graph.node:
         node.input[:] = ["\x1b[31mµ\n" if name == "x" else name for name in node.input]
@@ -52,7 +52,7 @@ def test_a_name_may_hold_anything_but_broken_utf8(tmp_path: Path) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
 @given(data=st.data())
-def test_a_damaged_file_gives_names_or_a_value_error(data: st.DataObject, tmp_path: Path) -> None:
+def test_damaged_file_gives_names_or_a_value_error(data: st.DataObject, tmp_path: Path) -> None:
     whole = make.two_outputs().model.SerializeToString()
     cut = data.draw(st.integers(1, len(whole)))
     position, byte = data.draw(st.integers(0, cut - 1)), data.draw(st.binary(min_size=1, max_size=1))
@@ -65,12 +65,12 @@ def test_a_damaged_file_gives_names_or_a_value_error(data: st.DataObject, tmp_pa
     try:
         graph = onnx.load(path, load_external_data=False).graph
     except Exception:
-        # Only onnx looks into the nodes as well.
+        # Only onnx parses the nodes as well.
         return
     assert sorted(names[1]) == sorted(o.name for o in graph.output)
 
 
-def test_an_empty_file_is_no_model(tmp_path: Path) -> None:
+def test_empty_file_is_no_model(tmp_path: Path) -> None:
     (tmp_path / "empty.onnx").touch()
     with pytest.raises(ValueError, match="empty"):
         read_names(str(tmp_path / "empty.onnx"))

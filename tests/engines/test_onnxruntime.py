@@ -1,4 +1,4 @@
-"""What is ONNX Runtime's own: where a timed call writes, and who allocates it."""
+"""Behaviour specific to ONNX Runtime: the output buffers of timed calls."""
 
 from __future__ import annotations
 

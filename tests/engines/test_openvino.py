@@ -1,4 +1,4 @@
-"""What is OpenVINO's own: silence on the network, precision, static shapes, and its sentences made short."""
+"""Behaviour specific to OpenVINO: no network access, precision, static shapes, and shortened messages."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tuibench.engines.protocol import IoUnavailable, Refusal
 
 @pytest.fixture
 def engine() -> openvino.OpenVinoEngine:
-    """The engine, imported."""
+    """The imported engine."""
     made = openvino.make()
     made.start()
     return made
 
 
-def test_nothing_reaches_for_the_network_or_the_home(tmp_path: Path, home: Path) -> None:
+def test_engine_uses_neither_network_nor_home(tmp_path: Path, home: Path) -> None:
     before = sorted(home.rglob("*"))
     record = tmp_path / "record"
     probe("watch", "openvino", make.mlp().save(tmp_path), "guarded", str(record))
@@ -34,22 +34,22 @@ def test_nothing_reaches_for_the_network_or_the_home(tmp_path: Path, home: Path)
     assert sorted(home.rglob("*")) == before
 
 
-def test_the_watcher_sees_telemetry_where_it_is_not_kept_out(tmp_path: Path, home: Path) -> None:
+def test_watcher_detects_telemetry_if_it_is_not_blocked(tmp_path: Path, home: Path) -> None:
     record = tmp_path / "record"
     probe("watch", "openvino", make.mlp().save(tmp_path), "unguarded", str(record))
-    # It sends from a child of its own, which was not allowed to start.
+    # It sends from a child process, which the watcher did not allow to start.
     assert "os.fork" in record.read_text()
     assert list(home.glob("intel/*"))
 
 
-def test_the_telemetry_cannot_be_imported_later_either(engine: openvino.OpenVinoEngine) -> None:
+def test_telemetry_cannot_be_imported_later(engine: openvino.OpenVinoEngine) -> None:
     assert engine.start()
     with pytest.raises(ImportError):
         __import__("openvino_telemetry")
     assert sys.modules["openvino"].__version__
 
 
-def test_the_engine_default_is_not_taken_for_f32(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
+def test_engine_default_precision_is_not_taken_for_f32(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
     path = make.image().save(tmp_path)
     capable = sys.modules["openvino"].Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
     back = engine.load(setting(path, precision="engine-default")).read_back()
@@ -63,7 +63,7 @@ def test_the_engine_default_is_not_taken_for_f32(engine: openvino.OpenVinoEngine
 
 
 @pytest.mark.parametrize("precision", ["bf16", "f16"])
-def test_a_precision_that_would_be_replaced_is_refused(
+def test_precision_that_would_be_replaced_is_refused(
     engine: openvino.OpenVinoEngine, tmp_path: Path, precision: str
 ) -> None:
     capable = sys.modules["openvino"].Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
@@ -75,7 +75,7 @@ def test_a_precision_that_would_be_replaced_is_refused(
             engine.load(setting(path, precision=precision))
 
 
-def test_a_hint_that_no_kernel_follows_is_said(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
+def test_precision_hint_without_matching_kernels_is_reported(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
     session = engine.load(setting(make.mlp().save(tmp_path)))
     assert "precision" not in session.read_back().details
     hinted: Any = session
@@ -107,9 +107,7 @@ def test_static_shapes_change_the_session_and_not_the_outputs(
     assert {k: v.tolist() for k, v in one.items()} == {k: v.tolist() for k, v in other.items()}
 
 
-def test_an_unknown_shape_option_and_an_unoptimized_run_are_refused(
-    engine: openvino.OpenVinoEngine, tmp_path: Path
-) -> None:
+def test_unknown_shape_option_and_unoptimized_run_are_refused(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
     path = make.mlp().save(tmp_path)
     with pytest.raises(Refusal, match="'round'"):
         engine.load(setting(path, options={"shape": "round"}))
@@ -118,7 +116,7 @@ def test_an_unknown_shape_option_and_an_unoptimized_run_are_refused(
 
 
 @pytest.mark.parametrize("build", [make.passed_through, make.renamed])
-def test_an_output_that_shares_its_name_with_an_input_is_not_bound(
+def test_output_that_shares_its_name_with_an_input_is_not_bound(
     engine: openvino.OpenVinoEngine, tmp_path: Path, build: Callable[[], make.Case]
 ) -> None:
     case = build()
@@ -144,7 +142,7 @@ def test_bound_outputs_share_one_buffer_and_allocated_ones_do_not(
 
 
 @pytest.mark.parametrize("io", ["bound", "engine-allocated"])
-def test_a_sample_that_cannot_be_run_is_said_and_not_computed_from_leftovers(
+def test_sample_that_cannot_run_is_refused_without_stale_outputs(
     engine: openvino.OpenVinoEngine, tmp_path: Path, io: str
 ) -> None:
     case = make.reshaped()
@@ -154,7 +152,7 @@ def test_a_sample_that_cannot_be_run_is_said_and_not_computed_from_leftovers(
         bound.outputs(2)
 
 
-def test_a_feed_that_does_not_fit_is_refused_by_name(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
+def test_mismatched_feed_is_refused_by_name(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
     session = engine.load(setting(make.mlp().save(tmp_path)))
     with pytest.raises(Refusal, match="'x' was not given"):
         session.bind([{"z": np.zeros((1, 8), dtype=np.float32)}], "bound")
@@ -165,28 +163,28 @@ def test_a_feed_that_does_not_fit_is_refused_by_name(engine: openvino.OpenVinoEn
 
 
 @pytest.mark.parametrize(("build", "words"), [(make.text, "'x' is a tensor of strings"), (make.sequence, "SequenceAt")])
-def test_what_it_cannot_run_is_refused_while_loading(
+def test_unsupported_model_is_refused_while_loading(
     engine: openvino.OpenVinoEngine, tmp_path: Path, build: Callable[[], make.Case], words: str
 ) -> None:
     with pytest.raises(Refusal, match=words):
         engine.load(setting(build().save(tmp_path)))
 
 
-def test_the_format_of_another_engine_is_refused(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
+def test_format_of_another_engine_is_refused(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
     path = tmp_path / "model.ort"
     path.write_bytes(b"\x1c\x00\x00\x00ORTM" + bytes(64))
     with pytest.raises(Refusal, match=r"\.ort"):
         engine.load(setting(str(path)))
 
 
-def test_what_was_read_back_outlives_the_model(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
+def test_read_back_settings_outlive_the_model(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
     session = engine.load(setting(make.mlp().save(tmp_path)))
     before = session.read_back()
     session.close()
     assert session.read_back() == before
 
 
-def test_an_error_is_cut_to_what_it_says() -> None:
+def test_error_message_is_shortened_to_its_content() -> None:
     wrapped = (
         "Exception from src/inference/src/cpp/core.cpp:84:\nCheck 'false' failed at src/frontends/a.cpp:151:\n"
         "FrontEnd API failed with OpConversionFailure:\nModel wasn't fully converted.\nSummary:\n"

@@ -1,4 +1,4 @@
-"""Every request of the queue ends once, in its own place, and nothing that goes wrong in one is lost."""
+"""Every request of the queue ends once and in its place; no error in one is lost."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenVinoSessio
 
 
 def stamps(length: int) -> Any:
-    """An int64 buffer that knows when it is written."""
+    """Return an int64 buffer for timestamps."""
     return memoryview(array("q", [0] * length))
 
 
@@ -56,7 +56,7 @@ def test_each_request_ends_once_and_in_its_place(session: OpenVinoSession, sizes
     queue.close()
 
 
-def test_as_many_requests_as_streams_run_at_once(session: OpenVinoSession) -> None:
+def test_at_most_as_many_requests_as_streams_run_at_once(session: OpenVinoSession) -> None:
     starts, ends = stamps(200), stamps(200)
     queue = session.queue(make.mlp().feeds, "bound")
     assert queue.run(NEVER, starts, ends) == 200
@@ -65,7 +65,7 @@ def test_as_many_requests_as_streams_run_at_once(session: OpenVinoSession) -> No
     assert max(busy) <= STREAMS
 
 
-def test_nothing_starts_after_the_deadline_and_all_that_started_ends(session: OpenVinoSession) -> None:
+def test_no_request_starts_after_the_deadline_and_all_started_end(session: OpenVinoSession) -> None:
     starts, ends = stamps(100_000), stamps(100_000)
     queue = session.queue(make.mlp().feeds, "bound")
     until = perf_counter_ns() + 20_000_000
@@ -78,30 +78,30 @@ def test_nothing_starts_after_the_deadline_and_all_that_started_ends(session: Op
 
 
 class Recorder:
-    """Stands for the engine's queue and remembers what was submitted."""
+    """Stands for the engine's queue and records the submissions."""
 
     def __init__(self, length: int) -> None:
         self.fed: list[tuple[object, int]] = []
         self.length = length
 
     def set_callback(self, done: Any) -> None:
-        """Take the function that stamps."""
+        """Keep the stamping function."""
         self.done = done
 
     def get_idle_request_id(self) -> int:
-        """Always the same one."""
+        """Return the same id each time."""
         return 0
 
     def wait_all(self) -> None:
-        """All has ended already."""
+        """Return at once: all requests have ended."""
 
     def submit(self, inputs: object, index: int) -> None:
-        """End at once."""
+        """End the request at once."""
         self.fed.append((inputs, index))
         self.done(None, index)
 
 
-def test_samples_take_turns_from_one_run_to_the_next() -> None:
+def test_samples_rotate_from_one_run_to_the_next() -> None:
     recorder = Recorder(3)
     queue = OpenVinoQueue(recorder, recorder.submit, ["a", "b", "c"], copies=False)
     for size in (4, 2):
@@ -109,7 +109,7 @@ def test_samples_take_turns_from_one_run_to_the_next() -> None:
     assert recorder.fed == [("a", 0), ("b", 1), ("c", 2), ("a", 3), ("b", 0), ("c", 1)]
 
 
-def test_the_queue_computes_the_samples_it_was_given(session: OpenVinoSession) -> None:
+def test_queue_computes_the_given_samples(session: OpenVinoSession) -> None:
     case = make.mlp()
     seen = []
     queue = session.queue(case.feeds, "bound")
@@ -117,13 +117,13 @@ def test_the_queue_computes_the_samples_it_was_given(session: OpenVinoSession) -
     real = queue._queue
 
     class Listening:
-        """Passes everything on and looks at the outputs before the stamp."""
+        """Forwards every call and reads the outputs before the stamp."""
 
         get_idle_request_id, wait_all = real.get_idle_request_id, real.wait_all
 
         @staticmethod
         def set_callback(done: Any) -> None:
-            """Look first, then stamp."""
+            """Read the outputs first, then stamp."""
 
             def look(request: Any, index: int) -> None:
                 seen.append((index, request.get_output_tensor(0).data.copy()))
@@ -141,7 +141,7 @@ def test_the_queue_computes_the_samples_it_was_given(session: OpenVinoSession) -
         np.testing.assert_allclose(output, bound.outputs(index % 3)["y"], rtol=1e-5)
 
 
-def test_an_error_in_a_callback_comes_out_of_the_run(session: OpenVinoSession) -> None:
+def test_error_in_a_callback_is_raised_by_the_run(session: OpenVinoSession) -> None:
     queue = session.queue(make.mlp().feeds, "bound")
     readonly = memoryview(bytes(80)).cast("q")
     with pytest.raises(Exception, match=r"read-only|modify"):
@@ -152,12 +152,12 @@ def test_an_error_in_a_callback_comes_out_of_the_run(session: OpenVinoSession) -
     queue.close()
 
 
-def test_closing_at_once_after_a_run_does_not_wait_for_itself(tmp_path: Path) -> None:
+def test_closing_right_after_a_run_does_not_deadlock(tmp_path: Path) -> None:
     path = make.mlp().save(tmp_path)
     assert probe("churn", "openvino", path, "80") == 80
 
 
-def test_an_error_in_an_inference_comes_out_of_the_run(tmp_path: Path) -> None:
+def test_error_in_an_inference_is_raised_by_the_run(tmp_path: Path) -> None:
     engine = openvino.make()
     engine.start()
     case = make.reshaped()

@@ -18,7 +18,7 @@ from tuibench.engines import registry
         ("\x1b[2J", EngineError, "unknown engine '\\e[2J'"),
     ],
 )
-def test_a_name_of_a_later_version_is_a_wrong_request_and_any_other_a_missing_engine(
+def test_unsupported_and_missing_engine_names_raise_different_errors(
     name: str, kind: type[EngineError | UsageError], said: str
 ) -> None:
     with pytest.raises(kind) as caught:
@@ -27,12 +27,12 @@ def test_a_name_of_a_later_version_is_a_wrong_request_and_any_other_a_missing_en
     assert caught.value.hint == "engines here: onnxruntime, openvino"
 
 
-def test_names_of_this_version_pass() -> None:
+def test_names_of_this_version_are_accepted() -> None:
     for name in engine.names(hidden=True):
         registry.check(name)
 
 
-def test_what_profiles_are_offered_with_are_the_engines_that_tell_layers_apart() -> None:
+def test_engines_for_profiles_are_those_with_layer_times() -> None:
     assert engine.timed() == ("onnxruntime",)
     assert engine.timed(hidden=True) == ("onnxruntime", "fake")
     for name in engine.timed(hidden=True):
@@ -44,7 +44,7 @@ def test_what_profiles_are_offered_with_are_the_engines_that_tell_layers_apart()
         registry.check_timed("nope")
 
 
-def test_whether_layers_can_be_timed_is_known_without_what_times_them() -> None:
+def test_layer_timing_support_is_known_without_importing_it() -> None:
     code = (
         "import sys; from tuibench.core import engine; from tuibench.engines import registry; engine.timed();"
         "registry.check_timed('onnxruntime');"

@@ -1,4 +1,4 @@
-"""The reason in an engine's exception comes first, whatever the library puts before it."""
+"""The reason in an engine's exception comes first, without the library's prefix."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ SOURCE = "/onnxruntime_src/onnxruntime/core"
         ("file.onnx:1 f(x) is no source", "file.onnx:1 f(x) is no source"),
     ],
 )
-def test_places_and_signatures_go(said: str, meant: str) -> None:
+def test_source_places_and_signatures_are_removed(said: str, meant: str) -> None:
     assert plain_words(said.replace("{anon}", "n")) == meant
 
 
 @given(st.text(alphabet="(/a.cc:1 )[]x", max_size=60))
-def test_any_text_comes_to_an_end(text: str) -> None:
+def test_text_of_any_content_is_never_lengthened(text: str) -> None:
     assert len(plain_words(text)) <= len(text)

@@ -1,4 +1,4 @@
-"""A server on this machine with its own certificate, whose every answer a test writes; only children talk to it."""
+"""A local server with its own certificate and scripted answers; only child processes talk to it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Route = Callable[["Handler"], None]
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Finds the route of a path and notes what was asked."""
+    """Finds the route of a path and records the requests."""
 
     server: LoopbackServer
 
@@ -40,7 +40,7 @@ class Handler(BaseHTTPRequestHandler):
         self.reply(404, b"")
 
     def reply(self, status: int, body: bytes, declared: int | None = None, **headers: str) -> None:
-        """An answer with as many bytes as `declared` promises, or not."""
+        """Send a reply; `declared` may promise another number of bytes."""
         self.send_response(status)
         self.send_header("Content-Length", str(len(body) if declared is None else declared))
         for name, value in headers.items():
@@ -49,17 +49,17 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it
-        """Nothing: the tests look at `seen`."""
+        """Log nothing: the tests read `seen`."""
 
 
 class LoopbackServer(ThreadingHTTPServer):
-    """Knows whose it is, and leaves nothing behind when a client hangs up."""
+    """Keeps its Loopback and stays silent when a client hangs up."""
 
     daemon_threads = True
     owner: Loopback
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hung up is what many tests want."""
+        """Ignore a client that hung up, as many tests cause."""
 
 
 @dataclass
@@ -98,7 +98,7 @@ def serve(directory: Path, *names: str) -> Iterator[Loopback]:
 
 
 def file_route(body: bytes, cut: int | None = None) -> Route:
-    """A file as a good server gives it out; `cut` ends the connection after so many bytes."""
+    """Return a route that serves a file; `cut` closes the connection after that many bytes."""
     return lambda handler: handler.reply(200, body if cut is None else body[:cut], len(body))
 
 
@@ -108,7 +108,7 @@ def redirect(goal: str, status: int = 302) -> Route:
 
 @dataclass(frozen=True)
 class Fetched:
-    """What the child said."""
+    """The child's output."""
 
     lines: list[dict[str, Any]]
     errors: str
@@ -140,7 +140,7 @@ runpy.run_module("tuibench.child", run_name="__main__", alter_sys=True)
 
 
 class Fetcher:
-    """Runs the task as the workbench does: a child of its own, with a cache that a test can look into."""
+    """Runs the task as the workbench does: in a child process, with a cache that a test can read."""
 
     def __init__(self, loopback: Loopback, cache: Path) -> None:
         self.cache = cache
@@ -165,5 +165,5 @@ class Fetcher:
         return Fetched([json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode())
 
     def files(self) -> list[str]:
-        """What lies in the cache."""
+        """Return the files in the cache."""
         return sorted(str(path.relative_to(self.cache)) for path in self.cache.rglob("*") if path.is_file())

@@ -30,19 +30,19 @@ from tuibench.fetch.address import parse_address, safe_name
         ("/m.onnx.part", "m.onnx.part.onnx"),
     ],
 )
-def test_a_file_gets_a_name_that_is_safe_anywhere(path: str, name: str) -> None:
+def test_file_name_of_an_address_is_safe(path: str, name: str) -> None:
     assert parse_address(f"https://h{path}").file_name == name
 
 
 @given(st.text())
-def test_no_name_leaves_its_directory(name: str) -> None:
+def test_safe_name_never_leaves_its_directory(name: str) -> None:
     safe = safe_name(name)
     assert os.path.basename(safe) == safe and safe.isascii() and safe.isprintable()
     assert safe[0] not in ".-" and safe.endswith((".onnx", ".ort")) and len(safe) <= 110
 
 
 @given(st.text())
-def test_every_text_is_an_address_or_refused(text: str) -> None:
+def test_any_text_is_an_address_or_refused(text: str) -> None:
     for address in (text, f"https://{text}", f"https://host/{text}"):
         try:
             found = parse_address(address)
@@ -61,7 +61,7 @@ def test_every_text_is_an_address_or_refused(text: str) -> None:
         ("https://bücher.example/m", "https://xn--bcher-kva.example/m"),
     ],
 )
-def test_an_address_is_asked_for_in_ascii(text: str, url: str) -> None:
+def test_address_is_requested_in_ascii(text: str, url: str) -> None:
     assert parse_address(text).url == url
 
 
@@ -69,11 +69,11 @@ def test_an_address_is_asked_for_in_ascii(text: str, url: str) -> None:
     "text",
     ["https://", "https:///m", "https://h:x/", "https://h:99999/", "https://a\nb/", "https://h/\r\nX: y", "http://h/"],
 )
-def test_what_is_none_is_refused(text: str) -> None:
+def test_text_that_is_no_address_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_address(text)
 
 
-def test_the_same_file_has_one_place_whoever_asks() -> None:
+def test_cache_key_ignores_credentials_and_fragment() -> None:
     assert parse_address("https://h/m").key == parse_address("https://u:p@h/m#x").key
     assert parse_address("https://h/m?1").key != parse_address("https://h/m?2").key

@@ -1,4 +1,4 @@
-"""Downloads as they happen: real children against a server on this machine that does what servers do."""
+"""Downloads by real child processes from a scripted local server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def read(result: dict[str, object]) -> bytes:
     return Path(str(result["path"])).read_bytes()
 
 
-def test_a_file_arrives_whole_with_its_size_said_first(loopback: Loopback, fetch: Fetcher) -> None:
+def test_file_arrives_whole_with_its_size_reported_first(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY)
     done = fetch(loopback.url("/m.onnx"))
     assert done.lines[0] == {"fetched": 0, "total": len(BODY)} and done.progress[-1] == (len(BODY), len(BODY))
@@ -43,7 +43,7 @@ def test_a_file_arrives_whole_with_its_size_said_first(loopback: Loopback, fetch
     assert not [name for name in fetch.files() if "part" in name or "tmp" in name]
 
 
-def test_what_is_fetched_is_for_its_owner_alone(loopback: Loopback, fetch: Fetcher) -> None:
+def test_cached_files_are_private_to_their_owner(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY)
     before = os.umask(0)
     try:
@@ -55,7 +55,7 @@ def test_what_is_fetched_is_for_its_owner_alone(loopback: Loopback, fetch: Fetch
     assert modes == {0o600} and folders == {0o700}
 
 
-def test_the_second_time_nobody_is_asked(loopback: Loopback, fetch: Fetcher) -> None:
+def test_second_fetch_sends_no_request(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY)
     first = fetch(loopback.url("/m.onnx"))
     again = fetch(loopback.url("/m.onnx"))
@@ -63,7 +63,7 @@ def test_the_second_time_nobody_is_asked(loopback: Loopback, fetch: Fetcher) -> 
     assert again.result["path"] == first.result["path"] and again.result["sha256"] == SHA256
 
 
-def test_a_download_that_breaks_off_leaves_nothing_and_starts_again(loopback: Loopback, fetch: Fetcher) -> None:
+def test_interrupted_download_leaves_nothing_and_restarts(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY, cut=100_000)
     error = fetch(loopback.url("/m.onnx")).error
     assert "broke off (the connection was closed) after 100 kB of 300 kB" in error["message"]
@@ -74,7 +74,7 @@ def test_a_download_that_breaks_off_leaves_nothing_and_starts_again(loopback: Lo
     assert done.result["fetched"] == len(BODY) and read(done.result) == BODY
 
 
-def test_what_a_killed_process_left_is_not_used(loopback: Loopback, fetch: Fetcher) -> None:
+def test_partial_file_of_a_killed_process_is_not_used(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY)
     folder = Path(fetch(loopback.url("/m.onnx")).result["path"]).parent
     (folder / "m.onnx.json").unlink()
@@ -82,14 +82,14 @@ def test_what_a_killed_process_left_is_not_used(loopback: Loopback, fetch: Fetch
     assert read(fetch(loopback.url("/m.onnx")).result) == BODY
 
 
-def test_a_partial_answer_to_a_plain_request_is_no_file(loopback: Loopback, fetch: Fetcher) -> None:
+def test_partial_response_to_a_plain_request_is_refused(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = lambda h: h.reply(206, b"x" * 5, Content_Range="bytes 0-4/300000")
     assert "206" in fetch(loopback.url("/m.onnx")).error["message"]
     assert not [name for name in fetch.files() if name.endswith("m.onnx")]
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", "null", '{"sha256": 5}', ""])
-def test_damaged_notes_only_cost_the_download(loopback: Loopback, fetch: Fetcher, damage: str) -> None:
+def test_damaged_note_causes_a_new_download(loopback: Loopback, fetch: Fetcher, damage: str) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY)
     fetch(loopback.url("/m.onnx"))
     (note,) = fetch.cache.rglob("*.json")
@@ -97,7 +97,7 @@ def test_damaged_notes_only_cost_the_download(loopback: Loopback, fetch: Fetcher
     assert read(fetch(loopback.url("/m.onnx")).result) == BODY and len(loopback.seen) == 2
 
 
-def test_a_body_of_unknown_size_is_taken(loopback: Loopback, fetch: Fetcher) -> None:
+def test_body_of_unknown_size_is_accepted(loopback: Loopback, fetch: Fetcher) -> None:
     def chunked(handler: Handler) -> None:
         handler.protocol_version = "HTTP/1.1"
         handler.send_response(200)
@@ -110,7 +110,7 @@ def test_a_body_of_unknown_size_is_taken(loopback: Loopback, fetch: Fetcher) -> 
     assert read(done.result) == b"firstsecond" and done.lines[0]["total"] is None
 
 
-def test_chunks_that_end_too_early_are_a_cut(loopback: Loopback, fetch: Fetcher) -> None:
+def test_truncated_chunked_body_is_an_interruption(loopback: Loopback, fetch: Fetcher) -> None:
     def chunked(handler: Handler) -> None:
         handler.protocol_version = "HTTP/1.1"
         handler.send_response(200)
@@ -122,7 +122,7 @@ def test_chunks_that_end_too_early_are_a_cut(loopback: Loopback, fetch: Fetcher)
     assert "broke off (the connection was closed) after 5 B" in fetch(loopback.url("/m.onnx")).error["message"]
 
 
-def test_a_server_that_stalls_is_left(loopback: Loopback, fetch: Fetcher) -> None:
+def test_stalled_download_is_abandoned(loopback: Loopback, fetch: Fetcher) -> None:
     released = threading.Event()
 
     def stall(handler: Handler) -> None:
@@ -137,14 +137,14 @@ def test_a_server_that_stalls_is_left(loopback: Loopback, fetch: Fetcher) -> Non
     assert "broke off (no data for 0.2 s) after 7 B of 1.00 kB" in message
 
 
-def test_more_than_a_model_can_be_is_refused_by_its_size(loopback: Loopback, fetch: Fetcher) -> None:
+def test_declared_size_over_the_limit_is_refused(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = lambda h: h.reply(200, b"x", declared=3_000_000_000)
     error = fetch(loopback.url("/m.onnx")).error
     assert "has 3.00 GB, more than the 2 GB" in error["message"] and error["exit_code"] == 3
     assert not [name for name in fetch.files() if name.endswith(".part")]
 
 
-def test_an_endless_body_ends_at_the_limit(loopback: Loopback, fetch: Fetcher) -> None:
+def test_endless_body_is_stopped_at_the_limit(loopback: Loopback, fetch: Fetcher) -> None:
     def endless(handler: Handler) -> None:
         handler.send_response(200)
         handler.end_headers()
@@ -156,23 +156,23 @@ def test_an_endless_body_ends_at_the_limit(loopback: Loopback, fetch: Fetcher) -
     assert not list(fetch.cache.rglob("*.part"))
 
 
-def test_a_disk_without_room_is_told_before_anything_is_written(loopback: Loopback, fetch: Fetcher) -> None:
+def test_lack_of_disk_space_is_reported_before_writing(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY)
     error = fetch(loopback.url("/m.onnx"), spare_bytes=1 << 60).error
     assert "needs 300 kB more" in error["message"] and error["exit_code"] == 6 and "TUIBENCH_HOME" in error["hint"]
     assert not list(fetch.cache.rglob("*.part"))
 
 
-def test_a_disk_that_fills_up_is_told_and_left_as_it_was(loopback: Loopback, fetch: Fetcher) -> None:
+def test_disk_full_during_a_download_is_reported_and_cleaned_up(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY)
-    # A limit on the size of files refuses a write as a full disk does, in the middle.
+    # A file size limit refuses a write in the middle, as a full disk does.
     error = fetch(loopback.url("/m.onnx"), largest_file=100_000).error
     assert "cannot be written" in error["message"] and error["exit_code"] == 6
     assert not list(fetch.cache.rglob("*.part"))
     assert read(fetch(loopback.url("/m.onnx")).result) == BODY
 
 
-def test_links_planted_at_our_names_are_not_followed(loopback: Loopback, fetch: Fetcher, tmp_path: Path) -> None:
+def test_links_planted_at_cache_paths_are_not_followed(loopback: Loopback, fetch: Fetcher, tmp_path: Path) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY)
     folder = Path(fetch(loopback.url("/m.onnx")).result["path"]).parent
     (folder / "m.onnx.json").unlink()
@@ -183,13 +183,13 @@ def test_links_planted_at_our_names_are_not_followed(loopback: Loopback, fetch: 
     assert victim.read_bytes() == b"precious"
 
 
-def test_a_cache_that_cannot_be_made_is_said(loopback: Loopback, fetch: Fetcher) -> None:
+def test_cache_that_cannot_be_created_is_reported(loopback: Loopback, fetch: Fetcher) -> None:
     fetch.cache.write_bytes(b"a file")
     error = fetch(loopback.url("/m.onnx")).error
     assert "cannot be written" in error["message"] and error["exit_code"] == 6 and not loopback.seen
 
 
-def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_is_synced_before_it_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shelf = Shelf(str(tmp_path), "key")
     address = parse_address("https://h/m.onnx")
     done: list[str] = []

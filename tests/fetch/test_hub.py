@@ -1,4 +1,4 @@
-"""`hf:` against a hub on this machine that answers as the real one does, by way of HF_ENDPOINT."""
+"""`hf:` with a local hub that answers as the real one does, by way of HF_ENDPOINT."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REPO = "org/model-1"
 
 
 def publish(loopback: Loopback, files: dict[str, bytes], commit: str = COMMIT, **wrong: str) -> None:
-    """Have the hub show a repository whose large files lie on another host, as they do."""
+    """Serve a repository whose large files are on another host, as on the real hub."""
     siblings: list[dict[str, Any]] = []
     for path, body in files.items():
         digest = wrong.get("sha256") or hashlib.sha256(body).hexdigest()
@@ -37,7 +37,7 @@ def paths(loopback: Loopback) -> list[str]:
     return [path.partition("?")[0] for path, _ in loopback.seen]
 
 
-def test_a_repository_with_one_model_means_it(loopback: Loopback, fetch: Fetcher) -> None:
+def test_repository_with_one_model_selects_it(loopback: Loopback, fetch: Fetcher) -> None:
     publish(loopback, {"README.md": b"words", "onnx/model.onnx": b"m" * 1000, "config.json": b"{}"})
     done = fetch(f"hf:{REPO}")
     path = Path(done.result["path"])
@@ -48,7 +48,7 @@ def test_a_repository_with_one_model_means_it(loopback: Loopback, fetch: Fetcher
     assert paths(loopback)[:2] == [f"/api/models/{REPO}", resolve] and len(loopback.seen) == 3, "and nothing else"
 
 
-def test_weights_beside_it_come_along_under_their_own_names(loopback: Loopback, fetch: Fetcher) -> None:
+def test_external_weights_are_fetched_under_their_own_names(loopback: Loopback, fetch: Fetcher) -> None:
     files = {
         "onnx/model.onnx": b"m" * 10,
         "onnx/model.onnx_data": b"d" * 2000,
@@ -68,14 +68,14 @@ def test_weights_beside_it_come_along_under_their_own_names(loopback: Loopback, 
     assert done.result["sha256"] == hashlib.sha256(files["onnx/model.onnx"]).hexdigest()
 
 
-def test_several_models_are_listed_and_none_is_guessed(loopback: Loopback, fetch: Fetcher) -> None:
+def test_repository_with_several_models_lists_them(loopback: Loopback, fetch: Fetcher) -> None:
     publish(loopback, {f"onnx/model_{n}.onnx": b"x" * n for n in range(1, 11)})
     error = fetch(f"hf:{REPO}").error
     assert error["message"] == f"hf:{REPO} has 10 models" and error["exit_code"] == 2
     assert "onnx/model_3.onnx (3 B)" in error["hint"] and "and 2 more" in error["hint"]
 
 
-def test_what_is_not_there_is_said_with_what_is(loopback: Loopback, fetch: Fetcher) -> None:
+def test_missing_model_or_repository_is_reported_with_what_exists(loopback: Loopback, fetch: Fetcher) -> None:
     publish(loopback, {"a.onnx": b"x"})
     error = fetch(f"hf:{REPO}/b.onnx").error
     assert "has no b.onnx" in error["message"] and "a.onnx" in error["hint"] and error["exit_code"] == 3
@@ -86,7 +86,7 @@ def test_what_is_not_there_is_said_with_what_is(loopback: Loopback, fetch: Fetch
     assert "or it is private" in fetch("hf:org/secret").error["message"]
 
 
-def test_the_second_time_needs_no_hub(loopback: Loopback, fetch: Fetcher) -> None:
+def test_second_fetch_needs_no_hub(loopback: Loopback, fetch: Fetcher) -> None:
     publish(loopback, {"a.onnx": b"x" * 50, "a.onnx_data": b"y"})
     first = fetch(f"hf:{REPO}")
     loopback.seen.clear()
@@ -95,7 +95,7 @@ def test_the_second_time_needs_no_hub(loopback: Loopback, fetch: Fetcher) -> Non
     assert again.result == {**first.result, "fetched": 0} and not loopback.seen
 
 
-def test_after_a_cut_the_same_commit_is_fetched(loopback: Loopback, fetch: Fetcher) -> None:
+def test_interrupted_fetch_continues_with_the_same_commit(loopback: Loopback, fetch: Fetcher) -> None:
     body = b"0123456789" * 100
     publish(loopback, {"a.onnx": body})
     digest = hashlib.sha256(body).hexdigest()
@@ -107,13 +107,13 @@ def test_after_a_cut_the_same_commit_is_fetched(loopback: Loopback, fetch: Fetch
     assert done.result["fetched"] == 1000 and Path(done.result["path"]).read_bytes() == body
 
 
-def test_what_was_changed_on_the_way_is_not_kept(loopback: Loopback, fetch: Fetcher) -> None:
+def test_file_with_a_wrong_checksum_is_discarded(loopback: Loopback, fetch: Fetcher) -> None:
     publish(loopback, {"a.onnx": b"x" * 50}, sha256="0" * 64)
     assert "instead of 0000" in fetch(f"hf:{REPO}").error["message"]
     assert not [name for name in fetch.files() if name.endswith(("a.onnx", ".part"))]
 
 
-def test_the_users_token_goes_to_the_hub_alone(loopback: Loopback, fetch: Fetcher) -> None:
+def test_users_token_is_sent_only_to_the_hub(loopback: Loopback, fetch: Fetcher) -> None:
     publish(loopback, {"a.onnx": b"x" * 50})
     fetch.environment["HF_TOKEN"] = "hf_secret"
     done = fetch(f"hf:{REPO}")
@@ -125,7 +125,7 @@ def test_the_users_token_goes_to_the_hub_alone(loopback: Loopback, fetch: Fetche
 
 
 @pytest.mark.parametrize("status", [401, 403, 500])
-def test_a_hub_that_refuses_is_told(loopback: Loopback, fetch: Fetcher, status: int) -> None:
+def test_refusal_of_the_hub_is_reported(loopback: Loopback, fetch: Fetcher, status: int) -> None:
     loopback.routes[f"/api/models/{REPO}"] = lambda handler: handler.reply(status, b"{}")
     error = fetch(f"hf:{REPO}").error
     assert error["exit_code"] == 3 and error["hint"] and error["message"].startswith(f"hf:{REPO}")
@@ -140,12 +140,12 @@ def test_hostile_names_in_a_repository_reach_no_path(loopback: Loopback, fetch: 
 
 
 @pytest.mark.parametrize("token", ["hf:", "hf:org", "hf:org/", "hf:../etc", "hf:o/r/../x", "hf:o/r//x", "hf:o/r/\x1b"])
-def test_what_names_no_repository_is_the_users_mistake(loopback: Loopback, fetch: Fetcher, token: str) -> None:
+def test_malformed_repository_name_is_a_usage_error(loopback: Loopback, fetch: Fetcher, token: str) -> None:
     error = fetch(token).error
     assert error["exit_code"] == 2 and "hf:ORG/REPO" in error["hint"] and not loopback.seen
 
 
-def test_without_the_package_the_message_says_what_to_install(fetch: Fetcher, tmp_path: Path) -> None:
+def test_missing_package_is_reported_with_the_install_command(fetch: Fetcher, tmp_path: Path) -> None:
     hidden = tmp_path / "hidden"
     hidden.mkdir()
     (hidden / "huggingface_hub.py").write_text("raise ImportError('No module named huggingface_hub')")

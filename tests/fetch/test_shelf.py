@@ -12,13 +12,13 @@ from tuibench.fetch.shelf import Shelf
 
 
 def hold(shelf: Shelf) -> int:
-    """As another process that is fetching: locks of separate descriptors exclude each other."""
+    """Lock as another fetching process does: locks of separate descriptors exclude each other."""
     lock = os.open(shelf.path(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
     fcntl.flock(lock, fcntl.LOCK_EX)
     return lock
 
 
-def test_a_second_process_is_refused_until_the_first_is_done(tmp_path: Path) -> None:
+def test_second_process_is_refused_until_the_first_is_done(tmp_path: Path) -> None:
     shelf = Shelf(str(tmp_path), "key")
     lock = hold(shelf)
     with pytest.raises(ModelError, match="another process is fetching this model") as caught, shelf.locked():
@@ -31,7 +31,7 @@ def test_a_second_process_is_refused_until_the_first_is_done(tmp_path: Path) -> 
         pass
 
 
-def test_directories_on_the_way_are_private_and_those_that_exist_stay(tmp_path: Path) -> None:
+def test_new_directories_are_private_and_existing_ones_unchanged(tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     shared.mkdir(mode=0o755)
     shelf = Shelf(str(shared / "new"), "key")
@@ -40,13 +40,13 @@ def test_directories_on_the_way_are_private_and_those_that_exist_stay(tmp_path: 
     assert Shelf(str(shared / "new"), "key").directory == shelf.directory
 
 
-def test_a_file_in_the_way_is_told(tmp_path: Path) -> None:
+def test_file_at_the_cache_path_is_reported(tmp_path: Path) -> None:
     (tmp_path / "models").write_bytes(b"")
     with pytest.raises(WriteError, match="cannot be written"):
         Shelf(str(tmp_path), "key")
 
 
-def test_a_note_is_whole_or_not_there(tmp_path: Path) -> None:
+def test_note_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     shelf = Shelf(str(tmp_path), "key")
     shelf.write_note("m", {"a": 1})
     with pytest.raises(TypeError):

@@ -1,4 +1,4 @@
-"""What servers answer instead of a file, each told as what it is; no answer leads anywhere but to https."""
+"""Server answers other than a file, each reported by kind; the client follows https only."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def test_redirects_are_followed_to_the_end(loopback: Loopback, fetch: Fetcher) -
     "goal",
     ["http://localhost:1/m.onnx", "file:///etc/passwd", "ftp://localhost/m", "data:,x", "//[bad", "HTTP://x", "x://y"],
 )
-def test_other_schemes_are_not_followed(loopback: Loopback, fetch: Fetcher, goal: str) -> None:
+def test_redirect_to_another_scheme_is_not_followed(loopback: Loopback, fetch: Fetcher, goal: str) -> None:
     loopback.routes["/m.onnx"] = redirect(goal)
     error = fetch(loopback.url("/m.onnx")).error
     assert "nothing but https: is followed" in error["message"] and error["exit_code"] == 3
     assert len(loopback.seen) == 1
 
 
-def test_a_redirect_to_nowhere_or_to_no_host_is_an_error(loopback: Loopback, fetch: Fetcher) -> None:
+def test_redirect_without_target_or_host_is_an_error(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = lambda handler: handler.reply(302, b"")
     assert "to nowhere" in fetch(loopback.url("/m.onnx")).error["message"]
     loopback.routes["/m.onnx"] = redirect("https://:1/x")
     assert "to no address" in fetch(loopback.url("/m.onnx")).error["message"]
 
 
-def test_circles_end(loopback: Loopback, fetch: Fetcher) -> None:
+def test_redirect_loop_ends_after_ten_redirects(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/a"], loopback.routes["/b"] = redirect("/b"), redirect("/a")
     assert "more than 10 times" in fetch(loopback.url("/a")).error["message"]
     assert len(loopback.seen) == 11
@@ -53,14 +53,14 @@ def test_circles_end(loopback: Loopback, fetch: Fetcher) -> None:
         *((503, "cannot serve it now"), (204, "answered 204"), (300, "answered 300"), (418, "answered 418")),
     ],
 )
-def test_every_refusal_says_what_it_is(loopback: Loopback, fetch: Fetcher, status: int, words: str) -> None:
+def test_http_error_is_reported_by_its_status(loopback: Loopback, fetch: Fetcher, status: int, words: str) -> None:
     loopback.routes["/m.onnx"] = lambda handler: handler.reply(status, b"<html>no</html>")
     error = fetch(loopback.url("/m.onnx")).error
     assert words in error["message"] and error["hint"] and error["exit_code"] == 3
     assert not [name for name in fetch.files() if name.endswith(".onnx")]
 
 
-def test_what_no_http_is_does_not_confuse(loopback: Loopback, fetch: Fetcher) -> None:
+def test_response_that_is_not_http_is_reported(loopback: Loopback, fetch: Fetcher) -> None:
     def garbage(handler: Handler) -> None:
         handler.wfile.write(b"\x00\x1b[2Jnot http at all\r\n\r\n")
 
@@ -69,7 +69,7 @@ def test_what_no_http_is_does_not_confuse(loopback: Loopback, fetch: Fetcher) ->
     assert "cannot be reached" in error["message"] and error["message"].isprintable()
 
 
-def test_a_stranger_is_not_believed(loopback: Loopback, fetch: Fetcher, tmp_path: Path) -> None:
+def test_untrusted_certificate_is_refused(loopback: Loopback, fetch: Fetcher, tmp_path: Path) -> None:
     with serve(tmp_path, "elsewhere.example") as other:
         fetch.environment["SSL_CERT_FILE"] = other.certificates
         error = fetch(other.url("/m.onnx")).error
@@ -79,12 +79,12 @@ def test_a_stranger_is_not_believed(loopback: Loopback, fetch: Fetcher, tmp_path
     assert "is not who it says" in error["message"] and "SSL_CERT_FILE" in error["hint"] and not loopback.seen
 
 
-def test_nobody_there_is_an_error(loopback: Loopback, fetch: Fetcher) -> None:
+def test_refused_connection_is_an_error(loopback: Loopback, fetch: Fetcher) -> None:
     error = fetch("https://localhost:1/m.onnx").error
     assert "localhost:1/m.onnx cannot be reached: Connection refused" in error["message"]
 
 
-def test_credentials_go_to_their_host_and_into_no_message(loopback: Loopback, fetch: Fetcher) -> None:
+def test_credentials_are_sent_to_their_host_and_kept_out_of_messages(loopback: Loopback, fetch: Fetcher) -> None:
     address = f"https://user:pass%20word@localhost:{loopback.port}/m.onnx?signature=hush"
     loopback.routes["/m.onnx"] = redirect("/same.onnx")
     loopback.routes["/same.onnx"] = redirect(loopback.url("/other.onnx", host="127.0.0.1"))
@@ -101,7 +101,7 @@ def test_credentials_go_to_their_host_and_into_no_message(loopback: Loopback, fe
         assert secret not in error["message"] + error["hint"] + kept + "".join(fetch.files())
 
 
-def test_only_what_is_needed_is_sent(loopback: Loopback, fetch: Fetcher) -> None:
+def test_only_necessary_headers_are_sent(loopback: Loopback, fetch: Fetcher) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY)
     fetch(loopback.url("/m.onnx"))
     assert set(loopback.headers()) == {"Host", "User-Agent", "Accept-Encoding", "Connection"}
@@ -109,5 +109,5 @@ def test_only_what_is_needed_is_sent(loopback: Loopback, fetch: Fetcher) -> None
 
 
 @pytest.mark.parametrize("address", ["http://localhost/m.onnx", "file:///etc/passwd", "ftp://x/y", "m.onnx", "https:x"])
-def test_what_is_no_address_is_the_users_mistake(loopback: Loopback, fetch: Fetcher, address: str) -> None:
+def test_malformed_address_is_a_usage_error(loopback: Loopback, fetch: Fetcher, address: str) -> None:
     assert fetch(address).error["exit_code"] == 2

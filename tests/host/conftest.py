@@ -11,5 +11,5 @@ from tests.host.machine import Machine
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
-    """An empty machine: nothing can be read of it."""
+    """An empty machine: nothing on it is readable."""
     return Machine(tmp_path)

@@ -131,7 +131,7 @@ def build_frequency(machine: Machine, cpus: Iterable[int], governor: str, khz: i
 
 
 def process_on(cpus: Iterable[int], **changes: object) -> Process:
-    """A process that may use `cpus`, with nothing of the machine that runs the test."""
+    """Return a process that may use `cpus`, independent of the machine that runs the test."""
     values: dict[str, object] = {
         "affinity": tuple(cpus),
         "machine": "x86_64",

@@ -15,7 +15,7 @@ ANSWER = {"brand_raw": "Neoverse-N1", "flags": ["asimddp", "fp", "sve"], "l3_cac
 
 
 class Asked:
-    """Counts how often the slow way was taken."""
+    """Counts calls of the slow lookup."""
 
     def __init__(self, answer: Mapping[str, Any]) -> None:
         self.answer = answer
@@ -26,7 +26,7 @@ class Asked:
         return self.answer
 
 
-def test_the_answer_is_kept_until_the_next_boot(tmp_path: Path) -> None:
+def test_brand_is_cached_until_the_next_boot(tmp_path: Path) -> None:
     asked = Asked(ANSWER)
     for _ in range(2):
         assert read_brand(BOOT, tmp_path / "c", asked) == Brand("Neoverse-N1", ("asimddp", "sve"))
@@ -36,7 +36,7 @@ def test_the_answer_is_kept_until_the_next_boot(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"[1]", b"{", b'{"brand_raw": 7}', b"\xff", b"[" * 100_000])
-def test_a_damaged_cache_is_asked_anew_and_replaced(tmp_path: Path, damage: bytes) -> None:
+def test_damaged_brand_cache_is_replaced(tmp_path: Path, damage: bytes) -> None:
     asked = Asked(ANSWER)
     read_brand(BOOT, tmp_path, asked)
     (tmp_path / f"cpu-{BOOT}.json").write_bytes(damage)
@@ -45,7 +45,7 @@ def test_a_damaged_cache_is_asked_anew_and_replaced(tmp_path: Path, damage: byte
     assert asked.times == 2
 
 
-def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path) -> None:
+def test_brand_cache_that_cannot_be_written_is_harmless(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     asked = Asked(ANSWER)
     assert read_brand(BOOT, tmp_path / "file" / "below", asked).brand == "Neoverse-N1"
@@ -55,19 +55,19 @@ def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_an_empty_answer_is_not_kept(tmp_path: Path) -> None:
+def test_empty_brand_is_not_cached(tmp_path: Path) -> None:
     asked = Asked({})
     assert read_brand(BOOT, tmp_path, asked) == Brand(None, ())
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_failed_write_leaves_no_file_behind(tmp_path: Path) -> None:
+def test_failed_brand_cache_write_leaves_no_file(tmp_path: Path) -> None:
     (tmp_path / f"cpu-{BOOT}.json").mkdir()
     assert read_brand(BOOT, tmp_path, Asked(ANSWER)).brand == "Neoverse-N1"
     assert [path.name for path in tmp_path.iterdir()] == [f"cpu-{BOOT}.json"]
 
 
-def test_whatever_py_cpuinfo_raises_the_brand_is_only_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_py_cpuinfo_error_leaves_the_brand_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = types.ModuleType("cpuinfo")
 
     def explode() -> None:

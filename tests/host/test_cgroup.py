@@ -14,7 +14,7 @@ def quota_of(machine: Machine) -> float | None:
     return read_quota(tree, find_groups(tree))
 
 
-def test_the_tightest_ancestor_of_version_2_sets_the_quota(machine: Machine) -> None:
+def test_tightest_ancestor_of_version_2_sets_the_quota(machine: Machine) -> None:
     machine.write("proc/self/cgroup", "0::/machine.slice/pod/leaf")
     machine.mount("/ /sys/fs/cgroup cgroup2 rw,nsdelegate")
     machine.write("sys/fs/cgroup/machine.slice/cpu.max", "350000 100000")
@@ -31,21 +31,21 @@ def test_the_tightest_ancestor_of_version_2_sets_the_quota(machine: Machine) -> 
     assert quota_of(machine) == 3.5
 
 
-def test_a_cgroup_namespace_shows_its_own_root(machine: Machine) -> None:
+def test_cgroup_namespace_shows_its_own_root(machine: Machine) -> None:
     machine.write("proc/self/cgroup", "0::/")
     machine.mount("/ /sys/fs/cgroup cgroup2 rw")
     machine.write("sys/fs/cgroup/cpu.max", "150000 100000")
     assert quota_of(machine) == 1.5
 
 
-def test_a_path_outside_of_the_namespace_falls_back_to_what_is_mounted(machine: Machine) -> None:
+def test_path_outside_the_namespace_falls_back_to_the_mount(machine: Machine) -> None:
     machine.write("proc/self/cgroup", "0::/../../other")
     machine.mount("/ /sys/fs/cgroup cgroup2 rw")
     machine.write("sys/fs/cgroup/cpu.max", "200000 100000")
     assert quota_of(machine) == 2.0
 
 
-def test_version_1_in_a_container_that_keeps_the_names_of_its_host(machine: Machine) -> None:
+def test_version_1_in_a_container_with_host_paths_is_read(machine: Machine) -> None:
     machine.write("proc/self/cgroup", "5:cpu,cpuacct:/docker/abc\n4:memory:/docker/abc\n1:name=systemd:/docker/abc")
     machine.mount(
         "/docker/abc /sys/fs/cgroup/cpu,cpuacct cgroup rw,cpu,cpuacct",
@@ -57,7 +57,7 @@ def test_version_1_in_a_container_that_keeps_the_names_of_its_host(machine: Mach
     assert quota_of(machine) == 2.5
 
 
-def test_a_host_path_that_is_not_visible_is_walked_up(machine: Machine) -> None:
+def test_invisible_host_path_falls_back_to_its_ancestors(machine: Machine) -> None:
     machine.write("proc/self/cgroup", "5:cpu:/kubepods/pod1/c1")
     machine.mount("/ /sys/fs/cgroup/cpu cgroup rw,cpu")
     machine.write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000")
@@ -65,7 +65,7 @@ def test_a_host_path_that_is_not_visible_is_walked_up(machine: Machine) -> None:
     assert quota_of(machine) == 0.5
 
 
-def test_both_versions_count_where_both_are_mounted(machine: Machine) -> None:
+def test_both_versions_count_if_both_are_mounted(machine: Machine) -> None:
     machine.write("proc/self/cgroup", "5:cpu:/a\n0::/b")
     machine.mount("/ /sys/fs/cgroup/cpu cgroup rw,cpu", "/ /sys/fs/cgroup/unified cgroup2 rw")
     machine.write("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "-1")
@@ -75,14 +75,14 @@ def test_both_versions_count_where_both_are_mounted(machine: Machine) -> None:
     assert quota_of(machine) == 3.0
 
 
-def test_without_mountinfo_the_usual_places_are_tried(machine: Machine) -> None:
+def test_usual_mount_points_are_tried_without_mountinfo(machine: Machine) -> None:
     machine.write("proc/self/cgroup", "0::/user.slice")
     machine.write("sys/fs/cgroup/cgroup.controllers", "cpu memory")
     machine.write("sys/fs/cgroup/user.slice/cpu.max", "100000 50000")
     assert quota_of(machine) == 2.0
 
 
-def test_a_mount_point_with_a_space_and_a_deleted_group(machine: Machine) -> None:
+def test_mount_point_with_a_space_and_deleted_group_are_read(machine: Machine) -> None:
     machine.write("proc/self/cgroup", "0::/gone (deleted)")
     machine.mount("/ /sys/fs/c\\040g cgroup2 rw")
     machine.write("sys/fs/c g/cpu.max", "100000 100000")
@@ -91,14 +91,14 @@ def test_a_mount_point_with_a_space_and_a_deleted_group(machine: Machine) -> Non
 
 
 @pytest.mark.parametrize("text", ["max 100000", "", "0 100000", "100000 0", "-5 100000", "garbage", "1 2 3"])
-def test_a_quota_that_is_none_or_nonsense_is_no_quota(machine: Machine, text: str) -> None:
+def test_unlimited_or_invalid_quota_is_none(machine: Machine, text: str) -> None:
     machine.write("proc/self/cgroup", "0::/")
     machine.mount("/ /sys/fs/cgroup cgroup2 rw")
     machine.write("sys/fs/cgroup/cpu.max", text)
     assert quota_of(machine) is None
 
 
-def test_a_machine_without_groups(machine: Machine) -> None:
+def test_machine_without_cgroups_has_no_limits(machine: Machine) -> None:
     tree = Tree(machine.root)
     groups = find_groups(tree)
     assert groups.version is None
@@ -108,7 +108,7 @@ def test_a_machine_without_groups(machine: Machine) -> None:
     assert read_memory(tree, groups).room_bytes is None
 
 
-def test_cpusets_of_both_versions(machine: Machine) -> None:
+def test_cpusets_of_both_versions_are_read(machine: Machine) -> None:
     machine.write("proc/self/cgroup", "3:cpuset:/a")
     machine.mount("/ /sys/fs/cgroup/cpuset cgroup rw,cpuset")
     machine.write("sys/fs/cgroup/cpuset/a/cpuset.cpus", "4-5")
@@ -131,7 +131,7 @@ def test_throttling_of_all_ancestors_adds_up_in_microseconds(machine: Machine) -
     assert (throttling.times, throttling.us) == (3, 3400)
 
 
-def test_room_is_what_the_tightest_group_leaves_and_idle_cache_is_given_back(machine: Machine) -> None:
+def test_memory_room_is_the_tightest_groups_and_includes_idle_cache(machine: Machine) -> None:
     machine.write("proc/meminfo", f"MemTotal: {64 << 20} kB\nMemAvailable: {32 << 20} kB")
     machine.write("proc/self/cgroup", "0::/pod/c")
     machine.mount("/ /sys/fs/cgroup cgroup2 rw")
@@ -145,7 +145,7 @@ def test_room_is_what_the_tightest_group_leaves_and_idle_cache_is_given_back(mac
     assert (room.limit_bytes, room.room_bytes) == (4 * GIB, 2 * GIB)
 
 
-def test_the_largest_number_of_version_1_is_no_limit_and_the_machine_bounds_the_room(machine: Machine) -> None:
+def test_largest_version_1_limit_is_none_and_the_machine_bounds_room(machine: Machine) -> None:
     machine.write("proc/meminfo", "MemTotal: 2000 kB\nMemFree: 1000 kB")
     machine.write("proc/self/cgroup", "4:memory:/")
     machine.mount("/ /sys/fs/cgroup/memory cgroup rw,memory")
@@ -155,7 +155,7 @@ def test_the_largest_number_of_version_1_is_no_limit_and_the_machine_bounds_the_
     assert (room.limit_bytes, room.room_bytes) == (None, 1000 * 1024)
 
 
-def test_a_group_over_its_limit_has_no_room(machine: Machine) -> None:
+def test_group_over_its_limit_has_no_memory_room(machine: Machine) -> None:
     machine.write("proc/meminfo", "MemAvailable: 1000 kB")
     machine.write("proc/self/cgroup", "4:memory:/")
     machine.mount("/ /sys/fs/cgroup/memory cgroup rw,memory")

@@ -23,7 +23,7 @@ QUIET_TICKS = dict.fromkeys(range(4), (0, 0, 0, 50, 0, 0, 0, 0, 0, 0))
 
 @pytest.fixture
 def host(machine: Machine) -> Machine:
-    """A quiet machine of four cores about which nothing can be said."""
+    """A quiet machine of four cores without findings."""
     build_system(machine)
     machine.write("proc/meminfo", "MemTotal: 64000000 kB\nMemAvailable: 60000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB")
     build_cpuinfo(machine, range(4), brand="AMD EPYC", vendor="AuthenticAMD", flags=AMD_FLAGS)
@@ -53,14 +53,14 @@ def group(host: Machine, **files: object) -> None:
         host.write(f"sys/fs/cgroup/{name.replace('_', '.')}", text)
 
 
-def test_a_quiet_machine_has_no_findings(host: Machine) -> None:
+def test_quiet_machine_has_no_findings(host: Machine) -> None:
     facts = examined(host)
     assert facts["findings"] == []
     assert facts["schema"] == 1
     assert json.loads(json.dumps(facts)) == facts
 
 
-def test_the_sample_is_what_happened_during_the_sleep(host: Machine) -> None:
+def test_sample_covers_the_time_of_the_sleep(host: Machine) -> None:
     group(host, cpu_stat="nr_throttled 1\nthrottled_usec 100")
     slept: list[float] = []
 
@@ -86,7 +86,7 @@ def test_the_sample_is_what_happened_during_the_sleep(host: Machine) -> None:
 
 
 @pytest.mark.parametrize(("governor", "level"), [("powersave", "harm"), ("schedutil", "note")])
-def test_a_governor_that_moves_the_clock(host: Machine, governor: str, level: str) -> None:
+def test_governor_that_changes_the_clock_is_found(host: Machine, governor: str, level: str) -> None:
     build_frequency(host, (0, 1), governor)
     finding = findings_of(host)["governor"]
     assert finding["level"] == level
@@ -94,7 +94,7 @@ def test_a_governor_that_moves_the_clock(host: Machine, governor: str, level: st
     assert "performance" in finding["mend"]
 
 
-def test_a_quota_below_the_cores(host: Machine) -> None:
+def test_quota_below_the_cores_is_found(host: Machine) -> None:
     group(host, cpu_max="250000 100000")
     finding = findings_of(host)["quota"]
     assert "2.5 CPUs of 4 cores" in finding["seen"]
@@ -105,7 +105,7 @@ def test_a_quota_below_the_cores(host: Machine) -> None:
     assert "quota" not in findings_of(host)
 
 
-def test_throttling_before_is_a_note_and_now_is_harm(host: Machine) -> None:
+def test_earlier_throttling_is_a_note_and_present_one_is_harm(host: Machine) -> None:
     group(host, cpu_stat="nr_throttled 3\nthrottled_usec 2000000")
     assert "3 times" in findings_of(host)["throttling"]["seen"]
     assert findings_of(host)["throttling"]["level"] == "note"
@@ -116,7 +116,7 @@ def test_throttling_before_is_a_note_and_now_is_harm(host: Machine) -> None:
     assert findings_of(host, sleep=sleep)["throttling"]["level"] == "harm"
 
 
-def test_busy_cpus_and_steal_are_named(host: Machine) -> None:
+def test_busy_cpus_and_steal_are_found(host: Machine) -> None:
     def sleep(_: float) -> None:
         host.stat({**QUIET_TICKS, 1: (0, 0, 0, 100, 0, 0, 0, 0), 2: (40, 0, 0, 50, 0, 0, 0, 10), 3: (50, 0, 0, 50)})
 
@@ -126,24 +126,24 @@ def test_busy_cpus_and_steal_are_named(host: Machine) -> None:
     assert found["steal"]["level"] == "harm"
 
 
-def test_a_changing_speed(host: Machine) -> None:
+def test_changing_cpu_speed_is_found(host: Machine) -> None:
     ticks = iter((300_000, 330_000))
     assert "10 % more" in findings_of(host, canary=lambda: next(ticks))["speed"]["seen"]
     ticks = iter((300_000, 303_000))
     assert "speed" not in findings_of(host, canary=lambda: next(ticks))
 
 
-def test_a_kernel_without_schedstat(host: Machine) -> None:
+def test_kernel_without_schedstat_is_found(host: Machine) -> None:
     host.write("proc/self/schedstat", "0 0 0")
     assert findings_of(host)["schedstat"]["level"] == "harm"
 
 
-def test_swap_in_use(host: Machine) -> None:
+def test_used_swap_is_found(host: Machine) -> None:
     host.write("proc/meminfo", "MemAvailable: 60000000 kB\nSwapTotal: 2000000 kB\nSwapFree: 1000000 kB")
     assert "1.02 GB" in findings_of(host)["swap"]["seen"]
 
 
-def test_little_memory_or_waiting_for_it(host: Machine) -> None:
+def test_little_memory_and_memory_pressure_are_found(host: Machine) -> None:
     def sleep(_: float) -> None:
         host.write("proc/pressure/memory", "some avg10=0 total=99000000")
 
@@ -153,14 +153,14 @@ def test_little_memory_or_waiting_for_it(host: Machine) -> None:
     assert "400 MB left" in findings_of(host)["memory"]["seen"]
 
 
-def test_two_threads_on_a_core_and_two_nodes(host: Machine) -> None:
+def test_smt_and_numa_nodes_are_found(host: Machine) -> None:
     cpus = build_cpus(host, packages=2, cores=2, smt=2)
     found = findings_of(host, cpus)
     assert found["smt"]["level"] == "note"
     assert "2 NUMA nodes" in found["numa"]["seen"]
 
 
-def test_a_virtual_machine_without_a_governor(host: Machine) -> None:
+def test_virtual_machine_without_a_governor_is_found(host: Machine) -> None:
     build_cpuinfo(host, range(4), brand="x", vendor="y", flags=f"{AMD_FLAGS} hypervisor")
     assert "virtual" not in findings_of(host)
     for cpu in range(4):
@@ -169,21 +169,21 @@ def test_a_virtual_machine_without_a_governor(host: Machine) -> None:
 
 
 @pytest.mark.parametrize(("mode", "count"), [("[always] madvise never", 1), ("always [madvise] never", 0)])
-def test_huge_pages(host: Machine, mode: str, count: int) -> None:
+def test_huge_page_mode_is_checked(host: Machine, mode: str, count: int) -> None:
     host.write("sys/kernel/mm/transparent_hugepage/enabled", mode)
     assert ("huge pages" in findings_of(host)) == bool(count)
 
 
-def test_an_affinity_smaller_than_the_machine(host: Machine) -> None:
+def test_affinity_smaller_than_the_machine_is_found(host: Machine) -> None:
     assert "CPUs 1-2 of 4" in findings_of(host, (1, 2))["affinity"]["seen"]
 
 
-def test_an_encoding_that_cannot_show_everything(host: Machine) -> None:
+def test_terminal_encoding_without_unicode_is_found(host: Machine) -> None:
     assert "ascii" in findings_of(host, terminal={"encoding": "ascii"})["terminal"]["seen"]
     assert findings_of(host, terminal={"encoding": "UTF-8"}) == {}
 
 
-def test_engines_that_are_missing_or_could_not_be_asked(host: Machine) -> None:
+def test_missing_and_unresponsive_engines_are_found(host: Machine) -> None:
     engines = [
         {"name": "onnxruntime", "available": True, "version": "1.20", "error": None},
         {"name": "openvino", "available": False, "version": None, "error": "No module named 'openvino'"},
@@ -199,13 +199,13 @@ def test_engines_that_are_missing_or_could_not_be_asked(host: Machine) -> None:
     assert "onnxruntime could not be asked for: the child ended with 1" in worst["seen"]
 
 
-def test_harm_comes_first(host: Machine) -> None:
+def test_harm_findings_come_before_notes(host: Machine) -> None:
     build_cpus(host, packages=2, cores=2, smt=1)
     host.write("proc/self/schedstat", "0 0 0")
     assert [finding["level"] for finding in examined(host)["findings"]] == ["harm", "note"]
 
 
-def test_the_slow_brand_is_asked_only_where_the_files_do_not_say(host: Machine) -> None:
+def test_slow_brand_lookup_runs_only_if_files_lack_the_brand(host: Machine) -> None:
     asked: list[str | None] = []
 
     def brand(boot_id: str | None) -> Brand:
@@ -222,7 +222,7 @@ def test_the_slow_brand_is_asked_only_where_the_files_do_not_say(host: Machine) 
     assert "asimddp" in env["cpu"]["isa"]
 
 
-def test_a_machine_of_which_nothing_can_be_read_is_examined_all_the_same(machine: Machine) -> None:
+def test_machine_without_readable_files_is_examined(machine: Machine) -> None:
     facts = examined(machine, (0,))
     assert facts["noise"]["steal_share"] is None
     assert facts["noise"]["pressure"] == {}

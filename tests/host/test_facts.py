@@ -28,7 +28,7 @@ def env_of(host: Machine, cpus: tuple[int, ...], **changes: object) -> dict[str,
     return env
 
 
-def test_an_intel_server_with_two_sockets(machine: Machine) -> None:
+def test_intel_server_with_two_sockets_is_described(machine: Machine) -> None:
     build_system(machine)
     cpus = build_cpus(machine, packages=2, cores=16, smt=2)
     build_cpuinfo(machine, cpus, brand="Intel(R) Xeon(R) Gold 6430", vendor="GenuineIntel", flags=INTEL_FLAGS)
@@ -83,7 +83,7 @@ def test_an_intel_server_with_two_sockets(machine: Machine) -> None:
     assert env["container"] is None
 
 
-def test_amd_counts_one_cache_of_level_3_per_complex(machine: Machine) -> None:
+def test_amd_has_one_level_3_cache_per_complex(machine: Machine) -> None:
     build_system(machine)
     cpus = build_cpus(machine, packages=1, cores=16, smt=1, nodes=2, cores_per_l3=4)
     build_cpuinfo(machine, cpus, brand="AMD EPYC 9124", vendor="AuthenticAMD", flags=AMD_FLAGS)
@@ -109,7 +109,7 @@ def test_arm_has_features_and_numbers_but_no_brand(machine: Machine) -> None:
     assert "cpu.hypervisor" in env["missing"]
 
 
-def test_a_virtual_machine_without_cpufreq_says_so(machine: Machine) -> None:
+def test_virtual_machine_without_cpufreq_gives_the_reason(machine: Machine) -> None:
     build_system(machine)
     build_cpuinfo(machine, (0,), brand="AMD EPYC", vendor="AuthenticAMD", flags=f"{AMD_FLAGS} hypervisor")
     env = env_of(machine, (0,))
@@ -119,7 +119,7 @@ def test_a_virtual_machine_without_cpufreq_says_so(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_a_container_with_a_quota(machine: Machine, version: str) -> None:
+def test_container_with_a_quota_is_described(machine: Machine, version: str) -> None:
     build_system(machine)
     cpus = build_cpus(machine, packages=1, cores=8, smt=1)
     machine.write(".dockerenv", "")
@@ -146,7 +146,7 @@ def test_a_container_with_a_quota(machine: Machine, version: str) -> None:
     assert "cgroup.quota_cpus" not in env["missing"]
 
 
-def test_a_cpuset_of_one_cpu(machine: Machine) -> None:
+def test_cpuset_of_one_cpu_is_described(machine: Machine) -> None:
     build_system(machine)
     build_cpus(machine, packages=1, cores=4, smt=2)
     env = env_of(machine, (6,))
@@ -155,7 +155,7 @@ def test_a_cpuset_of_one_cpu(machine: Machine) -> None:
     assert env["cpu"]["caches"][0]["count"] == 1
 
 
-def test_nothing_can_be_read_and_nothing_fails(machine: Machine) -> None:
+def test_machine_without_readable_files_lists_all_as_missing(machine: Machine) -> None:
     env = env_of(machine, (0, 1), libc=None)
     assert env["memory"]["room_bytes"] is None
     assert env["kernel"]["pressure"] is False
@@ -186,12 +186,12 @@ def test_nothing_can_be_read_and_nothing_fails(machine: Machine) -> None:
         ("proc/self/cgroup", "0::/user.slice/user-1000.slice", None),
     ],
 )
-def test_kinds_of_containers(machine: Machine, path: str, text: str, kind: str | None) -> None:
+def test_kind_of_container_is_detected(machine: Machine, path: str, text: str, kind: str | None) -> None:
     machine.write(path, text)
     assert env_of(machine, (0,))["container"] == kind
 
 
-def test_what_may_be_published_holds_nothing_private(machine: Machine) -> None:
+def test_public_facts_contain_nothing_private(machine: Machine) -> None:
     build_system(machine)
     machine.write("proc/self/cgroup", "0::/docker/0123456789abcdef")
     machine.mount("/ /sys/fs/cgroup cgroup2 rw")
@@ -207,7 +207,7 @@ def test_what_may_be_published_holds_nothing_private(machine: Machine) -> None:
     assert "hunter2" not in json.dumps(facts)
 
 
-def test_a_server_of_256_cpus_is_read_with_few_files(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_server_of_256_cpus_is_read_with_few_files(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     build_system(machine)
     cpus = build_cpus(machine, packages=2, cores=64, smt=2, nodes=4, cores_per_l3=8)
     build_cpuinfo(machine, cpus, brand="AMD EPYC 9554", vendor="AuthenticAMD", flags=AMD_FLAGS)
@@ -232,7 +232,7 @@ def test_a_server_of_256_cpus_is_read_with_few_files(machine: Machine, monkeypat
     assert not again
 
 
-def test_a_uid_without_a_passwd_entry_and_a_directory_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_uid_and_deleted_directory_are_tolerated(monkeypatch: pytest.MonkeyPatch) -> None:
     import pwd
 
     def nobody(uid: int) -> None:
@@ -249,7 +249,7 @@ def test_a_uid_without_a_passwd_entry_and_a_directory_that_is_gone(monkeypatch: 
     assert process.affinity
 
 
-def test_versions_come_without_an_import_and_missing_ones_are_none() -> None:
+def test_versions_are_read_without_import_and_missing_ones_are_none() -> None:
     found = read_versions(("pytest", "no-such-distribution", "tuibench"))
     assert found["pytest"] == pytest.__version__
     assert found["no-such-distribution"] is None

@@ -12,7 +12,7 @@ def put(root: Path, path: str, text: str) -> None:
     (root / path).write_text(text)
 
 
-def test_a_machine_is_its_id_whatever_it_is_called(tmp_path: Path) -> None:
+def test_machine_id_does_not_depend_on_the_hostname(tmp_path: Path) -> None:
     put(tmp_path, "etc/machine-id", ID + "\n")
     put(tmp_path, "proc/sys/kernel/hostname", "one\n")
     before = read_machine(tmp_path, {})
@@ -20,7 +20,7 @@ def test_a_machine_is_its_id_whatever_it_is_called(tmp_path: Path) -> None:
     assert read_machine(tmp_path, {}) == before == f"machine-id {ID}"
 
 
-def test_containers_of_one_image_are_told_apart_by_their_names(tmp_path: Path) -> None:
+def test_containers_of_one_image_differ_by_hostname(tmp_path: Path) -> None:
     put(tmp_path, "etc/machine-id", ID)
     put(tmp_path, ".dockerenv", "")
     put(tmp_path, "proc/sys/kernel/hostname", "one\n")
@@ -30,7 +30,7 @@ def test_containers_of_one_image_are_told_apart_by_their_names(tmp_path: Path) -
     assert ID in one
 
 
-def test_the_bus_has_a_second_copy_and_an_image_that_never_booted_has_none(tmp_path: Path) -> None:
+def test_dbus_machine_id_is_used_if_the_main_one_is_unset(tmp_path: Path) -> None:
     put(tmp_path, "etc/machine-id", "uninitialized\n")
     put(tmp_path, "proc/sys/kernel/hostname", "one\n")
     assert read_machine(tmp_path, {}) == "host one"
@@ -38,5 +38,5 @@ def test_the_bus_has_a_second_copy_and_an_image_that_never_booted_has_none(tmp_p
     assert read_machine(tmp_path, {}) == f"machine-id {ID}"
 
 
-def test_a_machine_that_says_nothing_still_has_a_name(tmp_path: Path) -> None:
+def test_machine_without_id_and_hostname_is_host_unknown(tmp_path: Path) -> None:
     assert read_machine(tmp_path, {}) == "host unknown"

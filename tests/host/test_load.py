@@ -6,7 +6,7 @@ from tests.host.machine import Machine
 from tuibench.host.load import busy_shares, load_words, read_cpu_times, steal_share
 
 
-def test_shares_between_two_readings(machine: Machine) -> None:
+def test_busy_and_steal_shares_come_from_two_readings(machine: Machine) -> None:
     machine.stat({0: (10, 0, 5, 100, 5, 0, 0, 0, 3, 0), 3: (0, 0, 0, 50, 0, 0, 0, 2, 0, 0)})
     before = read_cpu_times(machine.root)
     machine.stat({0: (16, 1, 6, 110, 7, 0, 0, 0, 9, 0), 3: (0, 0, 0, 50, 0, 0, 0, 12, 0, 0)})
@@ -17,7 +17,7 @@ def test_shares_between_two_readings(machine: Machine) -> None:
     assert steal_share(before, after) == pytest.approx(10 / 30)
 
 
-def test_a_cpu_that_appears_or_stands_still_has_no_or_no_busy_share(machine: Machine) -> None:
+def test_new_cpu_has_no_share_and_stopped_cpu_is_idle(machine: Machine) -> None:
     machine.stat({0: (1, 1, 1, 1)})
     before = read_cpu_times(machine.root)
     machine.stat({0: (1, 1, 1, 1), 1: (5, 5, 5, 5)})
@@ -36,11 +36,11 @@ def test_counters_that_run_backwards_stay_within_bounds(machine: Machine) -> Non
     assert steal_share(before, after) == 0.0
 
 
-def test_a_machine_without_stat(machine: Machine) -> None:
+def test_machine_without_stat_has_no_cpu_times(machine: Machine) -> None:
     assert read_cpu_times(machine.root) == {}
 
 
-def test_how_busy_a_machine_is_in_words(machine: Machine) -> None:
+def test_load_words_say_busy_or_quiet(machine: Machine) -> None:
     machine.stat(dict.fromkeys(range(4), (0, 0, 0, 100)))
     before = read_cpu_times(machine.root)
     machine.stat({0: (90, 0, 0, 110), 1: (70, 0, 0, 130), 2: (4, 0, 0, 196), 3: (10, 0, 0, 190)})

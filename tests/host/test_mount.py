@@ -26,11 +26,11 @@ nonsense
         ("/mnt/over", ("/mnt/over", "fuse.sshfs")),
     ],
 )
-def test_the_deepest_and_last_mount_holds_a_path(path: str, expected: tuple[str, str]) -> None:
+def test_path_belongs_to_the_deepest_and_last_mount(path: str, expected: tuple[str, str]) -> None:
     assert find_mount(path, MOUNTS) == expected
 
 
-def test_only_what_other_machines_reach_is_remote(tmp_path: Path) -> None:
+def test_network_file_systems_are_remote(tmp_path: Path) -> None:
     (tmp_path / "proc/self").mkdir(parents=True)
     (tmp_path / "proc/self/mountinfo").write_text(MOUNTS)
     assert is_remote("/home/me", tmp_path) == "nfs4"
@@ -39,5 +39,5 @@ def test_only_what_other_machines_reach_is_remote(tmp_path: Path) -> None:
     assert is_remote("/var", tmp_path) == ""
 
 
-def test_where_nothing_says_a_disk_counts_as_local(tmp_path: Path) -> None:
+def test_disk_without_mountinfo_counts_as_local(tmp_path: Path) -> None:
     assert is_remote("/home", tmp_path) == ""

@@ -21,7 +21,7 @@ BLOCKS, BLOCK_NS = 6, 25_000_000
 
 @dataclass
 class Script:
-    """The readings that come from the process itself, set by the test."""
+    """The process's own readings, set by the test."""
 
     cpu_ns: int = 0
     ru_nivcsw: int = 0
@@ -40,7 +40,7 @@ class Script:
 
 @pytest.fixture
 def host(machine: Machine) -> Machine:
-    """A machine where every source can be read."""
+    """A machine with every source readable."""
     build_system(machine)
     build_frequency(machine, (0, 1), "performance", 2_000_000)
     machine.write("proc/self/cgroup", "0::/")
@@ -51,7 +51,7 @@ def host(machine: Machine) -> Machine:
     return machine
 
 
-def test_marks_are_differences_and_the_sum_is_of_marks(host: Machine) -> None:
+def test_marks_are_differences_and_the_total_is_their_sum(host: Machine) -> None:
     script = Script(cpu_ns=5000, ru_nivcsw=7)
     witness = script.witness(host)
     witness.start()
@@ -67,7 +67,7 @@ def test_marks_are_differences_and_the_sum_is_of_marks(host: Machine) -> None:
     assert noise.reason is None
 
 
-def test_a_block_is_disturbed_above_one_percent_of_waiting(host: Machine) -> None:
+def test_block_with_over_one_percent_waiting_is_disturbed(host: Machine) -> None:
     script = Script()
     witness = script.witness(host)
     witness.start()
@@ -93,7 +93,7 @@ def test_work_between_blocks_can_be_skipped(host: Machine) -> None:
     assert (noise.waiting_ns, noise.on_cpu_ns, noise.involuntary_switches) == (0, 100, 0)
 
 
-def test_threads_that_were_started_meanwhile_are_counted_at_the_end(host: Machine) -> None:
+def test_threads_started_during_a_block_count_at_the_end(host: Machine) -> None:
     witness = Script().witness(host)
     witness.start()
     host.schedstat(11, 1, 250)
@@ -101,7 +101,7 @@ def test_threads_that_were_started_meanwhile_are_counted_at_the_end(host: Machin
     assert witness.finish().waiting_ns == 250
 
 
-def test_threads_that_come_with_the_next_work_are_watched_from_there_on(host: Machine) -> None:
+def test_threads_met_before_a_block_count_from_then_on(host: Machine) -> None:
     witness = Script().witness(host)
     witness.start()
     host.schedstat(11, 1, 250)
@@ -111,7 +111,7 @@ def test_threads_that_come_with_the_next_work_are_watched_from_there_on(host: Ma
     assert witness.finish().waiting_ns == 10
 
 
-def test_the_slow_readings_are_differences_over_our_cpus_only(host: Machine) -> None:
+def test_slow_readings_are_differences_over_own_cpus(host: Machine) -> None:
     script = Script(ru_minflt=100, ru_majflt=1)
     witness = script.witness(host, iter((1000, 1030)))
     witness.start()
@@ -133,7 +133,7 @@ def test_the_slow_readings_are_differences_over_our_cpus_only(host: Machine) -> 
     assert (noise.minor_faults, noise.major_faults) == (40, 2)
 
 
-def test_every_missing_source_is_none_with_its_reason(machine: Machine) -> None:
+def test_missing_source_is_none_with_a_reason(machine: Machine) -> None:
     script = Script()
     witness = script.witness(machine)
     witness.start()
@@ -148,7 +148,7 @@ def test_every_missing_source_is_none_with_its_reason(machine: Machine) -> None:
         assert f"{source}: " in (noise.reason or "")
 
 
-def test_a_slice_without_a_tick_has_no_steal_share(host: Machine) -> None:
+def test_interval_without_a_tick_has_no_steal_share(host: Machine) -> None:
     witness = Script().witness(host)
     witness.start()
     noise = witness.finish()
@@ -156,20 +156,20 @@ def test_a_slice_without_a_tick_has_no_steal_share(host: Machine) -> None:
     assert noise.reason == "steal: too short a time"
 
 
-def test_noise_survives_the_way_through_json(host: Machine) -> None:
+def test_noise_survives_a_json_round_trip(host: Machine) -> None:
     witness = Script().witness(host)
     witness.start()
     noise = witness.finish()
     assert from_plain(Noise, to_plain(noise)) == noise
 
 
-def test_the_canary_is_the_least_of_five_and_does_the_same_work_each_time() -> None:
+def test_canary_is_the_least_of_five_equal_runs() -> None:
     stamps = iter((0, 50, 100, 140, 200, 230, 300, 390, 400, 460))
     assert time_canary(lambda: next(stamps)) == 30
     assert next(stamps, None) is None
 
 
-def test_on_this_machine_a_busy_thread_is_seen_by_the_clock_of_the_process() -> None:
+def test_busy_thread_shows_in_the_process_clock() -> None:
     witness = Witness((0,))
     witness.start()
     worker = threading.Thread(target=lambda: [time_canary() for _ in range(3)])
@@ -181,7 +181,7 @@ def test_on_this_machine_a_busy_thread_is_seen_by_the_clock_of_the_process() -> 
     assert noise.on_cpu_ns == on_cpu
 
 
-def test_whoever_shares_its_cpu_with_a_hog_sees_that_in_every_block() -> None:
+def test_process_sharing_a_cpu_with_a_hog_is_disturbed_in_every_block() -> None:
     mine = os.sched_getaffinity(0)
     cpu = min(mine)
     program = f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nprint(flush=True)\nwhile True: pass"

@@ -1,4 +1,4 @@
-"""Where a user's things lie, whatever the environment says."""
+"""A user's directories for data, state, cache and configuration, for any environment."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def names(places: Places) -> list[str]:
     return [str(path) for path in (places.data, places.state, places.cache, places.config)]
 
 
-def test_one_variable_puts_all_of_them_below_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_tuibench_home_contains_all_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     found = find_places({"TUIBENCH_HOME": "here"})
     assert names(found) == [str(tmp_path / "here" / part) for part in ("data", "state", "cache", "config")]
     assert found.runs == tmp_path / "here" / "state" / "runs"
 
 
-def test_without_it_they_are_the_platforms(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_default_places_are_those_of_the_platform(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind in ("DATA", "STATE", "CACHE", "CONFIG"):
         monkeypatch.delenv(f"XDG_{kind}_HOME")
     monkeypatch.setenv("HOME", "/home/ada")
@@ -50,33 +50,33 @@ def temporary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path / f"tuibench-{os.getuid()}"
 
 
-def test_a_user_without_a_home_has_a_place_all_the_same(temporary: Path) -> None:
+def test_user_without_a_home_gets_a_temporary_place(temporary: Path) -> None:
     assert find_places({}).data == temporary / "data"
     assert temporary.stat().st_mode & 0o777 == 0o700
     assert find_places({}).config == temporary / "config"
 
 
-def test_a_link_in_the_temporary_directory_is_refused(temporary: Path, tmp_path: Path) -> None:
+def test_link_in_the_temporary_directory_is_refused(temporary: Path, tmp_path: Path) -> None:
     (tmp_path / "victim").mkdir(mode=0o700)
     temporary.symlink_to("victim")
     refuse()
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o720])
-def test_a_temporary_place_writable_by_others_is_refused(temporary: Path, mode: int) -> None:
+def test_temporary_place_writable_by_others_is_refused(temporary: Path, mode: int) -> None:
     temporary.mkdir()
     temporary.chmod(mode)
     refuse()
 
 
-def test_a_temporary_place_of_another_user_is_refused(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_place_of_another_user_is_refused(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = temporary.with_name("tuibench-4242")
     other.mkdir(mode=0o700)
     monkeypatch.setattr(os, "getuid", lambda: 4242)
     refuse()
 
 
-def test_a_file_in_the_temporary_place_is_refused(temporary: Path) -> None:
+def test_file_in_the_temporary_place_is_refused(temporary: Path) -> None:
     temporary.touch()
     refuse()
 

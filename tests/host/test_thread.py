@@ -10,12 +10,12 @@ from tuibench.host.thread import ThreadWaits
 
 
 def end_thread(machine: Machine, thread: int) -> None:
-    """End a thread as its open descriptor sees it: the account can no longer be read."""
+    """End a thread as its open descriptor sees it: reads of its schedstat fail."""
     (machine.root / f"proc/self/task/{thread}/schedstat").write_text("")
     (machine.root / f"proc/self/task/{thread}/schedstat").unlink()
 
 
-def test_waiting_counts_from_the_scan_on_and_over_all_threads(machine: Machine) -> None:
+def test_waiting_counts_from_the_scan_over_all_threads(machine: Machine) -> None:
     machine.schedstat(10, 1000, 500)
     machine.schedstat(11, 1000, 70)
     waits = ThreadWaits(machine.root)
@@ -27,7 +27,7 @@ def test_waiting_counts_from_the_scan_on_and_over_all_threads(machine: Machine) 
     waits.close()
 
 
-def test_a_thread_that_started_later_counts_whole(machine: Machine) -> None:
+def test_thread_started_later_counts_whole(machine: Machine) -> None:
     machine.schedstat(10, 1000, 500)
     waits = ThreadWaits(machine.root)
     waits.scan(known=True)
@@ -43,7 +43,7 @@ def test_a_thread_that_started_later_counts_whole(machine: Machine) -> None:
     waits.close()
 
 
-def test_a_thread_that_ended_is_let_go(machine: Machine) -> None:
+def test_ended_thread_is_closed(machine: Machine) -> None:
     machine.schedstat(10, 1000, 500)
     machine.schedstat(11, 1000, 500)
     waits = ThreadWaits(machine.root)
@@ -57,7 +57,7 @@ def test_a_thread_that_ended_is_let_go(machine: Machine) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_a_kernel_without_schedstat_gives_a_reason(machine: Machine) -> None:
+def test_kernel_without_schedstat_gives_a_reason(machine: Machine) -> None:
     (machine.root / "proc/self/task/10").mkdir(parents=True)
     waits = ThreadWaits(machine.root)
     waits.scan(known=True)
@@ -65,7 +65,7 @@ def test_a_kernel_without_schedstat_gives_a_reason(machine: Machine) -> None:
     assert "CONFIG_SCHED_INFO" in (waits.reason or "")
 
 
-def test_a_kernel_that_prints_zeros_gives_a_reason(machine: Machine) -> None:
+def test_kernel_that_prints_zeros_gives_a_reason(machine: Machine) -> None:
     machine.write("proc/self/task/10/schedstat", "0 0 0")
     waits = ThreadWaits(machine.root)
     waits.scan(known=True)
@@ -73,7 +73,7 @@ def test_a_kernel_that_prints_zeros_gives_a_reason(machine: Machine) -> None:
     assert "delayacct" in (waits.reason or "")
 
 
-def test_running_out_of_descriptors_is_a_reason_and_never_half_a_sum(
+def test_lack_of_descriptors_gives_a_reason_and_no_partial_sum(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.schedstat(10, 1000, 500)
@@ -92,7 +92,7 @@ def test_running_out_of_descriptors_is_a_reason_and_never_half_a_sum(
     assert "files open" in (waits.reason or "")
 
 
-def test_a_reading_opens_no_file(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_opens_no_file(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.schedstat(10, 1000, 500)
     waits = ThreadWaits(machine.root)
     waits.scan(known=True)

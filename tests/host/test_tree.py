@@ -23,20 +23,20 @@ from tuibench.host.tree import Tree, parse_cpus, parse_pairs
         ("0-99999999999", ()),
     ],
 )
-def test_a_kernel_list_is_read_and_junk_is_left_out(text: str | None, cpus: tuple[int, ...]) -> None:
+def test_cpu_list_is_parsed_without_junk(text: str | None, cpus: tuple[int, ...]) -> None:
     assert parse_cpus(text) == cpus
 
 
 @given(st.sets(st.integers(0, 4000)))
-def test_a_formatted_list_reads_back_as_the_same_cpus(cpus: set[int]) -> None:
+def test_formatted_cpu_list_parses_back_equal(cpus: set[int]) -> None:
     assert parse_cpus(cpu_ranges(cpus)) == tuple(sorted(cpus))
 
 
-def test_spans_are_short() -> None:
+def test_cpu_ranges_are_short() -> None:
     assert cpu_ranges([9, 0, 1, 2, 4, 5]) == "0-2,4-5,9"
 
 
-def test_what_cannot_be_read_is_none(machine: Machine) -> None:
+def test_unreadable_file_is_none(machine: Machine) -> None:
     machine.write("proc/a", " 42 ")
     machine.write("proc/b", "max")
     tree = Tree(machine.root)
@@ -48,12 +48,12 @@ def test_what_cannot_be_read_is_none(machine: Machine) -> None:
     assert tree.entries("proc/none") == []
 
 
-def test_bytes_that_are_no_text_do_not_raise(machine: Machine) -> None:
+def test_undecodable_bytes_do_not_raise(machine: Machine) -> None:
     (machine.root / "x").write_bytes(b"\xff7")
     assert Tree(machine.root).read("x") == "\ufffd7"
 
 
-def test_a_long_file_is_read_whole_or_up_to_the_limit(machine: Machine) -> None:
+def test_long_file_is_read_whole_or_up_to_the_limit(machine: Machine) -> None:
     machine.write("x", "a" * 200_000)
     tree = Tree(machine.root)
     assert len(tree.read("x") or "") == 200_000
@@ -69,7 +69,7 @@ def test_reading_leaves_no_descriptor_open(machine: Machine) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_pairs_turn_kilobytes_into_bytes() -> None:
+def test_pairs_convert_kilobytes_to_bytes() -> None:
     assert parse_pairs("MemTotal:  10 kB\nnr_throttled 3\nbad line here\nlonely") == {
         "MemTotal": 10240,
         "nr_throttled": 3,

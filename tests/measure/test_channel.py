@@ -1,4 +1,4 @@
-"""Frames arrive whole, whatever pieces the pipe makes of them."""
+"""Frames arrive whole, however the pipe splits them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_frames_survive_being_cut_anywhere(messages: list[dict[str, Any]], size:
     assert found == messages
 
 
-def test_a_frame_goes_through_a_pipe_and_the_end_is_an_error() -> None:
+def test_frame_passes_a_pipe_and_the_end_of_file_is_an_error() -> None:
     read, write = os.pipe()
     send(write, {"a": "ü" * 1000})
     os.close(write)
@@ -32,6 +32,6 @@ def test_a_frame_goes_through_a_pipe_and_the_end_is_an_error() -> None:
     os.close(read)
 
 
-def test_what_is_no_frame_is_refused_before_memory_is_taken() -> None:
+def test_invalid_frame_is_refused_before_memory_is_allocated() -> None:
     with pytest.raises(ValueError, match="no frame of ours"):
         Assembler().feed(b"\xff\xff\xff\xff{}")

@@ -1,4 +1,4 @@
-"""The timing loop and what it records, on calls whose cost is scripted."""
+"""The timing loop and its recording, on calls of scripted cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuibench.measure.recording import Recording
 from tuibench.measure.scenario import least_iterations
 
 
-def test_a_block_makes_exactly_the_calls_asked_and_stamps_each_end() -> None:
+def test_block_makes_exactly_the_requested_calls_and_stamps_each() -> None:
     made: list[int] = []
     stamps = np.zeros(8, dtype=np.int64)
     time_block(cycle([lambda: made.append(0), lambda: made.append(1)]), stamps.data, 5)
@@ -24,7 +24,7 @@ def test_a_block_makes_exactly_the_calls_asked_and_stamps_each_end() -> None:
     assert stamps[6] == 0
 
 
-def test_rotation_goes_on_across_blocks() -> None:
+def test_sample_rotation_continues_across_blocks() -> None:
     made: list[int] = []
     turning = cycle([lambda n=n: made.append(n) for n in range(3)])
     stamps = np.zeros(8, dtype=np.int64)
@@ -34,7 +34,7 @@ def test_rotation_goes_on_across_blocks() -> None:
 
 
 @given(st.floats(100, 1e9), st.integers(1, 20))
-def test_calibration_ends_at_blocks_of_the_wanted_length(latency_ns: float, steps: int) -> None:
+def test_calibration_ends_at_blocks_of_the_requested_length(latency_ns: float, steps: int) -> None:
     count = 1
     for _ in range(30):
         nxt = next_count(count, int(count * latency_ns))
@@ -48,7 +48,7 @@ def test_calibration_ends_at_blocks_of_the_wanted_length(latency_ns: float, step
 
 
 @given(st.lists(st.lists(st.integers(1, 10**7), min_size=1, max_size=50), min_size=1, max_size=30), st.integers(5, 200))
-def test_moments_cover_every_call_and_what_is_kept_is_bounded(blocks: list[list[int]], room: int) -> None:
+def test_moments_cover_every_call_and_kept_values_are_bounded(blocks: list[list[int]], room: int) -> None:
     recording = Recording(room=room)
     for block in blocks:
         recording.add(np.array(block, dtype=np.int64), sum(block))
@@ -61,5 +61,5 @@ def test_moments_cover_every_call_and_what_is_kept_is_bounded(blocks: list[list[
 
 
 @pytest.mark.parametrize(("latency_ns", "least"), [(1e6, 10), (1e9, 10), (1.5e9, 3), (3e9, 3), (4e9, 1)])
-def test_slow_calls_need_fewer(latency_ns: float, least: int) -> None:
+def test_slow_calls_need_fewer_iterations(latency_ns: float, least: int) -> None:
     assert least_iterations(latency_ns) == least

@@ -1,4 +1,4 @@
-"""The worker's side in Python 3.10 with numpy 1.26, as engines that need an old interpreter will have it."""
+"""The worker in Python 3.10 with numpy 1.26, for engines that need an old interpreter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tuibench.measure.channel import Assembler, encode
 @pytest.mark.parametrize(
     ("scenario", "streams", "latency_us"), [("sync", 1, 400), ("async", 2, 400), ("async", 2, 2000)]
 )
-def test_a_worker_of_the_fake_engine_measures_in_the_old_interpreter(
+def test_fake_engine_worker_measures_in_the_old_interpreter(
     python310: Path, tmp_path: Path, scenario: str, streams: int, latency_us: int
 ) -> None:
     bundle = tmp_path / "inputs.npz"

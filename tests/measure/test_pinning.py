@@ -1,4 +1,4 @@
-"""Where the threads of a real engine really run, read from the kernel while it is being timed."""
+"""Thread affinity of a real engine, read from the kernel during a timed run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALLOWED = sorted(os.sched_getaffinity(0))
 
 
 def masks(pid: int) -> dict[int, str]:
-    """The CPUs that each thread of a process may run on."""
+    """Return the CPUs on which each thread of a process may run."""
     found = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         lines = (task / "status").read_text(encoding="utf-8").splitlines()
@@ -33,7 +33,7 @@ def masks(pid: int) -> dict[int, str]:
 
 @pytest.mark.skipif(len(ALLOWED) < 2, reason="this process may use one CPU only")
 @pytest.mark.parametrize("pin", ["core", "none"])
-def test_every_thread_of_onnx_runtime_has_its_cpu_or_all_of_them(tmp_path: Path, pin: str) -> None:
+def test_onnxruntime_threads_have_their_own_cpu_or_all_cpus(tmp_path: Path, pin: str) -> None:
     case = make.mlp()
     path = case.save(tmp_path)
     bundle = tmp_path / "inputs.npz"
@@ -45,7 +45,7 @@ def test_every_thread_of_onnx_runtime_has_its_cpu_or_all_of_them(tmp_path: Path,
 
     def look(frame: Mapping[str, Any]) -> None:
         if frame["f"] == "progress" and not seen:
-            # Runners that commands of other tests let go may wait here to be reaped.
+            # Detached runners of other tests may wait here to be reaped.
             alive = [p for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE]
             worker = next(p for p in alive if "spawn_main" in " ".join(p.cmdline()))
             seen.append((worker.pid, masks(worker.pid)))
@@ -63,7 +63,7 @@ def test_every_thread_of_onnx_runtime_has_its_cpu_or_all_of_them(tmp_path: Path,
     assert execution.used.pinned == pin
 
 
-def test_a_half_precision_model_is_not_said_to_compute_in_f32(tmp_path: Path) -> None:
+def test_half_precision_model_is_not_reported_as_f32(tmp_path: Path) -> None:
     model = make.build(
         [make.op("Relu", "x", "y")],
         [make.tensor("x", ["n", 4], TensorProto.FLOAT16)],

@@ -1,4 +1,4 @@
-"""What is stored of many calls: nothing lost, nothing invented."""
+"""Reduction of many calls for storage: nothing lost, nothing invented."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ NS = st.lists(st.integers(1, 10**10), min_size=1, max_size=80).map(lambda v: np.
 
 
 @given(NS, st.integers(1, 256))
-def test_every_call_is_counted_once_and_none_lies_below_bins_that_reach_far_enough(
-    values: np.ndarray, most: int
-) -> None:
+def test_every_call_is_counted_once_and_few_bins_cut_off_the_low_end(values: np.ndarray, most: int) -> None:
     stored = histogram(values, most)
     assert stored["under"] + sum(stored["counts"]) + stored["over"] == len(values)
     assert stored["under"] == (values < stored["low_ns"]).sum()
@@ -28,8 +26,8 @@ def test_every_call_is_counted_once_and_none_lies_below_bins_that_reach_far_enou
     assert edges(stored["low_ns"], stored["ratio"], 1)[1] / stored["low_ns"] <= 1.01 + 1e-9 or stored["low_ns"] < 100
 
 
-def test_the_bins_lie_where_most_calls_are() -> None:
-    """One call that was far too fast took the bins of all others, which then counted as beyond them."""
+def test_bins_cover_the_bulk_of_the_calls() -> None:
+    """One call that was far too fast once took the bins of all others, which then counted as beyond them."""
     disturbed = np.array([2_345_046] + [11_600_000] * 8 + [24_000_000] * 36 + [43_000_000] * 9, dtype=np.int64)
     stored = histogram(disturbed, 150)
     assert (stored["under"], stored["over"]) == (1, 0)
@@ -46,7 +44,7 @@ def test_few_bins_of_a_steady_model_reach_its_slowest_calls() -> None:
     assert histogram(outlier, 150)["ratio"] < 1.0007, "one slow call does not make the bins of all others wide"
 
 
-def test_the_series_keeps_every_extreme_in_its_place() -> None:
+def test_series_keeps_every_extreme_in_its_place() -> None:
     values = np.full(5000, 100, dtype=np.int64)
     values[3210], values[4999] = 9, 7000
     points = series(values, 64)
@@ -56,26 +54,26 @@ def test_the_series_keeps_every_extreme_in_its_place() -> None:
     assert series(values[:3], 64) == ((100.0, 100.0, 100.0),) * 3
 
 
-def test_ties_of_a_coarse_clock_make_no_dependence() -> None:
+def test_ties_of_a_coarse_clock_cause_no_dependence() -> None:
     draw = np.random.default_rng(1)
     coarse = (draw.exponential(100, 5000) // 40 * 40 + 1000).astype(np.int64)
     assert independent_n(coarse, 5000) > 4000
     assert independent_n(np.full(1000, 77, dtype=np.int64), 1000) == pytest.approx(1000)
 
 
-def test_dependent_calls_are_worth_fewer() -> None:
+def test_dependent_calls_reduce_the_effective_count() -> None:
     slow = np.repeat(np.random.default_rng(2).integers(1, 10**6, 100), 50).astype(np.int64)
     assert independent_n(slow, 5000) < 500
 
 
-def test_a_percentile_that_so_few_calls_cannot_tell_is_left_out() -> None:
+def test_percentile_with_too_few_calls_is_left_out() -> None:
     values = np.arange(1, 1001, dtype=np.int64)
     assert set(percentiles(values, 1000.0)) == {"25.0", "50.0", "75.0", "90.0", "95.0", "99.0"}
     assert set(percentiles(values, 20.0)) == {"25.0", "50.0", "75.0"}
 
 
 @pytest.mark.parametrize(("keep_raw", "kept"), [(False, 65_536), (True, 100_000)])
-def test_samples_are_thinned_unless_all_are_asked_for(tmp_path: Path, keep_raw: bool, kept: int) -> None:
+def test_samples_are_thinned_unless_all_are_requested(tmp_path: Path, keep_raw: bool, kept: int) -> None:
     values = np.arange(1, 100_001, dtype=np.int64)
     samples = keep_samples(values, 200_000, str(tmp_path / "a.z"), keep_raw)
     assert (samples.kept, samples.total) == (kept, 200_000)

@@ -1,4 +1,4 @@
-"""Streams: every request counted once, and the steady rate only where all streams are busy."""
+"""Streams: every request counted once, and the steady rate taken only while all streams are busy."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tuibench.measure.stream import Stamps, ThreadStreams, drive_queue, record_p
 
 
 def spans(first: int, step: int, count: int) -> tuple[Stamps, Stamps]:
-    """`count` requests of `step` ns back to back."""
+    """Return `count` consecutive requests of `step` ns."""
     stamps = first + step * np.arange(count + 1, dtype=np.int64)
     return stamps[:-1], stamps[1:]
 
 
-def test_the_steady_rate_leaves_ramp_and_drain_out() -> None:
+def test_steady_rate_excludes_ramp_and_drain() -> None:
     second = 10**9
     early, late = spans(0, second // 10, 100), spans(5 * second, second // 10, 100)
     assert steady_rate([early, late]) == pytest.approx(20.0)
@@ -36,13 +36,13 @@ def test_equal_streams_complete_one_request_each_per_latency(streams: int, count
     assert rate == pytest.approx(streams * 1e9 / step, rel=1e-6)
 
 
-def test_run_until_ends_at_the_time_or_at_the_most() -> None:
+def test_run_until_ends_at_the_time_or_the_maximum() -> None:
     stamps = np.zeros(100, dtype=np.int64)
     assert run_until(repeat(lambda: None), stamps.data, perf_counter_ns() + 10**12, 7) == 7
     assert run_until(repeat(lambda: None), stamps.data, 0, 50) == 1
 
 
-def test_threads_run_at_the_same_time_and_each_on_its_own_calls() -> None:
+def test_stream_threads_run_at_once_on_their_own_calls() -> None:
     before = threading.active_count()
     together = threading.Barrier(2, timeout=30)
     seen: list[str] = []
@@ -64,7 +64,7 @@ def test_threads_run_at_the_same_time_and_each_on_its_own_calls() -> None:
     assert threading.active_count() == before
 
 
-def test_an_error_in_one_stream_is_raised_where_it_is_waited_for() -> None:
+def test_error_in_one_stream_is_raised_by_the_waiting_call() -> None:
     def broken() -> Iterator[Callable[[], object]]:
         raise ValueError("no such model")
 
@@ -73,7 +73,7 @@ def test_an_error_in_one_stream_is_raised_where_it_is_waited_for() -> None:
 
 
 class Queue:
-    """An engine's queue of two streams whose requests take 10 ns."""
+    """A queue of two streams whose requests take 10 ns."""
 
     def run(self, until_ns: int, starts: memoryview, ends: memoryview) -> int:
         for index in range(6):
@@ -82,17 +82,17 @@ class Queue:
         return 6
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Release nothing."""
 
 
-def test_requests_of_a_queue_are_dealt_to_as_many_lanes_as_there_are_streams() -> None:
+def test_queue_requests_are_dealt_to_one_lane_per_stream() -> None:
     parts = drive_queue(Queue(), 2)(1000, 8)
     assert [list(starts) for starts, _ in parts] == [[0, 10, 20], [0, 10, 20]]
     assert steady_rate(parts) == pytest.approx(2e8)
 
 
 @given(st.integers(1, 64), st.integers(1, 64))
-def test_threads_are_shared_out_evenly_and_none_is_lost(cores: int, streams: int) -> None:
+def test_threads_are_shared_evenly_among_streams_without_loss(cores: int, streams: int) -> None:
     shares = share_out(tuple(range(cores)), streams, "core")
     assert len(shares) == streams
     sizes = [s.threads for s in shares]
@@ -103,7 +103,7 @@ def test_threads_are_shared_out_evenly_and_none_is_lost(cores: int, streams: int
         assert sum(sizes) == cores
 
 
-def test_without_pinning_every_stream_may_use_every_cpu() -> None:
+def test_streams_without_pinning_may_use_every_cpu() -> None:
     assert [(s.cpus, s.threads) for s in share_out((0, 1, 2), 2, "none")] == [((0, 1, 2), 2), ((0, 1, 2), 1)]
 
 
@@ -114,7 +114,7 @@ def test_streams_out_of_step_lose_no_calls_at_the_edges(streams: int, count: int
     assert steady_rate(parts) == pytest.approx(streams * 1e9 / step, rel=1e-3)
 
 
-def test_calls_of_streams_are_recorded_in_the_order_they_ended() -> None:
+def test_calls_of_streams_are_recorded_in_the_order_of_their_end() -> None:
     recording, seconds = record_parts([spans(0, 10, 3), spans(5, 20, 2)], 1000)
     assert list(recording.kept()) == [10, 10, 20, 10, 20]
     assert seconds == pytest.approx(45e-9)

@@ -1,4 +1,4 @@
-"""Processes of streams: isolated from the directory they are started in."""
+"""Stream processes are isolated from their working directory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def make_job(tmp_path: Path) -> StreamJob:
     )
 
 
-def test_a_module_in_the_present_directory_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_module_in_the_working_directory_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mark = tmp_path / "planted"
     (tmp_path / "dataclasses.py").write_text(f"open({str(mark)!r}, 'w').close()\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)

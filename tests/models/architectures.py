@@ -1,4 +1,4 @@
-"""Well-known networks as graphs: their shapes are real, all their weights lie in one small hole of a file."""
+"""Well-known networks as graphs: their shapes are real, and all their weights are zeros in one sparse file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DATA = "weights.data"
 
 
 class Net:
-    """Collects nodes; weights are zeros that share one stretch of a sparse file."""
+    """Collects nodes; all weights share one stretch of zeros in a sparse file."""
 
     def __init__(self) -> None:
         self._nodes: list[onnx.NodeProto] = []
@@ -24,7 +24,7 @@ class Net:
         self.channels = 0
 
     def node(self, op: str, *inputs: str, **attributes: Any) -> str:
-        """Add one and return its output."""
+        """Add a node and return its output."""
         name = f"{op.lower()}{len(self._nodes)}"
         self._nodes.append(helper.make_node(op, list(inputs), [name], name=name, **attributes))
         return name
@@ -41,7 +41,7 @@ class Net:
         return proto.name
 
     def conv(self, x: str, out: int, k: int, stride: int = 1, *, pad: int | None = None, relu: bool = True) -> str:
-        """A convolution with a bias."""
+        """Add a convolution with a bias."""
         around = k // 2 if pad is None else pad
         weights = self.weight(out, self.channels, k, k), self.weight(out)
         x = self.node("Conv", x, *weights, kernel_shape=[k, k], strides=[stride] * 2, pads=[around] * 4)
@@ -49,20 +49,20 @@ class Net:
         return self.node("Relu", x) if relu else x
 
     def norm(self, x: str) -> str:
-        """Batch normalization and a Relu."""
+        """Add batch normalization and a Relu."""
         four = [self.weight(self.channels) for _ in range(4)]
         return self.node("Relu", self.node("BatchNormalization", x, *four))
 
     def pool(self, x: str, k: int, stride: int, pad: int = 0, op: str = "MaxPool", ceil: int = 0) -> str:
-        """A pooling."""
+        """Add a pooling."""
         return self.node(op, x, kernel_shape=[k, k], strides=[stride] * 2, pads=[pad] * 4, ceil_mode=ceil)
 
     def linear(self, x: str, inside: int, out: int) -> str:
-        """A layer over flat features."""
+        """Add a linear layer over flat features."""
         return self.node("Gemm", x, self.weight(out, inside), self.weight(out), transB=1)
 
     def save(self, folder: Path, inputs: list[onnx.ValueInfoProto], output: str) -> str:
-        """Write the model and the hole that its weights lie in."""
+        """Write the model and its sparse weights file."""
         with open(folder / _DATA, "wb") as file:
             file.truncate(self._largest)
         graph = helper.make_graph(self._nodes, "g", inputs, [tensor(output, F32, None)], self._weights)
@@ -72,12 +72,12 @@ class Net:
         return str(path)
 
     def save_classifier(self, folder: Path, x: str) -> str:
-        """The model with a picture as its input."""
+        """Write the model with a picture as its input."""
         return self.save(folder, [tensor("x", F32, ["batch", 3, 224, 224])], x)
 
 
 def resnet50(folder: Path) -> str:
-    """Strides in the 3 x 3 convolutions."""
+    """Build ResNet-50, with strides in the 3 x 3 convolutions."""
     net = Net()
     net.channels = 3
     x = net.pool(net.conv("x", 64, 7, 2), 3, 2, 1)
@@ -94,7 +94,7 @@ def resnet50(folder: Path) -> str:
 
 
 def vgg19(folder: Path) -> str:
-    """Sixteen convolutions, three layers."""
+    """Build VGG-19: sixteen convolutions, three linear layers."""
     net = Net()
     net.channels, x = 3, "x"
     for width, count in ((64, 2), (128, 2), (256, 4), (512, 4), (512, 4)):
@@ -108,7 +108,7 @@ def vgg19(folder: Path) -> str:
 
 
 def densenet121(folder: Path) -> str:
-    """Growth of 32."""
+    """Build DenseNet-121, with a growth of 32."""
     net = Net()
     net.channels = 3
     x = net.pool(net.conv("x", 64, 7, 2), 3, 2, 1)
@@ -125,7 +125,7 @@ def densenet121(folder: Path) -> str:
 
 
 def squeezenet(folder: Path) -> str:
-    """Version 1.1."""
+    """Build SqueezeNet 1.1."""
     net = Net()
     net.channels = 3
     x = net.conv("x", 64, 3, 2, pad=0)
@@ -144,7 +144,7 @@ def squeezenet(folder: Path) -> str:
 
 
 def bert_base(folder: Path) -> str:
-    """Twelve layers, twelve heads of 64, a pooler; the sequence is free."""
+    """Build BERT base: twelve layers, twelve heads of 64, a pooler; the sequence is free."""
     net, width = Net(), 768
     x = net.node("Gather", net.weight(30522, width), "ids")
     for _ in range(12):

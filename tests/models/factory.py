@@ -1,4 +1,4 @@
-"""Small models made on the spot, so that no file from elsewhere lies in the repository."""
+"""Small models built by the tests, so that the repository contains no model file."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ Dims = Sequence[int | str | None] | None
 
 
 def tensor(name: str, element: int, dims: Dims) -> onnx.ValueInfoProto:
-    """A tensor as input or output."""
+    """Return a tensor as input or output."""
     return helper.make_tensor_value_info(name, element, dims)
 
 
 def weight(name: str, array: Any) -> onnx.TensorProto:
-    """An initializer."""
+    """Return an initializer."""
     return numpy_helper.from_array(np.asarray(array), name)
 
 
@@ -40,7 +40,7 @@ def model(
     opset: int = 17,
     ml: bool = False,
 ) -> onnx.ModelProto:
-    """A model of IR 8, which every engine takes."""
+    """Return a model of IR 8, which every engine accepts."""
     opsets = [helper.make_opsetid("", opset), *([helper.make_opsetid("ai.onnx.ml", 1)] if ml else [])]
     graph = helper.make_graph(list(nodes), "g", list(inputs), list(outputs), list(weights))
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
@@ -53,12 +53,12 @@ def save(built: onnx.ModelProto, path: Path) -> str:
 
 
 def classifier(dims: Dims = ("batch", 3, "height", "width")) -> onnx.ModelProto:
-    """Relu over pictures: takes any size."""
+    """Return a Relu over pictures of any size."""
     return model([helper.make_node("Relu", ["x"], ["y"])], [tensor("x", F32, dims)], [tensor("y", F32, None)])
 
 
 def encoder(rows: int = 50) -> onnx.ModelProto:
-    """Token ids through a table, times a mask."""
+    """Return a lookup of token ids in a table, times a mask."""
     return model(
         [
             helper.make_node("Cast", ["ids"], ["wide"], to=I64),

@@ -1,4 +1,4 @@
-"""A benchmark request with everything but the model at its default."""
+"""A benchmark request with defaults for everything but the model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _INPUTS = ("seed", "distinct", "file", "shapes", "batch_dim")
 
 
 def make_spec(path: str, **asked: Any) -> BenchmarkSpec:
-    """A spec for one model; settings of the inputs are passed flat."""
+    """Return a spec for one model; settings of the inputs are passed flat."""
     return BenchmarkSpec(
         models=(ModelSource(path, path),),
         engines=("onnxruntime",),

@@ -1,4 +1,4 @@
-"""Free dims take likely values together, and what an engine complains about steers the next guess."""
+"""Free dims get likely values together, and an engine's error message steers the next guess."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ def found(*ports: Port, batch: int | None = 1, fixed: Mapping[str, int] | None =
         ([f32("x", None, None, 4)], [(1, 16, 4)]),
     ],
 )
-def test_the_first_guess(ports: list[Port], shapes: list[tuple[int, ...]]) -> None:
+def test_first_guess_uses_likely_shapes(ports: list[Port], shapes: list[tuple[int, ...]]) -> None:
     assert list(found(*ports)[0].shapes.values()) == shapes
 
 
-def test_nothing_free_leaves_one_candidate_and_no_choice() -> None:
+def test_model_without_free_dims_has_one_candidate() -> None:
     layout = Layout((f32("x", "b", 4),))
     search = Search(layout, 2, {"b": 2})
     assert not search.has_choice and not search.needs_trial
     assert [dict(c.shapes) for _, c in search.candidates()] == [{"x": (2, 4)}]
 
 
-def test_a_strip_for_text_recognition_is_the_second_guess() -> None:
+def test_text_recognition_strip_is_the_second_guess() -> None:
     shapes = [c.shapes["x"] for c in found(f32("x", "b", 3, None, "w"))]
     assert shapes[:2] == [(1, 3, 224, 224), (1, 3, 48, 320)]
 
 
-def test_total_is_past_plus_new() -> None:
+def test_total_length_is_past_plus_new() -> None:
     ports = (i64("input_ids", "b", "seq"), i64("attention_mask", "b", "total_seq"), f32("past.0", "b", 4, "past", 8))
     first = found(*ports)[0]
     assert first.dims == {"seq": 16, "total_seq": 32, "past": 16}
@@ -64,31 +64,31 @@ def test_total_is_past_plus_new() -> None:
     assert asked.dims["total_seq"] == 8
 
 
-def test_a_written_sum_is_computed() -> None:
+def test_dim_written_as_a_sum_is_computed() -> None:
     ports = (i64("ids", "b", "s"), i64("mask", "b", "past_len + 1"), f32("past", "b", 2, "past_len", 8))
     assert found(*ports)[0].dims["past_len + 1"] == 17
     with_unknown = found(i64("ids", "b", "s"), i64("q", "b", "s + s"))[0]
     assert with_unknown.dims["s + s"] == 32
 
 
-def test_a_second_name_at_axis_zero_is_tried_alone_and_then_with_the_batch() -> None:
+def test_second_name_at_axis_zero_is_tried_alone_then_with_the_batch() -> None:
     candidates = found(f32("x", "n", 4), f32("z", "boxes", 4), batch=4)
     assert [c.shapes["z"][0] for c in candidates[:2]] == [1, 4]
     assert candidates[1].tied == ("boxes",) and "boxes" not in candidates[1].dims
 
 
-def test_the_batch_of_a_state_follows() -> None:
+def test_batch_dim_of_a_state_follows_the_batch() -> None:
     first = found(f32("x", "b", 8), f32("h", 2, None, 16), batch=4)[0]
     assert first.shapes["h"] == (2, 4, 16) and first.tied == ("h:1",)
 
 
-def test_trials_are_bounded_and_differ() -> None:
+def test_candidates_are_bounded_and_distinct() -> None:
     ports = tuple(f32(f"x{n}", 1, f"p{n}", f"q{n}") for n in range(12))
     candidates = found(*ports)
     assert len(candidates) == MAX_TRIALS == len({tuple(c.shapes.items()) for c in candidates})
 
 
-def test_weights_and_complaints_steer_the_guesses() -> None:
+def test_weights_and_error_messages_steer_the_guesses() -> None:
     layout = Layout((f32("x", "b", None),))
     sized = Search(layout, 1, {"b": 1}, sizes={("x", -1): 37})
     assert next(sized.candidates())[1].shapes["x"] == (1, 37)
@@ -99,7 +99,7 @@ def test_weights_and_complaints_steer_the_guesses() -> None:
     assert (1, 41) in [next(trials)[1].shapes["x"] for _ in range(4)]
 
 
-def test_a_picture_takes_no_hints_from_kernel_sizes() -> None:
+def test_kernel_sizes_in_an_error_do_not_steer_a_picture() -> None:
     search = Search(Layout((f32("x", "b", 3, None, None),)), 1, {"b": 1})
     trials = search.candidates()
     next(trials)
@@ -107,16 +107,16 @@ def test_a_picture_takes_no_hints_from_kernel_sizes() -> None:
     assert next(trials)[1].shapes["x"] == (1, 3, 48, 320)
 
 
-def test_what_worked_before_comes_first() -> None:
+def test_search_starts_with_the_steps_that_worked_before() -> None:
     search = Search(Layout((f32("x", "b", 3, None, None),)), 1, {"b": 1})
     steps, second = list(search.candidates())[1]
     assert next(search.candidates(steps))[1] == second
 
 
-def test_an_open_rank_is_guessed_with_the_batch() -> None:
+def test_open_rank_is_guessed_with_the_batch() -> None:
     shapes = [c.shapes["x"] for c in found(Port("x", "tensor", "float32", None), batch=4)]
     assert shapes[:2] == [(4, 16), (4, 3, 224, 224)] and () in shapes
 
 
-def test_optional_inputs_are_absent_first() -> None:
+def test_optional_input_is_absent_first() -> None:
     assert [c.present for c in found(Port("x", "optional", "float32", (1, 2), "tensor"), batch=None)] == [False, True]

@@ -34,7 +34,7 @@ def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def test_each_file_and_all_together_are_hashed_once(files: list[Path], tmp_path: Path) -> None:
+def test_files_are_hashed_once_each_and_together(files: list[Path], tmp_path: Path) -> None:
     first = make(tmp_path / "cache")
     stamps, whole = first.stamps(files)
     assert [stamp.sha256 for stamp in stamps] == [sha(b"model"), sha(b"weights")] and whole == sha(b"modelweights")
@@ -45,14 +45,14 @@ def test_each_file_and_all_together_are_hashed_once(files: list[Path], tmp_path:
     assert second.stamps(files) == (stamps, whole) and second.read_bytes == 0
 
 
-def test_content_that_is_at_hand_is_not_read_again(files: list[Path]) -> None:
+def test_content_in_memory_is_not_read_again(files: list[Path]) -> None:
     stamps, whole = make(None).stamps(files, b"model")
     assert whole == sha(b"modelweights") and stamps[0].sha256 == sha(b"model")
     with pytest.raises(ModelError, match="changed while it was read"):
         make(None).stamps(files, b"another model")
 
 
-def test_without_a_cache_nothing_is_kept(files: list[Path], tmp_path: Path) -> None:
+def test_checksums_without_a_cache_write_nothing(files: list[Path], tmp_path: Path) -> None:
     checksums = make(None)
     checksums.stamps(files)
     checksums.save()
@@ -60,7 +60,7 @@ def test_without_a_cache_nothing_is_kept(files: list[Path], tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("change", ["content", "time", "inode"])
-def test_any_change_is_seen(files: list[Path], tmp_path: Path, change: str) -> None:
+def test_changed_file_is_hashed_again(files: list[Path], tmp_path: Path, change: str) -> None:
     first = make(tmp_path)
     first.stamps(files)
     first.save()
@@ -75,7 +75,7 @@ def test_any_change_is_seen(files: list[Path], tmp_path: Path, change: str) -> N
 
 
 @pytest.mark.parametrize("age_ns", [0, 1_999_999_999, -5_000_000_000])
-def test_a_young_file_is_not_remembered(files: list[Path], tmp_path: Path, age_ns: int) -> None:
+def test_recently_changed_file_is_not_cached(files: list[Path], tmp_path: Path, age_ns: int) -> None:
     os.utime(files[0], ns=(NOW - age_ns, NOW - age_ns))
     first = make(tmp_path)
     first.stamps(files)
@@ -86,7 +86,7 @@ def test_a_young_file_is_not_remembered(files: list[Path], tmp_path: Path, age_n
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"a": 5}', b"\xff\xfe", b'{"a": "short"}'])
-def test_a_damaged_memory_is_ignored_and_mended(files: list[Path], tmp_path: Path, damage: bytes) -> None:
+def test_damaged_checksum_cache_is_ignored_and_replaced(files: list[Path], tmp_path: Path, damage: bytes) -> None:
     memory = tmp_path / "cache" / "checksums.json"
     memory.parent.mkdir()
     memory.write_bytes(damage)
@@ -96,7 +96,7 @@ def test_a_damaged_memory_is_ignored_and_mended(files: list[Path], tmp_path: Pat
     assert len(json.loads(memory.read_bytes())) == 3
 
 
-def test_the_memory_is_private_bounded_and_whole(files: list[Path], tmp_path: Path) -> None:
+def test_checksum_cache_is_private_bounded_and_complete(files: list[Path], tmp_path: Path) -> None:
     memory = tmp_path / "cache" / "checksums.json"
     memory.parent.mkdir()
     memory.write_text(json.dumps({f"1:{n}:1:1": "0" * 64 for n in range(3000)}))
@@ -108,14 +108,14 @@ def test_the_memory_is_private_bounded_and_whole(files: list[Path], tmp_path: Pa
     assert stat.S_IMODE(memory.stat().st_mode) == 0o600 and os.listdir(memory.parent) == ["checksums.json"]
 
 
-def test_a_cache_that_cannot_be_written_is_no_matter(files: list[Path], tmp_path: Path) -> None:
+def test_checksum_cache_that_cannot_be_written_is_ignored(files: list[Path], tmp_path: Path) -> None:
     (tmp_path / "cache").write_bytes(b"a file")
     checksums = make(tmp_path / "cache")
     assert checksums.stamps(files)[1] == sha(b"modelweights")
     checksums.save()
 
 
-def test_what_cannot_be_read_has_no_stamp(tmp_path: Path) -> None:
+def test_unreadable_file_has_no_stamp(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name in ("none", "pipe", "a\0b"):
         assert make(None).stamp_or_none(str(tmp_path / name)) is None

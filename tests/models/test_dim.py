@@ -1,4 +1,4 @@
-"""Batch, dims, lengths and shapes as asked, laid over what the model fixes."""
+"""Batch, dims, lengths and shapes of a request, combined with the dims the model fixes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def points(*ports: Port, batch_dim: str | None = None, **asked: object) -> list[
     return expand(make_spec("m.onnx", **asked), 0, Layout(ports, batch_dim))
 
 
-def test_the_batch_is_the_first_free_axis_zero_wherever_it_occurs() -> None:
+def test_batch_is_the_first_free_axis_zero_wherever_it_occurs() -> None:
     state = Port("h", "tensor", "float32", (2, "batch", 8))
     assert Layout((state, IDS)).batch == {"batch"}
     point = points(state, IDS, batches=(4,))[0]
@@ -30,17 +30,17 @@ def test_the_batch_is_the_first_free_axis_zero_wherever_it_occurs() -> None:
     ("second", "follows"),
     [(None, True), ("unk__331", True), ("p2o.DynamicDimension.3", True), ("batch_2", True), ("boxes", False)],
 )
-def test_other_axes_zero_follow_only_without_a_name_of_their_own(second: str | None, follows: bool) -> None:
+def test_other_axis_zero_follows_the_batch_unless_named(second: str | None, follows: bool) -> None:
     layout = Layout((IDS, Port("z", "tensor", "float32", (second, 4))))
     assert ((second or "z:0") in layout.batch) is follows
 
 
-def test_a_placeholder_written_on_every_axis_is_not_one_dim() -> None:
+def test_placeholder_on_every_axis_is_not_one_dim() -> None:
     layout = Layout((Port("x", "tensor", "float32", ("dyn", 3, "dyn", "dyn")),))
     assert layout.batch == {"x:0"} and set(layout.places) == {"x:0", "x:2", "x:3"}
 
 
-def test_a_name_on_every_axis_can_be_set_as_one_and_each_place_apart() -> None:
+def test_name_on_every_axis_can_be_set_as_one_or_by_place() -> None:
     square, row = Port("x", "tensor", "float32", ("N", "N")), Port("y", "tensor", "float32", ("N", 3))
     both = points(square, row, dims=(("N", (4,)),))[0]
     assert both.fixed == {"x:0": 4, "x:1": 4, "y:0": 4} and both.batch == 4
@@ -55,7 +55,7 @@ def test_a_name_on_every_axis_can_be_set_as_one_and_each_place_apart() -> None:
     assert caught.value.hint == "its dims: x:0, x:1, N (wherever it is written)"
 
 
-def test_without_b_the_batch_is_one_or_the_models_own() -> None:
+def test_default_batch_is_one_or_fixed_by_the_model() -> None:
     assert points(IDS)[0].batch == 1
     assert points(Port("x", "tensor", "float32", (3, 2)))[0].batch == 3
     assert points(Port("sr", "tensor", "int64", ()))[0].batch is None
@@ -65,7 +65,7 @@ def test_without_b_the_batch_is_one_or_the_models_own() -> None:
     assert points(state, Port("x", "tensor", "float32", (1, 8)))[0].batch == 1
 
 
-def test_a_batch_that_constants_forbid_is_a_failed_point() -> None:
+def test_batch_forbidden_by_the_model_is_a_failed_point() -> None:
     first, second = points(FIXED, batches=(1, 4))
     assert first.problem is None and first.batch == 1
     assert second.problem is not None and "allows 1 only" in second.problem and "'x' is [1, 3, 8, 8]" in second.problem
@@ -81,13 +81,13 @@ def test_a_batch_that_constants_forbid_is_a_failed_point() -> None:
         ({"batch_dim": "H", "dims": (("H", (0,)),)}, "--dim H=0:"),
     ],
 )
-def test_a_batch_of_nothing_is_refused_with_the_flag_that_made_it(asked: dict[str, object], flag: str) -> None:
+def test_zero_batch_is_refused_with_the_flag_that_set_it(asked: dict[str, object], flag: str) -> None:
     with pytest.raises(UsageError) as caught:
         points(PICTURE, **asked)  # type: ignore[arg-type]
     assert caught.value.message.startswith(flag) and "batch of 0" in caught.value.message
 
 
-def test_a_batch_of_nothing_from_a_file_is_refused_and_an_empty_constant_is_not() -> None:
+def test_zero_batch_from_a_file_is_refused_and_an_empty_constant_is_not() -> None:
     with pytest.raises(UsageError, match=r"--inputs: a batch of 0"):
         expand(make_spec("m.onnx"), 0, Layout((IDS,)), {"ids": (0, 8)})
     empty = Port("x", "tensor", "float32", (0, 4))
@@ -96,7 +96,7 @@ def test_a_batch_of_nothing_from_a_file_is_refused_and_an_empty_constant_is_not(
     assert points(IDS, dims=(("seq", (0,)),))[0].fixed == {"batch": 1, "seq": 0}
 
 
-def test_the_points_are_the_product_in_order() -> None:
+def test_points_are_the_product_in_order() -> None:
     found = points(IDS, batches=(1, 2), dims=(("seq", (16, 32)),))
     assert [(p.id, p.fixed["batch"], p.fixed["seq"]) for p in found] == [
         ("m0p0", 1, 16),
@@ -106,7 +106,7 @@ def test_the_points_are_the_product_in_order() -> None:
     ]
 
 
-def test_dims_by_name_and_by_place() -> None:
+def test_dims_are_set_by_name_and_by_place() -> None:
     point = points(PICTURE, dims=(("x:2", (64,)), ("x:3", (32,))))[0]
     assert point.fixed == {"N": 1, "H": 64, "x:3": 32}
     assert points(PICTURE, dims=(("x:1", (3,)),))[0].fixed == {"N": 1}
@@ -130,7 +130,7 @@ def test_dims_by_name_and_by_place() -> None:
         ({"batch_dim": "q"}, "no such dim"),
     ],
 )
-def test_a_wrong_request_names_what_there_is(asked: dict[str, object], words: str) -> None:
+def test_invalid_request_names_the_available_dims(asked: dict[str, object], words: str) -> None:
     with pytest.raises(UsageError) as caught:
         points(PICTURE, **asked)  # type: ignore[arg-type]
     assert words in caught.value.message
@@ -138,7 +138,7 @@ def test_a_wrong_request_names_what_there_is(asked: dict[str, object], words: st
         assert caught.value.hint == "its dims: N, H, x:3"
 
 
-def test_shapes_are_positional_and_one_goes_to_all_of_its_rank() -> None:
+def test_shape_applies_by_position_and_a_single_one_by_rank() -> None:
     mask = Port("mask", "tensor", "int64", ("batch", "seq"))
     scalar = Port("rate", "tensor", "float32", ())
     assert points(IDS, mask, scalar, shapes=((2, 64),))[0].fixed == {"batch": 2, "seq": 64}
@@ -149,12 +149,12 @@ def test_shapes_are_positional_and_one_goes_to_all_of_its_rank() -> None:
         points(IDS, mask, shapes=((2, 64), (2, 65)))
 
 
-def test_b_stands_over_the_one_in_shapes_and_says_so() -> None:
+def test_batch_flag_overrides_one_in_shapes_with_a_note() -> None:
     point = points(PICTURE, batches=(16,), shapes=((1, 3, 8, 8),))[0]
     assert point.batch == 16 and "-b 16" in point.notes[0]
 
 
-def test_an_open_rank_takes_the_shape_given() -> None:
+def test_open_rank_takes_the_given_shape() -> None:
     point = points(Port("x", "tensor", "float32", None), shapes=((2, 5, 7),))[0]
     assert point.shapes == {"x": (2, 5, 7)} and point.batch == 2
 
@@ -165,14 +165,14 @@ def test_seq_len_sets_new_tokens_and_not_the_past() -> None:
     assert points(IDS, mask, past, sequence_lengths=(8,))[0].fixed == {"seq": 8, "batch": 1}
 
 
-def test_seq_len_without_a_place_is_a_failed_point() -> None:
+def test_seq_len_without_a_free_dim_is_a_failed_point() -> None:
     assert "no free dim" in (points(PICTURE, sequence_lengths=(8,))[0].problem or "")
     fixed = Port("input_ids", "tensor", "int64", (1, 128))
     good, bad = points(fixed, sequence_lengths=(128, 64))
     assert good.problem is None and "fixed to 128" in (bad.problem or "")
 
 
-def test_a_batch_that_data_has_given_is_not_called_a_flag() -> None:
+def test_batch_from_data_is_not_reported_as_a_flag() -> None:
     port = Port("x", "tensor", "float32", ("batch", 512))
     with pytest.raises(UsageError) as caught:
         expand(make_spec("m.onnx", batches=(1,)), 0, Layout((port,)), {"x": (4, 512)})

@@ -1,4 +1,4 @@
-"""Data whose items stand on the axis of the batch: samples where a batch is asked for, one batch where none is."""
+"""Data with items on the batch axis: samples if a batch is requested, else one batch."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def rows(found: FileInputs, name: str) -> list[Any]:
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(batch=st.integers(1, 4), count=st.integers(2, 5))
-def test_items_become_samples_of_the_batch_that_is_asked_for(tmp_path: Path, batch: int, count: int) -> None:
+def test_items_become_samples_of_the_requested_batch(tmp_path: Path, batch: int, count: int) -> None:
     data = np.arange(batch * count * 3).reshape(batch * count, 3)
     arrays = {"ids": data, "mask": -data, "scale": np.float32(7)}
     found = load(tmp_path, (IDS, MASK, SCALE), of_batch(batch), arrays)
@@ -67,15 +67,13 @@ def test_items_become_samples_of_the_batch_that_is_asked_for(tmp_path: Path, bat
     [of_batch(), of_batch(4), of_batch(3), of_batch(8), of_batch(1, 2), profile(PERFORMANCE)],
     ids=["none", "all", "uneven", "more", "several", "performance"],
 )
-def test_data_stay_one_batch_where_nothing_else_is_asked_or_does_not_come_out_even(
-    tmp_path: Path, spec: BenchmarkSpec
-) -> None:
+def test_data_stay_one_batch_without_a_request_or_if_not_divisible(tmp_path: Path, spec: BenchmarkSpec) -> None:
     data = np.arange(12).reshape(4, 3)
     found = load(tmp_path, (IDS,), spec, {"ids": data})
     assert (rows(found, "ids"), found.notes) == ([data.tolist()], ())
 
 
-def test_for_a_loss_profile_items_are_samples_unless_a_batch_is_asked_for(tmp_path: Path) -> None:
+def test_loss_profile_uses_items_as_samples_unless_a_batch_is_set(tmp_path: Path) -> None:
     data = np.arange(12).reshape(4, 3)
     assert rows(load(tmp_path, (IDS,), profile(LOSS), {"ids": data}), "ids") == [[row] for row in data.tolist()]
     found = load(tmp_path, (IDS,), profile(LOSS, 2), {"ids": data})
@@ -83,7 +81,7 @@ def test_for_a_loss_profile_items_are_samples_unless_a_batch_is_asked_for(tmp_pa
     assert rows(load(tmp_path, (IDS,), profile(LOSS, 4), {"ids": data}), "ids") == [data.tolist()]
 
 
-def test_a_loss_profile_takes_no_more_samples_than_it_runs_and_tells_nothing_of_the_others(tmp_path: Path) -> None:
+def test_loss_profile_loads_only_the_samples_it_runs(tmp_path: Path) -> None:
     scores = Port("scores", "tensor", "float32", ("batch", 2))
     data = np.array([[0, 1], [2, 3], [np.nan, 5], [6, 7]], np.float32)
     found = load(tmp_path, (scores,), profile(LOSS, samples=2), {"scores": data})
@@ -93,14 +91,14 @@ def test_a_loss_profile_takes_no_more_samples_than_it_runs_and_tells_nothing_of_
     assert len(found.samples) == 3 and found.notes == ("input 'scores' has 1 value that is NaN or infinite",)
 
 
-def test_each_of_several_samples_is_cut(tmp_path: Path) -> None:
+def test_each_of_several_samples_is_split(tmp_path: Path) -> None:
     data = np.arange(24).reshape(2, 4, 3)
     assert rows(load(tmp_path, (IDS,), of_batch(), {"ids": data}), "ids") == data.tolist()
     assert rows(load(tmp_path, (IDS,), of_batch(2), {"ids": data}), "ids") == data.reshape(4, 2, 3).tolist()
 
 
 @pytest.mark.parametrize("address", ["batch", "ids:0"])
-def test_a_batch_that_is_asked_for_as_a_dim_is_one(tmp_path: Path, address: str) -> None:
+def test_batch_requested_as_a_dim_splits_the_data(tmp_path: Path, address: str) -> None:
     data = np.arange(12).reshape(4, 3)
     for size, count in ((2, 2), (4, 1)):
         for spec in (profile(LOSS), of_batch()):
@@ -115,7 +113,7 @@ OTHERS = Port("y", "tensor", "float32", ("M", 2))
 
 
 @pytest.mark.parametrize("ports", [(STEPS,), (NODES, EDGES), (NODES, OTHERS)], ids=["steps", "graph", "two counts"])
-def test_what_may_be_no_items_is_cut_only_where_somebody_says_so(tmp_path: Path, ports: tuple[Port, ...]) -> None:
+def test_axis_that_may_not_be_items_is_split_only_if_named(tmp_path: Path, ports: tuple[Port, ...]) -> None:
     sizes = {"seq": 6, "num_nodes": 6, "num_edges": 5, "M": 4}
     arrays = {
         p.name: np.ones([d if isinstance(d, int) else sizes[d or ""] for d in p.shape or ()], p.dtype) for p in ports
@@ -125,12 +123,12 @@ def test_what_may_be_no_items_is_cut_only_where_somebody_says_so(tmp_path: Path,
     assert len(named.samples) == 6
 
 
-def test_inputs_that_disagree_are_left_for_the_model_s_own_rules(tmp_path: Path) -> None:
+def test_inputs_with_unequal_counts_are_not_split(tmp_path: Path) -> None:
     arrays = {"ids": np.zeros((4, 3), np.int64), "mask": np.zeros((2, 3), np.int64)}
     assert len(load(tmp_path, (IDS, MASK), of_batch(1), arrays).samples) == 1
 
 
-def test_a_batch_that_is_not_the_first_axis_is_cut_there(tmp_path: Path) -> None:
+def test_batch_on_another_axis_is_split_there(tmp_path: Path) -> None:
     state = Port("state", "tensor", "float32", (2, "batch", 3))
     data = np.arange(24, dtype=np.float32).reshape(2, 4, 3)
     arrays = {"ids": np.arange(8).reshape(4, 2), "state": data}
@@ -140,13 +138,13 @@ def test_a_batch_that_is_not_the_first_axis_is_cut_there(tmp_path: Path) -> None
     assert found.samples[3]["state"].flags.c_contiguous
 
 
-def test_an_optional_input_that_is_absent_stays_so(tmp_path: Path) -> None:
+def test_absent_optional_input_stays_absent(tmp_path: Path) -> None:
     absent = Port("extra", "optional", "float32", ("batch", 2), "tensor")
     found = load(tmp_path, (IDS, absent), of_batch(1), {"ids": np.zeros((3, 2), np.int64)})
     assert [sample["extra"] for sample in found.samples] == [None] * 3
 
 
-def test_a_model_of_one_item_takes_several_one_after_the_other(tmp_path: Path) -> None:
+def test_model_of_batch_one_takes_several_items_as_samples(tmp_path: Path) -> None:
     picture = Port("x", "tensor", "float32", (1, 2, "width"))
     data = np.arange(24, dtype=np.float32).reshape(3, 2, 4)
     found = load(tmp_path, (picture,), of_batch(), {"x": data})

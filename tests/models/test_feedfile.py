@@ -1,4 +1,4 @@
-"""--inputs: what fits is fed as it is, what does not is refused with both sides named."""
+"""--inputs: matching arrays are fed unchanged, others are refused with both shapes named."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def oddities(tmp_path: Path, ports: tuple[Port, ...], arrays: dict[str, Any]) ->
     return tuple(odd_notes(ports, load(tmp_path, ports, arrays).samples))
 
 
-def test_arrays_are_fed_as_they_are(tmp_path: Path) -> None:
+def test_matching_arrays_are_fed_unchanged(tmp_path: Path) -> None:
     array = np.arange(8, dtype=np.float32).reshape(2, 4)
     found = load(tmp_path, (X, IDS), {"x": array, "a/0": np.arange(2)})
     assert found.shapes == {"x": (2, 4), "a/0": (2,)}
     assert len(found.samples) == 1 and found.samples[0]["x"].tobytes() == array.tobytes()
 
 
-def test_a_leading_axis_rotates(tmp_path: Path) -> None:
+def test_extra_leading_axis_rotates_samples(tmp_path: Path) -> None:
     array = np.arange(24, dtype=np.float32).reshape(3, 2, 4)
     found = load(tmp_path, (X, IDS), {"x": array, "a/0": np.arange(2)})
     assert len(found.samples) == 3 and found.shapes["x"] == (2, 4)
@@ -46,14 +46,14 @@ def test_a_leading_axis_rotates(tmp_path: Path) -> None:
     assert found.samples[2]["a/0"] is found.samples[0]["a/0"]
 
 
-def test_a_leading_axis_of_scalars_holds_scalars(tmp_path: Path) -> None:
+def test_leading_axis_of_scalars_gives_scalar_samples(tmp_path: Path) -> None:
     trips = Port("trips", "tensor", "int64", ())
     found = load(tmp_path, (trips,), {"trips": np.array([5, 6, 7])})
     assert [sample["trips"].shape for sample in found.samples] == [()] * 3 and found.shapes["trips"] == ()
     assert [int(sample["trips"]) for sample in found.samples] == [5, 6, 7]
 
 
-def test_sequences_optionals_and_strings(tmp_path: Path) -> None:
+def test_sequences_optionals_and_strings_are_loaded(tmp_path: Path) -> None:
     ports = (
         Port("s", "sequence", "float32", None, "tensor"),
         Port("o", "optional", "float32", (1,), "tensor"),
@@ -83,7 +83,9 @@ def test_sequences_optionals_and_strings(tmp_path: Path) -> None:
         ({"x": np.empty((0, 2, 4), np.float32)}, ("[0, 2, 4]",)),
     ],
 )
-def test_what_does_not_fit_says_both_sides(tmp_path: Path, arrays: dict[str, Any], words: tuple[str, ...]) -> None:
+def test_mismatched_array_is_refused_naming_both_sides(
+    tmp_path: Path, arrays: dict[str, Any], words: tuple[str, ...]
+) -> None:
     with pytest.raises(UsageError) as caught:
         load(tmp_path, (X,), arrays)
     assert all(word in caught.value.message for word in words), caught.value.message
@@ -98,13 +100,13 @@ def test_what_does_not_fit_says_both_sides(tmp_path: Path, arrays: dict[str, Any
         ([np.nan, np.inf, -np.inf], ("input 'x' has 3 values that are NaN or infinite",)),
     ],
 )
-def test_what_is_no_number_is_noted(tmp_path: Path, odd: list[float], note: tuple[str, ...]) -> None:
+def test_nan_and_infinite_values_are_noted(tmp_path: Path, odd: list[float], note: tuple[str, ...]) -> None:
     array = np.ones((2, 2, 4), np.float32)
     array[1, 1, : len(odd)] = odd
     assert oddities(tmp_path, (X, IDS), {"x": array, "a/0": np.arange(2)}) == note
 
 
-def test_what_is_no_number_is_found_in_sequences_and_not_asked_of_strings(tmp_path: Path) -> None:
+def test_nan_is_found_in_sequences_and_not_sought_in_strings(tmp_path: Path) -> None:
     ports = (
         Port("s\x1b", "sequence", "float32", None, "tensor"),
         Port("o", "optional", "float32", (1,), "tensor"),
@@ -114,7 +116,7 @@ def test_what_is_no_number_is_found_in_sequences_and_not_asked_of_strings(tmp_pa
     assert oddities(tmp_path, ports, arrays) == ("input 's\\e' has 3 values that are NaN or infinite",)
 
 
-def test_of_a_wrong_shape_it_is_said_how_samples_stand(tmp_path: Path) -> None:
+def test_wrong_shape_error_explains_the_samples_axis(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         load(tmp_path, (Port("x", "tensor", "float32", (1, 3), "x"),), {"x": np.ones((5, 2, 7), np.float32)})
     assert caught.value.hint == "[samples, 3] are as many samples"
@@ -123,12 +125,12 @@ def test_of_a_wrong_shape_it_is_said_how_samples_stand(tmp_path: Path) -> None:
     assert caught.value.hint == "[samples, b, 4] are as many samples"
 
 
-def test_different_counts_of_samples(tmp_path: Path) -> None:
+def test_different_counts_of_samples_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"different counts of samples: \[2, 3\]"):
         load(tmp_path, (X, IDS), {"x": np.ones((3, 1, 4), np.float32), "a/0": np.ones((2, 1), np.int64)})
 
 
-def test_what_is_no_archive_is_refused_unopened(tmp_path: Path) -> None:
+def test_file_that_is_no_archive_is_refused_unopened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "text").write_text("hello")
     (tmp_path / "cut").write_bytes(b"PK\x03\x04")
@@ -137,7 +139,7 @@ def test_what_is_no_archive_is_refused_unopened(tmp_path: Path) -> None:
             read_feeds(str(tmp_path / name), (X,), 10**9)
 
 
-def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+def test_archive_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "f.npz", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("x.npy", bytes(10**7))
     with pytest.raises(UsageError, match=r"unpacks to 10\.0 MB"):
@@ -154,7 +156,7 @@ def npy_bytes(header: str, data: bytes = b"", version: bytes = b"\x01\x00") -> b
 
 
 def refusal(path: Path, content: bytes | None = None, name: str = "x.npy", **options: Any) -> str:
-    """What is said of an archive with one member."""
+    """Return the error message for an archive with one member."""
     if content is not None:
         with zipfile.ZipFile(path, "w", **options) as archive:
             archive.writestr(name, content)
@@ -183,19 +185,19 @@ GOOD = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }"
         (b"", "it is damaged"),
     ],
 )
-def test_a_damaged_array_is_named_in_a_line(tmp_path: Path, content: bytes, words: str) -> None:
+def test_damaged_array_is_named_in_one_line(tmp_path: Path, content: bytes, words: str) -> None:
     said = refusal(tmp_path / "f.npz", content)
     assert "array 'x' cannot be read" in said and words in said
 
 
 @pytest.mark.parametrize("shape", ["(4000000000000, 4)", "(0, 4000000000000, 4000000000000)"])
-def test_a_header_that_promises_more_than_the_file_holds_is_refused_unread(tmp_path: Path, shape: str) -> None:
+def test_header_larger_than_its_file_is_refused_unread(tmp_path: Path, shape: str) -> None:
     assert "array 'x' cannot be read" in refusal(tmp_path / "f.npz", npy_bytes(GOOD.replace("(2, 4)", shape)))
     if shape[1] == "4":
         assert "[4000000000000, 4] of float32, the file holds 0 B" in refusal(tmp_path / "f.npz")
 
 
-def test_more_than_the_memory_there_is_is_said_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_array_larger_than_memory_is_reported_with_its_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise MemoryError
 
@@ -205,7 +207,7 @@ def test_more_than_the_memory_there_is_is_said_of_the_file(tmp_path: Path, monke
     )
 
 
-def test_an_encrypted_or_recompressed_archive_is_refused_in_words(tmp_path: Path) -> None:
+def test_encrypted_or_recompressed_archive_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "f.npz"
     refusal(path, npy_bytes("{}"))
     whole = bytearray(path.read_bytes())
@@ -224,7 +226,7 @@ def test_an_encrypted_or_recompressed_archive_is_refused_in_words(tmp_path: Path
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
 @given(data=st.data())
-def test_damage_anywhere_gives_inputs_or_a_refusal(data: st.DataObject, tmp_path: Path) -> None:
+def test_archive_with_any_damage_gives_inputs_or_a_refusal(data: st.DataObject, tmp_path: Path) -> None:
     path = tmp_path / "f.npz"
     save = data.draw(st.sampled_from((np.savez, np.savez_compressed)))
     save(path, x=np.zeros((2, 4), np.float32))

@@ -1,4 +1,4 @@
-"""What is no model is refused before anything opens it, in a line that says what it is."""
+"""A file that is no model is refused before anything opens it, in one line that names its kind."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def refusal(path: Path) -> str:
     return caught.value.message
 
 
-def test_a_model_and_a_directory_with_one_are_found(tmp_path: Path) -> None:
+def test_model_and_directory_with_a_model_are_located(tmp_path: Path) -> None:
     save(classifier(), tmp_path / "model.onnx")
     assert locate(tmp_path / "model.onnx").format == "onnx"
     assert locate(tmp_path).path == tmp_path / "model.onnx"
@@ -40,12 +40,12 @@ def test_a_model_and_a_directory_with_one_are_found(tmp_path: Path) -> None:
         *((pickle.dumps({"weights": 1}, protocol), "Python pickle") for protocol in (2, 3, 4, 5)),
     ],
 )
-def test_other_content_is_named(tmp_path: Path, content: bytes, words: str) -> None:
+def test_file_of_another_format_is_refused_by_name(tmp_path: Path, content: bytes, words: str) -> None:
     (tmp_path / "m.onnx").write_bytes(content)
     assert words in refusal(tmp_path / "m.onnx")
 
 
-def test_what_is_not_a_regular_file_is_never_opened(tmp_path: Path) -> None:
+def test_path_that_is_no_regular_file_is_never_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "device").symlink_to("/dev/zero")
     (tmp_path / "dangling").symlink_to("nowhere")
@@ -61,18 +61,18 @@ def test_what_is_not_a_regular_file_is_never_opened(tmp_path: Path) -> None:
     assert "does not exist" in refusal(tmp_path / "empty" / "model.onnx" / "below")
 
 
-def test_a_name_with_a_null_byte_or_control_characters_is_shown_safely(tmp_path: Path) -> None:
+def test_path_with_null_byte_or_control_characters_is_shown_safely(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot be read"):
         regular_size(Path("a\0b"), "model a")
     assert "\x1b" not in refusal(tmp_path / "\x1b[31m.onnx")
 
 
-def test_an_ort_file_is_known_by_its_identifier(tmp_path: Path) -> None:
+def test_ort_file_is_known_by_its_identifier(tmp_path: Path) -> None:
     (tmp_path / "m.onnx").write_bytes(b"\x10\0\0\0ORTM" + bytes(100))
     assert locate(tmp_path / "m.onnx").format == "ort"
 
 
-def test_more_than_protobuf_can_hold_is_refused_unread(tmp_path: Path) -> None:
+def test_file_over_the_protobuf_limit_is_refused_unread(tmp_path: Path) -> None:
     with (tmp_path / "m.onnx").open("wb") as file:
         file.truncate(2**31)
     with pytest.raises(ModelError, match="more than the 2 GB"):

@@ -1,4 +1,4 @@
-"""Synthetic inputs: seeded, rotating, and of values that real models accept."""
+"""Synthetic inputs: seeded, rotating, and with values that real models accept."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def one(port: Port, **made: Any) -> Any:
         ("int8", ("b", 300), 0, 127),
     ],
 )
-def test_values_by_type_and_shape(dtype: str, shape: tuple[int | str | None, ...], low: float, high: float) -> None:
+def test_values_follow_type_and_shape(dtype: str, shape: tuple[int | str | None, ...], low: float, high: float) -> None:
     array = one(Port("x", "tensor", dtype, shape))
     assert array.dtype == np.dtype(dtype) and array.shape == (2, *shape[1:])
     assert array.min() >= low and array.max() <= high and len(np.unique(array)) > 1
 
 
-def test_the_seed_decides_and_samples_differ() -> None:
+def test_seed_decides_the_values_and_samples_differ() -> None:
     port = Port("x", "tensor", "float32", ("b", 4))
     samples = [synthesis(port).sample(n)["x"] for n in range(8)]
     assert len({s.tobytes() for s in samples}) == 8
@@ -55,7 +55,7 @@ def test_the_seed_decides_and_samples_differ() -> None:
     assert samples[0].tobytes() != synthesis(port, seed=1).sample(0)["x"].tobytes()
 
 
-def test_samples_of_a_batch_begin_one_row_later_and_are_made_once() -> None:
+def test_samples_of_a_batch_start_one_row_later_in_one_array() -> None:
     ports = Port("x", "tensor", "float32", ("b", 3, 8, 8)), Port("h", "tensor", "float32", (2, "b", 4))
     samples = synthesis(*ports, batch=4).samples(8)
     assert all(feed["x"].shape == (4, 3, 8, 8) for feed in samples)
@@ -83,7 +83,7 @@ def test_token_ids_stay_inside_the_table_behind_casts_and_reshapes() -> None:
     assert "[0, 7)" in made.fed()[0].how and made.fed()[1].how == "ones"
 
 
-def test_the_smallest_of_several_tables_counts_also_when_quantized_or_in_a_branch() -> None:
+def test_smallest_table_limits_ids_even_quantized_or_in_a_branch() -> None:
     branch = helper.make_graph([helper.make_node("Gather", ["small", "ids"], ["z"])], "b", [], [tensor("z", F32, None)])
     nodes = [
         helper.make_node("DequantizeLinear", ["packed", "scale"], ["table"]),
@@ -99,14 +99,14 @@ def test_the_smallest_of_several_tables_counts_also_when_quantized_or_in_a_branc
     assert find_vocabulary(built, ("ids",)).limits == {"ids": 30}
 
 
-def test_a_gather_along_the_second_axis_counts_its_columns() -> None:
+def test_gather_along_the_second_axis_counts_its_columns() -> None:
     node = helper.make_node("Gather", ["w", "ids"], ["y"], axis=1)
     built = model([node], [tensor("ids", I64, [4])], [tensor("y", F32, None)], [weight("w", np.ones((9, 5)))])
     assert find_vocabulary(built, ("ids",)).limits == {"ids": 5}
 
 
 def with_function(name: str, body: list[Any], calls: list[tuple[str, ...]], rows: tuple[int, ...]) -> Any:
-    """A model that calls its own function of a table and ids, or of ids alone, for several outputs."""
+    """Return a model that calls its own function of a table and ids, or of ids alone, for several outputs."""
     nodes = [helper.make_node(name, list(call), [f"y{n}"], domain="own") for n, call in enumerate(calls)]
     weights = [weight(f"w{n}", np.ones((size, 4), np.float32)) for n, size in enumerate(rows)]
     built = model(nodes, [tensor("ids", I64, [4]), tensor("ids2", I64, [4])], [tensor("y0", F32, None)], weights)
@@ -116,7 +116,7 @@ def with_function(name: str, body: list[Any], calls: list[tuple[str, ...]], rows
     return built
 
 
-def test_tables_are_found_inside_the_models_own_functions_each_call_apart() -> None:
+def test_tables_inside_functions_are_found_for_each_call() -> None:
     body = [
         helper.make_node("Cast", ["ids"], ["wide"], to=I64),
         helper.make_node("Identity", ["t"], ["table"]),
@@ -126,13 +126,13 @@ def test_tables_are_found_inside_the_models_own_functions_each_call_apart() -> N
     assert find_vocabulary(built, ("ids", "ids2")).limits == {"ids": 9, "ids2": 5}
 
 
-def test_a_function_that_calls_itself_does_not_hang_the_search() -> None:
+def test_recursive_function_does_not_hang_the_table_search() -> None:
     again = [helper.make_node("Loop", ["t", "ids"], ["h"], domain="own") for _ in range(2)]
     body = [*again, helper.make_node("Gather", ["t", "ids"], ["y"])]
     assert find_vocabulary(with_function("Loop", body, [("w0", "ids")], (9,)), ("ids",)).limits == {"ids": 9}
 
 
-def test_categories_come_from_the_model() -> None:
+def test_category_values_come_from_the_model() -> None:
     encode = helper.make_node("OneHotEncoder", ["s"], ["y"], domain="ai.onnx.ml", cats_strings=["red", "blue"])
     built = model([encode], [tensor("s", STRING, [None, 1])], [tensor("y", F32, None)], ml=True)
     words = one(Port("s", "tensor", "string", (None, 1)), vocabulary=find_vocabulary(built, ("s",)), batch=64)
@@ -152,13 +152,13 @@ def test_categories_come_from_the_model() -> None:
         ),
     ],
 )
-def test_the_first_weights_tell_how_many_features(node: Any, weights: Any, expected: int) -> None:
+def test_first_weights_give_the_number_of_features(node: Any, weights: Any, expected: int) -> None:
     held = [] if weights is None else [weight("w", weights.astype(np.float32))]
     built = model([node], [tensor("x", F32, [None, None])], [tensor("y", F32, None)], held, ml=True)
     assert find_vocabulary(built, ("x",)).sizes == {("x", -1): expected}
 
 
-def test_lengths_say_what_their_neighbour_is() -> None:
+def test_length_inputs_match_the_length_of_their_neighbour() -> None:
     ports = (
         Port("input_tensor", "tensor", "int64", (1, "input_length")),
         Port("input_lengths", "tensor", "int32", (1,)),
@@ -173,7 +173,7 @@ def test_lengths_say_what_their_neighbour_is() -> None:
     assert made.sample(0)["text_len"].tolist() == [made.candidate.shapes["text"][1]] * 2
 
 
-def test_rates_masks_flags_and_positions() -> None:
+def test_rates_masks_flags_and_positions_get_valid_values() -> None:
     assert int(one(Port("sr", "tensor", "int64", ()))) == 16000
     assert one(Port("attention_mask", "tensor", "float32", ("b", 4))).tolist() == [[1] * 4] * 2
     assert one(Port("mask", "tensor", "bool", ("b", 4))).all()
@@ -183,7 +183,7 @@ def test_rates_masks_flags_and_positions() -> None:
     assert positions.tolist() == [[0, 1, 2, 3, 0, 1]] * 2
 
 
-def test_positions_go_on_after_the_past() -> None:
+def test_positions_continue_after_the_past() -> None:
     ids = Port("input_ids", "tensor", "int64", (1, "seq"))
     past = Port("past.0", "tensor", "float32", (1, 2, "past_seq", 4))
     feed = synthesis(ids, Port("position_ids", "tensor", "int64", (1, "seq")), past).sample(0)
@@ -191,7 +191,7 @@ def test_positions_go_on_after_the_past() -> None:
 
 
 @pytest.mark.parametrize(("dtype", "raw"), [("bfloat16", np.uint16), ("float8e4m3fn", np.uint8), ("int4", np.uint8)])
-def test_types_that_numpy_lacks_are_raw_bits(dtype: str, raw: type[Any]) -> None:
+def test_types_unknown_to_numpy_are_raw_bits(dtype: str, raw: type[Any]) -> None:
     array = one(Port("x", "tensor", dtype, ("b", 50)))
     assert array.dtype == raw
     if dtype == "bfloat16":
@@ -201,7 +201,7 @@ def test_types_that_numpy_lacks_are_raw_bits(dtype: str, raw: type[Any]) -> None
         assert array.max() < 8
 
 
-def test_scalars_empty_sequences_maps_and_optionals() -> None:
+def test_scalars_empty_sequences_maps_and_optionals_are_made() -> None:
     assert one(Port("x", "tensor", "float32", ())).shape == ()
     assert one(Port("x", "tensor", "float32", (0, 4))).shape == (0, 4)
     items = one(Port("x", "sequence", "float32", (2, 3), "tensor"))
@@ -215,12 +215,12 @@ def test_scalars_empty_sequences_maps_and_optionals() -> None:
     assert one(optional, step=1).shape == (2, 3)
 
 
-def test_constant_inputs_are_one_array_in_all_samples() -> None:
+def test_constant_inputs_share_one_array_in_all_samples() -> None:
     samples = synthesis(Port("mask", "tensor", "int64", (1, 4)), Port("x", "tensor", "float32", (1, 4))).samples(3)
     assert samples[0]["mask"] is samples[2]["mask"] and samples[0]["x"] is not samples[2]["x"]
 
 
-def test_an_input_too_large_names_its_size_and_the_flag() -> None:
+def test_oversized_input_is_refused_with_its_size_and_the_flag() -> None:
     fixed = synthesis(Port("x", "tensor", "float32", (10**6, 10**6)))
     with pytest.raises(ModelError, match=r"input 'x' of float32 1000000x1000000 needs 4\.00 TB.*the model fixes it"):
         fixed.require_room(10**10)
@@ -232,7 +232,7 @@ def test_an_input_too_large_names_its_size_and_the_flag() -> None:
         synthesis(Port("x", "tensor", "int64", (0, 2**62))).require_room(10**10)
 
 
-def test_fewer_samples_where_they_would_not_fit() -> None:
+def test_distinct_samples_are_reduced_to_fit_memory() -> None:
     assert count_distinct(8, 1000) == (8, None)
     count, note = count_distinct(8, 100_000_000)
     assert count == 2 and note is not None and "2 distinct inputs instead of 8" in note

@@ -1,4 +1,4 @@
-"""A summary holds what the model really has; broken and hostile ones end in one line."""
+"""A summary of the model; broken and hostile files end in one line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def refusal(path: Path | str) -> str:
     return caught.value.message
 
 
-def test_the_figures_of_a_model(tmp_path: Path) -> None:
+def test_summary_has_the_figures_of_the_model(tmp_path: Path) -> None:
     path = save(encoder(rows=50), tmp_path / "m.onnx")
     found = inspect(path)
     assert found.sha256 == hashlib.sha256(Path(path).read_bytes()).hexdigest()
@@ -55,7 +55,7 @@ def test_subgraphs_constants_and_other_domains_are_counted(tmp_path: Path) -> No
     assert found.operators == {"Relu": 2, "If": 1, "Constant": 1, "com.acme::Foo": 1}
 
 
-def test_the_bodies_of_the_models_own_functions_are_counted_once(tmp_path: Path) -> None:
+def test_function_bodies_are_counted_once(tmp_path: Path) -> None:
     constant = helper.make_node("Constant", [], ["c"], value=weight("", np.zeros((2, 2), np.float32)))
     branch = helper.make_graph([helper.make_node("Relu", ["a"], ["z"])], "b", [], [tensor("z", F32, [1, 4])])
     choice = helper.make_node("If", ["a"], ["q"], then_branch=branch, else_branch=branch)
@@ -78,7 +78,7 @@ def test_weights_among_the_inputs_are_not_fed(tmp_path: Path) -> None:
     assert [port.name for port in inspect(save(built, tmp_path / "m.onnx")).inputs] == ["x"]
 
 
-def test_every_kind_of_input_and_dim(tmp_path: Path) -> None:
+def test_every_kind_of_input_and_dim_is_described(tmp_path: Path) -> None:
     of = helper.make_tensor_type_proto
     made = helper.make_value_info
     values = [
@@ -115,14 +115,14 @@ def test_every_kind_of_input_and_dim(tmp_path: Path) -> None:
         (["Relu"], [weight("w", np.ones((4, 4), np.int8))], None),
     ],
 )
-def test_quantization_is_told_by_its_operators(
+def test_quantization_is_detected_by_operators(
     tmp_path: Path, nodes: list[str], weights: list[onnx.TensorProto], expected: str | None
 ) -> None:
     built = model([helper.make_node(name, ["x"], ["y"]) for name in nodes], X, Y, weights)
     assert inspect(save(built, tmp_path / "m.onnx")).quantization == expected
 
 
-def test_zeros_of_every_element_type(tmp_path: Path) -> None:
+def test_zeros_of_every_element_type_are_counted(tmp_path: Path) -> None:
     half = np.array([0.0, -0.0, 1.0, 2.0], np.float16)
     brain = onnx.TensorProto(name="brain", data_type=BF16, dims=[2], raw_data=bytes([0, 0, 0x80, 0x3F]))
     nibbles = onnx.TensorProto(name="nibbles", data_type=onnx.TensorProto.INT4, dims=[4], raw_data=b"\x10\x00")
@@ -144,18 +144,20 @@ def test_zeros_of_every_element_type(tmp_path: Path) -> None:
     ("elements", "data", "zeros"),
     [(3, b"\x11\x01", 0), (3, b"\x01\x00", 2), (3, b"\x01\x10", 2), (1, b"\x00", 1), (4, b"\x11\x01", 1), (0, b"", 0)],
 )
-def test_the_half_byte_after_an_odd_count_is_no_zero(tmp_path: Path, elements: int, data: bytes, zeros: int) -> None:
+def test_padding_half_byte_after_an_odd_count_is_no_zero(
+    tmp_path: Path, elements: int, data: bytes, zeros: int
+) -> None:
     packed = onnx.TensorProto(name="w", data_type=onnx.TensorProto.INT4, dims=[elements], raw_data=data)
     assert inspect(save(model(RELU, X, Y, [packed]), tmp_path / "m.onnx")).zeros == zeros
 
 
-def test_what_lies_behind_a_weight_in_its_file_is_not_counted(tmp_path: Path) -> None:
+def test_bytes_behind_an_external_weight_are_not_counted(tmp_path: Path) -> None:
     path = external(tmp_path, "w.bin", length=0)
     (tmp_path / "m" / "w.bin").write_bytes(np.array([0, 1, 2, 0], np.float32).tobytes() + bytes(400))
     assert inspect(path).zeros == 2
 
 
-def test_counting_zeros_has_a_budget_and_says_so(tmp_path: Path) -> None:
+def test_zero_count_over_its_budget_is_given_up_with_a_reason(tmp_path: Path) -> None:
     path = save(encoder(), tmp_path / "m.onnx")
     small = inspect(path, budget=ZeroBudget(total_bytes=10))
     assert small.zeros is None and "zeros not counted" in (small.reason or "") and small.parameters == 201
@@ -184,7 +186,7 @@ def test_external_data_is_read_hashed_and_counted(tmp_path: Path) -> None:
     assert found.sha256 == hashlib.sha256(Path(path).read_bytes() + data).hexdigest()
 
 
-def test_external_data_behind_the_links_of_a_download_cache_is_found(tmp_path: Path) -> None:
+def test_external_data_behind_cache_links_is_found(tmp_path: Path) -> None:
     real = Path(external(tmp_path, "w.bin"))
     (tmp_path / "m" / "blob").write_bytes(bytes(16))
     cache = tmp_path / "snapshot"
@@ -195,7 +197,7 @@ def test_external_data_behind_the_links_of_a_download_cache_is_found(tmp_path: P
 
 
 @pytest.mark.parametrize("location", ["../w.bin", "/etc/hostname", "a/../../w.bin", "", "link.bin", "../m/inside.bin"])
-def test_external_data_outside_the_model_is_refused(tmp_path: Path, location: str) -> None:
+def test_external_data_outside_the_model_directory_is_refused(tmp_path: Path, location: str) -> None:
     path = external(tmp_path, location)
     (tmp_path / "w.bin").write_bytes(bytes(16))
     (tmp_path / "m" / "link.bin").symlink_to(tmp_path / "w.bin")
@@ -211,7 +213,7 @@ def test_missing_and_short_external_data_name_the_file(tmp_path: Path) -> None:
     assert "too short" in refusal(external(tmp_path, "w.bin", offset=-4))
 
 
-def test_bytes_that_are_no_model(tmp_path: Path) -> None:
+def test_unreadable_bytes_are_refused_as_no_model(tmp_path: Path) -> None:
     whole = encoder().SerializeToString()
     for name, data, words in (
         ("cut", whole[: len(whole) * 6 // 10], "not a readable ONNX model"),
@@ -222,7 +224,7 @@ def test_bytes_that_are_no_model(tmp_path: Path) -> None:
         assert words in refusal(tmp_path / name)
 
 
-def test_names_may_hold_anything(tmp_path: Path) -> None:
+def test_names_with_any_bytes_are_kept(tmp_path: Path) -> None:
     built = model(
         [helper.make_node("Relu", ["\x1b[31mNAME"], ["y"])], [tensor("\x1b[31mNAME", F32, ["[red]", 4])], Y
     ).SerializeToString()
@@ -232,13 +234,13 @@ def test_names_may_hold_anything(tmp_path: Path) -> None:
     assert json.loads(json.dumps(to_plain(found)))["inputs"][0]["name"] == found.inputs[0].name
 
 
-def test_a_negative_weight_dim_is_refused(tmp_path: Path) -> None:
+def test_negative_weight_dim_is_refused(tmp_path: Path) -> None:
     built = classifier()
     built.graph.initializer.add(name="w", data_type=F32, dims=[-1, 4])
     assert "negative dim" in refusal(save(built, tmp_path / "m.onnx"))
 
 
-def test_an_ort_file_has_an_interface_and_a_reason(tmp_path: Path) -> None:
+def test_ort_file_has_an_interface_and_a_reason(tmp_path: Path) -> None:
     (tmp_path / "m.ort").write_bytes(b"\x10\0\0\0ORTM" + bytes(100))
     port = Port("x", "tensor", "float32", ("b", 4))
     found = inspect(tmp_path / "m.ort", lambda path: ((port,), (port,)))

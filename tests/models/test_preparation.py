@@ -1,4 +1,4 @@
-"""Points from a scripted engine: what is tried, in which order, and what is said when nothing is accepted."""
+"""Points from a scripted engine: the order of trials, and the message if none is accepted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Accept = Callable[[dict[str, Any]], str | None]
 
 
 class Bench:
-    """A model, an engine that accepts what `accept` finds nothing wrong with, and everything that was emitted."""
+    """A model, a scripted engine that refuses inputs with the message that `accept` returns, and all emitted events."""
 
     def __init__(self, tmp_path: Path, ports: tuple[Port, ...], accept: Accept = lambda feed: None) -> None:
         self.tmp_path = tmp_path
@@ -55,7 +55,7 @@ PICTURE = Port("x", "tensor", "float32", ("b", 3, None, None))
 ROW = Port("x", "tensor", "float32", ("b", 4))
 
 
-def test_a_point_is_written_tried_and_referenced(tmp_path: Path) -> None:
+def test_point_is_written_tried_and_given_a_reference(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (ROW,))
     (point,) = bench.prepare(batches=(2,))
     assert [stage for stage, _ in bench.events] == ["candidate", "tried", "point"]
@@ -68,33 +68,33 @@ def test_a_point_is_written_tried_and_referenced(tmp_path: Path) -> None:
     assert read_bundle(point.reference.file or "")[0]["y"].tolist() == [1, 1, 1]
 
 
-def test_the_bundle_lies_there_before_the_trial(tmp_path: Path) -> None:
+def test_bundle_is_written_before_the_trial(tmp_path: Path) -> None:
     seen: list[bool] = []
     bench = Bench(tmp_path, (ROW,), lambda feed: seen.append(Path(bench.events[-1][1].bundle or "").exists()))
     bench.prepare()
     assert seen == [True, True]
 
 
-def test_refused_sizes_lead_to_the_next_and_later_points_start_there(tmp_path: Path) -> None:
+def test_later_points_start_with_the_size_accepted_before(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (PICTURE,), lambda feed: None if feed["x"].shape[2] == 48 else "no")
     first, second = bench.prepare(batches=(1, 4))
     assert first.chosen == second.chosen == {"x:2": 48, "x:3": 320} and second.items == 4
     assert sum(optimize for _, optimize in bench.runs) == 3, "the second point knows what the first one learned"
 
 
-def test_a_size_in_a_complaint_is_tried_next(tmp_path: Path) -> None:
+def test_size_in_an_error_message_is_tried_next(tmp_path: Path) -> None:
     port = Port("x", "tensor", "float32", ("b", None))
     bench = Bench(tmp_path, (port,), lambda feed: None if feed["x"].shape[1] == 4321 else "Expected: 4321")
     (point,) = bench.prepare()
     assert point.chosen == {"x:1": 4321}
 
 
-def test_asked_dims_are_not_ours_to_choose(tmp_path: Path) -> None:
+def test_requested_dims_are_not_chosen(tmp_path: Path) -> None:
     (point,) = Bench(tmp_path, (PICTURE,)).prepare(dims=(("x:2", (96,)),))
     assert point.dims == {"x:2": 96, "x:3": 224} and point.chosen == {"x:3": 224}
 
 
-def test_when_nothing_is_accepted_the_message_says_what_to_pass(tmp_path: Path) -> None:
+def test_message_after_all_trials_fail_names_the_flags_to_pass(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (PICTURE,), lambda feed: "Status Message: wrong size")
     (point,) = bench.prepare()
     assert point.failure is not None and point.failure[:2] == ("inputs", "inputs") and point.bundle is None
@@ -103,13 +103,13 @@ def test_when_nothing_is_accepted_the_message_says_what_to_pass(tmp_path: Path) 
     assert len(bench.runs) <= 40 and len(message.splitlines()) == 1
 
 
-def test_without_a_choice_the_workers_find_out(tmp_path: Path) -> None:
+def test_error_without_free_dims_is_left_to_the_workers(tmp_path: Path) -> None:
     (point,) = Bench(tmp_path, (ROW,), lambda feed: "[ONNXRuntimeError] : 1 : FAIL : broken").prepare()
     assert point.failure is None and point.bundle is not None
     assert point.reference.file is None and point.reference.reason == "ONNX Runtime: broken"
 
 
-def test_a_model_that_does_not_load_keeps_its_first_candidate(tmp_path: Path) -> None:
+def test_model_that_does_not_load_keeps_its_first_candidate(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (PICTURE,))
 
     def refuse(feed: dict[str, Any], optimize: bool) -> dict[str, Any]:
@@ -121,21 +121,21 @@ def test_a_model_that_does_not_load_keeps_its_first_candidate(tmp_path: Path) ->
     assert "unknown op" in (point.reference.reason or "")
 
 
-def test_a_point_whose_trial_killed_a_process_is_not_tried_again(tmp_path: Path) -> None:
+def test_point_whose_trial_killed_a_process_is_not_tried_again(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (PICTURE,))
     first, second = bench.prepare(batches=(1, 2), order={"skip_trial": frozenset({"m0p0"})})
     assert "did not come back" in (first.reference.reason or "") and first.bundle is not None
     assert second.reference.file is not None and all(feed["x"].shape[0] == 2 for feed, _ in bench.runs)
 
 
-def test_only_and_reference_are_obeyed(tmp_path: Path) -> None:
+def test_only_and_reference_options_are_obeyed(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (ROW,))
     found = bench.prepare(batches=(1, 2, 4), order={"only": frozenset({"m0p1"}), "reference": False})
     assert [(p.id, p.batch) for p in found] == [("m0p1", 2)]
     assert not bench.runs and found[0].reference.file is None and found[0].reference.reason
 
 
-def test_an_input_that_cannot_fit_fails_with_its_size(tmp_path: Path) -> None:
+def test_oversized_input_fails_with_its_size(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (Port("x", "tensor", "float32", (10**6, 10**6)),))
     (point,) = bench.prepare()
     assert point.failure is not None and "4.00 TB" in point.failure[2] and not bench.runs
@@ -145,24 +145,24 @@ def test_an_input_that_cannot_fit_fails_with_its_size(tmp_path: Path) -> None:
     "port",
     [Port("x", "tensor", "undefined", (1,)), Port("x", "sequence", "int64->float32", None, "map")],
 )
-def test_an_input_that_cannot_be_made_says_what_it_is(tmp_path: Path, port: Port) -> None:
+def test_unsupported_input_kind_fails_with_its_kind(tmp_path: Path, port: Port) -> None:
     (point,) = Bench(tmp_path, (port,)).prepare()
     assert point.failure is not None and f"'x' is a {port.kind} of {port.dtype}" in point.failure[2]
 
 
-def test_a_forbidden_batch_fails_and_the_others_go_on(tmp_path: Path) -> None:
+def test_forbidden_batch_fails_and_the_others_continue(tmp_path: Path) -> None:
     good, bad = Bench(tmp_path, (Port("x", "tensor", "float32", (1, 4)),)).prepare(batches=(1, 4))
     assert good.failure is None and bad.failure is not None and "allows 1 only" in bad.failure[2]
 
 
-def test_a_reference_that_contradicts_itself_is_none(tmp_path: Path) -> None:
+def test_reference_that_differs_from_itself_is_dropped(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (ROW,))
     bench.outputs = lambda feed, optimize: {"y": np.array([1.0, np.nan if optimize else 2.0])}
     (point,) = bench.prepare()
     assert point.reference.file is None and "differs from itself" in (point.reference.reason or "")
 
 
-def test_the_difference_is_that_of_the_optimizations(tmp_path: Path) -> None:
+def test_reference_difference_is_that_of_the_optimizations(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (ROW,))
     bench.outputs = lambda feed, optimize: {"y": np.array([1.0, 2.0 if optimize else 2.5])}
     (point,) = bench.prepare()
@@ -180,20 +180,20 @@ def test_inputs_from_a_file_decide_the_dims(tmp_path: Path) -> None:
         bench.prepare(file=str(tmp_path / "in.npz"), batches=(4,))
 
 
-def test_what_is_odd_about_inputs_from_a_file_is_noted(tmp_path: Path) -> None:
+def test_nan_in_inputs_from_a_file_is_noted(tmp_path: Path) -> None:
     np.savez(tmp_path / "in.npz", x=np.full((2, 3, 8, 9), np.nan, np.float32))
     (point,) = Bench(tmp_path, (PICTURE,)).prepare(file=str(tmp_path / "in.npz"))
     assert point.failure is None and "input 'x' has 432 values that are NaN or infinite" in point.notes
 
 
-def test_a_wrong_request_raises_before_anything_runs(tmp_path: Path) -> None:
+def test_invalid_request_raises_before_anything_runs(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (PICTURE,))
     with pytest.raises(UsageError, match="no such dim"):
         bench.prepare(dims=(("depth", (3,)),))
     assert not bench.runs
 
 
-def test_the_graph_is_used_for_token_ids(tmp_path: Path) -> None:
+def test_graph_limits_token_ids(tmp_path: Path) -> None:
     built = encoder(rows=3)
     bench = Bench(tmp_path, input_ports(built.graph))
     bench.prepare(model=built, sequence_lengths=(64,))
@@ -201,7 +201,7 @@ def test_the_graph_is_used_for_token_ids(tmp_path: Path) -> None:
     assert ids.shape == (1, 64) and ids.max() == 2
 
 
-def test_the_ports_of_a_built_model_are_those_of_the_bench() -> None:
+def test_ports_of_a_built_model_match_the_bench() -> None:
     graph = classifier().graph
     assert input_ports(graph)[0].shape == ("batch", 3, "height", "width") and output_ports(graph)[0].shape is None
 
@@ -215,5 +215,5 @@ def test_the_ports_of_a_built_model_are_those_of_the_bench() -> None:
         ("", ""),
     ],
 )
-def test_complaints_are_shortened_to_what_they_say(message: str, expected: str) -> None:
+def test_error_messages_are_shortened_to_their_content(message: str, expected: str) -> None:
     assert shorten(message) == expected

@@ -1,4 +1,4 @@
-"""References: kept whole while small, as seeded elements when large, with the tolerance of the coarsest format."""
+"""References: stored whole if small, as seeded elements if large, with the tolerance of the coarsest format."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def summary(dtype: str = "float32", **figures: Any) -> ModelSummary:
         (summary("float16", quantization="QDQ int8"), 5e-2),
     ],
 )
-def test_the_tolerance_is_that_of_the_coarsest_format(found: ModelSummary, expected: float) -> None:
+def test_tolerance_is_that_of_the_coarsest_format(found: ModelSummary, expected: float) -> None:
     assert choose_tolerance(found) == expected
 
 
-def test_what_has_no_reference_says_why() -> None:
+def test_model_without_a_reference_has_a_reason() -> None:
     assert why_none(summary(operators={"Relu": 2})) is None
     assert "RandomNormal" in (why_none(summary(operators={"RandomNormal": 1})) or "")
     assert ".ort" in (why_none(summary(format="ort")) or "")
 
 
-def test_large_outputs_are_kept_as_the_elements_that_are_compared(tmp_path: Path) -> None:
+def test_large_outputs_are_kept_as_the_compared_elements(tmp_path: Path) -> None:
     large = np.arange(WHOLE_BYTES // 4 + 8, dtype=np.float32).reshape(4, -1)
     kept = shrink({"large": large, "small": np.ones(3)})
     assert isinstance(kept["large"], Subset) and kept["small"].size == 3
@@ -50,7 +50,7 @@ def test_large_outputs_are_kept_as_the_elements_that_are_compared(tmp_path: Path
     assert compare(stored, {"large": large + 1e6}).value > 0.01
 
 
-def test_an_engine_that_cannot_run_unoptimized_is_a_reason(tmp_path: Path) -> None:
+def test_engine_that_cannot_run_unoptimized_is_the_reason(tmp_path: Path) -> None:
     def refuse(feed: dict[str, Any], optimize: bool) -> dict[str, Any]:
         raise TrialError("no kernel")
 

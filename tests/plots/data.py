@@ -1,4 +1,4 @@
-"""Runs with numbers that scaling can be worked out from by hand."""
+"""Runs with numbers whose scaling can be worked out by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RATES = (67.6, 132.9, 256.0, 471.0, 588.0)
 
 
 def timed_cell(ms_per_batch: float, half: float = 0.01, **asks: Any) -> CellResult:
-    """A cell whose p50, mean and floor are 1, 1.05 and 0.98 of a time, and whose items/s go by the mean."""
+    """Return a cell with p50, mean and floor of 1, 1.05 and 0.98 times a time; items/s follow the mean."""
     items = asks.get("batch", 1)
     latency = {
         "p50": build.estimate(ms_per_batch, half),
@@ -29,12 +29,12 @@ def timed_cell(ms_per_batch: float, half: float = 0.01, **asks: Any) -> CellResu
 
 
 def rated_cell(rate: float, half: float = 0.01, **asks: Any) -> CellResult:
-    """A cell of so many items/s, by its median."""
+    """Return a cell with the given items/s, by its median."""
     return timed_cell(1000 * asks.get("batch", 1) / rate, half, **asks)
 
 
 def cores_run(*extra: CellResult, rates: Mapping[int, float] | None = None) -> RunResult:
-    """One engine on 1 to 16 cores at batches 1 and 32."""
+    """Return a run of one engine on 1 to 16 cores at batches 1 and 32."""
     found = rates or dict(zip(CORES, RATES, strict=True))
     halves = dict(zip(CORES, (0.011, 0.014, 0.009, 0.007, 0.019), strict=True))
     cells = [rated_cell(rate, halves.get(n, 0.01), cores=n, batch=32) for n, rate in found.items()]
@@ -43,7 +43,7 @@ def cores_run(*extra: CellResult, rates: Mapping[int, float] | None = None) -> R
 
 
 def two_engines() -> RunResult:
-    """The same with a second engine, 9 % faster at batch 32, that failed on 16 cores."""
+    """Return the same run with a second engine, 9 % faster at batch 32, that failed on 16 cores."""
     others = [
         rated_cell(rate * 1.09, cores=n, batch=32, engine="openvino") for n, rate in zip(CORES, RATES, strict=True)
     ]
@@ -53,19 +53,19 @@ def two_engines() -> RunResult:
 
 
 def batches_run() -> RunResult:
-    """Batches 1 to 32 on 4 cores, in ms/batch."""
+    """Return a run of batches 1 to 32 on 4 cores, in ms/batch."""
     times = {1: 4.0, 2: 7.0, 4: 12.8, 8: 24.0, 32: 95.0}
     return build.run(*(timed_cell(ms, cores=4, batch=b) for b, ms in times.items()))
 
 
 def shapes_run() -> RunResult:
-    """A sequence length with a second dim that follows it, as -seq_len makes them."""
+    """Return a run over a sequence length and a second dim that follows it, as -seq_len makes them."""
     times = {64: 10.0, 128: 22.0, 256: 60.0}
     return build.run(*(timed_cell(ms, cores=4, dims={"seq": s, "mask": s, "N": 1}) for s, ms in times.items()))
 
 
 def spread_execution(p50_ns: float, number: int = 0) -> Execution:
-    """An execution with a histogram and a series around its median."""
+    """Return an execution with a histogram and a series around its median."""
     counts = [max(0, 50 - 2 * abs(i - 20)) for i in range(60)]
     series = tuple((p50_ns * 0.98, p50_ns * (1 + 0.01 * ((i * 7 + number) % 5)), p50_ns * 1.2) for i in range(20))
     histogram = {"low_ns": p50_ns * 0.9, "ratio": 1.005, "counts": counts, "under": 0, "over": 3}
@@ -73,11 +73,11 @@ def spread_execution(p50_ns: float, number: int = 0) -> Execution:
 
 
 def spread_cell() -> CellResult:
-    """Three executions a little apart."""
+    """Return a cell of three executions that differ slightly."""
     return build.ok_cell(executions=tuple(spread_execution(1.92e6 * (1 + n / 100), n) for n in range(3)))
 
 
 def without_interval(cell: CellResult) -> CellResult:
-    """The same with bare numbers."""
+    """Return the same cell without intervals."""
     bare = {name: Estimate(e.value, n=1, reason="no interval") for name, e in cell.latency_ms.items()}
     return replace(cell, latency_ms=bare, items_per_sec=Estimate(cell.items_per_sec.value, n=1, reason="no interval"))

@@ -1,4 +1,4 @@
-"""Figures that somebody has looked at, kept as text."""
+"""Reviewed figures, kept as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "plots"
 
 
 def check(name: str, seen: str) -> None:
-    """Hold a figure against the kept one; UPDATE_GOLDENS=1 keeps what is seen now, to be looked at and committed."""
+    """Compare a figure with the kept one; with UPDATE_GOLDENS=1, keep the new one for review and commit."""
     path = GOLDENS / f"{name}.txt"
     if os.environ.get("UPDATE_GOLDENS") == "1":
         assert not os.environ.get("CI"), "figures are kept by somebody who has looked at them"

@@ -1,4 +1,4 @@
-"""Whatever a run holds, its figures, sentences and choices can be made: screens ask for them at every key."""
+"""Figures, sentences and choices exist for any run; screens request them at every key."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_every_page_of_every_run_can_be_made(one: list[CellResult], two: list[Ce
 
 
 @given(cells, selections)
-def test_what_is_settled_stays_as_it_is(found: list[CellResult], chosen: Selection) -> None:
+def test_settled_selection_is_stable(found: list[CellResult], chosen: Selection) -> None:
     run = build.run(*found)
     once = scaling(run, chosen)
     assert scaling(run, once.selection).selection == once.selection

@@ -11,7 +11,7 @@ from tuibench.plots.styled import text_of
 BARS = [("Conv", 82.0, "82 %"), ("Relu", 41.0, "41 %"), ("Add", 0.0, "0 %")]
 
 
-def test_the_greatest_fills_its_room_and_others_their_share() -> None:
+def test_greatest_bar_is_full_and_others_are_in_proportion() -> None:
     assert text_of(draw_bars(BARS, 30)).splitlines() == [
         "Conv ████████████████████ 82 %",
         "Relu ██████████           41 %",
@@ -20,7 +20,7 @@ def test_the_greatest_fills_its_room_and_others_their_share() -> None:
     assert text_of(draw_bars(BARS[:2], 18, ascii_only=True)) == "Conv ######## 82 %\nRelu ####     41 %"
 
 
-def test_parts_of_a_character_count() -> None:
+def test_bar_ends_in_parts_of_a_character() -> None:
     assert "▌" in text_of(draw_bars([("a", 2, ""), ("b", 1, "")], 10))
 
 
@@ -29,7 +29,7 @@ def test_parts_of_a_character_count() -> None:
     st.integers(1, 60),
     st.booleans(),
 )
-def test_any_bars_make_rows_of_the_width_asked(
+def test_bars_of_any_values_have_the_requested_width(
     bars: list[tuple[str, float, str]], width: int, ascii_only: bool
 ) -> None:
     rows = draw_bars(bars, width, ascii_only)
@@ -37,7 +37,7 @@ def test_any_bars_make_rows_of_the_width_asked(
     assert {sum(width_of(text) for text, _ in row) for row in rows} <= {width}
 
 
-def test_progress_is_full_only_when_all_is_done() -> None:
+def test_progress_bar_is_full_only_when_all_is_done() -> None:
     assert progress_bar(9, 15, 10) == "██████░░░░"
     assert progress_bar(999, 1000, 10) == "█████████░" and progress_bar(1000, 1000, 10) == "█" * 10
     assert progress_bar(0, 0, 4) == "░░░░" and progress_bar(7, 5, 4, ascii_only=True) == "####"

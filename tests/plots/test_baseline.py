@@ -30,14 +30,14 @@ def merged(*histograms: dict[str, object]) -> Histogram:
     return found
 
 
-def test_histograms_of_one_grid_add_up() -> None:
+def test_histograms_of_one_grid_are_summed() -> None:
     both = merged(binned(1e6, 2.0, [1, 2, 3], over=1), binned(1e6, 2.0, [0, 10, 20]))
     assert both.edges == pytest.approx((1, 2, 4, 8)) and both.counts == pytest.approx((1, 12, 23))
     assert (both.under, both.over, round(both.total, 9)) == (0, 1, 37)
 
 
-def test_the_figure_ends_where_an_execution_has_uncounted_calls() -> None:
-    """46 of 54 calls lay beyond the bins of one execution, so nobody knows whether beyond those of the other."""
+def test_figure_ends_at_the_bins_of_an_execution_with_uncounted_calls() -> None:
+    """Of 54 calls 46 lay beyond the bins of one execution; those of the other may lie on either side."""
     both = merged(binned(1e6, 2.0, [3, 5], over=46), binned(1e6, 2.0, [0, 1, 20, 25], over=1))
     assert both.edges == pytest.approx((1, 2, 4)) and both.counts == pytest.approx((3, 6))
     assert both.over == pytest.approx(46 + 45 + 1) and (both.perhaps_over, round(both.total, 9)) == (0, 101)
@@ -45,24 +45,24 @@ def test_the_figure_ends_where_an_execution_has_uncounted_calls() -> None:
     assert low.edges == pytest.approx((2, 4, 8)) and low.under == pytest.approx(5) and low.perhaps_under == 0
 
 
-def test_a_handful_that_is_not_known_does_not_shorten_it_but_is_not_claimed() -> None:
+def test_few_uncounted_calls_do_not_shorten_the_figure() -> None:
     both = merged(binned(1e6, 2.0, [100, 299], over=1), binned(1e6, 2.0, [0, 0, 400]))
     assert both.edges[-1] == pytest.approx(8) and (both.over, both.perhaps_over) == (0, 1)
 
 
-def test_bins_that_share_no_span_are_shown_with_what_is_not_known() -> None:
+def test_bins_without_a_shared_span_are_shown_with_unknown_calls() -> None:
     both = merged(binned(1e6, 2.0, [1, 2], over=9), binned(3.2e7, 2.0, [4, 5], under=1))
     assert both.total == pytest.approx(22) and math.fsum(both.counts) > 0
     assert both.perhaps_over + both.perhaps_under > 0
 
 
 @given(st.lists(st.lists(st.integers(10**6, 10**8), min_size=1, max_size=40), min_size=1, max_size=5))
-def test_what_is_said_to_lie_outside_does(executions: list[list[int]]) -> None:
+def test_calls_reported_outside_lie_outside(executions: list[list[int]]) -> None:
     both = merged(*(reduce_to_bins(np.array(calls), 48) for calls in executions))
     every, total = [call for calls in executions for call in calls], both.total
     assert total == pytest.approx(len(every))
     high, low = both.edges[-1] * 1e6, both.edges[0] * 1e6
-    # A bin that lies across the last edge may have its calls on either side.
+    # A bin across the last edge may have its calls on either side.
     assert both.over <= sum(call >= high / 1.0101 for call in every) + 1e-6
     assert both.over + both.perhaps_over >= sum(call > high * 1.0101 for call in every) - 1e-6
     assert both.under <= sum(call <= low * 1.0101 for call in every) + 1e-6
@@ -74,8 +74,8 @@ several = st.lists(st.tuples(edges, edges, *[st.integers(0, 40)] * 3), min_size=
 
 
 @given(several)
-def test_the_span_is_the_widest_of_those_that_leave_least_untold(found: list[tuple[int, ...]]) -> None:
-    """As told by trying each."""
+def test_span_is_the_widest_with_the_fewest_uncounted_calls(found: list[tuple[int, ...]]) -> None:
+    """Compare with the best of all spans."""
     kept = [baseline._Kept(low, 1.0, (n + 1.0,) * size, under, over) for low, size, n, under, over in found]
     few = 0.005 * sum(each.under + each.over + sum(each.counts) for each in kept)
 
@@ -88,7 +88,7 @@ def test_the_span_is_the_widest_of_those_that_leave_least_untold(found: list[tup
     assert rank(*baseline._told(kept)) == pytest.approx(min(rank(*span) for span in spans))
 
 
-def test_the_work_goes_by_the_number_of_executions_not_by_its_square() -> None:
+def test_merging_takes_linear_work_in_the_number_of_executions() -> None:
     def count_calls(executions: int) -> int:
         kept = [baseline._Kept(13 + n / 1e4, 0.01, (5.0,) * 90, 1.0, 2.0) for n in range(executions)]
         counted = 0
@@ -108,7 +108,7 @@ def test_the_work_goes_by_the_number_of_executions_not_by_its_square() -> None:
     assert count_calls(400) < 3 * count_calls(200)
 
 
-def test_counts_of_different_grids_are_shared_out_and_none_is_lost() -> None:
+def test_counts_of_different_grids_are_shared_out_without_loss() -> None:
     executions = (
         build.execution(histogram=binned(1e6, 4.0, [8])),
         build.execution(histogram=binned(1e6, 2.0, [0, 6])),
@@ -120,7 +120,7 @@ def test_counts_of_different_grids_are_shared_out_and_none_is_lost() -> None:
     assert half == pytest.approx(8 * 0.38, rel=0.05), "of the coarse bin what lies below 1.7: log2(1.7) / 2 of it"
 
 
-def test_what_was_not_kept_is_not_made_up() -> None:
+def test_missing_histogram_or_series_gives_no_figure() -> None:
     assert merged_histogram(build.failed_cell()) is None and samples_figure(build.failed_cell()) is None
     bare = build.ok_cell(executions=(build.execution(histogram={}, series=()),))
     assert merged_histogram(bare) is None and samples_figure(bare) is None
@@ -128,7 +128,7 @@ def test_what_was_not_kept_is_not_made_up() -> None:
         assert merged_histogram(build.ok_cell(executions=(build.execution(histogram=odd),))) is None
 
 
-def test_samples_go_through_all_executions_in_turn() -> None:
+def test_samples_figure_runs_through_all_executions_in_turn() -> None:
     figure = samples_figure(data.spread_cell())
     assert figure is not None and figure.x_ticks == ((0.5, "1"), (1.5, "2"), (2.5, "3"))
     (series,) = figure.series
@@ -140,7 +140,7 @@ def test_samples_go_through_all_executions_in_turn() -> None:
     golden.check("samples-60x10-ascii", text_of(draw(figure, 60, 10, ascii_only=True)))
 
 
-def test_long_series_are_thinned_but_no_peak_is_lost() -> None:
+def test_long_series_are_thinned_without_losing_a_peak() -> None:
     series = tuple((1e6 - i, 2e6, 9e6 if i == 777 else 3e6) for i in range(2000))
     cell = build.ok_cell(executions=(build.execution(series=series),) * 3)
     figure = samples_figure(cell)

@@ -8,7 +8,7 @@ def drawn(canvas: Canvas) -> list[str]:
     return text_of(canvas.rows()).splitlines()
 
 
-def test_a_line_is_of_the_dots_that_it_crosses() -> None:
+def test_line_consists_of_the_dots_it_crosses() -> None:
     canvas = Canvas(2, 1)
     canvas.line((0, 3), (3, 0), "series-1")
     assert canvas.rows() == ((("⡠⠊", "series-1"),),)
@@ -23,7 +23,7 @@ def test_signs_hide_lines_and_lines_hide_the_backdrop() -> None:
     assert canvas.rows() == ((("●", "mark"), ("⠉", "series-1"), ("·", "ideal")),)
 
 
-def test_a_character_belongs_to_one_line() -> None:
+def test_character_cell_shows_only_the_last_line() -> None:
     canvas = Canvas(1, 1)
     canvas.line((0, 0), (1, 0), "series-1")
     canvas.line((0, 3), (1, 3), "series-2")
@@ -32,7 +32,7 @@ def test_a_character_belongs_to_one_line() -> None:
     assert canvas.rows() == ((("⣁", "series-2"),),)
 
 
-def test_ascii_lines_rise_fall_and_stand() -> None:
+def test_ascii_lines_show_their_direction() -> None:
     up, down, steep, flat = (Canvas(4, 4, ascii_only=True) for _ in range(4))
     up.line((0, 15), (7, 0), "plain")
     down.line((0, 0), (7, 15), "plain")
@@ -44,7 +44,7 @@ def test_ascii_lines_rise_fall_and_stand() -> None:
     assert drawn(flat)[:2] == ["", "----"] and not any(drawn(flat)[2:])
 
 
-def test_what_lies_outside_is_not_seen() -> None:
+def test_marks_outside_the_canvas_are_not_drawn() -> None:
     canvas = Canvas(2, 1)
     canvas.line((-4, -4), (9, 9), "plain")
     canvas.sign(5, 5, "x", "plain")

@@ -21,7 +21,7 @@ def brushed(values: list[tuple[int, float]], width: int, height: int, ascii_only
 
 
 @given(VALUES, st.sets(st.integers(0, 300)), st.integers(1, 80), st.integers(1, 30), st.booleans())
-def test_the_extremes_of_a_line_with_many_points_reach_their_rows(
+def test_extremes_of_a_dense_line_reach_their_rows(
     values: list[tuple[int, float]], breaks: set[int], width: int, height: int, ascii_only: bool
 ) -> None:
     assume(len(values) > width // 3)
@@ -35,7 +35,7 @@ def test_the_extremes_of_a_line_with_many_points_reach_their_rows(
 
 
 @pytest.mark.parametrize("ascii_only", [False, True], ids=["braille", "ascii"])
-def test_a_peak_among_many_points_is_as_high_as_the_axis_says_and_under_its_cursor(ascii_only: bool) -> None:
+def test_peak_of_a_dense_line_matches_the_axis_and_the_cursor(ascii_only: bool) -> None:
     points = tuple(Point(x, 30.0 if x == 151 else 20.0 + x % 2) for x in range(1, 301))
     figure = Figure((Series("a", points),), None, "batch", "ms")
     rows = text_of(draw(figure, 60, 16, ascii_only=ascii_only)).splitlines()

@@ -14,7 +14,7 @@ TIMES = Depth(tuple(layer.ms.value for layer in make_performance().layers), "ms"
 
 
 def columns_of(rows: tuple[Row, ...], style: str) -> set[int]:
-    """The columns in which anything has a style."""
+    """Return the columns with any text of the style."""
     found = set()
     for row in rows:
         at = 0
@@ -30,11 +30,11 @@ def test_depth_matches_kept_figure(ascii_only: bool) -> None:
     check(f"depth-72x12{'-ascii' * ascii_only}", text_of(rows))
 
 
-def test_logarithms_show_what_is_small() -> None:
+def test_logarithmic_depth_shows_small_values() -> None:
     check("depth-log", text_of(draw_depth(Depth(TIMES.values, "ms", log=True), 72, 12, cursor=0)))
 
 
-def test_the_cursor_marks_all_columns_of_its_layer_and_names_it_below() -> None:
+def test_cursor_marks_the_columns_of_its_layer_and_names_it_below() -> None:
     depth = Depth((1.0, 2.0, 4.0, 2.0), "ms")
     rows = draw_depth(depth, 44, 9, cursor=2)
     marked = columns_of(rows[:6], "mark")
@@ -46,7 +46,7 @@ def test_the_cursor_marks_all_columns_of_its_layer_and_names_it_below() -> None:
     assert draw_depth(depth, 44, 9, cursor=99) == draw_depth(depth, 44, 9)
 
 
-def test_where_many_layers_share_a_column_the_greatest_is_seen() -> None:
+def test_column_shared_by_many_layers_shows_the_greatest() -> None:
     values = [0.1] * 5000
     values[3210] = 9.0
     rows = draw_depth(Depth(tuple(values), "ms"), 80, 12)
@@ -56,14 +56,14 @@ def test_where_many_layers_share_a_column_the_greatest_is_seen() -> None:
     assert columns_of(cursor[:9], "mark") == peak and len(peak) == 1
 
 
-def test_values_below_zero_hang_down() -> None:
+def test_negative_values_hang_below_zero() -> None:
     text = text_of(draw_depth(Depth((1.0, -1.0), "ms"), 20, 9, ascii_only=True)).splitlines()
     top, foot = text[0], text[5]
     assert "#" in top[: len(top) // 2 + 2] and "#" not in top[12:]
     assert "#" in foot[11:] and "#" not in foot[:11]
 
 
-def test_layers_without_a_value_leave_a_dot_at_the_ground() -> None:
+def test_layer_without_a_value_is_a_dot_at_the_baseline() -> None:
     rows = draw_depth(Depth((1.0, None, 1.0), "ms"), 32, 8)
     assert "·" in text_of(rows[4:5]) and "·" not in text_of(rows[:4])
     assert "no layer has a value" in text_of(draw_depth(Depth((None, None), "ms"), 32, 8))
@@ -78,11 +78,11 @@ def test_layers_without_a_value_leave_a_dot_at_the_ground() -> None:
     st.booleans(),
     st.booleans(),
 )
-def test_any_values_make_rows_of_the_size_asked(
+def test_depth_of_any_values_has_the_requested_size(
     values: list[float | None], width: int, height: int, cursor: int | None, log: bool, ascii_only: bool
 ) -> None:
     rows = draw_depth(Depth(tuple(values), "ms", log=log), width, height, cursor=cursor, ascii_only=ascii_only)
     assert len(rows) == (height if width > 0 and height > 0 else 0)
     assert {sum(width_of(text) for text, _ in row) for row in rows} <= {width}
-    # What has no room at all is cut with an ellipsis.
+    # A message that does not fit ends with an ellipsis.
     assert not ascii_only or width < 30 or text_of(rows).isascii()

@@ -46,7 +46,7 @@ def check_rows(rows: tuple[Row, ...], width: int, height: int) -> None:
 @given(
     figures, st.integers(1, 130), st.integers(1, 50), st.booleans(), st.none() | st.tuples(st.integers(), st.integers())
 )
-def test_any_data_makes_rows_of_the_size_asked(
+def test_figure_of_any_data_has_the_requested_size(
     figure: Figure, width: int, height: int, ascii_only: bool, cursor: tuple[int, int] | None
 ) -> None:
     check_rows(draw(figure, width, height, ascii_only=ascii_only, cursor=cursor), width, height)
@@ -71,14 +71,14 @@ def test_x_ticks_stand_below_their_points() -> None:
         assert any(row[column : column + 1] == "●" for row in text)
 
 
-def test_y_starts_at_zero_unless_told_not_to() -> None:
+def test_y_axis_starts_at_zero_unless_disabled() -> None:
     far = Figure((Series("a", (Point(0, 100.0), Point(1, 101.0))),), None, "x", "y")
     assert [row.split("┤")[0].strip() for row in text_of(draw(far, 40, 12)).splitlines() if "┤" in row][-1] == "0"
     near = text_of(draw(replace(far, from_zero=False), 40, 12)).splitlines()
     assert [row.split("┤")[0].strip() for row in near if "┤" in row][-1].startswith("100")
 
 
-def test_bars_have_caps_and_one_that_goes_far_beyond_the_values_is_cut() -> None:
+def test_interval_bars_have_caps_and_a_far_one_is_cut() -> None:
     rows = text_of(draw(replace(SCALING, series=(line("a", (100, 200, 300, 400, 500), 0.4),)), 80, 24)).splitlines()
     assert sum("┬" in row for row in rows[:-3]) == sum("┴" in row for row in rows[:-3]) == 5
     assert rows[-1].endswith("┬ 95 % interval")
@@ -90,24 +90,24 @@ def test_bars_have_caps_and_one_that_goes_far_beyond_the_values_is_cut() -> None
     assert "↓" in rows[-4] and "↓" not in "".join(rows[:-4])
 
 
-def test_bars_that_the_markers_hide_are_not_in_the_legend() -> None:
+def test_bars_hidden_by_markers_are_not_in_the_legend() -> None:
     sure = replace(SCALING, series=(line("a", (100, 200, 300, 400, 500), 0.0001),))
     assert "95 %" not in text_of(draw(sure, 80, 18))
 
 
-def test_sides_at_one_place_stand_beside_each_other() -> None:
+def test_points_at_one_place_are_drawn_side_by_side() -> None:
     same = Figure((line("a", (10, 20, 30, 40, 50)), line("b", (10, 20, 30, 40, 50))), TICKS, "cores", "y", log2_x=True)
     text = text_of(draw(same, 80, 18))
     assert text.count("●○") == 5
 
 
-def test_a_third_side_at_the_same_place_hides_neither_of_the_others() -> None:
+def test_third_point_at_one_place_hides_no_other() -> None:
     same = tuple(line(name, (10, 20, 30, 40, 50)) for name in "abc")
     text = text_of(draw(Figure(same, TICKS, "cores", "y", log2_x=True), 80, 18))
     assert text.count("◆●○") == 5 and [text.count(sign) for sign in "●○◆"] == [6, 6, 6]
 
 
-def test_the_cursor_is_seen_at_its_point_and_in_its_tick() -> None:
+def test_cursor_marks_its_point_and_its_tick() -> None:
     rows = draw(SCALING, 80, 18, cursor=(0, 2))
     marked = [text for row in rows for text, style in row if style == "mark"]
     assert marked == ["◉", "4"]
@@ -117,7 +117,7 @@ def test_the_cursor_is_seen_at_its_point_and_in_its_tick() -> None:
         assert draw(SCALING, 80, 18, cursor=nowhere) == draw(SCALING, 80, 18)
 
 
-def test_more_points_than_columns_are_a_band_with_a_line_in_it() -> None:
+def test_dense_series_is_a_band_with_a_line() -> None:
     many = Series("p50", tuple(Point(i, 10 + i % 3, 8, 14) for i in range(200)), breaks=(100,))
     text = text_of(draw(Figure((many,), None, "s", "ms", from_zero=False, bar_name="least to most"), 60, 14))
     spiked = replace(many, points=tuple(replace(p, high=99.0 if p.x == 50 else 11.0) for p in many.points))
@@ -127,7 +127,7 @@ def test_more_points_than_columns_are_a_band_with_a_line_in_it() -> None:
 
 
 @pytest.mark.parametrize("ascii_only", [False, True], ids=["braille", "ascii"])
-def test_a_band_that_goes_beyond_the_figure_ends_in_arrows_and_the_legend_says_so(ascii_only: bool) -> None:
+def test_band_beyond_the_figure_ends_in_arrows_named_in_the_legend(ascii_only: bool) -> None:
     calm = Series("p50", tuple(Point(i, 10 + i % 11 / 100, 9.99, 10.11) for i in range(200)))
     wild = replace(calm, points=tuple(replace(p, high=10.3, low=1.0 if p.x == 50 else p.low) for p in calm.points))
     up, down, band = ("^", "v", ":") if ascii_only else ("↑", "↓", "░")
@@ -144,7 +144,7 @@ def test_a_band_that_goes_beyond_the_figure_ends_in_arrows_and_the_legend_says_s
     assert up not in first and down not in last and legend.endswith(f"{band} range")
 
 
-def test_a_break_is_not_bridged() -> None:
+def test_break_in_a_series_is_not_bridged() -> None:
     series = Series("a", (Point(0, 0.0), Point(1, 0.0), Point(9, 0.0), Point(10, 0.0)), breaks=(2,))
     figure = Figure((series,), (), "", "")
     whole, broken = (
@@ -154,7 +154,7 @@ def test_a_break_is_not_bridged() -> None:
     assert " " * 20 in broken and " " * 20 not in whole
 
 
-def test_one_point_and_equal_values_and_none_are_figures_too() -> None:
+def test_single_equal_and_missing_values_are_drawn() -> None:
     one = text_of(draw(Figure((Series("a", (Point(4, 7.0),)),), ((4, "4"),), "cores", "y"), 40, 10))
     assert one.count("●") == 2, "the point and the legend"
     equal = text_of(draw(Figure((Series("a", tuple(Point(x, 5.0) for x in range(4))),), None, "x", "y"), 40, 10))
@@ -164,14 +164,14 @@ def test_one_point_and_equal_values_and_none_are_figures_too() -> None:
     assert draw(SCALING, 0, 5) == draw(SCALING, 5, 0) == ()
 
 
-def test_the_ideal_is_shown_whole_where_it_is_near_and_cut_where_it_is_not() -> None:
+def test_ideal_line_is_whole_when_near_and_cut_when_far() -> None:
     flat = replace(SCALING, ideal=(Point(1, 780.0), Point(16, 780.0)))
     assert "·" * 30 in text_of(draw(flat, 80, 18))
     assert text_of(draw(SCALING, 80, 18)).splitlines()[0].split("┤")[0].strip() == "750"
 
 
 @pytest.mark.parametrize(("extra", "words"), [(0, ""), (1, "1 more line not drawn"), (2, "2 more lines not drawn")])
-def test_lines_that_are_too_many_are_counted_in_the_legend(extra: int, words: str) -> None:
+def test_undrawn_lines_are_counted_in_the_legend(extra: int, words: str) -> None:
     legend = text_of(draw(replace(SCALING, series=(ONE, ONE, ONE, *(TWO,) * extra)), 120, 18)).splitlines()[-1]
     assert words in legend and ("not drawn" in legend) == bool(extra)
 
@@ -182,14 +182,14 @@ def ratios(*values: float, half: float = 0.02) -> Figure:
 
 
 @pytest.mark.parametrize("values", [(1.10, 1.105, 1.11), (0.91, 0.905, 0.9)])
-def test_ratios_are_shown_with_the_line_that_they_are_held_against(values: tuple[float, ...]) -> None:
+def test_ratios_are_drawn_with_the_line_of_equality(values: tuple[float, ...]) -> None:
     *rows, legend = text_of(draw(ratios(*values), 70, 14)).splitlines()
     assert sum("·" * 30 in row for row in rows) == 1 and "· equal" in legend
     assert sum(row.count("┬") for row in rows) == 3 and not {"↑", "↓"} & set("".join(rows)), "no bar is cut"
 
 
 @pytest.mark.parametrize("ascii_only", [False, True], ids=["braille", "ascii"])
-def test_a_single_ratio_is_held_against_the_line_too(ascii_only: bool) -> None:
+def test_single_ratio_is_drawn_with_the_line_of_equality(ascii_only: bool) -> None:
     dot, cap = (".", "+") if ascii_only else ("·", "┬")
     *rows, legend = text_of(draw(ratios(1.04, half=0.07), 70, 14, ascii_only=ascii_only)).splitlines()
     level = next(number for number, row in enumerate(rows) if dot * 20 in row)
@@ -199,21 +199,21 @@ def test_a_single_ratio_is_held_against_the_line_too(ascii_only: bool) -> None:
     assert "equal" not in far and dot * 3 not in far
 
 
-def test_an_ideal_too_far_off_to_be_drawn_is_not_in_the_legend() -> None:
+def test_ideal_line_too_far_to_draw_is_not_in_the_legend() -> None:
     assert "·" not in text_of(draw(ratios(3.0, 3.1, 3.2), 70, 14))
     unsure = text_of(draw(ratios(3.0, 3.1, 3.2, half=0.7), 70, 14)).splitlines()
     assert sum("·" * 12 in row for row in unsure) == 1 and "· equal" in unsure[-1], "a bar holds it"
 
 
 @pytest.mark.parametrize(("half", "from_zero"), [(0.0, False), (1e-10, False), (0.0, True)])
-def test_values_that_differ_by_noise_are_one_value(half: float, from_zero: bool) -> None:
+def test_values_that_differ_by_noise_have_distinct_tick_labels(half: float, from_zero: bool) -> None:
     for figure in (ratios(1.1, 1.1 + 1e-10, half=half), ratios(3.1, 3.1 + 1e-10, half=half), ratios(1.0, half=half)):
         rows = text_of(draw(replace(figure, from_zero=from_zero), 70, 14)).splitlines()
         names = [row.split("┤")[0] for row in rows if "┤" in row]
         assert len(set(names)) == len(names) and max(map(len, names)) < 6
 
 
-def test_what_has_no_room_in_the_legend_goes_whole() -> None:
+def test_legend_drops_whole_entries_without_room() -> None:
     legends = [text_of(draw(SCALING, width, 12)).splitlines()[-1] for width in (50, 46, 35, 25)]
     assert legends == [
         "items/s by cores (log2)  ● onnxruntime  · ideal",
@@ -224,7 +224,7 @@ def test_what_has_no_room_in_the_legend_goes_whole() -> None:
 
 
 @pytest.mark.parametrize("ascii_only", [False, True], ids=["braille", "ascii"])
-def test_two_dense_lines_are_told_apart_without_colour(ascii_only: bool) -> None:
+def test_two_dense_lines_differ_without_colour(ascii_only: bool) -> None:
     def dense(name: str, y: float) -> Series:
         return Series(name, tuple(Point(x, y) for x in range(1, 301)))
 

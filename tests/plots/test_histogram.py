@@ -17,7 +17,7 @@ marks = st.lists(st.tuples(st.sampled_from(["p50", "p90", "p99.9"]), st.floats(a
 @given(
     counts, st.floats(1e-6, 1e6), st.floats(1.0001, 1.5), marks, st.integers(1, 120), st.integers(1, 30), st.booleans()
 )
-def test_any_counts_make_rows_of_the_size_asked(
+def test_histogram_of_any_counts_has_the_requested_size(
     found: tuple[float, ...],
     low: float,
     ratio: float,
@@ -39,31 +39,31 @@ def test_histogram_matches_kept_figure(ascii_only: bool) -> None:
     golden.check(f"histogram-80x14{'-ascii' if ascii_only else ''}", text_of(rows))
 
 
-def test_columns_are_percentages_of_all_calls() -> None:
+def test_histogram_columns_are_percentages_of_all_calls() -> None:
     rows = text_of(draw_histogram(Histogram((1, 2, 3, 4, 5), (1, 1, 4, 2)), 44, 9)).splitlines()
     assert rows[0].startswith("5.0┤") and rows[-1] == "% of calls by ms/batch"
-    # Forty columns: ten for each bin, of which the third holds half of all calls, 5 % per column.
+    # Forty columns: ten for each bin; the third has half of all calls, 5 % per column.
     assert rows[0][4:] == " " * 20 + "█" * 10
 
 
-def test_the_slowest_few_do_not_press_the_rest_together() -> None:
+def test_few_slowest_calls_do_not_compress_the_histogram() -> None:
     rows = text_of(draw_histogram(Histogram((1, 2, 3, 1000), (500, 498, 2), over=1), 50, 9)).splitlines()
     assert rows[-1].endswith("0.3 % beyond 3") and rows[-2].split()[-1] == "3"
 
 
-def test_what_may_lie_outside_is_not_said_to() -> None:
+def test_calls_possibly_outside_are_given_as_an_upper_bound() -> None:
     drawn = draw_histogram(Histogram((1, 2, 3), (50, 40), under=2, over=3, perhaps_over=5), 70, 9)
     assert text_of(drawn).splitlines()[-1].split("  ")[1:] == ["up to 8.0 % beyond 3", "2.0 % below 1"]
     drawn = draw_histogram(Histogram((1, 2, 3), (50, 40), perhaps_under=10), 70, 9)
     assert text_of(drawn).splitlines()[-1].split("  ")[1:] == ["up to 10 % below 1"]
 
 
-def test_the_rarest_call_leaves_a_trace() -> None:
+def test_rarest_call_is_visible() -> None:
     rows = text_of(draw_histogram(Histogram((1, 2, 3, 4, 5), (1000, 0, 0, 6)), 43, 9)).splitlines()
     assert rows[-4][-5:] == "▁▁▁▁▁" and rows[-4][20] == " "
 
 
-def test_marks_stand_below_their_values_and_the_nameless_rest_goes() -> None:
+def test_marks_stand_below_their_values_and_overlapping_ones_go() -> None:
     histogram = Histogram((0, 10), (1,))
     marked = [("p50", 5.0), ("p51", 5.1), ("p99", 9.99), ("far", 11.0)]
     rows = text_of(draw_histogram(histogram, 53, 9, marks=marked)).splitlines()
@@ -73,6 +73,6 @@ def test_marks_stand_below_their_values_and_the_nameless_rest_goes() -> None:
     assert "p51" not in line and "far" not in line
 
 
-def test_nothing_counted_is_said() -> None:
+def test_empty_histogram_says_nothing_measured() -> None:
     assert "nothing measured" in text_of(draw_histogram(Histogram((1, 2), (0,)), 30, 3))
     assert draw_histogram(Histogram((1, 2), (1,)), 0, 3) == ()

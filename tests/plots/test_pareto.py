@@ -20,41 +20,41 @@ def cores(cells: list[CellResult]) -> list[int]:
     return [each.cell.asked.cores for each in tradeoffs(cells)]
 
 
-def test_what_another_beats_at_both_is_left_out() -> None:
-    # 2 is slower than 1 and gives less; 4 is as slow as 3 and gives less.
+def test_cell_beaten_at_both_metrics_is_left_out() -> None:
+    # Cell 2 is slower than 1 and gives less; 4 is as slow as 3 and gives less.
     cells = [cell(1, 2.0, 500), cell(2, 3.0, 400), cell(3, 4.0, 800), cell(4, 4.0, 700), cell(5, 9.0, 801)]
     assert cores(cells) == [1, 3, 5]
     assert cores(cells[::-1]) == [1, 3, 5]
 
 
-def test_a_cell_that_is_best_at_both_stands_alone() -> None:
+def test_cell_best_at_both_metrics_is_the_only_one() -> None:
     assert cores([cell(1, 2.0, 500), cell(2, 1.0, 900), cell(3, 4.0, 899)]) == [2]
 
 
-def test_equal_cells_stay_together() -> None:
+def test_equal_cells_are_both_kept() -> None:
     assert cores([cell(1, 2.0, 500), cell(2, 2.0, 500), cell(3, 3.0, 500)]) == [1, 2]
 
 
-def test_a_gain_within_the_intervals_is_not_sure() -> None:
+def test_gain_within_the_intervals_is_not_sure() -> None:
     # 606 [594, 618] and 610 [598, 622] overlap; 569 [558, 580] lies below both.
     found = tradeoffs([cell(1, 1.8, 569, 0.02), cell(2, 13.2, 606, 0.02), cell(3, 52.0, 610, 0.02)])
     assert [(each.cell.asked.cores, each.is_sure) for each in found] == [(1, True), (2, True), (3, False)]
 
 
-def test_wrong_and_disturbed_cells_are_in_it_only_without_others() -> None:
+def test_wrong_and_disturbed_cells_are_used_only_without_others() -> None:
     wrong, noisy, right = differing_cell(cores=1), noisy_cell(cores=2), cell(3, 5.0, 100)
     assert cores([wrong, noisy, right]) == [3]
     assert cores([wrong, noisy]) == [2]
 
 
-def test_what_has_no_numbers_is_no_choice() -> None:
+def test_cell_without_numbers_is_left_out() -> None:
     assert tradeoffs([failed_cell()]) == ()
     assert tradeoffs([]) == ()
     assert tradeoffs([replace(cell(1, 1.0, 1.0), latency_ms={"p50": Estimate(None)})]) == ()
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=12))
-def test_it_is_exactly_what_nobody_dominates(values: list[tuple[int, int]]) -> None:
+def test_tradeoffs_are_exactly_the_undominated_cells(values: list[tuple[int, int]]) -> None:
     cells = [cell(number, float(ms), float(rate)) for number, (ms, rate) in enumerate(values, 1)]
 
     def dominated(one: tuple[int, int]) -> bool:

@@ -29,7 +29,7 @@ def test_ticks_are_round_and_leave_little_empty(low: float, high: float, most: i
 
 
 @given(finite, finite, st.integers(1, 12))
-def test_ticks_hold_the_whole_span_and_are_even(one: float, two: float, most: int) -> None:
+def test_ticks_cover_the_span_and_are_even(one: float, two: float, most: int) -> None:
     low, high = sorted((tame(one), tame(two)))
     ticks = round_ticks(low, high, most)
     assert 2 <= len(ticks) <= max(most, 2)
@@ -57,13 +57,13 @@ def test_labels_have_as_many_digits_as_they_need(ticks: tuple[float, ...], label
     assert tick_labels(ticks) == labels
 
 
-def test_a_logarithmic_axis_gives_each_doubling_the_same_room() -> None:
+def test_logarithmic_axis_gives_each_doubling_equal_room() -> None:
     scale = Scale(1, 16, 0, 80, log2=True)
     assert [scale.place(n) for n in (1, 2, 4, 8, 16)] == [0, 20, 40, 60, 80]
     assert scale.value(50) == pytest.approx(2**2.5)
 
 
-def test_places_may_run_down_and_lead_back_to_values() -> None:
+def test_scale_may_run_down_and_is_invertible() -> None:
     scale = Scale(0, 100, 39, 0)
     assert (scale.place(0), scale.place(100), scale.place(50)) == (39, 0, 19)
     assert scale.value(0) == 100 and Scale(5, 5, 0, 10).place(5) == 5

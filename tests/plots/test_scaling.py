@@ -43,13 +43,13 @@ def test_efficiency_starts_at_the_smallest_value_measured() -> None:
     assert efficiencies(at(run, "throughput", batch=2)) == [None, 1, pytest.approx(0.75)]
 
 
-def test_efficiency_over_batches_is_what_batching_gains() -> None:
+def test_efficiency_over_batches_is_the_gain_of_batching() -> None:
     shown = scaling(data.batches_run(), Selection(metric="efficiency"))
-    # 4 ms for one: 32 in 95 ms are 4 / (95 / 32) as fast.
+    # 4 ms for one item: 32 items in 95 ms are 4 / (95 / 32) times as fast.
     assert efficiencies(shown) == pytest.approx([1, 8 / 7, 16 / 12.8, 32 / 24, 128 / 95])
 
 
-def test_efficiency_over_a_dim_is_against_time_in_proportion_to_it() -> None:
+def test_efficiency_over_a_dim_compares_with_proportional_time() -> None:
     shown = scaling(data.shapes_run(), Selection(metric="efficiency"))
     assert efficiencies(shown) == pytest.approx([1, 20 / 22, 40 / 60]) and shown.axis_name == "seq"
 
@@ -62,13 +62,13 @@ def test_efficiency_over_a_dim_is_against_time_in_proportion_to_it() -> None:
         ("throughput", "items/s", [250.0, 2000 / 7, 4000 / 12.8, 8000 / 24, 32000 / 95]),
     ],
 )
-def test_metrics_have_their_unit_and_usual_statistic(metric: str, unit: str, found: list[float]) -> None:
+def test_metrics_have_their_unit_and_default_statistic(metric: str, unit: str, found: list[float]) -> None:
     shown = scaling(data.batches_run(), Selection(metric=metric))
     assert shown.unit == unit and values(shown) == pytest.approx(found)
     assert shown.selection.statistic == "p50"
 
 
-def test_a_statistic_that_a_metric_lacks_gives_way_to_its_usual_one() -> None:
+def test_unsupported_statistic_is_replaced_by_the_default() -> None:
     cells = [data.timed_cell(2.0, scenario="async", cores=n, streams=n) for n in (1, 2)]
     shown = scaling(build.run(*cells), Selection(metric="throughput", statistic="floor"))
     assert (shown.selection.statistic, shown.choices.statistics) == ("mean", ("mean",))
@@ -76,7 +76,7 @@ def test_a_statistic_that_a_metric_lacks_gives_way_to_its_usual_one() -> None:
     assert values(latency) == pytest.approx([1.96, 1.96]) and latency.choices.statistics == ("p50", "mean", "floor")
 
 
-def test_the_choice_is_what_there_is() -> None:
+def test_choices_are_those_in_the_run() -> None:
     shown = scaling(data.two_engines())
     assert shown.choices.axes == axes_of(data.two_engines()) == ("cores", "batch")
     assert shown.choices.fixed == {"batch": (1, 32)} and [side.label for side in shown.choices.sides][1] == "openvino"
@@ -84,7 +84,7 @@ def test_the_choice_is_what_there_is() -> None:
     assert over_batch.choices.fixed == {"cores": (1, 2, 4, 8, 16)} and over_batch.axis_name == "batch"
 
 
-def test_cells_without_a_value_keep_their_place_and_their_reason() -> None:
+def test_cell_without_a_value_keeps_its_place_and_reason() -> None:
     run = data.cores_run(build.failed_cell({"cores": 32, "batch": 32}), build.skipped_cell(cores=64, batch=32))
     points = at(run, "throughput", batch=32).lines[0].points
     assert [(p.value, p.estimate.value, p.status) for p in points[-2:]] == [(32, None, "failed"), (64, None, "skipped")]
@@ -94,7 +94,7 @@ def test_cells_without_a_value_keep_their_place_and_their_reason() -> None:
     assert figure.x_ticks is not None and [label for _, label in figure.x_ticks][-2:] == ["32", "64"]
 
 
-def test_what_may_not_be_taken_at_face_value_is_noted() -> None:
+def test_disturbed_skipped_and_differing_points_have_a_note() -> None:
     run = build.sweep_run()
     points = {p.value: p for p in scaling(run, Selection("batch", fixed={"cores": 2})).lines[0].points}
     assert points[16].note == "grade D: another process took 40 % of the CPUs" and not points[16].is_clean
@@ -105,18 +105,18 @@ def test_what_may_not_be_taken_at_face_value_is_noted() -> None:
     assert scaling(build.run(differs)).lines[0].points[0].note == "outputs differ"
 
 
-def test_a_cell_measured_is_preferred_to_its_failed_double() -> None:
+def test_measured_cell_is_preferred_to_a_failed_duplicate() -> None:
     ok = data.timed_cell(2.0)
     for cells in ((build.failed_cell(), ok), (ok, build.failed_cell())):
         assert values(scaling(build.run(*cells), Selection(metric="batch-time"))) == [2.0]
 
 
-def test_an_axis_is_logarithmic_where_its_values_spread() -> None:
+def test_axis_is_logarithmic_if_its_values_spread() -> None:
     assert figure_of(at(data.cores_run(), "throughput")).log2_x
     assert not figure_of(at(data.cores_run(rates={6: 1.0, 8: 2.0, 12: 3.0}), "throughput")).log2_x
 
 
-def test_the_ideal_goes_on_as_the_smallest_value_began() -> None:
+def test_ideal_line_extends_the_smallest_value() -> None:
     def ideal(run: RunResult, metric: str) -> tuple[float, str]:
         figure = figure_of(scaling(run, Selection(metric=metric)))
         return round(figure.ideal[-1].y / figure.ideal[0].y, 9), figure.ideal_name
@@ -130,7 +130,7 @@ def test_the_ideal_goes_on_as_the_smallest_value_began() -> None:
     assert figure_of(scaling(build.run(data.timed_cell(1.0)))).ideal == ()
 
 
-def test_nothing_measured_is_no_error() -> None:
+def test_run_without_measurements_makes_an_empty_page() -> None:
     for run in (build.run(), build.run(build.failed_cell()), build.hostile_run(), build.sweep_run()):
         for axis in ("", "cores", "batch", "shape"):
             text = text_of(draw(figure_of(scaling(run, Selection(axis))), 60, 10))
@@ -139,15 +139,15 @@ def test_nothing_measured_is_no_error() -> None:
 
 
 @pytest.mark.parametrize("axis", ["cores", "batch", "shape"])
-def test_pages_look_like_this(axis: str) -> None:
+def test_scaling_page_matches_kept_text(axis: str) -> None:
     run = {"cores": data.two_engines(), "batch": data.batches_run(), "shape": data.shapes_run()}[axis]
     shown = scaling(run, Selection(axis, fixed={"batch": 32}))
     lines = [text_of(draw(figure_of(shown), 80, 14)), *(f"{s.kind:8} {s.text}" for s in shown.sentences)]
     golden.check(f"page-{axis}", "\n".join(lines))
 
 
-def test_a_dim_may_be_empty_at_its_smallest() -> None:
-    """The past of a decoder: nothing can be in proportion to none of it."""
+def test_dim_of_zero_has_no_efficiency_and_no_ideal_line() -> None:
+    """The past of a decoder starts at length 0, so no time can be in proportion to it."""
     run = build.run(*(data.timed_cell(5.0 + n, cores=1, dims={"past": n}) for n in (0, 64, 128)))
     shown = scaling(run, Selection(metric="latency"))
     assert values(shown) == [5.0, 69.0, 133.0] and efficiencies(shown) == [None] * 3
@@ -155,7 +155,7 @@ def test_a_dim_may_be_empty_at_its_smallest() -> None:
     assert values(scaling(run, Selection(metric="efficiency"))) == [None] * 3
 
 
-def test_the_page_on_figures_shows_what_is_drawn() -> None:
+def test_documentation_of_figures_matches_the_drawn_page() -> None:
     page = (golden.GOLDENS.parents[2] / "docs" / "figures.md").read_text(encoding="utf-8")
     drawn = (golden.GOLDENS / "page-cores.txt").read_text(encoding="utf-8").splitlines()[:14]
     assert "\n".join(drawn) in page

@@ -9,7 +9,7 @@ from tuibench.plots.scaling import METRICS, scaling
 from tuibench.plots.selection import Selection
 
 
-def test_keys_go_round_through_every_choice() -> None:
+def test_keys_cycle_through_every_choice() -> None:
     shown = scaling(data.cores_run())
     now = shown.selection
     seen = []
@@ -23,7 +23,7 @@ def test_keys_go_round_through_every_choice() -> None:
     assert now.next_fixed(shown.choices, "nothing") == now
 
 
-def test_sides_go_from_all_to_each_and_back() -> None:
+def test_series_choice_cycles_from_all_to_each_and_back() -> None:
     shown = scaling(data.two_engines())
     one, two = (side.key for side in shown.choices.sides)
     now, seen = shown.selection, []
@@ -35,7 +35,7 @@ def test_sides_go_from_all_to_each_and_back() -> None:
     assert alone.selection.next_sides(alone.choices).sides == alone.selection.sides
 
 
-def test_a_figure_goes_over_one_dim_after_the_other() -> None:
+def test_selection_cycles_through_the_dims() -> None:
     cells = [data.timed_cell(1.0 * h * w, dims={"h": h, "w": w}) for h in (1, 2) for w in (1, 2, 3)]
     run = build.run(*cells)
     shown = scaling(run, Selection("shape"))
@@ -45,6 +45,6 @@ def test_a_figure_goes_over_one_dim_after_the_other() -> None:
     assert shown.selection.over("cores").axis == "cores"
 
 
-def test_a_choice_can_be_written_down_and_taken_up() -> None:
+def test_selection_survives_a_json_round_trip() -> None:
     chosen = Selection("shape", ("abc",), {"batch": 8, "dim seq": 64}, "latency", "floor", "seq")
     assert from_plain(Selection, json.loads(json.dumps(to_plain(chosen)))) == chosen

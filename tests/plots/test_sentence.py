@@ -18,7 +18,7 @@ def said(run: RunResult, selection: Selection | None = None) -> dict[str, str]:
     }
 
 
-def test_the_sketched_run_in_words() -> None:
+def test_sketched_run_has_its_sentences() -> None:
     assert said(data.cores_run()) == {
         "best": "16 cores  588 items/s ±1.9 %",
         "worst": "1 core  67.6 items/s ±1.1 %",
@@ -33,7 +33,7 @@ def test_less_time_is_better() -> None:
     assert words["best"].startswith("16 cores  54.4 ms/batch") and words["worst"].startswith("1 core  473 ms/batch")
 
 
-def test_what_was_measured_on_no_core_says_nothing_of_the_form_of_a_line() -> None:
+def test_cells_with_zero_cores_do_not_change_the_sentences() -> None:
     run = data.cores_run()
     nought = [data.rated_cell(10.0, cores=0, batch=32), data.rated_cell(9.0, cores=0, batch=1)]
     words = said(build.run(*nought, *run.cells))
@@ -41,7 +41,7 @@ def test_what_was_measured_on_no_core_says_nothing_of_the_form_of_a_line() -> No
 
 
 @pytest.mark.parametrize("serial", [0.0, 0.05, 0.5])
-def test_the_serial_share_of_a_law_abiding_line_is_found(serial: float) -> None:
+def test_serial_share_of_an_exact_amdahl_line_is_found(serial: float) -> None:
     speedups = [(float(n), 1 / (serial + (1 - serial) / n)) for n in (1, 2, 4, 8, 16)]
     assert serial_share(speedups) == pytest.approx(serial, abs=1e-12)
     assert serial_share([(1.0, 1.0)]) is None and serial_share([]) is None
@@ -49,7 +49,7 @@ def test_the_serial_share_of_a_law_abiding_line_is_found(serial: float) -> None:
 
 @pytest.mark.parametrize("serial", [0.0, 0.05, 0.5, 1.0])
 @pytest.mark.parametrize("base", [1, 2, 8])
-def test_the_share_of_the_work_is_the_same_whatever_count_was_measured_first(serial: float, base: int) -> None:
+def test_serial_share_does_not_depend_on_the_first_core_count(serial: float, base: int) -> None:
     def time(n: int) -> float:
         return serial + (1 - serial) / n
 
@@ -58,14 +58,14 @@ def test_the_share_of_the_work_is_the_same_whatever_count_was_measured_first(ser
     assert found is not None and of_the_work(found, base) == pytest.approx(serial, abs=1e-12)
 
 
-def test_a_line_that_begins_with_two_cores_has_the_serial_part_of_the_whole_one() -> None:
+def test_line_starting_at_two_cores_has_the_same_serial_part() -> None:
     rates = {n: 1000 / (0.1 + 0.9 / n) for n in (1, 2, 4, 8, 16)}
     assert said(data.cores_run(rates=rates))["Amdahl"].startswith("10 % serial part [")
     del rates[1]
     assert said(data.cores_run(rates=rates))["Amdahl"].startswith("10 % serial part [")
 
 
-def test_a_line_that_follows_the_law_has_no_but() -> None:
+def test_line_that_follows_amdahl_has_no_exception() -> None:
     rates = {n: 100 / (0.1 + 0.9 / n) for n in (1, 2, 4, 8)}
     assert said(data.cores_run(rates=rates))["Amdahl"].startswith("10 % serial part [")
     assert "yet" not in said(data.cores_run(rates=rates))["Amdahl"]
@@ -74,7 +74,7 @@ def test_a_line_that_follows_the_law_has_no_but() -> None:
     assert "knee" not in said(data.cores_run(rates=faster))
 
 
-def test_where_more_cores_are_slower_no_serial_part_explains_it() -> None:
+def test_no_serial_part_is_given_if_more_cores_are_slower() -> None:
     slower = {1: 100.0, 2: 48.0}
     assert said(data.cores_run(rates=slower))["Amdahl"] == "does not apply: more cores are no faster"
     unsure = [data.rated_cell(100.0, 0.3, cores=1), data.rated_cell(103.0, 0.3, cores=2)]
@@ -83,7 +83,7 @@ def test_where_more_cores_are_slower_no_serial_part_explains_it() -> None:
     assert 0 <= float(low) <= float(words.split()[0] if words else 0) <= float(high) <= 100
 
 
-def test_the_knee_is_the_last_point_whose_cores_give_half_of_the_first() -> None:
+def test_knee_is_the_last_point_with_half_the_first_gain_per_core() -> None:
     # The second core adds 100 %, the next two 51 % each, the next four 49 % each.
     just = {1: 100.0, 2: 200.0, 4: 302.0, 8: 498.0}
     assert said(data.cores_run(rates=just))["knee"].startswith("4 cores")
@@ -91,7 +91,7 @@ def test_the_knee_is_the_last_point_whose_cores_give_half_of_the_first() -> None
     assert "knee" not in said(data.cores_run(rates={1: 100.0, 2: 110.0})), "two points have no bend"
 
 
-def test_values_too_unsure_to_tell_say_nothing_of_the_form() -> None:
+def test_uncertain_values_give_no_sentence_about_the_form() -> None:
     cells = [
         data.rated_cell(100.0, cores=1),
         data.rated_cell(150.0, 0.4, cores=2),
@@ -100,7 +100,7 @@ def test_values_too_unsure_to_tell_say_nothing_of_the_form() -> None:
     assert set(said(build.run(*cells))) == {"best", "worst", "step"}
 
 
-def test_bare_numbers_are_said_without_an_interval() -> None:
+def test_values_without_an_interval_are_given_alone() -> None:
     cells = [data.without_interval(data.rated_cell(rate, cores=n)) for n, rate in ((1, 100.0), (2, 180.0))]
     assert said(build.run(*cells)) == {
         "best": "2 cores  180 items/s", "worst": "1 core  100 items/s", "Amdahl": "11 % serial part",
@@ -108,13 +108,13 @@ def test_bare_numbers_are_said_without_an_interval() -> None:
     }  # fmt: skip
 
 
-def test_over_batches_the_smallest_that_is_enough() -> None:
+def test_sentence_over_batches_names_the_smallest_sufficient_one() -> None:
     words = said(data.batches_run())
     assert words["enough"] == "batch 8  99 % of the most items/s"
     assert words["step"] == "batch 8 → 32: items/s +1 % [±0, +2]" and "knee" not in words
 
 
-def test_over_shapes_how_time_grows() -> None:
+def test_sentence_over_shapes_gives_the_growth_of_time() -> None:
     words = said(data.shapes_run())
     assert words["growth"] == "time grows as seq^1.29, 64 to 256"  # log(6) / log(4)
     assert words["step"].startswith("seq 128 → 256: time +173 %")
@@ -127,18 +127,18 @@ def test_wrong_and_disturbed_cells_are_never_the_best() -> None:
     assert said(only)["best"].endswith(", tied with 2")
 
 
-def test_what_intervals_cannot_tell_from_the_best_is_tied_with_it() -> None:
+def test_cells_with_overlapping_intervals_are_tied_with_the_best() -> None:
     rates = {1: 100.0, 2: 199.0, 4: 200.0, 8: 198.0}
     assert said(data.cores_run(rates=rates))["best"].endswith(", tied with 2, 8")
 
 
-def test_two_sides_meet_at_the_best_point_that_both_have() -> None:
+def test_two_series_are_compared_at_their_best_shared_point() -> None:
     words = said(data.two_engines())
     assert words["ratio"] == "8 cores: openvino 513 items/s ±1.0 %, 1.09 [1.08, 1.10] × onnxruntime"
     assert words["missing"].startswith("openvino, 16 cores: died by SIGSEGV")
 
 
-def test_the_verdict_of_an_interleaved_comparison_stands_for_the_ratio() -> None:
+def test_verdict_of_an_interleaved_comparison_replaces_the_ratio() -> None:
     run = data.two_engines()
     best = next(c for c in run.cells if c.asked.cores == 8 and c.asked.batch == 32)
     twin = next(c for c in run.cells if c.asked.cores == 8 and c.asked.engine == "openvino")
@@ -146,7 +146,7 @@ def test_the_verdict_of_an_interleaved_comparison_stands_for_the_ratio() -> None
     assert said(replace(run, comparisons=(verdict,)))["ratio"] == "8 cores: openvino is\\e faster"
 
 
-def test_a_point_in_a_line_says_all_that_is_known_of_it() -> None:
+def test_point_words_contain_all_known_values() -> None:
     selection = Selection(fixed={"batch": 32})
     points = scaling(data.cores_run(build.failed_cell({"cores": 32, "batch": 32})), selection).lines[0].points
     rate, time = "588 items/s ±1.9 %", "54.4 ms/batch ±1.9 %"
@@ -156,7 +156,7 @@ def test_a_point_in_a_line_says_all_that_is_known_of_it() -> None:
     assert point_words(share, "efficiency") == f"16 cores: 54.4 % ±2.2 %, {rate}, {time}, grade A"
 
 
-def test_a_grade_is_said_once_with_its_cause() -> None:
+def test_grade_is_given_once_with_its_cause() -> None:
     points = scaling(build.run(build.noisy_cell(cores=1), build.noisy_cell(cores=2)), Selection()).lines[0].points
     words = point_words(points[0], "throughput")
     assert words.count("grade D") == 1 and "grade D: " in words

@@ -1,4 +1,4 @@
-"""Small models that optimization changes in every way that matters to telling kernels by nodes."""
+"""Small models whose optimization changes everything that matters when kernels are matched to nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _weights(name: str, *shape: int) -> onnx.TensorProto:
 
 
 def convolutions(named: bool = True) -> onnx.ModelProto:
-    """Sums and activations that join convolutions, a concatenation without a name, layouts that change."""
+    """Return a model with sums and activations after convolutions, an unnamed concatenation and changed layouts."""
 
     def node(op: str, reads: list[str], gives: str, **settings: Any) -> onnx.NodeProto:
         return helper.make_node(op, reads, [gives], name=f"node of {gives}" if named else "", **settings)
@@ -43,7 +43,7 @@ def convolutions(named: bool = True) -> onnx.ModelProto:
 
 
 def folding() -> onnx.ModelProto:
-    """Constants that are computed beforehand, a shape that is known, names that occur nowhere."""
+    """Return a model with folded constants, a known shape, and names that occur nowhere."""
     nodes = [
         helper.make_node("Shape", ["x"], ["s"]),
         helper.make_node("Constant", [], ["two"], value=weight("two", np.float32(2))),
@@ -58,7 +58,7 @@ def folding() -> onnx.ModelProto:
 
 
 def branches(constant: bool) -> onnx.ModelProto:
-    """An If, by its input or by a constant; names in its branches occur twice."""
+    """Return a model with an If, by its input or by a constant; names in its branches occur twice."""
     then = helper.make_graph(
         [helper.make_node("MatMul", ["e", "w"], ["t"], name="mm"), helper.make_node("Softmax", ["t"], ["o"], name="s")],
         *("then", [], [tensor("o", F32, [4, 4])]),
@@ -81,7 +81,7 @@ def branches(constant: bool) -> onnx.ModelProto:
 
 
 def loops() -> onnx.ModelProto:
-    """Two loops without names whose bodies have the same names."""
+    """Return a model with two unnamed loops whose bodies have the same names."""
     body = helper.make_graph(
         [
             helper.make_node("Identity", ["go"], ["go_on"], name="a"),
@@ -102,7 +102,7 @@ def loops() -> onnx.ModelProto:
 
 
 def function() -> onnx.ModelProto:
-    """Two calls of a function of the model's own, which has no kernel and is written out."""
+    """Return a model with two calls of its own function, which has no kernel and is inlined."""
     opset = [helper.make_opsetid("", 17)]
     inner = [helper.make_node("MatMul", ["a", "w"], ["t"]), helper.make_node("Softmax", ["t"], ["b"])]
     block = helper.make_function("own", "Block", ["a", "w"], ["b"], inner, opset)
@@ -117,7 +117,7 @@ def function() -> onnx.ModelProto:
 
 
 def quantized(operators: bool) -> onnx.ModelProto:
-    """Two convolutions in integers, with operators for it or with rounding around those of floats."""
+    """Return a model with two integer convolutions, by integer operators or by rounding around float ones."""
     pads, signed = [1, 1, 1, 1], RANDOM.integers(-127, 128, (8, 8, 3, 3)).astype(np.int8)
     weights = [
         *(weight("w", signed), weight("s", np.float32(0.05)), weight("z", np.uint8(0))),
@@ -142,7 +142,7 @@ def quantized(operators: bool) -> onnx.ModelProto:
 
 
 def chain(ops: Sequence[str], names: Sequence[str]) -> onnx.ModelProto:
-    """Element-wise operators, and products with a constant, one after the other."""
+    """Return a chain of element-wise operators and products with a constant."""
     nodes = []
     for at, (op, name) in enumerate(zip(ops, names, strict=True)):
         reads = [f"t{at}"]

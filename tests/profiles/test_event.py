@@ -17,7 +17,7 @@ def test_each_run_has_its_own_kernels() -> None:
     assert runs_of(text) == [{("a",): 5, ("b",): 7}, {("a",): 6, ("b",): 9}]
 
 
-def test_what_runs_inside_is_not_counted_twice() -> None:
+def test_time_of_inner_kernels_is_not_counted_twice() -> None:
     inner = Made("if", 4, "If", (Made("x", 10), Made("y", 20)))
     loop = Made("loop", 3, "Loop", (inner, inner))
     (run,) = split_runs(read_events(lines([[Made("before", 9), loop, Made("after", 8)]])))
@@ -31,12 +31,12 @@ def test_what_runs_inside_is_not_counted_twice() -> None:
     }
 
 
-def test_a_kernel_without_graphs_holds_nothing_even_where_clocks_are_coarse() -> None:
+def test_kernel_without_graphs_contains_nothing_under_a_coarse_clock() -> None:
     text = lines([[Made("a", 0), Made("b", 5), Made("c", 0)]], gap_us=0)
     assert set(runs_of(text)[0]) == {("a",), ("b",), ("c",)}
 
 
-def test_what_the_profiler_says_of_sizes_is_kept() -> None:
+def test_sizes_from_the_profiler_are_kept() -> None:
     (run,) = split_runs(read_events(lines([[Made("a", 1), Made("a", 1)]])))
     assert run["a",].bytes == 24 and run["a",].calls == 2
 
@@ -51,14 +51,14 @@ def test_what_the_profiler_says_of_sizes_is_kept() -> None:
         ("int8", "float", ""),
     ],
 )
-def test_floats_that_are_not_the_usual_ones_are_told(read: str, written: str, precision: str) -> None:
+def test_unusual_float_types_are_reported(read: str, written: str, precision: str) -> None:
     text = lines([[Made("a", 5)]])
     shapes = f'"input_type_shape": [{{"{read}": [1, 2]}}, null, 3], "output_type_shape": [{{"{written}": [2]}}], '
     (run,) = split_runs(read_events([line.replace('"op_name"', f'{shapes}"op_name"') for line in text]))
     assert run["a",].precision == precision
 
 
-def test_a_file_that_is_cut_or_strange_gives_what_it_has() -> None:
+def test_truncated_or_invalid_file_gives_its_complete_runs() -> None:
     text = lines([[Made("a", 5)], [Made("a", 6)]])
     strange = ["null,\n", '{"cat": "Node", "name": 5}\n', '{"name": "x_kernel_time", "cat": "Node", "args": 3}\n']
     assert runs_of([*strange, *text[:-3], text[-3][:20]]) == [{("a",): 5}]
@@ -75,6 +75,6 @@ KERNELS = st.recursive(
 
 
 @given(st.lists(KERNELS, max_size=6))
-def test_no_time_is_lost_or_doubled(kernels: list[Made]) -> None:
+def test_no_time_is_lost_or_counted_twice(kernels: list[Made]) -> None:
     (run,) = runs_of(lines([kernels]))
     assert sum(run.values()) == sum(kernel.whole_us for kernel in kernels)

@@ -12,7 +12,7 @@ OUT = tensor("o", F32, [4])
 
 
 def nested(depth: int, core: list[onnx.NodeProto]) -> onnx.ModelProto:
-    """Branches in branches, which read constants alone but for the innermost, behind each of which stands a reader."""
+    """Return nested branches that read constants except the innermost, each followed by a reader."""
     body = core
     for level in range(depth):
         inner = helper.make_graph(body, f"level {level}", [], [OUT])
@@ -31,7 +31,7 @@ def moving(built: onnx.ModelProto) -> set[str]:
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, 6])
-def test_what_is_fed_reaches_out_of_branches_however_deep_it_is_read(depth: int) -> None:
+def test_input_read_in_a_deep_branch_makes_all_outer_nodes_dynamic(depth: int) -> None:
     found = moving(nested(depth, [helper.make_node("Relu", ["x"], ["o"])]))
     assert {"i", "o"} <= found, "and whoever reads what the outermost branch gives"
     inner = "i/then_branch/" * depth
@@ -39,11 +39,11 @@ def test_what_is_fed_reaches_out_of_branches_however_deep_it_is_read(depth: int)
     assert len(found) == 2 * depth + 1, "and none of the branches that read constants alone"
 
 
-def test_branches_over_constants_alone_do_not_move() -> None:
+def test_branches_over_constants_alone_are_static() -> None:
     assert moving(nested(3, [helper.make_node("Relu", ["w"], ["o"])])) == set()
 
 
-def test_what_is_made_at_random_is_no_constant_and_what_stands_still_stops_it() -> None:
+def test_random_node_is_dynamic_and_a_static_node_stops_it() -> None:
     drawn = [helper.make_node("RandomNormal", [], ["r"], shape=[4]), helper.make_node("Relu", ["r"], ["o"])]
     built = nested(3, drawn)
     assert len(moving(built)) == 8

@@ -1,4 +1,4 @@
-"""Rows as models of their own: the same work in floats and, as far as there is such a form, in integers."""
+"""Rows as models of their own: the same work in floats and, if the form exists, in integers."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def output(model: bytes, feed: dict[str, Any], optimized: Path | None = None) ->
 
 
 @pytest.mark.parametrize("name", CUTS)
-def test_the_integer_form_does_the_same_work_in_the_kernels_of_integers(name: str, tmp_path: Path) -> None:
+def test_integer_form_does_the_same_work_in_integer_kernels(name: str, tmp_path: Path) -> None:
     given, kernels = CUTS[name]
     plain, integer = changed(given, tmp_path)
     expected, got = output(plain.model, plain.feed), output(integer, plain.feed, tmp_path / "o.onnx")
@@ -105,13 +105,13 @@ def test_the_integer_form_does_the_same_work_in_the_kernels_of_integers(name: st
     ops = [one.op_type for one in onnx.load(tmp_path / "o.onnx").graph.node]
     assert [op for op in ops if is_integer(op)] == kernels.split() and not {"Conv", "MatMul", "Gemm"} & set(ops)
     if name in ("its activation", "its normalization"):
-        # Layouts change around a convolution alone.
+        # The layout changes only around a convolution.
         assert set(ops) - {"Transpose"} == {"QuantizeLinear", "QLinearConv", "DequantizeLinear"}
     weights = onnx.ModelProto.FromString(integer).graph.initializer
     assert not [one for one in weights if one.data_type == TensorProto.FLOAT and len(one.dims) > 1], "left behind"
 
 
-def test_numbers_that_are_none_do_not_stop_it(tmp_path: Path) -> None:
+def test_nan_input_does_not_stop_the_integer_form(tmp_path: Path) -> None:
     strange = cut(
         [node("MatMul", "x w", "y")], {"w": np.zeros((4, 3), np.float32)}, x=np.full((2, 4), np.nan, np.float32)
     )
@@ -141,12 +141,12 @@ def weights_of(op: str, constants: dict[str, Any], **fed: Any) -> Cut:
         (cut([node("MatMul", "w x", "y")], {"w": draw(2, 2)}, x=draw(2, 2)), "first input is a constant"),
     ],
 )
-def test_what_has_no_such_form_says_why(given: Cut, reason: str, tmp_path: Path) -> None:
+def test_row_without_an_integer_form_has_a_reason(given: Cut, reason: str, tmp_path: Path) -> None:
     with pytest.raises(NotAlone, match=reason):
         changed(given, tmp_path)
 
 
-def test_products_of_integers_are_there_already() -> None:
+def test_integer_product_needs_no_integer_form() -> None:
     graph = helper.make_graph(
         [helper.make_node("MatMulInteger", ["x", "w"], ["y"])],
         "integers",

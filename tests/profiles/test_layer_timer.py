@@ -1,4 +1,4 @@
-"""What every engine promises a profile that asks it for the times of layers; one that is registered is held to it."""
+"""Contract of every registered engine that measures the times of layers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DTYPES = {onnx.TensorProto.FLOAT: np.float32, onnx.TensorProto.BOOL: np.bool_}
 
 
 def ask(engine: str, model: onnx.ModelProto | str, where: Path, **changes: Any) -> tuple[Answer, Path]:
-    """What the child answers, and the directory that it worked in."""
+    """Return the child's answer and its working directory."""
     path = model if isinstance(model, str) else save(model, where / "model.onnx")
     run_dir = where / "run"
     run_dir.mkdir(exist_ok=True)
@@ -68,7 +68,7 @@ def feed(model: onnx.ModelProto) -> dict[str, Any]:
 def timed(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, onnx.ModelProto, LayerRun, Answer, Mapping[str, object]]:
-    """One model timed by one engine, with what became of its files."""
+    """One model timed by one engine, with the state of its files."""
     engine, kind = request.param
     where = tmp_path_factory.mktemp("timed")
     path = Path(save(SHELF[kind], where / "model.onnx"))
@@ -85,7 +85,7 @@ def _state(path: Path) -> str:
 Timed = tuple[str, onnx.ModelProto, LayerRun, Answer, Mapping[str, object]]
 
 
-def test_every_node_is_in_exactly_one_row_by_its_own_id(timed: Timed) -> None:
+def test_every_node_is_in_exactly_one_row(timed: Timed) -> None:
     _, model, run, _, _ = timed
     assert sorted(name for row in run.rows for name in row.nodes) == sorted(one.id for one in walk(model.graph))
     keys = [row.key for row in run.rows]
@@ -95,7 +95,7 @@ def test_every_node_is_in_exactly_one_row_by_its_own_id(timed: Timed) -> None:
     assert not [row for row in run.rows if row.kind == RUNTIME and (row.nodes or row.op == UNMAPPED)]
 
 
-def test_times_are_of_one_inference_and_what_ran_is_told_from_what_did_not(timed: Timed) -> None:
+def test_times_are_per_inference_and_folded_rows_have_no_calls(timed: Timed) -> None:
     run = timed[2]
     assert all(math.isfinite(row.us) and 0 <= row.us <= row.raw_us for row in run.rows)
     assert sum(row.us for row in run.rows) > 0 and run.unprofiled_us > 0 and run.profiled_us > 0
@@ -105,7 +105,7 @@ def test_times_are_of_one_inference_and_what_ran_is_told_from_what_did_not(timed
     assert run.kernels == pytest.approx(sum(row.calls or 0 for row in run.rows), abs=1)
 
 
-def test_what_was_asked_for_is_what_was_done(timed: Timed) -> None:
+def test_layer_run_matches_its_request(timed: Timed) -> None:
     engine, _, run, _, _ = timed
     assert run.runs == RUNS and not run.notes and run.unprofiled_runs >= 1
     assert run.engine_version == registry.make(engine).start()
@@ -113,16 +113,16 @@ def test_what_was_asked_for_is_what_was_done(timed: Timed) -> None:
     assert run.load_ms > 0 and run.first_ms > 0 and run.noise.blocks >= 1
 
 
-def test_stages_are_told_in_their_order(timed: Timed) -> None:
+def test_stages_are_reported_in_order(timed: Timed) -> None:
     stages = [line["stage"] for line in timed[3].lines if "stage" in line]
     told = list(dict.fromkeys(stages))
     assert told == [stage for stage in ("loading", "first", "checking", "profiling", "timing") if stage in told]
-    # Who runs the model says when it does so for the first time, so that one without an end is told from a slow one.
+    # An engine that runs the model reports its first run, which tells an endless one from a slow one.
     runs_it = registry.runs_ours(timed[0])
     assert stages[0] == "loading" and "profiling" in told and ("first" in told) == runs_it
 
 
-def test_the_model_stays_as_it_was_and_nothing_is_left_behind(timed: Timed) -> None:
+def test_model_is_unchanged_and_no_file_is_left(timed: Timed) -> None:
     files = timed[4]
     assert files["before"] == files["after"] and files["left"] == []
 
@@ -134,7 +134,7 @@ def test_rows_have_the_same_keys_in_every_process(engine: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_names_that_occur_twice_or_drive_terminals_keep_nodes_apart(engine: str, tmp_path: Path) -> None:
+def test_nodes_with_duplicate_or_hostile_names_stay_separate(engine: str, tmp_path: Path) -> None:
     names = ('a "quoted" \\ name\n\x1b[2J', "", 'a "quoted" \\ name\n\x1b[2J')
     ends = (("x", "a"), ("a", "b"), ("b", "y"))
     nodes = [helper.make_node("Exp", [a], [b], name=name) for (a, b), name in zip(ends, names, strict=True)]
@@ -144,7 +144,7 @@ def test_names_that_occur_twice_or_drive_terminals_keep_nodes_apart(engine: str,
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_what_cannot_be_timed_is_refused_with_a_reason(engine: str, tmp_path: Path) -> None:
+def test_model_that_cannot_be_timed_is_refused_with_a_reason(engine: str, tmp_path: Path) -> None:
     plain = save(SHELF["folding"], tmp_path / "plain.onnx")
     refused = ask(engine, plain, tmp_path)[0].error
     assert refused["kind"] == "ModelError" and "no shape" in refused["message"] and refused["hint"]
@@ -152,14 +152,12 @@ def test_what_cannot_be_timed_is_refused_with_a_reason(engine: str, tmp_path: Pa
     assert missing["kind"] == "ModelError"
 
 
-def test_an_engine_that_tells_no_layer_times_is_no_task_of_a_child(tmp_path: Path) -> None:
+def test_engine_without_layer_times_is_refused(tmp_path: Path) -> None:
     error = ask("openvino", SHELF["folding"], tmp_path)[0].error
     assert error["kind"] == "EngineError" and "does not tell how long each layer takes" in error["message"]
 
 
-def test_the_script_of_the_fake_engine_says_how_long_layers_take(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_script_of_the_fake_engine_sets_the_layer_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = {"default": {"layers": {"MatMul": 70, "a": 5, "Constant": 0}, "load": "ok"}}
     monkeypatch.setenv("TUIBENCH_FAKE", json.dumps(script))
     run = from_plain(LayerRun, ask("fake", SHELF["folding"], tmp_path)[0].result)
@@ -170,8 +168,8 @@ def test_the_script_of_the_fake_engine_says_how_long_layers_take(
     assert refused["message"] == "the script said refuse" and refused["kind"] == "EngineError"
 
 
-def test_nothing_that_carries_or_shows_profiles_knows_an_engine() -> None:
-    """The engine's name comes from the specification, and what it found in rows that are the same for all."""
+def test_modules_that_carry_or_show_profiles_name_no_engine() -> None:
+    """The engine's name comes from the specification; rows have one form for all engines."""
     rooms = ("runs/prof*.py", "insight/*.py", "report/prof*.py", "tui/screens/prof*.py", "tui/bridge_prof*.py")
     files = [path for pattern in rooms for path in PACKAGE.glob(pattern)]
     assert len(files) > 40

@@ -1,4 +1,4 @@
-"""Tasks of the child that measure, on small models of our own: shares and ratios alone, no times."""
+"""Measuring tasks of the child on small models: shares and ratios only, no times."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def cnn(tmp_path_factory: pytest.TempPathFactory) -> tuple[Answer, list[str]]:
     return answer, sorted(os.listdir(run_dir))
 
 
-def test_every_node_of_a_model_has_its_time(cnn: tuple[Answer, list[str]]) -> None:
+def test_every_node_of_a_model_has_a_time(cnn: tuple[Answer, list[str]]) -> None:
     found = from_plain(LayerRun, cnn[0].result)
     nodes = [name for row in found.rows for name in row.nodes]
     assert sorted(nodes) == sorted(one.id for one in walk(onnx.load(SAMPLES / "cnn.onnx").graph))
@@ -51,7 +51,7 @@ def test_every_node_of_a_model_has_its_time(cnn: tuple[Answer, list[str]]) -> No
     assert all(row.us <= row.raw_us for row in found.rows) and found.precision == "f32"
 
 
-def test_the_stages_are_told_and_nothing_is_left_behind(cnn: tuple[Answer, list[str]]) -> None:
+def test_stages_are_reported_and_no_other_file_is_left(cnn: tuple[Answer, list[str]]) -> None:
     stages = [line["stage"] for line in cnn[0].lines if "stage" in line]
     assert stages[:4] == ["loading", "first", "checking", "profiling"]
     assert all(name.startswith("m0p0.") for name in cnn[1])
@@ -75,7 +75,7 @@ def test_names_that_break_the_profilers_file_lose_no_time(tmp_path: Path) -> Non
     assert any("quoted" in name for name in kernels) and not any("tuibench" in name for name in kernels)
 
 
-def test_an_engines_no_to_a_renamed_copy_is_told_in_words_without_that_copy(tmp_path: Path) -> None:
+def test_engine_error_on_a_renamed_copy_does_not_mention_the_copy(tmp_path: Path) -> None:
     good = onnx.load(SAMPLES / "cnn.onnx")
     (tmp_path / "run").mkdir()
     point = to_plain(make_points(save(good, tmp_path / "good.onnx"), tmp_path / "run")[0])
@@ -88,7 +88,7 @@ def test_an_engines_no_to_a_renamed_copy_is_told_in_words_without_that_copy(tmp_
     assert not any(word in error["message"] for word in ("named.onnx", "ONNXRuntimeError", "Load model"))
 
 
-def test_rows_say_which_floats_they_deal_with(tmp_path: Path) -> None:
+def test_rows_state_their_float_types(tmp_path: Path) -> None:
     nodes = [
         onnx.helper.make_node("MatMul", ["x", "x"], ["m"]),
         onnx.helper.make_node("Cast", ["m"], ["c"], to=onnx.TensorProto.FLOAT),
@@ -104,8 +104,8 @@ def test_rows_say_which_floats_they_deal_with(tmp_path: Path) -> None:
     assert {node: row.precision for row in found.rows for node in row.nodes} == {"m": "f64", "c": "", "y": ""}
 
 
-def test_where_the_optimized_model_cannot_be_saved_names_have_to_do(tmp_path: Path) -> None:
-    # What is in the way of the file that it would be saved to.
+def test_rows_are_matched_by_name_if_the_optimized_model_is_missing(tmp_path: Path) -> None:
+    # A directory blocks the path of the optimized model.
     (tmp_path / "optimized.onnx").mkdir()
     found = from_plain(
         LayerRun,
@@ -116,7 +116,7 @@ def test_where_the_optimized_model_cannot_be_saved_names_have_to_do(tmp_path: Pa
     assert sum(row.us for row in found.rows if "c1" in row.nodes) > 0
 
 
-def test_an_ort_file_is_refused_with_the_reason(tmp_path: Path) -> None:
+def test_ort_file_is_refused_with_a_reason(tmp_path: Path) -> None:
     options = onnxruntime.SessionOptions()
     options.optimized_model_filepath = str(tmp_path / "m.ort")
     options.add_session_config_entry("session.save_model_format", "ORT")
@@ -125,7 +125,7 @@ def test_an_ort_file_is_refused_with_the_reason(tmp_path: Path) -> None:
     assert error["kind"] == "ModelError" and ".ort" in error["message"] and error["hint"]
 
 
-def test_layers_alone_give_a_ratio_or_a_reason(tmp_path: Path) -> None:
+def test_single_layers_give_a_ratio_or_a_reason(tmp_path: Path) -> None:
     path = str(SAMPLES / "cnn.onnx")
     nodes = [one for one in walk(onnx.load(path).graph) if one.op in ("Conv", "Relu", "Gemm")]
     wanted = [nodes[0].id, next(one.id for one in nodes if one.op == "Relu"), "nowhere"]
@@ -142,12 +142,12 @@ def test_layers_alone_give_a_ratio_or_a_reason(tmp_path: Path) -> None:
     assert all(name.startswith("m0p0.") for name in os.listdir(tmp_path))
 
 
-def test_a_form_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_unknown_what_if_form_is_refused(tmp_path: Path) -> None:
     error = ask("what_if", str(SAMPLES / "tiny.onnx"), tmp_path, form="int3", rows={}).error
     assert error["exit_code"] == 2 and "int8" in error["hint"]
 
 
-def test_roofs_are_those_of_a_machine() -> None:
+def test_roofline_has_values_of_this_machine() -> None:
     found = from_plain(Roofline, call("roofline", {**PLACED, "max_s": 1, "memory_bytes": 1 << 30}).result)
     assert found.cores == 1 and found.f32_gflops and found.int8_gops and found.measured_utc
     assert bool(found.dram_gb_s) == bool(dram_working_set(os.sysconf, 1 << 30)[0])
@@ -155,7 +155,7 @@ def test_roofs_are_those_of_a_machine() -> None:
     assert found.reason == dram_working_set(os.sysconf, 1 << 30)[1]
 
 
-def test_whether_zeros_gain_anything_is_measured() -> None:
+def test_effect_of_zeros_is_measured() -> None:
     found = from_plain(ZeroEffect, call("zeros", {**PLACED, "max_s": 0.5}).result)
     assert found.ratio.value is not None and 0.2 < found.ratio.value < 5 and found.ratio.n >= 3
     assert "90 % zeros" in found.sentence and found.engine == "onnxruntime" and found.exploits is judge(found.ratio)

@@ -53,7 +53,7 @@ def test_every_node_and_every_kernel_is_in_one_row(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["convolutions", "convolutions without names"])
-def test_convolutions_take_what_is_done_with_them(name: str, tmp_path: Path) -> None:
+def test_convolution_rows_include_fused_nodes(name: str, tmp_path: Path) -> None:
     rows, _, _ = rows_of(SHELF[name], tmp_path)
     found = by_node(rows)
     assert found["c1"] is found["r1"] and found["c1"].op == "Conv"
@@ -62,7 +62,7 @@ def test_convolutions_take_what_is_done_with_them(name: str, tmp_path: Path) -> 
     assert {row.op for row in rows if row.kind == RUNTIME} == {LAYOUT}
 
 
-def test_a_tensor_called_as_the_engine_calls_its_own_work_stays_a_layer(tmp_path: Path) -> None:
+def test_tensor_named_like_an_engine_operation_stays_a_layer(tmp_path: Path) -> None:
     held = [weight("s", np.float32(0.1)), weight("z", np.uint8(0)), weight("u", np.int8(0))]
     held.append(weight("w", np.ones((8, 8, 3, 3), np.int8)))
     given = ["x", "s", "z", "w", "s", "u", "s", "z"]
@@ -76,7 +76,7 @@ def test_a_tensor_called_as_the_engine_calls_its_own_work_stays_a_layer(tmp_path
     assert {row.key for row in rows if row.kind == RUNTIME} >= {"Transpose (runtime)"}
 
 
-def test_a_tensor_called_as_what_is_done_beforehand_stays_a_layer(tmp_path: Path) -> None:
+def test_tensor_named_like_folded_work_stays_a_layer(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("Add", ["w", "w"], ["twice"]),
         helper.make_node("MatMul", ["x", "twice"], ["done beforehand"]),
@@ -89,13 +89,13 @@ def test_a_tensor_called_as_what_is_done_beforehand_stays_a_layer(tmp_path: Path
     assert [row.key for row in rows if row.kind == FOLDED] == ["done beforehand (runtime)"]
 
 
-def test_what_is_done_beforehand_is_told_apart(tmp_path: Path) -> None:
+def test_folded_nodes_are_told_apart(tmp_path: Path) -> None:
     found = by_node(rows_of(SHELF["folding"], tmp_path)[0])
     assert found["w2"].kind == found["two"].kind == found["s"].kind == FOLDED
     assert found["m"] is found["a"] and found["m"].kind == LAYER
 
 
-def test_nodes_in_branches_and_bodies_are_told_by_where_they_lie(tmp_path: Path) -> None:
+def test_nodes_in_branches_and_bodies_are_identified_by_path(tmp_path: Path) -> None:
     rows, _, optimized = rows_of(SHELF["branches"], tmp_path)
     found = by_node(rows)
     kernel = optimized.nodes[found["i/else_branch/o"].kernels[0]]
@@ -104,19 +104,19 @@ def test_nodes_in_branches_and_bodies_are_told_by_where_they_lie(tmp_path: Path)
     assert found["first/body/t"].op == "MatMul" and found["first/body/t"] is not found["second/body/t"]
 
 
-def test_a_branch_in_the_place_of_its_if_is_found_again(tmp_path: Path) -> None:
+def test_branch_that_replaces_its_if_is_matched(tmp_path: Path) -> None:
     found = by_node(rows_of(SHELF["a branch that is known"], tmp_path)[0])
     assert found["i/then_branch/t"].kernel_op == "MatMul"
     assert found["i/then_branch/o"] is found["i"]
 
 
-def test_what_a_function_does_is_the_time_of_its_call(tmp_path: Path) -> None:
+def test_function_row_has_the_kernels_of_its_call(tmp_path: Path) -> None:
     rows, _, optimized = rows_of(SHELF["a function"], tmp_path)
     ops = {row.key: [optimized.nodes[kernel].op for kernel in row.kernels] for row in rows}
     assert ops == {"p": ["MatMul", "Softmax"], "y": ["MatMul", "Softmax"]}
 
 
-def test_integers_are_known_as_such(tmp_path: Path) -> None:
+def test_integer_rows_are_marked(tmp_path: Path) -> None:
     found = by_node(rows_of(SHELF["integer operators"], tmp_path)[0])
     assert found["q1"].integer and found["q2"].integer and not found["y"].integer
     found = by_node(rows_of(SHELF["rounding"], tmp_path)[0])
@@ -125,7 +125,7 @@ def test_integers_are_known_as_such(tmp_path: Path) -> None:
     assert found["dw0"].kind == FOLDED
 
 
-def test_names_that_occur_twice_or_never_keep_nodes_apart() -> None:
+def test_nodes_with_duplicate_or_missing_names_stay_separate() -> None:
     nodes = [
         helper.make_node("Relu", [a], [b], name=n) for a, b, n in (("x", "a", "n"), ("a", "b", "n"), ("b", "y", ""))
     ]
@@ -140,13 +140,13 @@ LINKS = st.lists(st.tuples(OPS, st.booleans()), min_size=1, max_size=9)
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(links=LINKS)
-def test_any_chain_that_is_optimized_has_every_node_once(links: list[tuple[str, bool]], tmp_path: Path) -> None:
+def test_optimized_chain_of_any_nodes_has_every_node_once(links: list[tuple[str, bool]], tmp_path: Path) -> None:
     names = [f"n{at}" if named else "" for at, (_, named) in enumerate(links)]
     require_each_once(*rows_of(chain([op for op, _ in links], names), tmp_path))
 
 
 @given(LINKS, LINKS)
-def test_even_a_graph_of_another_model_leaves_every_node_in_one_row(
+def test_graph_of_another_model_leaves_every_node_in_one_row(
     links: list[tuple[str, bool]], others: list[tuple[str, bool]]
 ) -> None:
     original = Flat(chain([op for op, _ in links], ["same"] * len(links)).graph)
@@ -154,7 +154,7 @@ def test_even_a_graph_of_another_model_leaves_every_node_in_one_row(
     require_each_once(map_rows(original, optimized), original, optimized)
 
 
-def test_thousands_of_nodes_are_mapped_at_once() -> None:
+def test_thousands_of_nodes_are_mapped() -> None:
     built = chain(["Relu"] * 5000, [""] * 5000)
     original = Flat(built.graph)
     assert len(map_rows(original, original)) == 5000

@@ -27,5 +27,5 @@ def kernel(op: str, reads: str, us: float = 10.0, calls: float = 1.0) -> KernelT
         ([], ""),
     ],
 )
-def test_the_precision_is_that_of_the_products_that_ran(kernels: list[KernelTime], name: str) -> None:
+def test_precision_is_that_of_the_executed_products(kernels: list[KernelTime], name: str) -> None:
     assert name_precision(kernels) == name

@@ -16,7 +16,7 @@ Link = tuple[str, tuple[str, ...], str, str]
 
 
 class Counting(dict[Tensor, int]):
-    """The makers of tensors, and how often anybody asked for one."""
+    """The producers of tensors, and a count of lookups."""
 
     asked = 0
 
@@ -31,7 +31,7 @@ def graph(links: Sequence[Link]) -> onnx.GraphProto:
 
 
 def kernel_of(original: Sequence[Link], optimized: Sequence[Link]) -> tuple[dict[str, tuple[str, ...]], int]:
-    """Per node the tensors that the kernels of its row give, and in how many steps that was found."""
+    """Return the tensors made by the kernels of each node's row, and the number of steps."""
     flats = Flat(graph(original)), Flat(graph(optimized))
     counting = [Counting(flat.producer) for flat in flats]
     flats[0].producer, flats[1].producer = counting
@@ -45,19 +45,19 @@ def kernel_of(original: Sequence[Link], optimized: Sequence[Link]) -> tuple[dict
 
 
 def chain(count: int, op: str = "Relu") -> tuple[list[Link], list[Link]]:
-    """All names are gone behind the first node."""
+    """Return a chain in which every node but the first has lost its name."""
     first: Link = ("Exp", ("x",), "t0", "first")
     original = [first, *((op, (f"t{n}",), f"t{n + 1}", f"node {n}") for n in range(count))]
     return original, [first, *((op, ("t0" if n == 0 else f"k{n}",), f"k{n + 1}", "") for n in range(count))]
 
 
 def lost_chain(count: int) -> tuple[list[Link], list[Link]]:
-    """Not even the first name is left, so nothing can be told by what it reads."""
+    """Return a chain without any name, so that inputs identify nothing."""
     return chain(count)[0], [("Relu", ("x" if n == 0 else f"k{n}",), f"k{n + 1}", "") for n in range(count)]
 
 
 def fan(count: int) -> tuple[list[Link], list[Link]]:
-    """Many read one tensor, and what each gives is read by one of its own."""
+    """Return many readers of one tensor, each with one reader of its own output."""
     first: Link = ("Exp", ("x",), "t", "first")
     original, optimized = [first], [first]
     for n in range(count):
@@ -67,7 +67,7 @@ def fan(count: int) -> tuple[list[Link], list[Link]]:
 
 
 def strangers(count: int) -> tuple[list[Link], list[Link]]:
-    """Nodes that are never found stand before those that are, and kernels that are none between those that are."""
+    """Return unmatched nodes and kernels before and between those that match."""
     original: list[Link] = [("Exp", ("x",), "t", "first")]
     optimized = list(original)
     original += [("Relu", ("x",), f"folded {n}", "") for n in range(count)]
@@ -79,7 +79,7 @@ def strangers(count: int) -> tuple[list[Link], list[Link]]:
 
 
 def sums(count: int) -> tuple[list[Link], list[Link]]:
-    """Each kernel reads one more node than the one before it."""
+    """Return kernels that each read one more node than the one before."""
     first: Link = ("Exp", ("x",), "t0", "first")
     named: list[Link] = [("Exp", ("t0",), f"e{n}", f"e{n}") for n in range(count)]
     adds: list[Link] = [("Add", (f"k{n}" if n else "t0", f"e{n}"), f"k{n + 1}", "") for n in range(count)]
@@ -88,28 +88,28 @@ def sums(count: int) -> tuple[list[Link], list[Link]]:
 
 
 @pytest.mark.parametrize("make", [chain, lost_chain, fan, strangers, sums])
-def test_twice_the_kernels_without_names_take_twice_the_steps(make: object) -> None:
+def test_twice_the_unnamed_kernels_take_twice_the_steps(make: object) -> None:
     assert callable(make)
     steps = [kernel_of(*make(count))[1] for count in (300, 600)]
     assert steps[1] <= 2.3 * steps[0], steps
 
 
-def test_a_chain_without_names_is_told_node_by_node() -> None:
+def test_unnamed_chain_is_matched_node_by_node() -> None:
     found, _ = kernel_of(*chain(40))
     assert all(found[f"t{n}"] == (f"k{n}",) for n in range(1, 41))
 
 
-def test_where_many_read_the_same_they_are_taken_in_their_order() -> None:
+def test_readers_of_one_tensor_are_matched_in_order() -> None:
     found, _ = kernel_of(*fan(40))
     assert all(found[f"a{n}"] == (f"k{n}",) and found[f"b{n}"] == (f"b{n}",) for n in range(40))
 
 
-def test_what_is_never_found_keeps_nobody_from_being_found() -> None:
+def test_unmatched_nodes_do_not_prevent_other_matches() -> None:
     found, _ = kernel_of(*strangers(40))
     assert all(f"q{n}" in found[f"r{n}"] for n in range(40))
 
 
-def test_branches_in_any_order_find_their_own() -> None:
+def test_branches_in_any_order_are_matched() -> None:
     original: list[Link] = [("Exp", ("x",), f"e{n}", f"e{n}") for n in range(20)]
     optimized = list(original)
     original += [("Relu", (f"e{n}",), f"r{n}", "") for n in range(20)]

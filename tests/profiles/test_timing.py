@@ -27,17 +27,17 @@ def test_one_disturbed_run_does_not_move_a_layer() -> None:
     assert times_of(*quiet, [Made("a", 5000), Made("b", 20)])["a",].raw_us == 10
 
 
-def test_a_kernel_that_runs_in_few_runs_counts_little() -> None:
+def test_kernel_of_few_runs_counts_little() -> None:
     found = times_of(*[[Made("a", 10)]] * 7, [Made("a", 10), Made("rare", 90)])
     assert found["rare",].raw_us == 0 and found["rare",].calls == 0 and found["a",].calls == 1
 
 
 @given(st.lists(st.floats(0, 1e6), min_size=1))
-def test_the_middle_lies_between_the_ends(values: list[float]) -> None:
+def test_middle_mean_lies_between_the_extremes(values: list[float]) -> None:
     assert min(values) <= middle_mean(values) * (1 + 1e-9) and middle_mean(values) <= max(values) * (1 + 1e-9)
 
 
-def test_branches_with_the_same_names_are_told_by_which_of_them_ran() -> None:
+def test_branches_with_equal_names_are_matched_by_the_one_that_ran() -> None:
     optimized = Flat(SHELF["branches"].graph)
     inside = (Made("mm", 5, "MatMul"), Made("s", 7, "Sqrt"))
     found = match(times_of([Made("exp", 3, "Exp"), Made("if", 2, "If", inside)]), optimized)
@@ -45,7 +45,7 @@ def test_branches_with_the_same_names_are_told_by_which_of_them_ran() -> None:
     assert len(found) == 4
 
 
-def test_kernels_without_names_are_taken_in_their_order() -> None:
+def test_unnamed_kernels_are_matched_in_order() -> None:
     optimized = Flat(SHELF["loops"].graph)
     body = (Made("a", 1, "Identity"), Made("b", 9, "MatMul"), Made("Relu_2", 4, "Relu"))
     times = times_of([Made("Loop_0", 2, "Loop", body * 5), Made("Loop_1", 2, "Loop", body * 5), Made("Relu_2", 3)])
@@ -54,7 +54,7 @@ def test_kernels_without_names_are_taken_in_their_order() -> None:
     assert found["Loop_1", "Relu_2"] == "second/body/so" and times["Loop_1", "b"].calls == 5
 
 
-def test_the_profilers_share_is_taken_off_each_time_a_kernel_runs() -> None:
+def test_profiler_cost_is_subtracted_for_each_call_of_a_kernel() -> None:
     original = Flat(SHELF["loops"].graph)
     body = (Made("a", 1, "Identity"), Made("b", 9, "MatMul"))
     times = times_of([Made("Loop_0", 40, "Loop", body * 5), Made("Relu_2", 3)])
@@ -65,7 +65,7 @@ def test_the_profilers_share_is_taken_off_each_time_a_kernel_runs() -> None:
     assert all_of.calls == 12 and all_of.shares_us == pytest.approx(5 * 1.0 + 5 * 1.5 + 1.5 + 1.0)
 
 
-def test_what_lies_between_kernels_is_no_time_of_the_loop_that_they_run_in() -> None:
+def test_profiler_cost_between_kernels_is_subtracted_from_their_loop() -> None:
     original = Flat(SHELF["loops"].graph)
     body = (Made("a", 1, "Identity"), Made("b", 9, "MatMul"))
     times = times_of([Made("Loop_0", 40, "Loop", body * 5), Made("Relu_2", 3)])
@@ -76,13 +76,13 @@ def test_what_lies_between_kernels_is_no_time_of_the_loop_that_they_run_in() -> 
     assert all_of.shares_us == 25 and all_of.calls == 12
 
 
-def test_only_what_runs_right_within_a_kernel_is_counted_to_it() -> None:
+def test_only_direct_children_of_a_kernel_are_counted() -> None:
     inner = Made("if", 4, "If", (Made("x", 10), Made("y", 20)))
     found = count_inner(times_of([Made("loop", 3, "Loop", (inner, inner)), Made("after", 8)]))
     assert found["loop",] == 2 and found["loop", "if"] == 4 and ("after",) not in found
 
 
-def test_no_time_is_lost_where_kernels_cannot_be_told() -> None:
+def test_time_of_unmatched_kernels_is_kept() -> None:
     original = Flat(SHELF["loops"].graph)
     times = times_of([Made("strange", 50, "Strange"), Made("Loop_0", 5, "Loop", (Made("alien", 8, "Alien"),))])
     rows = kernel_rows(original, original, times, NONE).rows
@@ -92,7 +92,7 @@ def test_no_time_is_lost_where_kernels_cannot_be_told() -> None:
     assert next(row for row in rows if "first" in row.nodes).us == 13
 
 
-def test_names_alone_still_tell_most_of_it() -> None:
+def test_names_alone_match_most_kernels() -> None:
     original = Flat(SHELF["convolutions"].graph)
     times = times_of(
         [Made("r1_nchwc", 70, "Conv"), Made("c2_nchwc", 80, "Conv"), Made("ReorderOutput", 5, "ReorderOutput")]
@@ -103,7 +103,7 @@ def test_names_alone_still_tell_most_of_it() -> None:
     assert sorted(found) == sorted(one.id for one in original.nodes)
 
 
-def test_runs_are_bounded_by_time_and_by_what_they_write() -> None:
+def test_runs_are_bounded_by_time_and_by_events() -> None:
     assert runs_for(Asked(10, 60.0, 100), 30_000_000) == 10
     assert runs_for(Asked(30, 9.0, 100), 1_000_000_000) == 3
     assert runs_for(Asked(10, 1.0, 100), 10**12) == 1

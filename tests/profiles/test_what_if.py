@@ -1,4 +1,4 @@
-"""Rows taken out of a model, and what two sessions that took turns say of one."""
+"""Rows cut out of a model, and the ratio of two alternating sessions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ X = np.ones((1, 2, 4, 4), np.float32)
 
 
 def model() -> onnx.ModelProto:
-    """A convolution whose weights are made of constants, with a residual; two others read what it gives."""
+    """Return a convolution with weights made of constants and a residual; two other nodes read its output."""
     nodes = [
         helper.make_node("Add", ["half", "half"], ["w"]),
         helper.make_node("Conv", ["x", "w"], ["c"], pads=[1] * 4),
@@ -54,7 +54,7 @@ def source(given: onnx.ModelProto, feed: dict[str, Any], wanted: Sequence[str], 
     return found
 
 
-def test_a_row_is_cut_out_with_all_that_is_fused_into_it(tmp_path: Path) -> None:
+def test_row_is_cut_out_with_all_fused_nodes(tmp_path: Path) -> None:
     names = ["c", "sum", "y"]
     whole = model()
     row = source(whole, {"x": X}, names, tmp_path).cut(names)
@@ -77,7 +77,7 @@ def test_a_row_is_cut_out_with_all_that_is_fused_into_it(tmp_path: Path) -> None
         ("branches", None, "no such node"),
     ],
 )
-def test_what_cannot_be_cut_out_says_why(name: str, pick: Any, reason: str, tmp_path: Path) -> None:
+def test_row_that_cannot_be_cut_out_has_a_reason(name: str, pick: Any, reason: str, tmp_path: Path) -> None:
     given = SHELF[name]
     found = source(given, {}, [], tmp_path)
     wanted = [next(one.id for one in walk(given.graph) if pick(one))] if pick is not None else ["nowhere"]
@@ -85,14 +85,14 @@ def test_what_cannot_be_cut_out_says_why(name: str, pick: Any, reason: str, tmp_
         found.cut(wanted)
 
 
-def test_an_engine_that_does_not_run_the_model_is_the_reason_of_every_row(tmp_path: Path) -> None:
+def test_engine_failure_on_the_model_is_the_reason_of_every_row(tmp_path: Path) -> None:
     found = source(model(), {"x": X[:, :1]}, ["c"], tmp_path)
     with pytest.raises(NotAlone, match="could not be had"):
         found.cut(["c"])
 
 
 def runs(turns: int, *kernels: tuple[str, float]) -> tuple[list[Run], list[Turn]]:
-    """As many turns of three calls behind two that do not count, in each of which these kernels run."""
+    """Return as many turns of three calls after two uncounted ones, each running these kernels."""
     own: Run = {(f"{at}",): Kernel((f"{at}",), op, us, 1) for at, (op, us) in enumerate(kernels)}
     first: Run = {(f"{at}",): Kernel((f"{at}",), op, 100 * us, 1) for at, (op, us) in enumerate(kernels)}
     return [first, first, own, own, own] * turns, [Turn(2, (1.0, 1.0, 1.0))] * turns
@@ -103,7 +103,7 @@ def of(*kernels: tuple[str, float], plain: Sequence[tuple[str, float]], ops: str
     return compared((before[0], after[0]), (before[1], after[1]), NO_BIAS, frozenset(ops.split()))
 
 
-def test_all_that_the_row_does_counts_and_what_changes_layouts_around_it_does_not() -> None:
+def test_ratio_counts_all_work_of_the_row_without_layout_changes() -> None:
     found = of(
         ("QuantizeLinear", 5.0), ("Transpose", 50.0), ("QLinearConv", 25.0), ("DequantizeLinear", 10.0), ("Add", 10.0),
         plain=[("ReorderInput", 90.0), ("Conv", 90.0), ("Add", 10.0)], ops="Conv Add",
@@ -112,7 +112,7 @@ def test_all_that_the_row_does_counts_and_what_changes_layouts_around_it_does_no
     assert found.around == pytest.approx(0.3) and not found.reason
 
 
-def test_what_a_row_transposes_itself_is_part_of_it() -> None:
+def test_transposes_of_the_row_itself_are_counted() -> None:
     found = of(
         ("Transpose", 40.0), ("MatMulIntegerToFloat", 20.0),
         plain=[("Transpose", 40.0), ("MatMul", 80.0)], ops="Transpose MatMul",
@@ -120,17 +120,17 @@ def test_what_a_row_transposes_itself_is_part_of_it() -> None:
     assert found.ratio.value == pytest.approx(0.5) and found.around == 0.0
 
 
-def test_products_that_stay_floats_were_not_measured_in_integers() -> None:
+def test_products_that_stay_floats_give_no_ratio() -> None:
     with pytest.raises(NotAlone, match="floats all the same"):
         of(("QuantizeLinear", 5.0), ("Conv", 25.0), plain=[("Conv", 90.0)], ops="Conv")
 
 
-def test_a_row_that_takes_next_to_nothing_gives_no_ratio() -> None:
+def test_row_of_negligible_time_gives_no_ratio() -> None:
     with pytest.raises(NotAlone, match="less than 5"):
         of(("QLinearConv", 2.0), plain=[("Conv", 4.0)], ops="Conv")
 
 
-def test_only_what_an_engine_says_is_a_reason() -> None:
+def test_only_engine_errors_are_reasons() -> None:
     with pytest.raises(Exception) as refused:
         onnxruntime.InferenceSession(b"no model")
     assert is_of_engine(refused.value) and is_of_engine(RuntimeError("from C++"))
@@ -138,7 +138,7 @@ def test_only_what_an_engine_says_is_a_reason() -> None:
         assert not is_of_engine(ours)
 
 
-def test_a_mistake_of_ours_is_no_reason_of_a_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programming_error_is_not_the_reason_of_a_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from tuibench.core.model import Point, Reference
     from tuibench.profiles import what_if
 

@@ -26,7 +26,7 @@ def test_only_a_clear_interval_decides(
     assert (ratio.low is None) or f"{ratio.low:.2f} to {ratio.high:.2f}" in said
 
 
-def test_memory_is_measured_on_more_than_a_cache_holds_as_far_as_there_is_room() -> None:
+def test_memory_working_set_exceeds_caches_within_available_memory() -> None:
     assert dram_working_set(lambda _: 32 << 20, None) == (128 << 20, "")
     size, words = dram_working_set(lambda _: 512 << 20, None)
     assert size == 256 << 20 and "of 2048 MB" in words
@@ -47,7 +47,7 @@ def test_memory_is_measured_on_more_than_a_cache_holds_as_far_as_there_is_room()
         (4, 6 << 20, (2 << 20, 4 << 20)),
     ],
 )
-def test_caches_are_measured_on_what_those_of_all_cores_hold(cores: int, last: int, sizes: tuple[int, ...]) -> None:
+def test_cache_working_sets_fit_the_caches_of_all_cores(cores: int, last: int, sizes: tuple[int, ...]) -> None:
     assert cache_working_sets(cores, lambda _: last) == sizes
 
 
@@ -55,6 +55,6 @@ def test_caches_are_measured_on_what_those_of_all_cores_hold(cores: int, last: i
     ("ratios", "told"),
     [([1.0, 1.001, 0.999, 1.0, 1.0], True), ([1.0], False), ([0.7, 1.2, 0.8, 1.1, 1.3], False), ([0.2] * 5, True)],
 )
-def test_turns_end_once_they_tell(ratios: list[float], told: bool) -> None:
+def test_measurement_ends_once_turns_agree(ratios: list[float], told: bool) -> None:
     dense = [Turn(2, (1.0, 1.0, 1.0)) for _ in ratios]
     assert is_told(dense, [Turn(2, (ratio,) * 3) for ratio in ratios]) is told

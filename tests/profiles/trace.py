@@ -1,4 +1,4 @@
-"""Profile files made by hand: kernels with their times, some inside others, as ONNX Runtime writes them."""
+"""Handmade profile files: kernels with their times, some inside others, as ONNX Runtime writes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Made:
-    """A kernel, how long it takes itself, and what runs inside it."""
+    """A kernel, its own time, and the kernels inside it."""
 
     name: str
     us: int
@@ -22,7 +22,7 @@ class Made:
 
 
 def lines(runs: Sequence[Sequence[Made]], gap_us: int = 3) -> list[str]:
-    """The file of some runs: whatever ends is written then, so that a run stands behind its kernels."""
+    """Return the file of some runs; events are written at their end, so a run follows its kernels."""
     events: list[dict[str, object]] = [_event("Session", "model_loading_uri", 0, 5)]
     now = 10
     for run in runs:

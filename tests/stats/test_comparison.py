@@ -26,7 +26,7 @@ def shifted(by: float, scale: float = 1.0) -> list[float]:
     return [by + scale * w for w in WOBBLE]
 
 
-def test_pairs_cancel_what_rounds_share() -> None:
+def test_pairing_cancels_what_rounds_share() -> None:
     drift = [0.0, 0.3, 0.7, 1.5, 0.2]
     new = [d + w for d, w in zip(drift, shifted(0.05), strict=True)]
     result = interleaved(drift, new)
@@ -38,7 +38,7 @@ def test_pairs_cancel_what_rounds_share() -> None:
     assert (result.base, result.new) == ("key-old", "key-new")
 
 
-def test_only_shared_rounds_pair_and_a_cell_measured_twice_in_one_counts_once() -> None:
+def test_only_shared_rounds_pair_and_repeats_count_once() -> None:
     base = [(1, 0.0), (1, 0.2), (2, 0.1), (3, 0.1), (4, 0.1)]
     new = [(1, 0.2), (2, 0.2), (3, 0.2), (9, 5.0)]
     difference = paired(base, new)
@@ -47,12 +47,12 @@ def test_only_shared_rounds_pair_and_a_cell_measured_twice_in_one_counts_once() 
     assert difference.half == pytest.approx(0.0, abs=1e-12)
 
 
-def test_no_shared_round_is_an_error() -> None:
+def test_pairing_without_a_shared_round_is_an_error() -> None:
     with pytest.raises(ValueError, match="no round"):
         paired([(1, 0.0)], [(2, 0.0)])
 
 
-def test_welch_by_hand() -> None:
+def test_welch_interval_matches_hand_calculation() -> None:
     difference = unpaired([(0, 1.0), (1, 1.2), (2, 1.4)], [(0, 2.0), (1, 2.1), (2, 2.0), (3, 2.1)])
     share_a, share_b = 0.04 / 3, (0.01 / 3) / 4
     df = (share_a + share_b) ** 2 / (share_a**2 / 2 + share_b**2 / 3)
@@ -76,11 +76,11 @@ def test_welch_by_hand() -> None:
         (0.019, 10, "slower"),
     ],
 )
-def test_verdicts(by: float, scale: float, verdict: str) -> None:
+def test_verdict_follows_the_interval(by: float, scale: float, verdict: str) -> None:
     assert interleaved([0.0] * 5, shifted(by, scale)).verdict == verdict
 
 
-def test_sentences() -> None:
+def test_sentence_gives_verdict_change_and_ratio() -> None:
     zero = [0.0] * 5
     assert interleaved(zero, shifted(math.log(1.046))).sentence == (
         "new is slower than old: 4.6 % more p50 latency (+4.5 to +4.7 %); ratio 1.046 [1.045, 1.047]"
@@ -97,7 +97,7 @@ def test_sentences() -> None:
     )
 
 
-def test_undecided_says_what_deciding_would_cost() -> None:
+def test_undecided_sentence_gives_the_number_of_pairs_needed() -> None:
     result = interleaved([0.0] * 5, shifted(0.0, 30), pair_s=3.0)
     deviation = 30 * math.sqrt(sum(w * w for w in WOBBLE) / 4)
     more = math.ceil((2.7764451052 * deviation / 0.02) ** 2) - 5
@@ -107,18 +107,18 @@ def test_undecided_says_what_deciding_would_cost() -> None:
     )
 
 
-def test_what_settles_it_is_the_nearer_of_exclusion_and_equivalence() -> None:
-    """A difference of 0.4 % is shown within ±2 % long before it is shown to be there."""
+def test_pairs_needed_are_for_the_nearer_of_exclusion_and_equivalence() -> None:
+    """A difference of 0.4 % is shown to be within ±2 % long before it is shown to exist."""
     deviation = 30 * math.sqrt(sum(w * w for w in WOBBLE) / 4)
     more = math.ceil((2.7764451052 * deviation / 0.016) ** 2) - 5
     assert f"about {more} more pairs would" in interleaved([0.0] * 5, shifted(0.004, 30)).sentence
 
 
-def test_delta_is_the_users() -> None:
+def test_delta_is_set_by_the_user() -> None:
     assert interleaved([0.0] * 5, shifted(0.05), delta=0.1).verdict == "equivalent"
 
 
-def test_sides_of_different_times_get_a_ratio_and_no_verdict() -> None:
+def test_operands_of_different_times_get_a_ratio_and_no_verdict() -> None:
     result = compare(side("old", WOBBLE), side("new", shifted(0.5)), interleaved=False)
     assert (result.verdict, result.why_no_verdict) == (None, "measured at different times")
     assert result.low is not None and result.low > 1.6
@@ -126,7 +126,7 @@ def test_sides_of_different_times_get_a_ratio_and_no_verdict() -> None:
     assert result.sentence.endswith("no verdict: measured at different times")
 
 
-def test_sides_of_different_times_are_not_paired_by_the_number_of_their_rounds() -> None:
+def test_operands_of_different_times_are_not_paired_by_round() -> None:
     drift = [0.0, 0.3, 0.7, 1.5, 0.2]
     result = compare(side("old", drift), side("new", [d + 0.5 for d in drift]), interleaved=False)
     assert result.low is not None and result.low < 1
@@ -135,7 +135,7 @@ def test_sides_of_different_times_are_not_paired_by_the_number_of_their_rounds()
     assert apart.n == 5
 
 
-def test_unequal_work_bars_the_verdict_and_names_cannot_drive_the_terminal() -> None:
+def test_unequal_work_prevents_a_verdict_and_names_are_escaped() -> None:
     result = compare(
         Side("a", "old", list(enumerate(WOBBLE))),
         Side("b", "\x1b[2Jnew", list(enumerate(shifted(0.5)))),
@@ -155,7 +155,7 @@ def test_fewer_than_three_pairs_have_no_interval(count: int) -> None:
     assert result.sentence == f"new / old in p50 latency: 1.649, no interval; undecided: {count} of at least 3 pairs"
 
 
-def test_throughput_is_held_as_time_per_item() -> None:
+def test_throughput_is_compared_as_time_per_item() -> None:
     per_second = [[100.0, 101.0, 99.0, 100.5, 99.5], [200.0, 201.0, 199.0, 200.5, 199.5]]
     slow, fast = ([-math.log(v) for v in values] for values in per_second)
     result = interleaved(slow, fast, metric=THROUGHPUT)
@@ -164,7 +164,7 @@ def test_throughput_is_held_as_time_per_item() -> None:
     assert "time per item" in result.sentence
 
 
-def test_identical_sides_rarely_seem_to_differ_and_a_true_difference_is_found() -> None:
+def test_equal_operands_rarely_differ_and_a_true_difference_is_found() -> None:
     rng = random.Random(11)
     false = found = 0
     for _ in range(2000):

@@ -23,18 +23,18 @@ def grade(*noises: Noise, timed_s: float | None = 1.0) -> Grade:
     ("waiting_of_1000", "letter"),
     [(0, "A"), (9, "A"), (10, "B"), (49, "B"), (50, "C"), (199, "C"), (200, "D"), (900, "D")],
 )
-def test_the_share_of_time_spent_waiting_makes_the_letter(waiting_of_1000: int, letter: str) -> None:
+def test_share_of_time_spent_waiting_sets_the_grade(waiting_of_1000: int, letter: str) -> None:
     noise = replace(QUIET, waiting_ns=waiting_of_1000, on_cpu_ns=1000 - waiting_of_1000)
     assert grade(noise).letter == letter
     assert grade(noise).waiting_share == pytest.approx(waiting_of_1000 / 1000)
 
 
-def test_executions_are_summed() -> None:
+def test_noise_of_executions_is_summed() -> None:
     busy = replace(QUIET, waiting_ns=10**9)
     assert grade(QUIET, QUIET, QUIET, busy).waiting_share == pytest.approx(0.2, abs=1e-3)
 
 
-def test_the_cause_is_in_words() -> None:
+def test_grade_has_its_cause_in_words() -> None:
     noise = replace(QUIET, waiting_ns=650, on_cpu_ns=350)
     assert grade(noise).cause == "65 % of the time the engine waited for a CPU: other processes"
     assert grade(QUIET).cause == "quiet: under 0.1 % of the time the engine waited for a CPU"
@@ -49,12 +49,12 @@ def test_the_cause_is_in_words() -> None:
         (replace(QUIET, canary_drift=-0.031), "the speed of the CPU drifted by 3.1 %"),
     ],
 )
-def test_each_further_witness_takes_one_step(noise: Noise, words: str) -> None:
+def test_each_other_source_of_noise_lowers_the_grade_by_one(noise: Noise, words: str) -> None:
     assert grade(noise).letter == "B"
     assert words in grade(noise).cause
 
 
-def test_all_further_witnesses_together_take_one_step_and_d_is_the_end() -> None:
+def test_all_other_sources_together_lower_the_grade_by_one_down_to_d() -> None:
     worse = replace(QUIET, steal_share=0.1, throttled_us=9, canary_drift=0.5)
     assert grade(worse).letter == "B"
     assert grade(replace(worse, waiting_ns=10**9)).letter == "D"
@@ -62,12 +62,12 @@ def test_all_further_witnesses_together_take_one_step_and_d_is_the_end() -> None
     assert grade(QUIET).throttled is False
 
 
-def test_what_stays_below_its_bound_takes_no_step() -> None:
+def test_noise_below_its_limit_does_not_lower_the_grade() -> None:
     assert grade(replace(QUIET, steal_share=0.005, canary_drift=0.02)).letter == "A"
 
 
 @pytest.mark.parametrize(("switches", "letter"), [(0, "B"), (12, "B"), (13, "C"), (49, "C"), (50, "D")])
-def test_without_waiting_times_switches_decide_and_b_is_the_best(switches: int, letter: str) -> None:
+def test_switches_set_the_grade_without_waiting_times_and_b_is_best(switches: int, letter: str) -> None:
     result = grade(replace(BLIND, involuntary_switches=switches), timed_s=1.0)
     assert result.letter == letter
     assert result.waiting_share is None
@@ -75,7 +75,7 @@ def test_without_waiting_times_switches_decide_and_b_is_the_best(switches: int, 
     assert "no schedstat here" in result.cause
 
 
-def test_where_nothing_can_be_read_the_grade_says_so() -> None:
+def test_grade_without_readable_noise_is_c_with_the_reason() -> None:
     result = grade(replace(BLIND, involuntary_switches=None, reason="\x1b[31mno"))
     assert result.letter == "C"
     assert result.cause == "the time spent waiting for a CPU is unknown (\\e[31mno)"
@@ -86,7 +86,7 @@ def test_no_execution_has_no_grade() -> None:
     assert grade_noise([]) is None
 
 
-def test_the_recorded_executions_on_a_loaded_machine_are_named_so() -> None:
+def test_recorded_executions_on_a_loaded_machine_have_grade_d() -> None:
     path = Path(__file__).parent.parent / "fixtures" / "recorded" / "executions.json"
     for rows in json.loads(path.read_text()).values():
         noises = [

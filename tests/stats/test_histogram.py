@@ -16,7 +16,7 @@ SPAN = st.integers(min_value=1, max_value=10**11)
 
 
 @given(SPAN, SPAN)
-def test_bins_are_few_and_narrow_and_cover_what_they_can(a: int, b: int) -> None:
+def test_bins_are_few_and_narrow_and_cover_the_values(a: int, b: int) -> None:
     low, high = min(a, b), max(a, b)
     low_ns, ratio, count = bins(low, high)
     assert low_ns == low
@@ -25,7 +25,7 @@ def test_bins_are_few_and_narrow_and_cover_what_they_can(a: int, b: int) -> None
     assert high < edges(low_ns, ratio, count)[-1] or count == MOST_BINS
 
 
-def test_bins_of_a_steady_model_are_fine_but_never_below_the_clock() -> None:
+def test_bins_of_a_steady_model_are_fine_but_not_below_the_clock() -> None:
     assert bins(1e6, 1.01e6)[2] == pytest.approx(65, abs=1)
     low_ns, ratio, count = bins(3000, 3004)
     assert low_ns * ratio - low_ns == pytest.approx(1)
@@ -40,7 +40,7 @@ def test_percentiles_of_a_histogram_are_within_a_bin() -> None:
         assert merged_percentile([part], q) == pytest.approx(float(np.percentile(values, q)), rel=0.01)
 
 
-def test_what_lies_over_the_bins_is_not_made_up() -> None:
+def test_percentile_beyond_the_bins_is_infinite() -> None:
     part = as_part(histogram(np.array([100] * 90 + [10_000] * 10), 64))
     assert merged_percentile([part], 50) == pytest.approx(100, rel=0.01)
     assert merged_percentile([part], 95) == math.inf

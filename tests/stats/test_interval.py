@@ -9,7 +9,7 @@ from tuibench.core.cell import Estimate
 from tuibench.stats.interval import half_width, log_interval
 
 
-def test_interval_by_hand() -> None:
+def test_interval_matches_hand_calculation() -> None:
     estimate = log_interval([math.exp(v) for v in (1.0, 1.1, 1.2)], scale=1e-6)
     half = 4.30265273 * 0.1 / math.sqrt(3)
     assert estimate.value == pytest.approx(math.exp(1.1) * 1e-6)
@@ -28,11 +28,11 @@ def test_fewer_than_three_executions_give_a_value_and_no_interval(count: int) ->
     assert estimate.half_width is None
 
 
-def test_a_deviation_of_zero_has_no_logarithm() -> None:
+def test_value_of_zero_has_no_interval() -> None:
     assert log_interval([0.0, 0.0, 3.0]) == Estimate(1.0, n=3, reason="no interval: a value is zero")
 
 
-def test_no_values() -> None:
+def test_no_values_give_no_estimate() -> None:
     assert log_interval([]) == Estimate(None, reason="no execution gave a value")
 
 

@@ -23,11 +23,11 @@ RANK = st.floats(min_value=0, max_value=100)
 
 
 @given(VALUES, RANK)
-def test_percentile_is_numpys(values: list[int], q: float) -> None:
+def test_percentile_matches_numpy(values: list[int], q: float) -> None:
     assert percentile(sorted(values), q) == pytest.approx(float(np.percentile(values, q)), rel=1e-12)
 
 
-def test_median_of_an_unsorted_even_count() -> None:
+def test_median_of_an_unsorted_even_count_is_the_mean_of_the_middle() -> None:
     assert median([9.0, 1.0, 4.0, 2.0]) == 3.0
 
 
@@ -38,18 +38,18 @@ def test_merged_percentile_is_that_of_every_value_repeated(parts: list[tuple[lis
     assert merged == pytest.approx(float(np.percentile(whole, q)), rel=1e-9)
 
 
-def test_an_execution_that_kept_a_tenth_counts_ten_times() -> None:
+def test_execution_that_kept_a_tenth_counts_ten_times() -> None:
     slow, fast = Part([200.0] * 10, 10.0), Part([100.0] * 10)
     assert merged_percentile([slow, fast], 50) == 200.0
     assert merged_percentile([slow, fast], 5) == 100.0
 
 
-def test_bins_count_what_lies_in_them() -> None:
+def test_bins_count_their_values() -> None:
     assert merged_percentile([Part([1.0, 2.0, 3.0], 1.0, [98, 99, 100])], 50) == 1.0
     assert merged_percentile([Part([1.0, 2.0, 3.0], 1.0, [98, 99, 100])], 100) == 3.0
 
 
-def test_open_ends_are_infinitely_far_and_do_not_hang() -> None:
+def test_open_ended_bins_give_infinite_percentiles() -> None:
     part = Part([-math.inf, 5.0, 6.0, math.inf], 1.0, [1, 50, 99, 100])
     assert merged_percentile([part], 0) == -math.inf
     assert merged_percentile([part], 25) == 5.0
@@ -57,12 +57,12 @@ def test_open_ends_are_infinitely_far_and_do_not_hang() -> None:
     assert merged_percentile([part], 100) == math.inf
 
 
-def test_nothing_has_no_percentile() -> None:
+def test_percentile_of_no_values_is_an_error() -> None:
     with pytest.raises(ValueError, match="no values"):
         merged_percentile([Part([])], 50)
 
 
-def test_needed_samples() -> None:
+def test_needed_samples_match_known_values() -> None:
     assert [needed_samples(q) for q in (50, 90, 95, 99, 99.9)] == [1, 46, 93, 473, 4742]
 
 
@@ -74,7 +74,7 @@ def test_needed_samples_make_two_exceedances_95_percent_sure() -> None:
         assert fewer_than_two <= 0.05 < one_less
 
 
-def test_rank_autocorrelation_of_a_walk_of_known_memory() -> None:
+def test_rank_autocorrelation_matches_a_known_process() -> None:
     rng = random.Random(1)
     x, series = 0.0, []
     for _ in range(20_000):
@@ -84,7 +84,7 @@ def test_rank_autocorrelation_of_a_walk_of_known_memory() -> None:
     assert rank_autocorrelation(series) == pytest.approx(6 / math.pi * math.asin(0.3), abs=0.03)
 
 
-def test_rank_autocorrelation_of_independent_constant_and_short_series() -> None:
+def test_rank_autocorrelation_of_independent_or_short_series_is_zero() -> None:
     rng = random.Random(2)
     assert abs(rank_autocorrelation([rng.random() for _ in range(5000)])) < 0.05
     assert rank_autocorrelation([7.0] * 100) == 0.0

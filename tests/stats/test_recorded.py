@@ -1,4 +1,4 @@
-"""Interval and comparison on 36 recorded executions of one cell on a loaded machine, where the truth is known."""
+"""Interval and comparison on 36 recorded executions of one cell on a loaded machine, with a known truth."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATH = Path(__file__).parent.parent / "fixtures" / "recorded" / "executions.json
 
 
 class Shares(NamedTuple):
-    """Of all draws: intervals that hold the truth, and identical sides that seemed to differ."""
+    """Share of intervals that cover the truth, and of identical operands that seem to differ."""
 
     coverage: float
     paired_false: float
@@ -26,13 +26,13 @@ class Shares(NamedTuple):
 
 
 def recorded(statistic: str) -> dict[str, list[float]]:
-    """The values of one statistic, in ns, per batch of executions and over all."""
+    """Return the values of one statistic, in ns, per batch of executions and over all."""
     batches = {name: [row[statistic] for row in rows] for name, rows in json.loads(PATH.read_text()).items()}
     return {"all": [v for values in batches.values() for v in values], **batches}
 
 
 def try_draws(values: list[float], k: int) -> Shares:
-    """Draw k executions to estimate the mean of all, and k others to hold against them."""
+    """Draw k executions to estimate the mean of all, and k others to compare with them."""
     truth = math.exp(math.fsum(math.log(v) for v in values) / len(values))
     rng = random.Random(0)
     covered = paired = welch = 0
@@ -49,7 +49,7 @@ def try_draws(values: list[float], k: int) -> Shares:
 
 
 def seems_to_differ(one: Side, other: Side, *, interleaved: bool) -> bool:
-    """Whether the interval of the ratio excludes 1: stricter than the words, which forgive differences within delta."""
+    """Return True if the interval of the ratio excludes 1, which is stricter than a verdict with delta."""
     result = compare(one, other, interleaved=interleaved)
     assert result.low is not None and result.high is not None
     return result.low > 1 or result.high < 1
@@ -57,7 +57,7 @@ def seems_to_differ(one: Side, other: Side, *, interleaved: bool) -> bool:
 
 @pytest.mark.parametrize("statistic", ["p50_ns", "floor_ns"])
 @pytest.mark.parametrize("k", [3, 5, 8])
-def test_intervals_cover_and_identical_sides_do_not_differ(statistic: str, k: int) -> None:
+def test_intervals_cover_and_identical_operands_do_not_differ(statistic: str, k: int) -> None:
     values = recorded(statistic)
     assert [len(values[name]) for name in ("all", "aa", "aq")] == [36, 24, 12]
     shares = try_draws(values["all"], k)

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from tuibench.stats.sample_file import MOST_KEPT, read_samples, spans, write_samples
 
 
-def test_the_file_is_a_bare_stream_of_little_endian_32_bits(tmp_path: Path) -> None:
+def test_sample_file_is_compressed_little_endian_32_bit(tmp_path: Path) -> None:
     path = write_samples(tmp_path / "abc-1.z", [1, 2, 2**32 - 1])
     assert path == tmp_path / "abc-1.z"
     assert zlib.decompress(path.read_bytes()) == struct.pack("<3I", 1, 2, 2**32 - 1)
     assert read_samples(path) == array("I", [1, 2, 2**32 - 1])
 
 
-def test_a_stall_of_more_than_four_seconds_widens_the_file(tmp_path: Path) -> None:
+def test_value_over_32_bits_widens_the_file(tmp_path: Path) -> None:
     path = write_samples(tmp_path / "abc-1.z", [5, 2**32])
     assert path.name == "abc-1.z8"
     assert zlib.decompress(path.read_bytes()) == struct.pack("<2Q", 5, 2**32)
@@ -29,15 +29,15 @@ def test_a_stall_of_more_than_four_seconds_widens_the_file(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint32, np.uint64])
-def test_arrays_of_any_integer_go_in(tmp_path: Path, kind: type) -> None:
+def test_arrays_of_any_integer_type_are_written(tmp_path: Path, kind: type) -> None:
     assert list(read_samples(write_samples(tmp_path / "a.z", np.array([7, 8], kind)))) == [7, 8]
 
 
-def test_nothing_measured_is_an_empty_file_that_reads(tmp_path: Path) -> None:
+def test_empty_sample_file_is_readable(tmp_path: Path) -> None:
     assert list(read_samples(write_samples(tmp_path / "a.z", []))) == []
 
 
-def test_nothing_else_is_left_beside_the_file(tmp_path: Path) -> None:
+def test_no_other_file_is_left_beside_the_sample_file(tmp_path: Path) -> None:
     write_samples(tmp_path / "a.z", [1])
     assert [p.name for p in tmp_path.iterdir()] == ["a.z"]
     (tmp_path / "b.z").mkdir()
@@ -56,7 +56,7 @@ def test_nothing_else_is_left_beside_the_file(tmp_path: Path) -> None:
         ("a.txt", b"", "end in"),
     ],
 )
-def test_damage_is_said_and_not_read_over(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+def test_damaged_sample_file_is_refused(tmp_path: Path, name: str, content: bytes, words: str) -> None:
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(ValueError, match=words):
@@ -64,7 +64,7 @@ def test_damage_is_said_and_not_read_over(tmp_path: Path, name: str, content: by
 
 
 @given(st.integers(min_value=0, max_value=10**7))
-def test_spans_lie_apart_inside_the_whole_and_keep_at_most_what_may_be_kept(total: int) -> None:
+def test_spans_are_disjoint_within_the_total_and_bounded(total: int) -> None:
     kept = spans(total)
     assert sum(stop - start for start, stop in kept) == min(total, MOST_KEPT)
     assert all(0 <= start < stop <= total for start, stop in kept)

@@ -14,11 +14,11 @@ DEFAULT = EFFORTS["default"]
 
 
 def spread(count: int, deviation: float) -> list[float]:
-    """Logs of alternating sign whose standard deviation is about `deviation`."""
+    """Return logs of alternating sign with a standard deviation of about `deviation`."""
     return [deviation * (-1) ** i for i in range(count)]
 
 
-def test_within_the_target_twice_in_a_row_from_the_minimum_on() -> None:
+def test_two_rounds_within_the_target_from_the_minimum_on_stop() -> None:
     quiet = spread(5, 0.001)
     assert not decide(quiet[:4], DEFAULT, 6.0, 1.4).stop
     decision = decide(quiet, DEFAULT, 7.0, 1.4)
@@ -27,14 +27,14 @@ def test_within_the_target_twice_in_a_row_from_the_minimum_on() -> None:
     assert decision.sentence == "±0.1 % after 5 executions: within the target of ±2.0 %"
 
 
-def test_within_the_target_once_is_not_enough() -> None:
+def test_one_round_within_the_target_does_not_stop() -> None:
     logs = [0.0, 0.0, 0.03, -0.025, 0.0, 0.0, 0.0]
     assert [half_width(logs[:k]) <= 0.02 for k in (5, 6, 7)] == [False, True, True]
     assert not decide(logs[:6], DEFAULT, 9.0, 1.4).stop
     assert decide(logs, DEFAULT, 10.0, 1.4).reason == "target"
 
 
-def test_the_maximum_ends_it() -> None:
+def test_maximum_number_of_executions_stops() -> None:
     logs = spread(15, 0.06)
     assert not decide(logs[:14], DEFAULT, 20.0, 1.0).stop
     decision = decide(logs, DEFAULT, 21.0, 1.0)
@@ -43,19 +43,19 @@ def test_the_maximum_ends_it() -> None:
     assert decision.sentence.endswith("would give ±2.0 %")
 
 
-def test_the_limit_is_reached_when_another_execution_would_pass_it() -> None:
+def test_limit_stops_if_another_execution_would_exceed_it() -> None:
     logs = spread(7, 0.03)
     assert not decide(logs, DEFAULT, 26.0, 3.9).stop
     decision = decide(logs, DEFAULT, 26.2, 3.9)
     assert (decision.stop, decision.reason) == (True, "limit")
 
 
-def test_the_limit_never_denies_the_three_executions_of_an_interval() -> None:
+def test_limit_never_prevents_the_three_executions_of_an_interval() -> None:
     assert not decide([0.0, 0.1], DEFAULT, 60.0, 30.0).stop
     assert decide([0.0, 0.1, 0.05], DEFAULT, 90.0, 30.0).reason == "limit"
 
 
-def test_hopeless_from_the_minimum_on_when_the_prediction_exceeds_four_limits() -> None:
+def test_hopeless_prediction_stops_from_the_minimum_on() -> None:
     # The limit of 30 s allows 20 executions of 1.5 s: 80 are predicted or more.
     logs = spread(5, 1.0)
     t = 2.7764451052
@@ -69,7 +69,7 @@ def test_hopeless_from_the_minimum_on_when_the_prediction_exceeds_four_limits() 
     assert not decide(too_wide[:4], DEFAULT, 6.0, 1.5).stop
 
 
-def test_the_prediction_starts_in_the_round_before_the_minimum() -> None:
+def test_prediction_starts_in_the_round_before_the_minimum() -> None:
     logs = spread(5, 0.03)
     assert decide(logs[:3], DEFAULT, 4.5, 1.5).more is None
     deviation = math.sqrt(4 * 0.03**2 / 3)
@@ -82,20 +82,20 @@ def test_one_execution_has_no_interval() -> None:
     assert decision.sentence == "1 execution, no interval yet"
 
 
-def test_without_a_target_only_the_maximum_decides() -> None:
+def test_only_the_maximum_stops_without_a_target() -> None:
     effort = Effort("time", 3, 4, 20.0, 2.0, None, 30.0)
     assert not decide(spread(3, 2.0), effort, 66.0, 22.0).stop
     assert decide(spread(4, 2.0), effort, 88.0, 22.0).reason == "maximum"
     assert decide([0.0], replace(effort, min_executions=1, max_executions=1), 10.0, 10.0).reason == "maximum"
 
 
-def test_a_spread_beyond_measure_is_said_and_not_counted() -> None:
+def test_huge_spread_is_reported_without_a_count() -> None:
     sentence = decide(spread(5, 50.0), DEFAULT, 7.0, 1.4).sentence
     assert sentence.endswith("±2.0 % is out of reach on this machine now")
 
 
 @pytest.mark.parametrize("name", ["quick", "default", "precise"])
-def test_the_interval_still_covers_when_the_data_decide_when_to_stop(name: str) -> None:
+def test_interval_covers_the_truth_if_data_decide_when_to_stop(name: str) -> None:
     effort = EFFORTS[name]
     rng = random.Random(7)
     execution_s = effort.timed_s + 0.4

@@ -27,7 +27,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("df", "confidence", "expected"), TABLE)
-def test_t_quantile_is_that_of_the_tables(df: int, confidence: float, expected: float) -> None:
+def test_t_quantile_matches_the_tables(df: int, confidence: float, expected: float) -> None:
     assert t_quantile(df, confidence) == pytest.approx(expected, abs=1e-6)
 
 
@@ -40,18 +40,18 @@ def test_t_quantile_tends_to_the_normal_one() -> None:
 
 
 @given(st.floats(min_value=0.001, max_value=0.999))
-def test_t_quantile_at_one_degree_is_cauchys(confidence: float) -> None:
+def test_t_quantile_at_one_degree_is_that_of_cauchy(confidence: float) -> None:
     assert t_quantile(1, confidence) == pytest.approx(math.tan(math.pi * confidence / 2), rel=1e-7)
 
 
 @pytest.mark.parametrize(
     ("p", "expected"), [(0.5, 0.0), (0.975, 1.959963984540), (0.025, -1.959963984540), (1e-10, -6.361340902404)]
 )
-def test_normal_quantile(p: float, expected: float) -> None:
+def test_normal_quantile_matches_the_tables(p: float, expected: float) -> None:
     assert normal_quantile(p) == pytest.approx(expected, abs=1e-9)
 
 
-def test_what_has_no_quantile_is_refused() -> None:
+def test_quantile_with_invalid_arguments_is_refused() -> None:
     with pytest.raises(ValueError, match="degree"):
         t_quantile(0)
     with pytest.raises(ValueError, match="confidence"):

@@ -17,36 +17,36 @@ def test_too_few_blocks_are_never_settled() -> None:
     assert settled([]) == Settled(0, False, "no steady state")
 
 
-def test_a_level_series_is_flat_and_nothing_is_cut() -> None:
+def test_level_series_is_flat_and_not_cut() -> None:
     assert settled([1e6] * 6) == Settled(0, True, "flat")
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_noisy_level_series_is_flat(seed: int) -> None:
+def test_noisy_level_series_is_flat(seed: int) -> None:
     verdict = settled(noise(30, seed=seed))
     assert (verdict.ok, verdict.note) == (True, "flat")
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_cut_leaves_no_warm_up_behind(seed: int) -> None:
+def test_cut_removes_the_whole_warm_up(seed: int) -> None:
     verdict = settled([2.5e6, 2.0e6, 1.6e6, 1.2e6, *noise(20, seed=seed)])
     assert (verdict.ok, verdict.note) == (True, "warm-up")
     assert 4 <= verdict.cut <= 12
 
 
-def test_an_engine_that_gets_slower_and_stays_so_is_a_slowdown() -> None:
+def test_engine_that_becomes_and_stays_slower_is_a_slowdown() -> None:
     verdict = settled([*noise(6, level=0.8e6), *noise(20, seed=1)])
     assert (verdict.ok, verdict.note) == (True, "slowdown")
     assert verdict.cut >= 6
 
 
-def test_a_drifting_series_has_no_steady_state() -> None:
+def test_drifting_series_has_no_steady_state() -> None:
     drift = [1e6 * (1 + 0.01 * i) for i in range(40)]
     assert not settled(drift).ok
     assert settled(drift).note == "no steady state"
 
 
-def test_a_step_in_the_second_half_is_not_settled_until_enough_follows() -> None:
+def test_step_in_the_second_half_settles_once_enough_blocks_follow() -> None:
     before = noise(20, level=1.2e6)
     after = noise(60, seed=1)
     assert not settled(before + after[:10]).ok
@@ -55,7 +55,7 @@ def test_a_step_in_the_second_half_is_not_settled_until_enough_follows() -> None
     assert later.cut >= 20
 
 
-def test_asked_after_each_block_it_waits_for_the_warm_up_to_pass() -> None:
+def test_series_with_warm_up_settles_after_it() -> None:
     series = [3e6, 2.6e6, 2.2e6, 1.8e6, 1.5e6, 1.25e6, 1.1e6, *noise(60)]
     first = next(n for n in range(1, len(series)) if settled(series[:n]).ok)
     assert 12 <= first <= 20
@@ -68,7 +68,7 @@ def test_one_stall_does_not_unsettle_a_level_series() -> None:
     assert settled(series).ok
 
 
-def test_a_noisy_level_series_settles_within_a_few_blocks() -> None:
+def test_noisy_level_series_settles_within_a_few_blocks() -> None:
     waits = []
     for seed in range(200):
         series = noise(60, spread=0.05, seed=seed)
@@ -76,5 +76,5 @@ def test_a_noisy_level_series_settles_within_a_few_blocks() -> None:
     assert sorted(waits)[180] <= 15
 
 
-def test_the_cut_without_noise_is_exact() -> None:
+def test_cut_without_noise_is_exact() -> None:
     assert settled([3.0, 2.0, *[1.0] * 10]) == Settled(2, True, "warm-up")

@@ -1,4 +1,4 @@
-"""Stores and results for tests: results as big as real ones or as small as can be, and a clock that stands still."""
+"""Stores and results for tests: results of real or minimal size, and a fixed clock."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHA = "c0ffee" * 10 + "0123"
 
 
 class Clock:
-    """Time that passes when somebody sleeps."""
+    """A clock that advances only by sleeping."""
 
     def __init__(self, now: float = NOW) -> None:
         self.now = now
@@ -36,24 +36,24 @@ class Clock:
 
 
 def counting_entropy() -> Callable[[int], bytes]:
-    """Bytes that never repeat and are the same in every test."""
+    """Return unique bytes, the same in every test."""
     numbers = itertools.count(1)
     return lambda count: (next(numbers) * 0x9E3779B97F4A7C15 % (1 << (8 * count))).to_bytes(count, "big")
 
 
 def make_store(root: Path, machine: str = MACHINE, **changes: Any) -> Store:
-    """A store whose clock stands still unless another is given."""
+    """Return a store, with a fixed clock unless another is given."""
     clock = changes.pop("clock", Clock())
     return Store(root, machine, **{"clock": clock, "entropy": counting_entropy(), "command": "test", **changes})
 
 
 def make_id(number: int) -> str:
-    """The id of the benchmark that was made so many seconds after the first."""
+    """Return the id of the benchmark made the given number of seconds after the first."""
     return make_ulid(int(NOW * 1000) + number * 1000, (number * 0x9E3779B97F4A7C15 % (1 << 80)).to_bytes(10, "big"))
 
 
 def make_result(number: int = 0, *, cells: int = 1, executions: int = 1, points: int = 1, **changes: Any) -> RunResult:
-    """A finished benchmark; `points` is how much each execution has in its histogram and series."""
+    """Return a finished benchmark with `points` entries in the histogram and series of each execution."""
     result = RunResult(
         id=make_id(number),
         status="finished",

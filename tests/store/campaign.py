@@ -1,11 +1,10 @@
-"""Kills writers of a store again and again and looks each time at what is left; a process of its own, which forks.
+"""Kills writers of a store repeatedly and checks the store each time; a forking process of its own.
 
 python -m tests.store.campaign DIRECTORY KILLS SEED
 
-Half of the writers are killed at a moment of the clock, half around one of their calls to the disk. They are forked
-from this process, which has one thread and has imported everything, because a fresh interpreter for each would take
-minutes.
-The last line of the output is JSON: what was done and what was found.
+Half of the writers are killed at a time, half around one of their calls to the disk. They are forked from this
+single-threaded process, which has imported everything, because a fresh interpreter for each takes minutes.
+The last line of the output is JSON: the work done and the faults found.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ SPARED = 21
 
 
 def work(root: Path, ledger: Ledger, draw: random.Random, disk: KillingDisk, tell: Callable[[str], None]) -> None:
-    """One writer's life: say what comes, do it, say that it is done."""
+    """Run one writer: announce each operation, do it, acknowledge it."""
     store = Store(root / "data", MACHINE, disk=disk)
     for _ in range(OPERATIONS):
         op = ledger.choose(draw)
@@ -49,7 +48,7 @@ def work(root: Path, ledger: Ledger, draw: random.Random, disk: KillingDisk, tel
 
 
 def fork_writer(root: Path, ledger: Ledger, seed: int, disk: KillingDisk) -> tuple[int, int]:
-    """(pid, descriptor of what it tells)."""
+    """Fork a writer; return (pid, descriptor of its output)."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid:
@@ -62,7 +61,7 @@ def fork_writer(root: Path, ledger: Ledger, seed: int, disk: KillingDisk) -> tup
         _tell(writer, json.dumps(["calls", disk.seen]) + "\n")
         code = 0
     except BaseException:
-        # A forked child must never return into its parent's code, and what ended it is for people to read.
+        # A forked child must never return into its parent's code; its exception is printed for people.
         traceback.print_exc()
     finally:
         os._exit(code)
@@ -73,7 +72,9 @@ def _tell(fd: int, line: str) -> None:
 
 
 def follow(ledger: Ledger, pid: int, fd: int, seconds: float | None) -> tuple[int, int]:
-    """Enter what a writer tells until it is gone; kill it after so long. (How it ended, its calls if it lived.)"""
+    """Record a writer's output until it ends; kill it after a while. Return its exit status and, if it survived, its
+    calls.
+    """
     calls = 0
     until = None if seconds is None else time.monotonic() + seconds
     left = b""
@@ -108,7 +109,7 @@ class Campaign:
         self.usual_calls, self.usual_s = 200, 0.2
 
     def run(self, kills: int) -> None:
-        """Until so many writers were killed, or something is wrong."""
+        """Run until the given number of writers were killed, or a fault is found."""
         while self.kills < kills and not self.found:
             self.rounds += 1
             spared, aimed = self.rounds % SPARED == 1, self.rounds % 2 == 0
@@ -145,11 +146,11 @@ class Campaign:
         shutil.rmtree(self.root / "scratch", ignore_errors=True)
 
     def _open(self) -> Store:
-        # Only writers die here, the machine does not: whoever looks need not wait for the disk.
+        # Only writers die here and the machine does not, so the check need not sync the disk.
         return Store(self.root / "data", MACHINE, disk=SyncingNothing())
 
     def summary(self) -> dict[str, object]:
-        """Everything a test asks."""
+        """Return everything that a test asserts."""
         return {
             "kills": self.kills,
             "rounds": self.rounds,

@@ -1,4 +1,4 @@
-"""What tests of the store share: a place for thousands of small files that no disk need keep."""
+"""Fixtures for store tests: a directory for thousands of small temporary files."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from tests.memory import in_memory
 
 @pytest.fixture
 def light_path(tmp_path: Path) -> Iterator[Path]:
-    """A directory in memory where there is such a thing, else one like `tmp_path`."""
+    """A directory in memory if the system has one, else a directory like `tmp_path`."""
     with in_memory(tmp_path) as place:
         yield place

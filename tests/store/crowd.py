@@ -1,9 +1,9 @@
-"""Several writers on one store at once, each a process of its own, one of them perhaps killed in the middle.
+"""Several writer processes on one store at once, one of them possibly killed.
 
 python -m tests.store.crowd DIRECTORY WRITERS ADDS [KILLED AT CALL]
 
-Writer w adds the benchmarks numbered w · 1000 + 1 … and, where all share the first one, edits a field of it that is its
-own. The last line of the output is JSON: every acknowledged id, and the seconds of the slowest acknowledged addition.
+Writer w adds the benchmarks numbered w · 1000 + 1 … and edits a field of its own in the first one, which all share.
+The last line of the output is JSON: every acknowledged id, and the seconds of the slowest acknowledged addition.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PER_WRITER = 1000
 
 
 def write(root: Path, writer: int, adds: int, kill_at: int, start: int, answer: int) -> None:
-    """One writer: wait for the start, then add and edit and tell of each."""
+    """Run one writer: wait for the start, then add, edit and report each operation."""
     store = Store(root, MACHINE, disk=KillingDisk(kill_at, MIDDLE))
     os.read(start, 1)
     for count in range(1, adds + 1):
@@ -44,7 +44,7 @@ def write(root: Path, writer: int, adds: int, kill_at: int, start: int, answer: 
 
 
 def fork(root: Path, writer: int, adds: int, kill_at: int, start: int) -> tuple[int, int]:
-    """(pid, descriptor of its answers)."""
+    """Fork a writer; return (pid, descriptor of its answers)."""
     reader, answer = os.pipe()
     pid = os.fork()
     if pid:
@@ -55,14 +55,14 @@ def fork(root: Path, writer: int, adds: int, kill_at: int, start: int) -> tuple[
         write(root, writer, adds, kill_at, start, answer)
         code = 0
     except BaseException:
-        # A forked child must never return into its parent's code, and what ended it is for people to read.
+        # A forked child must never return into its parent's code; its exception is printed for people.
         traceback.print_exc()
     finally:
         os._exit(code)
 
 
 def gather(readers: list[int]) -> list[tuple[str, str, float]]:
-    """Every line of every writer, until all are gone."""
+    """Return every line of every writer, until all end."""
     lines: list[tuple[str, str, float]] = []
     rest = dict.fromkeys(readers, b"")
     while rest:
@@ -76,7 +76,7 @@ def gather(readers: list[int]) -> list[tuple[str, str, float]]:
 
 
 def main() -> None:
-    """Let them go at once."""
+    """Start all writers at once."""
     root, writers, adds = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     kill_at = int(sys.argv[4]) if len(sys.argv) > 4 else 0
     start, go = os.pipe()

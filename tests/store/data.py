@@ -1,4 +1,4 @@
-"""Results as runs leave them: small ones for tests of faults, and ones of true size for tests of cost."""
+"""Results as runs leave them: small ones for fault tests and full-size ones for cost tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BINS, POINTS = 100, 75
 
 
 def make_id(number: int) -> str:
-    """A ULID of our own: the same number gives the same one, and greater numbers are newer."""
+    """Return a ULID: equal numbers give equal ids, and greater numbers newer ones."""
     time_ms = int((START + timedelta(minutes=number)).timestamp() * 1000)
     digits = [ALPHABET[time_ms >> shift & 31] for shift in range(45, -1, -5)]
     tail = [ALPHABET[(number * 2_654_435_761 + 97 * i) >> (3 * i) & 31] for i in range(12)]
@@ -30,26 +30,26 @@ def make_id(number: int) -> str:
 
 @lru_cache(maxsize=4096)
 def make_small(number: int, *, sampled: bool = False) -> RunResult:
-    """One cell with one execution: a few kilobytes."""
+    """Return a result with one cell and one execution: a few kilobytes."""
     file = f"{asked().key}-0.z" if sampled else None
     one = execution(samples=Samples(500, 500, file))
     return _stamped(run(ok_cell(executions=(one,))), number)
 
 
 def sample_bytes(number: int) -> bytes:
-    """What stands in the sample file of such a result."""
+    """Return the content of the sample file of such a result."""
     return zlib.compress(random.Random(number).randbytes(2000))
 
 
 def make_samples(directory: Path, number: int) -> Path:
-    """The sample files that belong to such a result."""
+    """Write the sample files of such a result."""
     directory.mkdir(parents=True)
     (directory / f"{asked().key}-0.z").write_bytes(sample_bytes(number))
     return directory
 
 
 def make_real(number: int, cells: int, executions: int = 5) -> RunResult:
-    """A sweep over batches with histograms and series as a worker makes them."""
+    """Return a sweep over batches with histograms and series as a worker makes them."""
     draw = random.Random(number)
     model = f"model-{number % 200}"
     made = [_cell(draw, batch, executions) for batch in range(1, cells + 1)]

@@ -1,4 +1,4 @@
-"""Fills a store until the kernel refuses, looks what is left, makes room and goes on; for a disk that is really full.
+"""Fills a store until the kernel refuses, checks it, makes room and continues; for a disk that is really full.
 
 python -m tests.store.fill DIRECTORY [GREATEST FILE IN BYTES]
 
@@ -26,7 +26,7 @@ AFTER = 6
 
 
 def fill(store: Store, first: int, most: int = MOST) -> tuple[list[str], str]:
-    """Add until it is refused: (acknowledged ids, what was said)."""
+    """Add until the store refuses; return (acknowledged ids, message)."""
     done: list[str] = []
     for number in range(first, first + most):
         result = make_real(number, 1)
@@ -39,14 +39,14 @@ def fill(store: Store, first: int, most: int = MOST) -> tuple[list[str], str]:
 
 
 def look(root: Path, ids: list[str]) -> list[str]:
-    """What of the acknowledged ones is not there or not whole, for a fresh session."""
+    """Return the acknowledged benchmarks that a fresh session cannot read whole."""
     store = Store(root, MACHINE)
     rows = {row.id for row in store.benchmarks.rows()}
     return [one for one in ids if one not in rows or store.benchmarks.get(one).result.id != one]
 
 
 def main() -> None:
-    """Fill, look, empty the trash, fill again, make room from outside, go on, look again."""
+    """Fill, check, empty the trash, fill again, make room from outside, continue, check again."""
     place = Path(sys.argv[1])
     root, ballast = place / "data", place / "ballast"
     ballast.write_bytes(bytes(BALLAST))
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def try_removing(store: Store, ids: list[str]) -> str:
-    """Remove some where there is no room even for that; what was said if it was refused."""
+    """Remove benchmarks from a full disk; return the message if that is refused."""
     try:
         store.trash.remove(ids)
     except StoreError as error:

@@ -1,4 +1,4 @@
-"""The histories that faults are put into: a store with a little of everything, and operations on it."""
+"""Histories for fault tests: a store with every kind of content, and operations on it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def restored(ledger: Ledger) -> Op:
 
 
 def prepare(work: Path) -> Ledger:
-    """A store with a little of everything."""
+    """Prepare a store with every kind of content."""
     store, ledger = unsynced(work), Ledger()
     for _ in range(KEPT):
         do(store, ledger, added(ledger), work)
@@ -44,5 +44,5 @@ def do(store: Store, ledger: Ledger, op: Op, work: Path) -> None:
 
 
 def unsynced(work: Path) -> Store:
-    """A fresh session that need not wait for the disk."""
+    """Return a fresh session that does not sync."""
     return Store(work / "data", MACHINE, disk=SyncingNothing())

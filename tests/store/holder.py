@@ -17,7 +17,7 @@ MACHINE = "machine with a holder"
 
 
 def main() -> None:
-    """Add one benchmark; something happens at the call that was named."""
+    """Add one benchmark; stop or die at the given call."""
     root, what, at, number = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     disk = StoppingDisk(at) if what == "stop" else KillingDisk(at, BEFORE)
     Store(root, MACHINE, disk=disk).benchmarks.add(make_small(number), Card(name=f"name {number}"))

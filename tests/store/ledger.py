@@ -1,4 +1,4 @@
-"""What a store was asked and what it acknowledged, held against what it says later."""
+"""Requests to a store and their acknowledgements, compared with what the store returns later."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_LIVE = 30
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of one benchmark."""
+    """Known state of one benchmark."""
 
     where: str
     name: str = ""
@@ -32,7 +32,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """One operation, as a writer tells it before and after."""
+    """One operation, as a writer reports it before and after."""
 
     kind: str
     """add, name, note, remove, restore or empty; of projects create, describe and discard."""
@@ -45,18 +45,18 @@ class Op:
     """Their names, which are never used twice."""
 
     def line(self, word: str) -> str:
-        """One line of a writer."""
+        """Return one line of a writer."""
         return json.dumps([word, asdict(self)]) + "\n"
 
 
 def parse(line: str) -> tuple[str, Op]:
-    """The inverse of `Op.line`."""
+    """Parse the output of `Op.line`."""
     word, plain = json.loads(line)
     return word, Op(**{**plain, "ids": tuple(plain["ids"]), "projects": tuple(plain["projects"])})
 
 
 def after(op: Op, fact: Fact) -> Fact:
-    """What a benchmark is once the operation is done."""
+    """Return the state of a benchmark after the operation."""
     if op.kind == "describe":
         return replace(fact, note=op.value)
     if op.kind in ("add", "restore", "create"):
@@ -68,7 +68,7 @@ def after(op: Op, fact: Fact) -> Fact:
 
 @dataclass(slots=True)
 class Ledger:
-    """All facts, and the operations of which it is not known whether they happened."""
+    """All facts, and the operations whose outcome is unknown."""
 
     facts: dict[str, Fact] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class Ledger:
     """Names of the projects that an entry of the trash holds."""
 
     def begin(self, op: Op) -> None:
-        """An operation may happen from now on."""
+        """Note that an operation may happen from now on."""
         self.doubts.append(op)
         if op.kind == "add":
             self.numbers[op.ids[0]] = op.number
@@ -91,7 +91,7 @@ class Ledger:
             self.projects.setdefault(name, Fact(GONE))
 
     def done(self, op: Op) -> None:
-        """It was acknowledged, so it must never be undone by a fault."""
+        """Note an acknowledgement: no fault may undo the operation."""
         self.doubts.remove(replace(op, entry="") if op.kind in ("remove", "discard") else op)
         self.acknowledged += 1
         for one in op.ids:
@@ -107,15 +107,15 @@ class Ledger:
             self.held.clear()
 
     def take(self, word: str, op: Op) -> None:
-        """One line of a writer."""
+        """Process one line of a writer."""
         (self.begin if word == "begin" else self.done)(op)
 
     def of(self, where: str) -> list[str]:
-        """Ids, oldest first."""
+        """Return the ids, oldest first."""
         return [one for one, fact in self.facts.items() if fact.where == where]
 
     def allowed(self, one: str) -> set[Fact]:
-        """All that a benchmark may be now."""
+        """Return all allowed states of a benchmark."""
         known = self.projects if one in self.projects else self.facts
         facts = {known.get(one, Fact(GONE))}
         for op in self.doubts:
@@ -124,7 +124,7 @@ class Ledger:
         return facts
 
     def choose(self, draw: random.Random) -> Op:
-        """Something that makes sense now; the same seed makes the same history."""
+        """Choose a valid operation; the same seed gives the same history."""
         live, number = self.of(LIVE), len(self.numbers) + 1
         kinds, weights = ["add"], [4 if len(live) < MOST_LIVE else 1]
         if live:
@@ -153,7 +153,7 @@ class Ledger:
         return Op(kind, (draw.choice(live),), f"{kind} {draw.getrandbits(32)}")
 
     def settle(self, store: Store) -> None:
-        """Take what is found for true, where it was in doubt."""
+        """Adopt the observed state of uncertain operations."""
         rows = {row.id: row for row in store.benchmarks.rows()}
         self.entries = {entry.id: entry.benchmarks for entry in reversed(store.trash.entries())}
         trashed = {one for ids in self.entries.values() for one in ids}
@@ -174,17 +174,17 @@ class Ledger:
 
 
 def held_names(entry: TrashEntry) -> tuple[str, ...]:
-    """The names of the projects that an entry of the trash holds: behind their short ids, benchmarks' names first."""
+    """Return the project names in a trash entry: behind their short ids, after the names of benchmarks."""
     return tuple(name.split(" ", 1)[1] for name in entry.names[len(entry.benchmarks) :])
 
 
 def is_sampled(number: int) -> bool:
-    """Every fourth benchmark comes with sample files."""
+    """Return True for every fourth benchmark, which has sample files."""
     return number % 4 == 3
 
 
 def carry_out(store: Store, op: Op, scratch: Path) -> Op:
-    """Do it; the answer is what to acknowledge."""
+    """Run the operation; return what to acknowledge."""
     if op.kind == "add":
         samples = make_samples(scratch / op.ids[0], op.number) if is_sampled(op.number) else None
         result = make_small(op.number, sampled=samples is not None)
@@ -210,16 +210,16 @@ def carry_out(store: Store, op: Op, scratch: Path) -> Op:
 
 
 def differences(store: Store, ledger: Ledger, *, settled: bool) -> list[str]:
-    """One line for everything that the store has lost, broken, mixed up or brought back.
+    """Return one line for each thing that the store lost, broke, mixed up or brought back.
 
-    Until it was checked and repaired, what an unfinished operation was about need not be readable; all else must be.
+    Before a check with repair, the subject of an unfinished operation may be unreadable; all else must be readable.
     """
     rows = {row.id: row for row in store.benchmarks.rows()}
     trashed = [one for entry in store.trash.entries() for one in entry.benchmarks]
     found = [f"{one} is in the trash twice" for one in set(trashed) if trashed.count(one) > 1]
     doubted = {one for op in ledger.doubts for one in op.ids}
     moves = [op for op in ledger.doubts if op.kind in ("remove", "restore")]
-    # Half-way to the trash or back it is in neither list, until the next writer or a check completes the move.
+    # An entry half-way to the trash or back is in neither list until the next writer or a check completes the move.
     moving = set() if settled else {one for op in moves for one in op.ids}
     for one in {*rows, *trashed, *ledger.facts}:
         row = rows.get(one)
@@ -243,7 +243,7 @@ def differences(store: Store, ledger: Ledger, *, settled: bool) -> list[str]:
 
 
 def project_differences(store: Store, ledger: Ledger, *, settled: bool) -> list[str]:
-    """The same for projects."""
+    """Return the same for projects."""
     there = {project.name: project.description for project in store.projects.all()}
     trashed = {name for entry in store.trash.entries() for name in held_names(entry)}
     doubted = {name for op in ledger.doubts for name in op.projects}
@@ -261,7 +261,7 @@ def project_differences(store: Store, ledger: Ledger, *, settled: bool) -> list[
 
 
 def read_back(store: Store, one: str, number: int, name: str, *, strict: bool) -> list[str]:
-    """What is wrong with one record that is listed."""
+    """Return what is wrong with one listed record."""
     try:
         whole = store.benchmarks.get(one)
         directory = store.benchmarks.samples(one)

@@ -1,4 +1,4 @@
-"""Disks that count or refuse, for tests of single faults."""
+"""Disks that count or refuse calls, for tests of single faults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tuibench.store.disk import RealDisk
 
 
 class ReadOnly(RealDisk):
-    """A disk on which nothing can be changed."""
+    """A disk that refuses every change."""
 
     def _refuse(self) -> OSError:
         return OSError(errno.EROFS, os.strerror(errno.EROFS))
@@ -36,7 +36,7 @@ class ReadOnly(RealDisk):
 
 
 class Grudging(RealDisk):
-    """Takes a few bytes at a time, gives a few back, and every other call is cut short by a signal."""
+    """Reads and writes a few bytes at a time, and a signal interrupts every other call."""
 
     def __init__(self) -> None:
         self._calls = 0
@@ -68,7 +68,7 @@ class Grudging(RealDisk):
 
 
 class Recording(RealDisk):
-    """Writes down the calls that change something."""
+    """Records the altering calls."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
@@ -101,7 +101,7 @@ class Recording(RealDisk):
 
 
 class Failing(RealDisk):
-    """One call that changes something, the one of that number, fails."""
+    """Fails the altering call of the given number."""
 
     def __init__(self, at: int, number: int) -> None:
         self._left = at
@@ -132,5 +132,5 @@ class Failing(RealDisk):
 
     @property
     def spent(self) -> bool:
-        """Whether the call has been reached."""
+        """Return True once the call was reached."""
         return self._left <= 0

@@ -1,4 +1,4 @@
-"""A store of an older form: schema 0, which no release wrote, and the steps that lead from it."""
+"""A store of an older form: schema 0, which no release wrote, and its migration steps."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def _renamed(table: str, tables: Tables) -> Tables:
 
 @pytest.fixture(autouse=True)
 def steps_from_schema_0(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cards and rows said title and comment."""
+    """Return the steps from schema 0, whose cards and rows had title and comment."""
     monkeypatch.setitem(STEPS, (RECORD, 0), lambda tables: _renamed("card", tables))
     monkeypatch.setitem(STEPS, (INDEX, 0), lambda tables: _renamed("benchmarks", tables))

@@ -1,4 +1,4 @@
-"""Whatever a name, a note or a result says comes back as it was, from our reader and from stock TinyDB's."""
+"""Names, notes and results read back unchanged, by the store's reader and by TinyDB's."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ANY = st.text(st.characters(exclude_categories=()), max_size=40)
 @given(name=ANY, note=ANY, warning=ANY, key=ANY)
 @example(name="\ud800", note="\udfff\ud800", warning="\x00\x1b]0;x\x07", key='{"_meta"')
 @example(name="𝒳\u2028\u2029", note="\ufeff", warning='"}, "2": {"', key="\\ud83d\\ude00")
-def test_any_text_comes_back_equal(name: str, note: str, warning: str, key: str) -> None:
+def test_text_of_any_characters_reads_back_equal(name: str, note: str, warning: str, key: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         result = replace(make_small(1), warnings=(warning,), environment={key: warning}, headline=note)

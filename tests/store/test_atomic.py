@@ -14,7 +14,7 @@ from tuibench.core.errors import StoreError, StoreReadOnly
 from tuibench.store.disk import RealDisk
 
 
-def test_a_disk_that_takes_little_and_is_interrupted_holds_the_same_in_the_end(tmp_path: Path) -> None:
+def test_short_and_interrupted_writes_produce_the_same_files(tmp_path: Path) -> None:
     for name, disk in (("plain", RealDisk()), ("grudging", Grudging())):
         store = make_store(tmp_path / name, disk=disk)
         store.benchmarks.add(make_result(1, points=9), Card(name="x"))
@@ -27,7 +27,7 @@ def test_a_disk_that_takes_little_and_is_interrupted_holds_the_same_in_the_end(t
     assert {p: d for p, d in plain.items() if p not in locks} == {p: d for p, d in grudging.items() if p not in locks}
 
 
-def test_nothing_gets_its_name_before_it_is_durable_and_no_name_stays_unsynced(tmp_path: Path) -> None:
+def test_files_are_synced_before_their_rename_and_directories_after_it(tmp_path: Path) -> None:
     disk = Recording()
     make_store(tmp_path / "a" / "data", disk=disk).benchmarks.add(make_result(1), Card())
     calls = [call for call in disk.calls if not call[1].endswith(".lock")]
@@ -42,7 +42,7 @@ def test_nothing_gets_its_name_before_it_is_durable_and_no_name_stays_unsynced(t
     assert [os.path.basename(path) for path in replaced] == [f"{make_id(1)}.json", "tuibench.json"]
 
 
-def test_an_addition_costs_no_more_than_it_must(tmp_path: Path) -> None:
+def test_adding_a_benchmark_uses_a_bounded_number_of_calls(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(0), Card())
     counts = []
@@ -54,7 +54,7 @@ def test_an_addition_costs_no_more_than_it_must(tmp_path: Path) -> None:
         disk.calls.clear()
         fresh.benchmarks.add(make_result(number + 500), Card())
         counts.append(sum(call == "fsync" for call, _ in disk.calls))
-    # Record, its shelf's name and its own, index, the index's name.
+    # Record, name of its directory, name of the record, index, name of the index.
     assert counts == [5, 5]
 
 
@@ -62,7 +62,7 @@ def test_an_addition_costs_no_more_than_it_must(tmp_path: Path) -> None:
     "number",
     [errno.ENOSPC, *(pytest.param(one, marks=pytest.mark.slow) for one in (errno.EIO, errno.EDQUOT, errno.EROFS))],
 )
-def test_whatever_call_fails_nothing_is_lost_and_the_next_write_works(tmp_path: Path, number: int) -> None:
+def test_failing_call_loses_nothing_and_the_next_write_works(tmp_path: Path, number: int) -> None:
     for at in range(1, 60):
         root = tmp_path / str(at)
         make_store(root).benchmarks.add(make_result(1), Card(name="before"))
@@ -87,7 +87,7 @@ def test_whatever_call_fails_nothing_is_lost_and_the_next_write_works(tmp_path: 
     raise AssertionError("more calls than were tried")
 
 
-def test_a_store_that_can_only_be_read_is_read(tmp_path: Path) -> None:
+def test_read_only_disk_allows_reads(tmp_path: Path) -> None:
     make_store(tmp_path).benchmarks.add(make_result(1), Card(name="x"))
     store = make_store(tmp_path, disk=ReadOnly())
     assert store.benchmarks.rows()[0].name == "x"
@@ -109,7 +109,7 @@ def test_a_store_that_can_only_be_read_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "directory"])
 @pytest.mark.parametrize("name", ["record", "index", "salt", "shelf", "records"])
-def test_what_is_planted_at_a_name_of_ours_is_refused(tmp_path: Path, name: str, kind: str) -> None:
+def test_planted_file_at_a_store_path_is_refused(tmp_path: Path, name: str, kind: str) -> None:
     root, victim = tmp_path / "data", tmp_path / "victim"
     store = make_store(root)
     store.benchmarks.add(make_result(1), Card())
@@ -148,7 +148,7 @@ def test_what_is_planted_at_a_name_of_ours_is_refused(tmp_path: Path, name: str,
         assert not victim.exists()
 
 
-def test_a_link_planted_at_a_temporary_name_is_refused(tmp_path: Path) -> None:
+def test_link_planted_at_a_temporary_name_is_refused(tmp_path: Path) -> None:
     root, victim = tmp_path / "data", tmp_path / "victim"
     victim.write_text("precious")
     store = make_store(root)

@@ -14,7 +14,7 @@ from tuibench.core.errors import StoreReadOnly, UnknownId
 from tuibench.core.record import to_plain
 
 
-def test_reading_a_store_that_is_not_there_finds_nothing_and_makes_nothing(tmp_path: Path) -> None:
+def test_missing_store_reads_as_empty_and_is_not_created(tmp_path: Path) -> None:
     store = make_store(tmp_path / "data")
     assert store.benchmarks.rows() == ()
     assert store.benchmarks.search("x") == ()
@@ -23,11 +23,11 @@ def test_reading_a_store_that_is_not_there_finds_nothing_and_makes_nothing(tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_is_added_comes_back_equal_in_another_session(tmp_path: Path) -> None:
+def test_added_benchmark_reads_back_equal_in_another_session(tmp_path: Path) -> None:
     result = make_result(1, cells=2, executions=3, points=20)
     row = make_store(tmp_path).benchmarks.add(result, Card(name="first", note="a note", project=make_id(9)))
     stored = make_store(tmp_path).benchmarks.get(result.id)
-    # The samples that a result names but nobody gave are nowhere.
+    # Samples named by the result but not given do not exist.
     without = to_plain(result)
     for cell in without["cells"]:
         for execution in cell["executions"]:
@@ -37,7 +37,7 @@ def test_what_is_added_comes_back_equal_in_another_session(tmp_path: Path) -> No
     assert stored.row == row == make_store(tmp_path).benchmarks.rows()[0]
 
 
-def test_rows_say_what_a_result_holds(tmp_path: Path) -> None:
+def test_row_summarizes_its_result(tmp_path: Path) -> None:
     row = make_store(tmp_path).benchmarks.add(make_result(1, cells=3), Card())
     assert (row.models, row.engines, row.scenarios, row.cores, row.batches) == (
         *("resnet50.onnx", "fake", "sync"),
@@ -46,7 +46,7 @@ def test_rows_say_what_a_result_holds(tmp_path: Path) -> None:
     assert (row.cells, row.measured, row.grade, row.status) == (3, 3, "B", "finished")
 
 
-def test_adding_twice_is_adding_once(tmp_path: Path) -> None:
+def test_adding_a_benchmark_twice_keeps_the_first(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     first = store.benchmarks.add(make_result(1), Card(name="mine"))
     again = store.benchmarks.add(make_result(1, headline="another"), Card(name="other"))
@@ -54,7 +54,7 @@ def test_adding_twice_is_adding_once(tmp_path: Path) -> None:
     assert store.benchmarks.rows() == (first,)
 
 
-def test_lists_are_newest_first_and_another_session_s_write_is_seen(tmp_path: Path) -> None:
+def test_rows_are_newest_first_and_show_another_sessions_write(tmp_path: Path) -> None:
     one, other = make_store(tmp_path), make_store(tmp_path)
     for number in (2, 1, 3):
         one.benchmarks.add(make_result(number), Card())
@@ -62,13 +62,13 @@ def test_lists_are_newest_first_and_another_session_s_write_is_seen(tmp_path: Pa
     assert [row.id for row in other.benchmarks.rows()] == [make_id(3), make_id(2), make_id(1)]
 
 
-def test_a_list_that_did_not_change_is_the_same_object(tmp_path: Path) -> None:
+def test_unchanged_rows_are_the_same_object(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(1), Card())
     assert store.benchmarks.rows() is store.benchmarks.rows()
 
 
-def test_every_word_must_stand_in_some_field(tmp_path: Path) -> None:
+def test_search_requires_every_word_in_some_field(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(1), Card(name="Straße", note="before the fix"))
     store.benchmarks.add(make_result(2), Card(name="other"))
@@ -76,7 +76,7 @@ def test_every_word_must_stand_in_some_field(tmp_path: Path) -> None:
     assert found == [["Straße"], ["other", "Straße"], []]
 
 
-def test_editing_a_card_leaves_the_result_s_bytes_alone(tmp_path: Path) -> None:
+def test_editing_a_card_keeps_the_bytes_of_the_result(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     result = make_result(1, points=10)
     store.benchmarks.add(result, Card(name="old", project=make_id(9)))
@@ -92,13 +92,13 @@ def test_editing_a_card_leaves_the_result_s_bytes_alone(tmp_path: Path) -> None:
     assert (card.project, card.updated_utc) == (None, "2026-09-21T14:13:20Z")
 
 
-def test_an_edit_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
+def test_edit_without_a_change_writes_nothing(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(1), Card(name="same"))
     assert store.benchmarks.edit(make_id(1), name="same").card_generation == 1
 
 
-def test_stock_tinydb_opens_every_file_and_rewriting_it_unchanged_is_no_edit(tmp_path: Path) -> None:
+def test_tinydb_rewriting_a_file_unchanged_is_no_edit(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     row = store.benchmarks.add(make_result(1, points=5), Card(name="naïve \ud800"))
     store.benchmarks.edit(row.id, note="x")
@@ -118,7 +118,7 @@ def test_stock_tinydb_opens_every_file_and_rewriting_it_unchanged_is_no_edit(tmp
     assert make_store(tmp_path).notices() == ()
 
 
-def test_everything_is_its_owner_s_alone(tmp_path: Path) -> None:
+def test_store_files_are_private_to_their_owner(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
         store = make_store(tmp_path / "new" / "data")
@@ -132,7 +132,7 @@ def test_everything_is_its_owner_s_alone(tmp_path: Path) -> None:
         assert stat.S_IMODE(path.lstat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
-def test_samples_are_moved_beside_the_record_and_named_by_it(tmp_path: Path) -> None:
+def test_samples_are_moved_beside_their_record(tmp_path: Path) -> None:
     store = make_store(tmp_path / "data")
     result = make_result(1)
     name = Path(result.cells[0].executions[0].samples.file or "").name
@@ -148,7 +148,7 @@ def test_samples_are_moved_beside_the_record_and_named_by_it(tmp_path: Path) -> 
     assert store.benchmarks.samples(store.benchmarks.add(make_result(2), Card()).id) is None
 
 
-def test_new_ids_do_not_share_a_short_id(tmp_path: Path) -> None:
+def test_new_ids_have_distinct_short_ids(tmp_path: Path) -> None:
     draws = iter([b"\0" * 10, b"\0" * 10, b"\1" * 10, b"\0" * 10, b"\1" * 10, b"\2" * 10])
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(1), Card())
@@ -159,7 +159,7 @@ def test_new_ids_do_not_share_a_short_id(tmp_path: Path) -> None:
     assert len({one[-4:] for one in (first, second, third)}) == 3
 
 
-def test_hosts_are_listed_together_and_told_apart(tmp_path: Path) -> None:
+def test_benchmarks_of_several_hosts_are_listed_together(tmp_path: Path) -> None:
     one, other = make_store(tmp_path, "one"), make_store(tmp_path, "other")
     one.benchmarks.add(make_result(1), Card(name="of one"))
     other.benchmarks.add(make_result(2), Card(name="of other"))
@@ -171,7 +171,7 @@ def test_hosts_are_listed_together_and_told_apart(tmp_path: Path) -> None:
     assert [row.name for row in other.benchmarks.rows()] == ["renamed", "of one"]
 
 
-def test_on_a_network_file_system_another_host_s_part_is_read_only(tmp_path: Path) -> None:
+def test_other_hosts_part_on_a_network_disk_is_read_only(tmp_path: Path) -> None:
     make_store(tmp_path, "other").benchmarks.add(make_result(1), Card(name="theirs"))
     store = make_store(tmp_path, "one", is_remote=lambda path: "nfs4")
     store.benchmarks.add(make_result(2), Card(name="ours"))
@@ -181,7 +181,7 @@ def test_on_a_network_file_system_another_host_s_part_is_read_only(tmp_path: Pat
     assert store.benchmarks.get(make_id(1)).card.name == "theirs"
 
 
-def test_a_lost_index_comes_back_equal(tmp_path: Path) -> None:
+def test_lost_index_is_rebuilt_equal(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     for number in range(5):
         store.benchmarks.add(make_result(number, cells=2, points=100), Card(name=f"n{number}"))
@@ -192,6 +192,6 @@ def test_a_lost_index_comes_back_equal(tmp_path: Path) -> None:
     fresh = make_store(tmp_path)
     assert fresh.benchmarks.rows() == rows
     assert "made from the 5 records" in fresh.notices()[0]
-    # The next write makes it last.
+    # The next write saves the rebuilt index.
     fresh.benchmarks.edit(make_id(3), note="again")
     assert json.loads(next(tmp_path.glob("hosts/*/tuibench.json")).read_bytes())["benchmarks"].keys() == set("12345")

@@ -126,7 +126,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], set[str]]] = {
 }
 
 
-def test_a_sound_store_has_no_problems_and_a_missing_one_neither(root: Path, tmp_path: Path) -> None:
+def test_check_of_a_sound_or_missing_store_finds_no_problem(root: Path, tmp_path: Path) -> None:
     report = make_store(root).check(read_data=True)
     assert (report.problems, report.exit_code) == ((), 0)
     assert report.read >= 3 + 3 + 1 + 1
@@ -135,7 +135,7 @@ def test_a_sound_store_has_no_problems_and_a_missing_one_neither(root: Path, tmp
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_every_fault_is_found_without_touching_it_and_repaired_once(root: Path, fault: str) -> None:
+def test_check_finds_each_fault_and_repair_mends_it_once(root: Path, fault: str) -> None:
     harm, kinds = FAULTS[fault]
     harm(root)
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file() and path.suffix != ".lock"}
@@ -151,7 +151,7 @@ def test_every_fault_is_found_without_touching_it_and_repaired_once(root: Path, 
     assert again.problems == ()
 
 
-def test_repair_throws_nothing_of_anybody_s_away(root: Path) -> None:
+def test_repair_keeps_a_damaged_record_in_quarantine(root: Path) -> None:
     cut_record(root)
     cut = record(root, 2).read_bytes()
     make_store(root).check(repair=True)
@@ -159,7 +159,7 @@ def test_repair_throws_nothing_of_anybody_s_away(root: Path) -> None:
     assert [row.id for row in make_store(root).benchmarks.rows()] == [make_id(1), make_id(0)]
 
 
-def test_a_damaged_record_with_a_previous_generation_keeps_its_benchmark(root: Path) -> None:
+def test_damaged_record_with_previous_generation_stays_readable(root: Path) -> None:
     path = record(root, 1)
     path.write_bytes(b"\0" * 100)
     store = make_store(root)
@@ -172,20 +172,20 @@ def test_a_damaged_record_with_a_previous_generation_keeps_its_benchmark(root: P
     assert len(fresh.benchmarks.rows()) == 3
 
 
-def test_a_changed_number_in_a_result_is_never_shown_as_measured(root: Path) -> None:
+def test_result_with_a_changed_number_is_refused_as_damaged(root: Path) -> None:
     damage_result(root)
     store = make_store(root)
     with pytest.raises(StoreDamaged, match=f"^the record of {short_id(make_id(2))} is damaged$"):
         store.benchmarks.get(make_id(2))
     assert store.benchmarks.get(make_id(1)).result.seconds == 12.5
     assert len(store.benchmarks.rows()) == 3
-    # The cheap look trusts heads; the thorough one reads every byte.
+    # The quick check trusts heads; the thorough check reads every byte.
     assert store.check().problems == ()
     (problem,) = store.check(read_data=True).problems
     assert (problem.kind, problem.path) == ("damaged", os.path.relpath(record(root, 2), root))
 
 
-def test_a_damaged_record_stays_listed_when_the_list_is_made_anew(root: Path) -> None:
+def test_damaged_record_stays_listed_after_an_index_rebuild(root: Path) -> None:
     cut_record(root)
     record(root, 2).write_bytes(b"x" + record(root, 2).read_bytes()[1:])
     lose_index(root)
@@ -197,7 +197,7 @@ def test_a_damaged_record_stays_listed_when_the_list_is_made_anew(root: Path) ->
     ]
 
 
-def test_an_accepted_hand_edit_is_kept_and_so_is_what_it_was_made_of(root: Path) -> None:
+def test_accepted_hand_edit_is_kept_with_the_edited_file(root: Path) -> None:
     edit_card(root)
     edited = record(root, 2).read_bytes()
     make_store(root).check(repair=True)
@@ -206,7 +206,7 @@ def test_an_accepted_hand_edit_is_kept_and_so_is_what_it_was_made_of(root: Path)
     assert make_store(root).notices() == ()
 
 
-def test_damaged_samples_are_found_and_put_aside(root: Path) -> None:
+def test_damaged_samples_are_found_and_quarantined(root: Path) -> None:
     sample = next(root.glob(f"hosts/*/records/*/{make_id(0)}.samples/*"))
     flip(sample, 5)
     assert make_store(root).check().problems == ()
@@ -216,7 +216,7 @@ def test_damaged_samples_are_found_and_put_aside(root: Path) -> None:
     assert store.check(read_data=True).problems == ()
 
 
-def test_a_store_that_cannot_be_repaired_from_here_is_reported(root: Path) -> None:
+def test_check_from_another_host_reports_without_repairing(root: Path) -> None:
     unlist(root)
     store: Store = make_store(root, "another machine", is_remote=lambda path: "nfs4")
     report = store.check(repair=True)
@@ -224,7 +224,7 @@ def test_a_store_that_cannot_be_repaired_from_here_is_reported(root: Path) -> No
     assert any("nfs4" in notice for notice in store.notices())
 
 
-def test_what_repair_puts_aside_is_no_benchmark_any_more(root: Path) -> None:
+def test_quarantined_record_is_unknown_and_can_be_saved_again(root: Path) -> None:
     cut_record(root)
     store = make_store(root)
     store.check(repair=True)
@@ -235,7 +235,7 @@ def test_what_repair_puts_aside_is_no_benchmark_any_more(root: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "record"])
-def test_the_trash_is_looked_at_too(root: Path, name: str) -> None:
+def test_thorough_check_reads_the_trash(root: Path, name: str) -> None:
     make_store(root).trash.remove([make_id(2), make_id(1)])
     (place,) = root.glob("hosts/*/trash/*")
     path = (
@@ -255,7 +255,7 @@ def test_the_trash_is_looked_at_too(root: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("fault", ["damage_index", "cut_record", "damage_project", "damage_salt"])
-def test_a_file_is_named_once_and_no_exception_is(root: Path, fault: str) -> None:
+def test_check_names_each_file_once_and_no_exception(root: Path, fault: str) -> None:
     if fault == "damage_salt":
         (root / "salt").write_bytes(b"x")
     else:
@@ -268,7 +268,7 @@ def test_a_file_is_named_once_and_no_exception_is(root: Path, fault: str) -> Non
             assert not re.search(r"[A-Z]\w+Error|of the store", problem.detail), problem.detail
 
 
-def test_a_report_says_what_a_repair_would_mend_and_what_was_read(root: Path) -> None:
+def test_report_lists_repairable_problems_and_files_read(root: Path) -> None:
     damage_index(root)
     (problem,) = make_store(root).check().problems
     assert problem.mendable and problem.detail == "not JSON; the repair makes it anew from the records"
@@ -279,7 +279,7 @@ def test_a_report_says_what_a_repair_would_mend_and_what_was_read(root: Path) ->
     assert make_store(root).check().partial and not make_store(root).check(read_data=True).partial
 
 
-def test_no_message_about_a_record_speaks_python(root: Path) -> None:
+def test_record_error_message_contains_no_python_terms(root: Path) -> None:
     for document in (b"{", b'{"_meta": {"1": {}}, "card": {}}'):
         record(root, 2).write_bytes(document)
         with pytest.raises(StoreDamaged) as caught:
@@ -287,7 +287,7 @@ def test_no_message_about_a_record_speaks_python(root: Path) -> None:
         assert not re.search(r"Error|'\w+'", caught.value.message), caught.value.message
 
 
-def test_a_lost_record_whose_run_has_a_journal_can_be_saved_again(root: Path) -> None:
+def test_lost_record_with_a_journal_can_be_saved_again(root: Path) -> None:
     cut_record(root)
     again = f"tuibench resume {short_id(make_id(2))} --finish saves it again"
     journals = [make_id(1), make_id(2), make_id(9)]
@@ -306,7 +306,7 @@ def test_a_lost_record_whose_run_has_a_journal_can_be_saved_again(root: Path) ->
         assert store.check(journals=journals).problems == () and store.notices() == ()
 
 
-def test_a_listed_benchmark_without_a_record_can_be_saved_again(root: Path) -> None:
+def test_listed_benchmark_without_record_can_be_saved_again(root: Path) -> None:
     lose_record(root)
     problems = make_store(root).check(journals=[make_id(2)]).problems
     (missing,) = (problem for problem in problems if problem.kind == "missing")

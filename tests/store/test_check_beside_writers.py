@@ -1,4 +1,4 @@
-"""A check of the store while other sessions remove and restore benchmarks."""
+"""Check the store while other sessions remove and restore benchmarks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tuibench.store.store import Store
 
 
 class Interrupting(Relay):
-    """Runs `work` before the `at`-th call that this session makes without holding a lock."""
+    """A disk that runs `work` before the `at`-th call that this session makes without holding a lock."""
 
     def __init__(self, at: int, work: Callable[[], object]) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class Interrupting(Relay):
         self.held = 0
 
     def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
-        """Do the call."""
+        """Make the call."""
         self.seen += not self.held and kind != "lock"
         if self.seen == self.at and not self.held:
             self.at = 0

@@ -1,4 +1,4 @@
-"""What operations cost, in calls and bytes and in CPU time beside a bare write; milliseconds are for `make bench`."""
+"""Cost of operations in calls, bytes and CPU time relative to a bare write; `make bench` measures milliseconds."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ NEW = 40_000
 
 @dataclass(slots=True)
 class Measured:
-    """A store of some size with a count of what is done to its disk."""
+    """A store of a given size whose disk counts calls."""
 
     root: Path
     disk: CountingDisk
     store: Store
 
     def of(self, action: Callable[..., Any], *arguments: Any, **named: Any) -> CountingDisk:
-        """The calls of one action, after the list was read."""
+        """Return the calls of one action made after the list was read."""
         self.store.benchmarks.rows()
         self.disk.reset()
         action(*arguments, **named)
@@ -41,7 +41,7 @@ class Measured:
 
     @property
     def index(self) -> Path:
-        """The file of the list."""
+        """Return the path of the index."""
         (found,) = self.root.glob("hosts/*/tuibench.json")
         return found
 
@@ -54,7 +54,7 @@ def make(root: Path, count: int) -> Measured:
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A small one and one ten times as large; tests add to them and take nothing away."""
+    """A small store and one ten times as large; tests only add to them."""
     small, large = (tmp_path_factory.mktemp(name) for name in ("small", "large"))
     make(small, FEW)
     make(large, MANY)
@@ -63,12 +63,12 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture
 def both(stores: tuple[Path, Path]) -> list[Measured]:
-    """The two as new sessions."""
+    """Both stores, opened in new sessions."""
     disks = [CountingDisk(SyncingNothing()) for _ in stores]
     return [Measured(root, disk, Store(root, MACHINE, disk=disk)) for root, disk in zip(stores, disks, strict=True)]
 
 
-def test_a_list_that_did_not_change_costs_one_look_at_the_head(both: list[Measured]) -> None:
+def test_unchanged_list_costs_one_read_of_the_head(both: list[Measured]) -> None:
     for one in both:
         searches: list[tuple[Callable[..., Any], tuple[str, ...]]] = [
             (one.store.benchmarks.rows, ()),
@@ -80,7 +80,7 @@ def test_a_list_that_did_not_change_costs_one_look_at_the_head(both: list[Measur
             assert disk.bytes_written == disk.calls["fsync"] == 0
 
 
-def test_opening_reads_the_index_once_and_no_record(both: list[Measured]) -> None:
+def test_opening_a_store_reads_the_index_once_and_no_record(both: list[Measured]) -> None:
     for one in both:
         one.disk.reset()
         assert len(one.store.benchmarks.rows()) >= FEW
@@ -88,7 +88,7 @@ def test_opening_reads_the_index_once_and_no_record(both: list[Measured]) -> Non
         assert one.disk.bytes_read <= one.index.stat().st_size + 4096
 
 
-def test_an_addition_costs_the_same_calls_in_a_large_store(both: list[Measured]) -> None:
+def test_adding_to_a_large_store_costs_the_same_calls(both: list[Measured]) -> None:
     calls = []
     for one in both:
         one.store.benchmarks.add(make_real(NEW, 1, 1), Card())
@@ -113,7 +113,7 @@ def test_other_operations_touch_one_record_and_the_index(both: list[Measured]) -
         assert one.of(one.store.trash.restore).calls["fsync"] <= 16
 
 
-def test_a_check_reads_the_beginnings_of_records_and_no_more(both: list[Measured]) -> None:
+def test_check_reads_only_the_heads_of_records(both: list[Measured]) -> None:
     for one in both:
         count = len(one.store.benchmarks.rows())
         disk = one.of(one.store.check)
@@ -122,7 +122,7 @@ def test_a_check_reads_the_beginnings_of_records_and_no_more(both: list[Measured
         assert disk.bytes_written <= 1024
 
 
-def test_an_index_is_made_again_from_the_beginnings_of_records(tmp_path: Path) -> None:
+def test_index_rebuild_reads_only_the_heads_of_records(tmp_path: Path) -> None:
     one = make(tmp_path, FEW)
     before = one.store.benchmarks.rows()
     one.index.unlink()
@@ -133,7 +133,7 @@ def test_an_index_is_made_again_from_the_beginnings_of_records(tmp_path: Path) -
 
 
 def cpu_s(action: Callable[[int], Any], rounds: int) -> float:
-    """The median of the CPU time of several."""
+    """Return the median CPU time of several calls, in seconds."""
     taken = []
     for number in range(rounds):
         begin = time.process_time()
@@ -142,9 +142,7 @@ def cpu_s(action: Callable[[int], Any], rounds: int) -> float:
     return statistics.median(taken)
 
 
-def test_an_addition_is_not_much_dearer_than_a_synced_write_and_a_dump(
-    stores: tuple[Path, Path], tmp_path: Path
-) -> None:
+def test_adding_costs_little_more_cpu_than_a_synced_write_and_a_dump(stores: tuple[Path, Path], tmp_path: Path) -> None:
     store = Store(stores[1], MACHINE)
     results = [make_real(NEW + 100 + n, 1) for n in range(15)]
     store.benchmarks.rows()

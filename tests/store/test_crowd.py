@@ -1,4 +1,4 @@
-"""Several processes write to one store at once: every row is there, every edit too, and a killed one harms nobody."""
+"""Several processes write to one store at once; every row and edit is kept, and a killed writer harms no other."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def crowd(root: Path, writers: int, adds: int, kill_at: int = 0) -> dict[str, An
 
 
 def hold(root: Path, summary: dict[str, Any]) -> None:
-    """All that was acknowledged is in the list, in its record, and nothing of it twice."""
+    """Assert that every acknowledged benchmark is listed once and has its record."""
     store = Store(root, MACHINE)
     rows = [row.id for row in store.benchmarks.rows()]
     assert len(rows) == len(set(rows))
@@ -44,7 +44,7 @@ def hold(root: Path, summary: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("writers", "adds"), [pytest.param(2, 100, marks=pytest.mark.slow), (4, 100)])
-def test_writers_at_once_all_find_their_rows(tmp_path: Path, writers: int, adds: int) -> None:
+def test_concurrent_writers_all_find_their_rows(tmp_path: Path, writers: int, adds: int) -> None:
     summary = crowd(tmp_path / "data", writers, adds)
     assert summary["ended"] == [0] * writers
     assert len(summary["added"]) == writers * adds
@@ -53,14 +53,14 @@ def test_writers_at_once_all_find_their_rows(tmp_path: Path, writers: int, adds:
 
 
 @pytest.mark.parametrize("kill_at", [200, 207, 213, 221])
-def test_one_that_is_killed_harms_no_other(light_path: Path, kill_at: int) -> None:
+def test_killed_writer_harms_no_other_writer(light_path: Path, kill_at: int) -> None:
     summary = crowd(light_path / "data", 3, 40, kill_at)
     assert summary["ended"][:2] == [0, 0] and summary["ended"][2] != 0
     assert len(summary["added"]) >= 80
     hold(light_path / "data", summary)
 
 
-def test_a_session_sees_what_another_writes_and_neither_undoes_the_other(light_path: Path) -> None:
+def test_two_sessions_see_and_keep_each_others_writes(light_path: Path) -> None:
     one, two = Store(light_path, MACHINE), Store(light_path, MACHINE)
     for number in range(1, 9):
         writer, reader = (one, two) if number % 2 else (two, one)

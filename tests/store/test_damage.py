@@ -1,4 +1,4 @@
-"""Bytes of any file are flipped, cut off or zeroed: it is noticed, said where, and nothing else is lost with it."""
+"""Flip, cut or zero bytes of any file: the store reports the file and loses nothing else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TRIALS = 500
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Tree:
-    """A store in which every kind of file lies, previous generations included."""
+    """A store with every kind of file, previous generations included."""
     root = tmp_path_factory.mktemp("whole")
     store = Store(root, MACHINE, disk=SyncingNothing())
     for number in range(1, LISTED + TRASHED + 1):
@@ -37,7 +37,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 
 def damage(data: bytes, draw: random.Random) -> bytes:
-    """Other bytes than these."""
+    """Return changed bytes."""
     while True:
         begin = draw.randrange(len(data))
         end = min(len(data), begin + draw.choice((1, 1, 2, 16, 300)))
@@ -63,7 +63,7 @@ def kind_of(path: str) -> str:
 
 
 def targets(whole: Tree) -> dict[str, list[str]]:
-    """Files by kind; lock and salt hold nothing that could be lost."""
+    """Return the files by kind, without lock and salt, which hold no data."""
     kinds: dict[str, list[str]] = {}
     for path, data in sorted(whole.items()):
         if data and not path.endswith((".lock", "salt")):
@@ -82,7 +82,7 @@ def trials(whole: Tree, count: int) -> Iterator[tuple[str, bytes]]:
 
 
 def look(root: Path, path: str) -> list[str]:
-    """What is wrong with how a damaged file is dealt with."""
+    """Return what the store does wrong with a damaged file."""
     store = Store(root, MACHINE, disk=SyncingNothing())
     kind = kind_of(path)
     own = {make_id(n) for n in range(1, LISTED + TRASHED + 1) if kind == "record" and make_id(n) in path}
@@ -114,11 +114,11 @@ def look(root: Path, path: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_random_damage_is_noticed_and_stays_where_it_is(whole: Tree, light_path: Path) -> None:
+def test_random_damage_is_noticed_and_stays_local(whole: Tree, light_path: Path) -> None:
     hold(whole, light_path, TRIALS)
 
 
-def test_some_random_damage_is_noticed_and_stays_where_it_is(whole: Tree, light_path: Path) -> None:
+def test_some_random_damage_is_noticed_and_stays_local(whole: Tree, light_path: Path) -> None:
     hold(whole, light_path, 60)
 
 
@@ -132,16 +132,14 @@ def hold(whole: Tree, light_path: Path, count: int) -> None:
     assert found == []
 
 
-def test_every_kind_of_file_is_among_the_damaged(whole: Tree) -> None:
+def test_damage_trials_cover_every_kind_of_file(whole: Tree) -> None:
     assert {kind_of(path) for path, _ in trials(whole, 20)} == {
         *("tuibench.json", "tuibench.json.prev", "record", "trashed", "manifest"),
     }
 
 
 @pytest.mark.parametrize("gone", [("tuibench.json",), ("tuibench.json", "tuibench.json.prev")])
-def test_a_lost_index_is_made_again_with_one_look_at_each_record(
-    whole: Tree, light_path: Path, gone: tuple[str, ...]
-) -> None:
+def test_lost_index_is_rebuilt_with_one_read_per_record(whole: Tree, light_path: Path, gone: tuple[str, ...]) -> None:
     lay_out(whole, light_path)
     before = Store(light_path, MACHINE).benchmarks.rows()
     (host,) = (light_path / "hosts").iterdir()

@@ -1,4 +1,4 @@
-"""A record that was listed as damaged: what is said of it, and how its list comes right again."""
+"""A record listed as damaged: its messages, and the return of its row after a repair."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ONE = make_id(1)
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Three benchmarks of a project, of which the list holds the second for damaged; `whole` has what it was."""
+    """Three benchmarks of a project; the index lists the second as damaged and `whole` has its original bytes."""
     root = tmp_path / "data"
     store = make_store(root)
     for number in range(3):
@@ -43,7 +43,7 @@ def listed(store: Store) -> tuple[str, str, str]:
 
 
 @pytest.mark.parametrize("mend", ["check", "edit"])
-def test_a_restored_file_is_listed_after_a_repair_or_a_write(root: Path, mend: str) -> None:
+def test_restored_file_is_listed_after_a_repair_or_a_write(root: Path, mend: str) -> None:
     record(root).write_bytes((root.parent / "whole").read_bytes())
     store = make_store(root)
     assert store.benchmarks.get(ONE).card.name == "n1"
@@ -54,7 +54,7 @@ def test_a_restored_file_is_listed_after_a_repair_or_a_write(root: Path, mend: s
     assert listed(make_store(root)) == ("finished", "n1", PROJECT)
 
 
-def test_what_is_said_of_a_damaged_record_is_short(root: Path) -> None:
+def test_damaged_record_error_is_short(root: Path) -> None:
     store = make_store(root)
     for act in (store.benchmarks.get, lambda one: store.benchmarks.edit(one, name="x")):
         with pytest.raises(StoreDamaged, match=f"^the record of {short_id(ONE)} is damaged$") as caught:
@@ -64,7 +64,7 @@ def test_what_is_said_of_a_damaged_record_is_short(root: Path) -> None:
     assert problem.path == os.path.relpath(record(root), root) and "not JSON" in problem.detail
 
 
-def test_removed_and_brought_back_it_stays_in_its_project(tmp_path: Path) -> None:
+def test_damaged_record_removed_and_restored_keeps_its_project(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(1), Card(name="n1", project=PROJECT))
     whole = record(tmp_path).read_bytes()
@@ -76,7 +76,7 @@ def test_removed_and_brought_back_it_stays_in_its_project(tmp_path: Path) -> Non
         assert listed(store) == listed(make_store(tmp_path)) == ("damaged", "n1", PROJECT)
 
 
-def test_a_record_that_was_mended_in_the_trash_says_itself_what_it_is(tmp_path: Path) -> None:
+def test_record_mended_in_the_trash_restores_its_own_row(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(1), Card(name="n1", project=PROJECT))
     whole = record(tmp_path).read_bytes()

@@ -1,4 +1,4 @@
-"""The disks that fail, forget and kill are tools of proof themselves, so they are held to what they promise."""
+"""Test the disks that fail, forget and kill, on which other tests rely."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def states_after(root: Path, disk: RecordingDisk, **honesty: bool) -> list[Tree]
 
 @pytest.fixture
 def world(tmp_path: Path) -> tuple[Path, Path]:
-    """An empty starting point and what is worked on."""
+    """An empty initial directory and a working directory."""
     start, work = tmp_path / "start", tmp_path / "work"
     start.mkdir()
     work.mkdir()
     return start, work
 
 
-def test_what_was_synced_is_found_in_every_state(world: tuple[Path, Path]) -> None:
+def test_synced_file_is_found_in_every_state(world: tuple[Path, Path]) -> None:
     disk = RecordingDisk(str(world[1]))
     save(disk, world[1] / "a", b"old")
     save(disk, world[1] / "a", b"newer")
@@ -60,7 +60,7 @@ def test_what_was_synced_is_found_in_every_state(world: tuple[Path, Path]) -> No
     assert all(tree == {"a": b"newer"} for tree in states_after(world[0], disk))
 
 
-def test_without_a_sync_of_the_file_its_data_may_be_lost_halved_or_zero(world: tuple[Path, Path]) -> None:
+def test_unsynced_file_may_lose_halve_or_zero_its_data(world: tuple[Path, Path]) -> None:
     disk = RecordingDisk(str(world[1]))
     save(disk, world[1] / "a", b"data", sync=False)
     assert {tree.get("a") for tree in states_after(world[0], disk)} == {b"data", b"", b"da", bytes(4)}
@@ -69,7 +69,7 @@ def test_without_a_sync_of_the_file_its_data_may_be_lost_halved_or_zero(world: t
     assert b"" in {tree.get("b") for tree in states_after(world[0], honest, syncs_files=False)}
 
 
-def test_without_a_sync_of_the_directory_the_name_may_be_missing(world: tuple[Path, Path]) -> None:
+def test_unsynced_directory_may_lack_the_name(world: tuple[Path, Path]) -> None:
     disk = RecordingDisk(str(world[1]))
     save(disk, world[1] / "a", b"data", sync_folder=False)
     assert {frozenset(tree) for tree in states_after(world[0], disk)} == {
@@ -82,7 +82,7 @@ def test_without_a_sync_of_the_directory_the_name_may_be_missing(world: tuple[Pa
     assert {} in states_after(world[0], honest, syncs_folders=False)
 
 
-def test_a_move_between_directories_never_loses_both_names(world: tuple[Path, Path]) -> None:
+def test_move_between_directories_keeps_at_least_one_name(world: tuple[Path, Path]) -> None:
     start, work = world
     for root in world:
         (root / "from").mkdir()
@@ -99,7 +99,7 @@ def test_a_move_between_directories_never_loses_both_names(world: tuple[Path, Pa
         assert {(("from/x" in tree), ("to/x" in tree)) for tree in states_after(start, disk)} == left
 
 
-def test_a_state_is_laid_out_as_it_was_imagined(world: tuple[Path, Path], tmp_path: Path) -> None:
+def test_state_is_laid_out_as_computed(world: tuple[Path, Path], tmp_path: Path) -> None:
     disk = RecordingDisk(str(world[1]))
     disk.mkdir(str(world[1] / "d"))
     save(disk, world[1] / "d" / "a", b"data")
@@ -111,7 +111,7 @@ def test_a_state_is_laid_out_as_it_was_imagined(world: tuple[Path, Path], tmp_pa
 
 
 @pytest.mark.parametrize("at", range(1, 5))
-def test_the_chosen_call_fails_and_no_other(tmp_path: Path, at: int) -> None:
+def test_failing_disk_fails_only_the_chosen_call(tmp_path: Path, at: int) -> None:
     disk = FailingDisk(at, errno.EIO)
     with pytest.raises(OSError, match="Input/output") as caught:
         save(disk, tmp_path / "a", b"data", sync_folder=False)
@@ -120,7 +120,7 @@ def test_the_chosen_call_fails_and_no_other(tmp_path: Path, at: int) -> None:
     save(disk, tmp_path / "b", b"data")
 
 
-def test_a_disk_that_is_full_takes_half_and_stays_full_until_it_is_healed(tmp_path: Path) -> None:
+def test_full_disk_writes_half_and_stays_full_until_healed(tmp_path: Path) -> None:
     disk = FailingDisk(2, short=True, lasting=True)
     with pytest.raises(OSError, match="No space"):
         save(disk, tmp_path / "a", b"data")
@@ -133,13 +133,13 @@ def test_a_disk_that_is_full_takes_half_and_stays_full_until_it_is_healed(tmp_pa
     assert (tmp_path / "a").read_bytes() == b"data"
 
 
-def test_a_write_that_was_cut_short_and_not_refused_goes_on(tmp_path: Path) -> None:
+def test_write_cut_short_without_an_error_continues(tmp_path: Path) -> None:
     save(FailingDisk(2, errno.EINTR, short=True), tmp_path / "a", b"data")
     assert (tmp_path / "a").read_bytes() == b"data"
 
 
 @pytest.mark.parametrize(("moment", "found"), [("before", b""), ("middle", b"da"), ("after", b"data")])
-def test_a_process_dies_at_the_chosen_moment(tmp_path: Path, moment: str, found: bytes) -> None:
+def test_killing_disk_kills_its_process_at_the_chosen_call(tmp_path: Path, moment: str, found: bytes) -> None:
     code = (
         "import sys\nfrom pathlib import Path\nfrom tests.store.test_disks import save\n"
         "from tests.store.disks.killing import KillingDisk\n"
@@ -150,7 +150,7 @@ def test_a_process_dies_at_the_chosen_moment(tmp_path: Path, moment: str, found:
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == {"a.tmp": found}
 
 
-def test_calls_bytes_and_open_files_are_counted(tmp_path: Path) -> None:
+def test_counting_disk_counts_calls_bytes_and_open_files(tmp_path: Path) -> None:
     disk = CountingDisk()
     save(disk, tmp_path / "a", b"data")
     assert disk.bytes_written == 4

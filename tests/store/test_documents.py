@@ -14,7 +14,7 @@ def open_documents(root: Path, kind: str = "projects") -> Documents:
     return Documents(make_store(root)._context, kind)
 
 
-def test_documents_are_kept_and_counted_by_generation(tmp_path: Path) -> None:
+def test_documents_are_kept_and_count_generations(tmp_path: Path) -> None:
     documents = open_documents(tmp_path)
     assert (documents.all(), documents.get(make_id(1))) == ((), None)
     assert not any(tmp_path.iterdir())
@@ -27,7 +27,7 @@ def test_documents_are_kept_and_counted_by_generation(tmp_path: Path) -> None:
         assert stock.table("projects").all() == [{"name": "b"}]
 
 
-def test_nobody_overwrites_what_they_have_not_seen(tmp_path: Path) -> None:
+def test_put_with_an_outdated_generation_is_refused(tmp_path: Path) -> None:
     one, other = open_documents(tmp_path), open_documents(tmp_path)
     one.put(make_id(1), {"name": "a"}, 0)
     seen = other.get(make_id(1))
@@ -46,7 +46,7 @@ def test_nobody_overwrites_what_they_have_not_seen(tmp_path: Path) -> None:
         one.put(make_id(1), {"name": "late"}, 3)
 
 
-def test_a_damaged_document_hides_no_other(tmp_path: Path) -> None:
+def test_damaged_document_hides_no_other(tmp_path: Path) -> None:
     documents = open_documents(tmp_path)
     for number in (1, 2):
         documents.put(make_id(number), {"name": str(number)}, 0)
@@ -56,7 +56,7 @@ def test_a_damaged_document_hides_no_other(tmp_path: Path) -> None:
     assert any(make_id(1) in notice for notice in store.notices())
 
 
-def test_a_name_that_is_no_id_becomes_no_path(tmp_path: Path) -> None:
+def test_put_with_a_malformed_id_is_refused(tmp_path: Path) -> None:
     for name in ("../x", "a", "", f"{make_id(1)}/"):
         with pytest.raises(UnknownId):
             open_documents(tmp_path).put(name, {}, 0)

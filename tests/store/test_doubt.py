@@ -1,4 +1,4 @@
-"""Where a writer got as far as the record and not to the list, the next writer brings both together."""
+"""A writer stops after the record and before the index; the next writer brings both together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tuibench.store.store import Store
 
 
 class Refusing(RealDisk):
-    """Refuses what ends in a name, or dies there."""
+    """A disk that refuses, or dies at, a path with the given end."""
 
     def __init__(self, ending: str, error: BaseException) -> None:
         self.ending, self.error = ending, error
@@ -36,7 +36,7 @@ class Refusing(RealDisk):
 
 
 class Died(BaseException):
-    """The process was killed."""
+    """Stands for a killed process."""
 
 
 FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -56,7 +56,7 @@ def doubts(root: Path) -> list[Path]:
 
 
 def break_off(root: Path, error: BaseException) -> Store:
-    """An edit and an addition that were written and never listed."""
+    """Leave an edit and an addition that were written and never listed."""
     disk = Refusing("tuibench.json", error)
     store = make_store(root, disk=disk)
     with pytest.raises((StoreError, Died)):
@@ -70,9 +70,7 @@ def break_off(root: Path, error: BaseException) -> Store:
 @pytest.mark.parametrize("error", [FULL, Died()], ids=["refused", "killed"])
 @pytest.mark.parametrize("writer", ["add", "edit", "remove", "restore"])
 @pytest.mark.parametrize("same", [True, False], ids=["this session", "another"])
-def test_the_next_writer_lists_an_edit_that_was_cut_short(
-    root: Path, error: BaseException, writer: str, same: bool
-) -> None:
+def test_next_writer_lists_an_interrupted_edit(root: Path, error: BaseException, writer: str, same: bool) -> None:
     store = break_off(root, error)
     store = store if same else make_store(root)
     if writer == "add":
@@ -88,7 +86,7 @@ def test_the_next_writer_lists_an_edit_that_was_cut_short(
     assert make_store(root).check(read_data=True).problems == () and doubts(root) == []
 
 
-def test_an_addition_that_was_never_listed_is_listed_by_the_next_writer(root: Path) -> None:
+def test_next_writer_lists_an_unlisted_addition(root: Path) -> None:
     with pytest.raises(Died):
         make_store(root, disk=Refusing("tuibench.json", Died())).benchmarks.add(make_result(5), Card(name="late"))
     assert len(make_store(root).benchmarks.rows()) == 2
@@ -97,7 +95,7 @@ def test_an_addition_that_was_never_listed_is_listed_by_the_next_writer(root: Pa
     assert doubts(root) == []
 
 
-def test_what_was_not_even_recorded_is_not_listed(root: Path) -> None:
+def test_addition_without_a_record_is_not_listed(root: Path) -> None:
     disk = Refusing(f"{make_id(5)}.json", Died())
     with pytest.raises(Died):
         make_store(root, disk=disk).benchmarks.add(make_result(5), Card())
@@ -106,7 +104,7 @@ def test_what_was_not_even_recorded_is_not_listed(root: Path) -> None:
     assert make_store(root).check(read_data=True).problems == () and doubts(root) == []
 
 
-def test_a_check_says_and_mends_it_too(root: Path) -> None:
+def test_check_reports_and_repairs_an_interrupted_edit(root: Path) -> None:
     break_off(root, FULL)
     assert [problem.kind for problem in make_store(root).check().problems] == ["stale"]
     assert len(doubts(root)) == 1
@@ -114,7 +112,7 @@ def test_a_check_says_and_mends_it_too(root: Path) -> None:
     assert make_store(root).check(read_data=True).problems == () and doubts(root) == []
 
 
-def test_a_mark_that_cannot_be_removed_fails_nothing_and_means_nothing(root: Path) -> None:
+def test_dirty_marker_that_cannot_be_removed_is_harmless(root: Path) -> None:
     store = make_store(root, disk=Refusing(".doubt", FULL))
     assert store.benchmarks.edit(make_id(1), name="edited").name == "edited"
     assert len(doubts(root)) == 1 and any("disk of the store is full" in said for said in store.notices())
@@ -124,7 +122,7 @@ def test_a_mark_that_cannot_be_removed_fails_nothing_and_means_nothing(root: Pat
     assert doubts(root) == [] and next(root.glob("hosts/*/tuibench.json")).read_bytes() == index
 
 
-def test_what_was_damaged_meanwhile_keeps_its_row_for_the_check_to_find(root: Path) -> None:
+def test_record_damaged_meanwhile_keeps_its_row_for_the_check(root: Path) -> None:
     break_off(root, FULL)
     for path in root.glob(f"hosts/*/records/*/{make_id(1)}.json*"):
         path.write_bytes(b"{")

@@ -22,7 +22,7 @@ def sealed(tables: Mapping[str, Mapping[str, Any]], meta: Meta) -> bytes:
     return seal({name: encode_table(table) for name, table in tables.items()}, meta)
 
 
-def test_a_file_is_what_json_gives_for_it_and_says_what_it_is() -> None:
+def test_sealed_file_is_json_and_states_its_metadata() -> None:
     data = sealed(TABLES, Meta(7, 1, "1.2.3", {"mark": "m"}))
     assert json.dumps(json.loads(data)).encode() == data
     opened = unseal(data)
@@ -34,12 +34,12 @@ def test_a_file_is_what_json_gives_for_it_and_says_what_it_is() -> None:
     assert stated["length"] == len(data) - end
 
 
-def test_a_file_without_tables_is_one_too() -> None:
+def test_sealed_file_without_tables_is_sound() -> None:
     opened = unseal(sealed({}, Meta(1)))
     assert (opened.sound, opened.tables) == (True, {})
 
 
-def test_no_byte_of_a_file_can_change_unnoticed() -> None:
+def test_change_of_any_byte_is_noticed() -> None:
     data = sealed(TABLES, Meta(7, 1, "1.2.3"))
     chance = random.Random(0)
     for place in range(len(data)):
@@ -58,7 +58,7 @@ def test_no_byte_of_a_file_can_change_unnoticed() -> None:
     "data",
     [b"", b"[]", b"1", b"\xff", b'{"a": 1}', b'{"a": {"1": []}}', b'{"_meta": {"1": 5}}', b"[" * 100_000, b"\0" * 99],
 )
-def test_what_holds_no_tables_is_unreadable(data: bytes) -> None:
+def test_file_without_tables_is_unreadable(data: bytes) -> None:
     with pytest.raises(Unreadable):
         unseal(data)
 
@@ -70,7 +70,7 @@ def test_tables_without_an_envelope_count_as_edited(data: bytes) -> None:
     assert opened.meta.generation == 0
 
 
-def test_a_head_with_padded_numbers_is_refused_before_it_replaces_anything() -> None:
+def test_head_with_padded_numbers_is_refused() -> None:
     data = sealed(TABLES, Meta(7))
     check_head(data[:HEAD])
     for bad in (data.replace(b'"generation": 7', b'"generation": 0000000007'), data[:40], b"", b"\0" * HEAD):
@@ -93,6 +93,8 @@ VALUES = st.recursive(
     ),
     st.integers(1, 1 << 60),
 )
-def test_any_tables_come_back_equal(tables: dict[str, dict[str, dict[str, object]]], generation: int) -> None:
+def test_tables_of_any_content_read_back_equal(
+    tables: dict[str, dict[str, dict[str, object]]], generation: int
+) -> None:
     opened = unseal(sealed(tables, Meta(generation, 1, "x")))
     assert (opened.sound, opened.tables, opened.meta.generation) == (True, tables, generation)

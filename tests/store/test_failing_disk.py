@@ -1,4 +1,4 @@
-"""Every call to the disk refuses in turn: the error is said, nothing is lost, and the next operation works."""
+"""Refuse each call to the disk in turn: the store reports the error, loses nothing, and the next operation works."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ OPERATIONS: dict[str, Callable[[Ledger], Op]] = {
 
 @dataclass(slots=True)
 class Trial:
-    """One operation on a copy of a store, with one refusal in it."""
+    """One operation on a copy of a store, with one refused call."""
 
     root: Path
     ledger: Ledger
     disk: FailingDisk
 
     def run(self, op: Op, at: int) -> str:
-        """Try it; return what was wrong, '' for nothing."""
+        """Run the trial and return what was wrong, '' for nothing."""
         store = Store(self.root / "data", MACHINE, disk=self.disk)
         store.benchmarks.rows()
         self.disk.arm(at)
@@ -74,7 +74,7 @@ class Trial:
         return "; ".join(f"{failed}: {line}" for line in found)
 
     def go_on(self, store: Store) -> list[str]:
-        """The same store goes on working, and what is left of the failed operation can be repaired."""
+        """Use the same store again and repair what the failed operation left."""
         do(store, self.ledger, added(self.ledger, 1001), self.root)
         found = differences(store, self.ledger, settled=False)
         store.check(repair=True)
@@ -85,7 +85,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What every trial begins with a copy of."""
+    """The store that every trial copies."""
 
     root: Path
     ledger: Ledger
@@ -103,7 +103,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
 
 
 def count_calls(base: Base, scratch: Path, name: str, **refusal: bool) -> int:
-    """How many calls there are to refuse."""
+    """Count the calls that can be refused."""
     trial = base.trial(scratch, **refusal)
     store = Store(scratch / "data", MACHINE, disk=trial.disk)
     store.benchmarks.rows()
@@ -113,7 +113,7 @@ def count_calls(base: Base, scratch: Path, name: str, **refusal: bool) -> int:
 
 
 def refuse_each(base: Base, scratch: Path, name: str, codes: tuple[int, ...], **refusal: bool) -> list[str]:
-    """One trial for each call, with one code after the other."""
+    """Run one trial for each call, with one error code after the other."""
     calls = count_calls(base, scratch, name, reads=refusal.get("reads", False))
     assert calls > 5
     found = []
@@ -125,18 +125,18 @@ def refuse_each(base: Base, scratch: Path, name: str, codes: tuple[int, ...], **
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_any_call_may_be_refused(base: Base, light_path: Path, name: str) -> None:
+def test_operation_survives_a_refusal_of_any_call(base: Base, light_path: Path, name: str) -> None:
     assert refuse_each(base, light_path / "copy", name, CODES, short=True, reads=True) == []
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_a_disk_that_stays_full_or_read_only_keeps_what_it_has(base: Base, light_path: Path, name: str) -> None:
+def test_disk_that_stays_full_or_read_only_keeps_its_data(base: Base, light_path: Path, name: str) -> None:
     codes = (errno.ENOSPC, errno.EROFS)
     assert refuse_each(base, light_path / "copy", name, codes, lasting=True, short=True) == []
 
 
 def long_history(root: Path, steps: int, seed: int) -> int:
-    """Random operations of which every third meets a refusal, mostly in one session; how many were refused."""
+    """Run random operations, every third with a refusal, mostly in one session; return the number of refusals."""
     draw = random.Random(seed)
     disk = FailingDisk(inner=SyncingNothing(), short=True, reads=True)
     store, ledger, refused = Store(root / "data", MACHINE, disk=disk), Ledger(), 0
@@ -164,13 +164,13 @@ def long_history(root: Path, steps: int, seed: int) -> int:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_long_history_with_refusals_is_what_was_acknowledged(light_path: Path, seed: int) -> None:
+def test_history_with_refusals_keeps_what_was_acknowledged(light_path: Path, seed: int) -> None:
     assert long_history(light_path, 120, seed) > 8
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3, 9))
-def test_longer_histories_with_refusals_are_what_was_acknowledged(light_path: Path, seed: int) -> None:
+def test_longer_history_with_refusals_keeps_what_was_acknowledged(light_path: Path, seed: int) -> None:
     assert long_history(light_path, 600, seed) > 50
 
 
@@ -178,7 +178,7 @@ def test_longer_histories_with_refusals_are_what_was_acknowledged(light_path: Pa
 @pytest.mark.parametrize("short", [False, True], ids=["refused", "half taken"])
 @pytest.mark.parametrize("code", CODES, ids=lambda code: errno.errorcode[code])
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_every_call_is_refused_for_every_reason(
+def test_operation_survives_every_refusal_of_every_call(
     base: Base, light_path: Path, name: str, code: int, short: bool
 ) -> None:
     assert refuse_each(base, light_path / "copy", name, (code,), short=short) == []

@@ -1,4 +1,4 @@
-"""A disk that is full in earnest, and a file that may not grow in earnest: the kernel refuses, not a fake."""
+"""A disk that is really full and a file that may not grow: the kernel refuses the writes."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ def result_of(command: list[str]) -> dict[str, Any]:
 
 
 def hold(summary: dict[str, Any]) -> None:
-    """Nothing acknowledged is lost, memory is as the disk, and there is no harm left when there is room again."""
+    """Assert that nothing acknowledged is lost, memory matches the disk, and no harm remains once there is room."""
     assert summary["lost"] == [] and summary["same"] and summary["all_after"]
     assert summary["problems"] == []
 
 
 def mounted(place: Path, command: str) -> list[str]:
-    """A command line that sees a small disk at `place`, and nobody else does."""
+    """Return a command that sees a small disk mounted at `place`, which no other process sees."""
     mount = f"mount -t tmpfs -o size={SIZE} none {shlex.quote(str(place))}"
     return ["unshare", "-m", "sh", "-c", f"{mount} && exec {command}"]
 
 
 def why_not(place: Path) -> str:
-    """Why nothing can be mounted here; '' where it can."""
+    """Return why nothing can be mounted here, '' where it can."""
     if shutil.which("unshare") is None:
         return "no unshare here"
     done = subprocess.run(mounted(place, "true"), capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stderr.strip() or f"exit {done.returncode}"
 
 
-def test_a_full_disk_keeps_all_that_was_acknowledged_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
+def test_full_disk_keeps_acknowledged_data_and_works_once_there_is_room(tmp_path: Path) -> None:
     why = why_not(tmp_path)
     if why:
         pytest.skip(f"a small disk cannot be mounted: {why}")
@@ -54,7 +54,7 @@ def test_a_full_disk_keeps_all_that_was_acknowledged_and_goes_on_when_there_is_r
     hold(summary)
 
 
-def test_a_file_that_may_not_grow_keeps_what_it_has(light_path: Path) -> None:
+def test_file_at_its_size_limit_keeps_its_data(light_path: Path) -> None:
     summary = result_of([*FILL, str(light_path), "60000"])
     assert summary["added"] > 20 and all("File too large" in said for said in summary["said"])
     assert summary["emptied"] == 1

@@ -1,4 +1,4 @@
-"""A writer that stops or dies while it holds the lock: others read on, writers learn who it is, nothing is damaged."""
+"""A writer stops or dies while it holds the lock: readers continue, writers learn its pid, nothing is damaged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WAIT_S = 10.0
 
 
 class UnderLock(Relay):
-    """Notes which of the calls that alter something come while the lock is held."""
+    """A disk that notes the altering calls made while the lock is held."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class UnderLock(Relay):
         self._lock: int | None = None
 
     def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
-        """Do the call."""
+        """Make the call."""
         if alters(kind, arguments):
             self.seen += 1
             self.under += [self.seen] if self._lock is not None else []
@@ -55,7 +55,9 @@ def prepare(root: Path) -> Store:
 
 
 def calls_under_lock(tmp_path: Path) -> list[int]:
-    """Numbers of the altering calls of one addition that come under the lock, without the first: signing it."""
+    """Return the numbers of the altering calls that one addition makes under the lock, without the first, which signs
+    it.
+    """
     twin = tmp_path / "twin"
     prepare(twin)
     disk = UnderLock()
@@ -71,7 +73,7 @@ def start(root: Path, what: str, at: int) -> subprocess.Popen[bytes]:
 
 @contextmanager
 def stopped_holder(root: Path, at: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A writer that has stopped in the middle of its addition."""
+    """Start a writer that stops in the middle of its addition."""
     process = start(root, "stop", at)
     try:
         _, status = os.waitpid(process.pid, os.WUNTRACED)
@@ -83,7 +85,7 @@ def stopped_holder(root: Path, at: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def impatient(root: Path) -> tuple[Store, list[float]]:
-    """A session for which a second passes at each look at the clock, and how long it slept."""
+    """Return a session whose clock advances one second per reading, and its list of sleeps."""
     slept: list[float] = []
     ticks = count()
     return Store(root, MACHINE, timer=lambda: float(next(ticks)), sleep=slept.append), slept
@@ -94,7 +96,7 @@ def rows_of(store: Store) -> list[str]:
 
 
 @pytest.mark.parametrize("place", [0, 0.5, 1], ids=["begin", "middle", "end"])
-def test_a_stopped_holder_stops_no_reader_and_is_named_to_writers(tmp_path: Path, place: float) -> None:
+def test_stopped_lock_owner_allows_reads_and_is_named_to_writers(tmp_path: Path, place: float) -> None:
     root = tmp_path / "data"
     prepare(root)
     under = calls_under_lock(tmp_path)
@@ -116,7 +118,7 @@ def test_a_stopped_holder_stops_no_reader_and_is_named_to_writers(tmp_path: Path
 
 
 @pytest.mark.parametrize("place", [0, 0.3, 0.6, 1])
-def test_a_holder_that_died_keeps_nobody_waiting(tmp_path: Path, place: float) -> None:
+def test_dead_lock_owner_blocks_no_writer(tmp_path: Path, place: float) -> None:
     root = tmp_path / "data"
     prepare(root)
     under = calls_under_lock(tmp_path)

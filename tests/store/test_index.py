@@ -14,7 +14,7 @@ from tuibench.store.row_encoder import RowEncoder
 
 
 class Reading(Recording):
-    """Counts the bytes that were read."""
+    """A disk that counts the bytes read."""
 
     read_bytes = 0
 
@@ -28,7 +28,7 @@ def index_file(root: Path) -> Path:
     return next(root.glob("hosts/*/tuibench.json"))
 
 
-def test_a_list_is_read_once_and_then_only_its_head(tmp_path: Path) -> None:
+def test_index_is_read_once_and_then_only_its_head(tmp_path: Path) -> None:
     make_store(tmp_path).benchmarks.add(make_result(1), Card())
     for number in range(2, 40):
         make_store(tmp_path).benchmarks.add(make_result(number), Card())
@@ -41,7 +41,7 @@ def test_a_list_is_read_once_and_then_only_its_head(tmp_path: Path) -> None:
     assert disk.read_bytes <= 256
 
 
-def test_a_session_s_own_changes_are_listed_without_reading_the_list_again(
+def test_own_changes_are_listed_without_reading_the_index_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = make_store(tmp_path)
@@ -62,7 +62,7 @@ def test_a_session_s_own_changes_are_listed_without_reading_the_list_again(
     assert listed == make_store(tmp_path).benchmarks.rows()
 
 
-def test_a_write_that_changes_nothing_leaves_the_list_known(tmp_path: Path) -> None:
+def test_write_without_a_change_keeps_the_cached_list(tmp_path: Path) -> None:
     disk = Reading()
     store = make_store(tmp_path, disk=disk)
     for number in range(30):
@@ -75,7 +75,7 @@ def test_a_write_that_changes_nothing_leaves_the_list_known(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("harm", ["cut", "zeros", "empty", "row", "number", "list"])
-def test_a_damaged_list_is_made_anew_from_the_records(tmp_path: Path, harm: str) -> None:
+def test_damaged_index_is_rebuilt_from_the_records(tmp_path: Path, harm: str) -> None:
     store = make_store(tmp_path)
     for number in range(4):
         store.benchmarks.add(make_result(number), Card(name=str(number)))
@@ -100,7 +100,7 @@ def test_a_damaged_list_is_made_anew_from_the_records(tmp_path: Path, harm: str)
     assert json.loads(path.read_bytes())["_meta"]["1"]["generation"] > 1
 
 
-def test_a_damaged_previous_list_is_no_matter(tmp_path: Path) -> None:
+def test_damaged_previous_index_does_not_matter(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(1), Card())
     store.benchmarks.add(make_result(2), Card())
@@ -110,7 +110,7 @@ def test_a_damaged_previous_list_is_no_matter(tmp_path: Path) -> None:
     assert len(store.benchmarks.rows()) == 2
 
 
-def test_a_list_that_was_edited_is_made_anew_at_once_kept_and_told(tmp_path: Path) -> None:
+def test_edited_index_is_rebuilt_kept_and_reported(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     for number in (1, 2):
         store.benchmarks.add(make_result(number), Card(name=str(number)))
@@ -130,7 +130,7 @@ def test_a_list_that_was_edited_is_made_anew_at_once_kept_and_told(tmp_path: Pat
     assert [path.read_bytes() for path in tmp_path.glob("hosts/*/quarantine/*")] == [edited]
 
 
-def test_a_list_is_rebuilt_from_the_beginnings_of_big_records(tmp_path: Path) -> None:
+def test_index_is_rebuilt_from_the_heads_of_big_records(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     for number in range(3):
         store.benchmarks.add(make_result(number, cells=6, executions=5, points=60), Card(note="long " * 2000))
@@ -142,7 +142,7 @@ def test_a_list_is_rebuilt_from_the_beginnings_of_big_records(tmp_path: Path) ->
     assert next(tmp_path.glob("hosts/*/records/*/*.json")).stat().st_size > 150_000
 
 
-def test_only_rows_that_changed_are_encoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_encoder_encodes_only_changed_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = RowEncoder("t")
     table = {str(number): {"a": number, "b": "x"} for number in range(5)}
     assert encoder.encode({"t": table, "u": {}}) == {"t": json.dumps(table).encode(), "u": b"{}"}

@@ -1,4 +1,4 @@
-"""Profiles of very many nodes take little room, are listed by their heads alone, and lose nothing."""
+"""Profiles with many nodes are stored in little space, are listed from their heads alone, and lose nothing."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def record_of(root: Path) -> Path:
 
 @contextmanager
 def written_plain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As records of profiles were before they were packed."""
+    """Write profile records in the unpacked form of earlier versions."""
     with monkeypatch.context() as patched:
         patched.setattr("tuibench.store.record_file.to_compact", to_plain)
         yield
 
 
-def test_a_record_takes_a_tenth_and_comes_back_equal(
+def test_large_profile_takes_a_tenth_and_reads_back_equal(
     root: Path, large: RunResult, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = make_store(root).benchmarks.get(large.id)
@@ -62,19 +62,19 @@ def test_a_record_takes_a_tenth_and_comes_back_equal(
     sizes = [record_of(one).stat().st_size for one in (root, before)]
     assert sizes[0] < sizes[1] / 10 and sizes[0] < 100 * NODES, sizes
     assert make_store(before).benchmarks.get(large.id).result == large
-    # A new card leaves an old result as it is.
+    # A new card keeps the form of an old result.
     make_store(before).benchmarks.edit(large.id, name="renamed")
     assert make_store(before).benchmarks.get(large.id).result == large
     assert make_store(before).check(read_data=True).problems == ()
 
 
-def test_its_export_holds_every_node_written_out(root: Path, large: RunResult) -> None:
+def test_export_of_a_large_profile_writes_out_every_node(root: Path, large: RunResult) -> None:
     plain = document(make_store(root).benchmarks.get(large.id).result)["tuibench"]["profile"]
     assert plain == json.loads(json.dumps(to_plain(large.profile)))
     assert len(plain["costs"]["nodes"]) == NODES < len(plain["performance"]["layers"])
 
 
-def test_its_row_is_read_from_the_head_of_its_record(root: Path) -> None:
+def test_row_of_a_large_profile_is_read_from_the_record_head(root: Path) -> None:
     disk = CountingDisk()
     store = Store(root, MACHINE, disk=disk)
     row = RecordFiles(store._context.sealing).read_row(str(record_of(root)))
@@ -82,7 +82,7 @@ def test_its_row_is_read_from_the_head_of_its_record(root: Path) -> None:
     assert 0 < disk.bytes_read < HEAD < record_of(root).stat().st_size
 
 
-def test_whoever_edited_the_packed_part_by_hand_is_told(root: Path, large: RunResult) -> None:
+def test_hand_edit_of_the_packed_part_is_reported(root: Path, large: RunResult) -> None:
     path = record_of(root)
     opened = unseal(path.read_bytes())
     opened.tables["result"]["1"]["profile"]["costs"]["nodes"]["blocks"][1] = "AAAA"

@@ -52,7 +52,7 @@ def patient_store(root: Path, clock: Clock) -> Store:
     return make_store(root, clock=clock, timer=clock, sleep=clock.sleep)
 
 
-def test_a_busy_store_is_named_with_its_holder_after_ten_seconds_of_constant_polling(tmp_path: Path) -> None:
+def test_busy_store_names_the_lock_owner_after_ten_seconds(tmp_path: Path) -> None:
     clock = Clock()
     store = patient_store(tmp_path, clock)
     path = tmp_path / "some.lock"
@@ -65,12 +65,12 @@ def test_a_busy_store_is_named_with_its_holder_after_ten_seconds_of_constant_pol
         assert sum(clock.slept) == pytest.approx(10, abs=0.1)
         holder.kill()
         holder.wait()
-        # The kernel gave the lock back: nothing is left to clean up.
+        # The kernel released the lock, so nothing needs cleaning up.
         with lock_of(store, path).hold() as fresh:
             assert fresh
 
 
-def test_a_stopped_holder_is_told_from_a_slow_one(tmp_path: Path) -> None:
+def test_stopped_lock_owner_is_reported_as_stopped(tmp_path: Path) -> None:
     clock = Clock()
     store = patient_store(tmp_path, clock)
     path = tmp_path / "some.lock"
@@ -82,7 +82,7 @@ def test_a_stopped_holder_is_told_from_a_slow_one(tmp_path: Path) -> None:
         assert f"kill -CONT {holder.pid}" in caught.value.hint
 
 
-def test_readers_never_wait(tmp_path: Path) -> None:
+def test_readers_do_not_wait_for_the_lock(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(1), Card())
     path = next(tmp_path.glob("hosts/*/tuibench.json.lock"))
@@ -97,7 +97,7 @@ def test_readers_never_wait(tmp_path: Path) -> None:
         assert fresh.benchmarks.rows()[0].name == ""
 
 
-def test_a_thread_may_take_its_lock_again_and_another_one_waits(tmp_path: Path) -> None:
+def test_lock_is_reentrant_in_a_thread_and_excludes_other_threads(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     lock = lock_of(store, tmp_path / "some.lock")
     order: list[str] = []
@@ -117,7 +117,7 @@ def test_a_thread_may_take_its_lock_again_and_another_one_waits(tmp_path: Path) 
     assert not lock.mine
 
 
-def test_the_lock_is_given_back_on_every_way_out_and_its_file_stays(tmp_path: Path) -> None:
+def test_lock_is_released_after_an_exception_and_its_file_stays(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     path = tmp_path / "some.lock"
     for _ in range(2):
@@ -130,7 +130,7 @@ def test_the_lock_is_given_back_on_every_way_out_and_its_file_stays(tmp_path: Pa
     assert path.stat().st_ino == inode
 
 
-def test_a_pipe_at_the_lock_s_name_is_refused_at_once(tmp_path: Path) -> None:
+def test_pipe_at_the_lock_path_is_refused_at_once(tmp_path: Path) -> None:
     path = tmp_path / "some.lock"
     os.mkfifo(path)
     with pytest.raises(StoreError, match="not a regular file"), lock_of(make_store(tmp_path), path).hold():
@@ -138,7 +138,7 @@ def test_a_pipe_at_the_lock_s_name_is_refused_at_once(tmp_path: Path) -> None:
 
 
 class ReadOnly(RealDisk):
-    """A disk on which nothing may be opened for writing."""
+    """A disk that opens nothing for writing."""
 
     def open(self, path: str, flags: int, mode: int = 0o600) -> int:
         if flags & (os.O_WRONLY | os.O_RDWR):
@@ -146,7 +146,7 @@ class ReadOnly(RealDisk):
         return super().open(path, flags, mode)
 
 
-def test_a_lock_that_may_only_be_read_still_excludes(tmp_path: Path) -> None:
+def test_read_only_lock_file_still_excludes(tmp_path: Path) -> None:
     path = tmp_path / "some.lock"
     path.touch()
     clock = Clock()

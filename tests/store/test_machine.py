@@ -1,4 +1,4 @@
-"""The public face of a store against a dictionary: whatever is done in whatever order, by whichever session."""
+"""Compare the store's public API with a dictionary, for any order of operations in two sessions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SESSION = st.integers(0, 1)
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Two sessions on one directory; `cards` is what must be listed, `trash` what can be brought back."""
+    """Two sessions on one directory; `cards` has what must be listed, `trash` what can be restored."""
 
     def __init__(self) -> None:
         super().__init__()

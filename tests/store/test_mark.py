@@ -39,14 +39,14 @@ CHANGES: dict[str, Callable[[Store], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_whatever_another_session_changes_changes_the_mark(tmp_path: Path, change: str) -> None:
+def test_mark_changes_with_each_change_of_another_session(tmp_path: Path, change: str) -> None:
     other, ours = make_store(tmp_path), make_store(tmp_path, clock=Clock(LATER))
     other.benchmarks.add(make_small(1), Card())
     other.benchmarks.add(make_small(2), Card())
     other.trash.remove([make_id(2)])
     other.projects.create("first", MODEL)
     for path in tmp_path.rglob("*"):
-        # Old kernels tick so slowly that what follows could have the same time.
+        # Old kernels tick so slowly that the next write could get the same time.
         os.utime(path, (1e9, 1e9))
     before = ours.mark()
     assert ours.mark() == before
@@ -54,13 +54,13 @@ def test_whatever_another_session_changes_changes_the_mark(tmp_path: Path, chang
     assert ours.mark() != before
 
 
-def test_looking_changes_nothing_and_makes_nothing(tmp_path: Path) -> None:
+def test_taking_a_mark_changes_and_creates_nothing(tmp_path: Path) -> None:
     store = make_store(tmp_path / "store", clock=Clock(LATER))
     first = store.mark()
     assert (store.mark(), list(tmp_path.iterdir())) == (first, [])
 
 
-def test_a_file_that_is_so_young_that_a_second_change_would_leave_its_time_is_looked_at_again(tmp_path: Path) -> None:
+def test_recently_changed_file_is_read_again_for_the_mark(tmp_path: Path) -> None:
     other = make_store(tmp_path)
     other.benchmarks.add(make_small(1), Card())
     (index,) = tmp_path.glob("hosts/*/tuibench.json")
@@ -75,7 +75,7 @@ def test_a_file_that_is_so_young_that_a_second_change_would_leave_its_time_is_lo
     assert ours.mark() == settled
 
 
-def test_a_look_reads_no_file_whatever_lies_in_the_store(tmp_path: Path) -> None:
+def test_taking_a_mark_of_known_files_opens_no_file(tmp_path: Path) -> None:
     counting = CountingDisk(RealDisk())
     store = make_store(tmp_path, disk=counting, clock=Clock(LATER))
     for number in range(1, 6):

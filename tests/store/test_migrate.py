@@ -33,7 +33,7 @@ def contents(root: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in root.rglob("*.json*") if path.suffix != ".lock"}
 
 
-def test_an_older_store_reads_as_a_present_one_and_reading_writes_nothing(root: Path) -> None:
+def test_older_store_is_readable_and_reading_writes_nothing(root: Path) -> None:
     before = contents(root)
     store = make_store(root)
     assert [(row.name, row.note) for row in store.benchmarks.rows()] == [("old 1", "a comment"), ("old 0", "a comment")]
@@ -44,7 +44,7 @@ def test_an_older_store_reads_as_a_present_one_and_reading_writes_nothing(root: 
     assert set(schemas(root).values()) == {0}
 
 
-def test_the_next_write_of_a_file_persists_it_and_keeps_what_it_was(root: Path) -> None:
+def test_next_write_migrates_the_file_and_keeps_the_original(root: Path) -> None:
     store = make_store(root)
     path = next(root.glob(f"hosts/*/records/*/{make_id(0)}.json"))
     before = path.read_bytes()
@@ -56,7 +56,7 @@ def test_the_next_write_of_a_file_persists_it_and_keeps_what_it_was(root: Path) 
     assert make_store(root).notices() == ()
 
 
-def test_migrate_persists_everything_and_nothing_else_changes(root: Path) -> None:
+def test_migrate_converts_every_file_and_changes_nothing_else(root: Path) -> None:
     before, store = contents(root), make_store(root)
     names = [(row.id, row.name, row.note, row.headline) for row in store.benchmarks.rows()]
     report = store.migrate()
@@ -71,7 +71,7 @@ def test_migrate_persists_everything_and_nothing_else_changes(root: Path) -> Non
 
 
 class FullAfter(RealDisk):
-    """Takes so many renames and then no writes any more."""
+    """A disk that is full after a given number of renames."""
 
     def __init__(self, renames: int) -> None:
         self.left = renames
@@ -87,7 +87,7 @@ class FullAfter(RealDisk):
 
 
 @pytest.mark.parametrize("renames", range(1, 7))
-def test_a_migration_that_fails_in_the_middle_leaves_everything_as_it_was(root: Path, renames: int) -> None:
+def test_failed_migration_leaves_the_store_as_it_was(root: Path, renames: int) -> None:
     rows = make_store(root).benchmarks.rows()
     before = contents(root)
     store = make_store(root, disk=FullAfter(renames))
@@ -117,7 +117,7 @@ def filled(root: Path) -> Store:
     return store
 
 
-def test_a_newer_record_can_be_read_and_not_written(root: Path) -> None:
+def test_newer_record_is_readable_and_not_written(root: Path) -> None:
     filled(root)
     path = newer(root, f"hosts/*/records/*/{make_id(1)}.json")
     before = path.read_bytes()
@@ -132,7 +132,7 @@ def test_a_newer_record_can_be_read_and_not_written(root: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_a_newer_index_can_be_read_and_nothing_is_added(root: Path) -> None:
+def test_newer_index_is_readable_and_refuses_additions(root: Path) -> None:
     filled(root)
     path = newer(root, "hosts/*/tuibench.json")
     before = contents(root)
@@ -147,7 +147,7 @@ def test_a_newer_index_can_be_read_and_nothing_is_added(root: Path) -> None:
     assert len(store.benchmarks.rows()) == 2
 
 
-def test_steps_run_in_order_and_leave_what_they_were_given_alone() -> None:
+def test_migration_steps_run_in_order_and_keep_their_input() -> None:
     steps = {
         (RECORD, -1): lambda tables: {**tables, "card": {"1": {"title": tables["card"]["1"]["t"]}}},
         (RECORD, 0): lambda tables: {**tables, "card": {"1": {"name": tables["card"]["1"]["title"]}}},

@@ -1,4 +1,4 @@
-"""What a newer version wrote is read as far as it can be, called what it is, and never written, moved or dropped."""
+"""Files of a newer version are read as far as possible, reported as newer, and never written, moved or dropped."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ Tables = dict[str, bytes]
 
 
 def renamed(tables: Tables) -> Tables:
-    """As a newer version might: every table is called otherwise."""
+    """Return the tables with every table renamed."""
     return {f"new_{name}": part for name, part in tables.items()}
 
 
 def result_renamed(tables: Tables) -> Tables:
-    """Only one table is called otherwise, and one came to it."""
+    """Return the tables with one table renamed and one added."""
     other = {"result": "outcome", "benchmarks": "rows", "projects": "plans", "versions": "models", "trash": "gone"}
     return {other.get(name, name): part for name, part in tables.items()} | {"extra": b'{"1": {"a": [1]}}'}
 
 
 def unlike(tables: Tables) -> Tables:
-    """No tables of documents at all."""
+    """Return data without document tables."""
     return dict.fromkeys(tables, b"[1, 2]")
 
 
 def other_fields(tables: Tables) -> Tables:
-    """The same tables with other documents."""
+    """Return the same tables with other documents."""
     return dict.fromkeys(tables, b'{"1": {"what": "a newer version knows"}}')
 
 
 def packed(tables: Tables) -> Tables:
-    """Not even JSON behind the head."""
+    """Return bytes behind the head that are not JSON."""
     return {name: b"\xff\xfe" + part[:-1] for name, part in tables.items()}
 
 
@@ -51,7 +51,7 @@ FORMS: list[Callable[[Tables], Tables]] = [renamed, result_renamed, unlike, othe
 
 
 def rewrite(path: Path, form: Callable[[Tables], Tables], schema: int = NEWEST + 1) -> bytes:
-    """Make a file one that another version sealed."""
+    """Rewrite a file as a newer version seals it."""
     opened = unseal(path.read_bytes())
     tables = {name: encode_table(table) for name, table in opened.tables.items()}
     data = seal(form(tables), Meta(opened.meta.generation, schema, "9.9.0", opened.meta.marks))
@@ -61,7 +61,7 @@ def rewrite(path: Path, form: Callable[[Tables], Tables], schema: int = NEWEST +
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A store with one of each kind of file, and samples that are packed in a way of their own."""
+    """A store with one of each kind of file, and samples packed in another way."""
     store = make_store(tmp_path / "data")
     for number in range(3):
         work = tmp_path / f"work-{number}"
@@ -90,7 +90,7 @@ def files(root: Path) -> dict[Path, bytes]:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("place", PLACES)
-def test_what_is_sealed_and_newer_is_never_called_damaged_moved_or_dropped(
+def test_sealed_newer_file_is_not_called_damaged_moved_or_dropped(
     root: Path, place: str, form: Callable[[Tables], Tables]
 ) -> None:
     rewrite(only(root, place), form)
@@ -106,7 +106,7 @@ def test_what_is_sealed_and_newer_is_never_called_damaged_moved_or_dropped(
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_newer_record_says_so_and_keeps_its_row(root: Path, form: Callable[[Tables], Tables]) -> None:
+def test_newer_record_is_reported_and_keeps_its_row(root: Path, form: Callable[[Tables], Tables]) -> None:
     rows = make_store(root).benchmarks.rows()
     path = only(root, RECORD)
     data = rewrite(path, form)
@@ -117,11 +117,11 @@ def test_a_newer_record_says_so_and_keeps_its_row(root: Path, form: Callable[[Ta
     with pytest.raises(StoreReadOnly):
         store.benchmarks.add(make_result(1), Card())
     assert store.benchmarks.rows() == rows and path.read_bytes() == data
-    # The previous generation could be shown, and is not what was saved last.
+    # The previous generation is readable but is not the last saved.
     assert path.with_name(path.name + ".prev").exists()
 
 
-def test_of_a_newer_record_that_is_in_no_list_what_is_understood_is_listed(root: Path) -> None:
+def test_unlisted_newer_record_is_listed_by_what_is_known(root: Path) -> None:
     known, unknown = make_id(1), make_id(2)
     rewrite(only(root, RECORD), result_renamed)
     rewrite(only(root, RECORD.replace(known, unknown)), unlike)
@@ -133,7 +133,7 @@ def test_of_a_newer_record_that_is_in_no_list_what_is_understood_is_listed(root:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_newer_list_is_left_alone_and_the_records_listed(root: Path, form: Callable[[Tables], Tables]) -> None:
+def test_newer_index_is_left_alone_and_its_records_are_listed(root: Path, form: Callable[[Tables], Tables]) -> None:
     rows = make_store(root).benchmarks.rows()
     data = rewrite(only(root, INDEX), form)
     store = make_store(root)
@@ -151,7 +151,7 @@ def test_a_newer_list_is_left_alone_and_the_records_listed(root: Path, form: Cal
     assert files(root) == before and only(root, INDEX).read_bytes() == data
 
 
-def test_a_removal_that_was_cut_short_waits_for_the_version_whose_list_it_is(root: Path) -> None:
+def test_interrupted_removal_waits_for_the_newer_version(root: Path) -> None:
     directory = only(root, "hosts/*/trash/*")
     directory.rename(directory.with_name(directory.name + ".restoring"))
     rewrite(only(root, INDEX), renamed)
@@ -161,7 +161,7 @@ def test_a_removal_that_was_cut_short_waits_for_the_version_whose_list_it_is(roo
     assert files(root) == before
 
 
-def test_a_list_on_another_host_is_left_alone_too(root: Path) -> None:
+def test_newer_index_of_another_host_is_left_alone(root: Path) -> None:
     make_store(root, "another machine").benchmarks.add(make_result(9), Card(name="theirs"))
     host = make_store(root).host_id
     data = rewrite(root / "hosts" / host / "tuibench.json", renamed)
@@ -174,7 +174,7 @@ def test_a_list_on_another_host_is_left_alone_too(root: Path) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("place", ["projects", "versions"])
-def test_a_newer_project_harms_no_other(root: Path, place: str, form: Callable[[Tables], Tables]) -> None:
+def test_newer_project_does_not_affect_other_projects(root: Path, place: str, form: Callable[[Tables], Tables]) -> None:
     path = only(root, f"{place}/*.json")
     data = rewrite(path, form)
     store = make_store(root)
@@ -187,7 +187,7 @@ def test_a_newer_project_harms_no_other(root: Path, place: str, form: Callable[[
             store.projects.get(path.stem)
 
 
-def test_the_trash_keeps_what_only_a_newer_version_knows(root: Path) -> None:
+def test_trash_keeps_entries_of_a_newer_version(root: Path) -> None:
     rewrite(only(root, MANIFEST), renamed)
     store: Store = make_store(root)
     assert store.trash.entries() == () and store.trash.empty() == (0, 0)
@@ -195,7 +195,7 @@ def test_the_trash_keeps_what_only_a_newer_version_knows(root: Path) -> None:
     assert any("cannot show it" in said for said in store.notices())
 
 
-def test_a_newer_form_without_its_seal_is_damage_like_any_other(root: Path) -> None:
+def test_unreadable_newer_record_without_a_valid_seal_is_damaged(root: Path) -> None:
     path = only(root, RECORD)
     path.write_bytes(rewrite(path, renamed).replace(b"9.9.0", b"9.9.1"))
     path.with_name(path.name + ".prev").unlink()
@@ -206,7 +206,7 @@ def test_a_newer_form_without_its_seal_is_damage_like_any_other(root: Path) -> N
         unseal(path.read_bytes())
 
 
-def test_a_readable_newer_form_without_its_seal_is_told_and_left(root: Path) -> None:
+def test_readable_newer_record_without_a_valid_seal_is_left_alone(root: Path) -> None:
     path = only(root, RECORD)
     rewrite(path, lambda tables: tables)
     path.write_bytes(path.read_bytes().replace(b"9.9.0", b"9.9.1"))
@@ -216,7 +216,7 @@ def test_a_readable_newer_form_without_its_seal_is_told_and_left(root: Path) -> 
     assert files(root) == before
 
 
-def test_samples_of_a_newer_record_may_be_packed_in_any_way(root: Path) -> None:
+def test_samples_of_a_newer_record_are_not_checked(root: Path) -> None:
     rewrite(only(root, RECORD), renamed)
     sample = only(root, f"hosts/*/records/*/{make_id(1)}.samples/*")
     sample.write_bytes(b"packed otherwise")

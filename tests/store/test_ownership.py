@@ -1,4 +1,4 @@
-"""What the store makes is its owner's alone, and what somebody planted in its way is neither followed nor replaced."""
+"""Store files are private to their owner, and planted files are neither followed nor replaced."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tuibench.store.store import Store
 
 @pytest.fixture
 def no_mask() -> Iterator[None]:
-    """A user who lets everybody write everything."""
+    """Set a umask that removes no permission."""
     before = os.umask(0)
     yield
     os.umask(before)
 
 
 @pytest.mark.usefixtures("no_mask")
-def test_whatever_the_mask_nobody_else_gets_in(tmp_path: Path) -> None:
+def test_store_files_are_private_under_any_umask(tmp_path: Path) -> None:
     prepare(tmp_path)
     store = Store(tmp_path / "data", MACHINE)
     store.benchmarks.add(make_small(30, sampled=True), Card(), make_samples(tmp_path / "samples", 30))
@@ -40,21 +40,21 @@ def test_whatever_the_mask_nobody_else_gets_in(tmp_path: Path) -> None:
 
 
 class NamesOnly(Relay):
-    """Collects the names that the store opens, makes or renames to."""
+    """A disk that collects the names that the store opens, makes or renames to."""
 
     def __init__(self) -> None:
         super().__init__()
         self.names: list[str] = []
 
     def touch(self, kind: str, arguments: tuple[object, ...]) -> object:
-        """Do the call."""
+        """Make the call."""
         if kind in ("open", "replace", "link", "mkdir"):
             self.names.append(str(arguments[1] if kind in ("replace", "link") else arguments[0]))
         return super().touch(kind, arguments)
 
 
 def operate(store: Store, name: str) -> None:
-    """The operation that a name is planted before."""
+    """Run the operation for which a name is planted."""
     if name == "add":
         store.benchmarks.add(make_small(31), Card())
     elif name == "edit":
@@ -66,7 +66,7 @@ def operate(store: Store, name: str) -> None:
 
 
 def names_touched(tmp_path: Path, name: str) -> list[str]:
-    """Every name below the store that the operation touches, relative to it; the same in any equal store."""
+    """Return every name below the store that the operation touches, relative to it; equal for equal stores."""
     twin = tmp_path / "twin"
     twin.mkdir()
     prepare(twin)
@@ -76,7 +76,7 @@ def names_touched(tmp_path: Path, name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["add", "edit", "remove", "restore"])
-def test_a_link_planted_at_any_name_leads_nowhere(tmp_path: Path, name: str) -> None:
+def test_link_planted_at_any_path_is_not_followed(tmp_path: Path, name: str) -> None:
     victim = tmp_path / "victim"
     victim.write_bytes(b"another's")
     victim.chmod(0o640)
@@ -117,10 +117,10 @@ def test_unreadable_store_is_not_called_readable(tmp_path: Path) -> None:
 
 
 class Unwritable(Relay):
-    """Refuses every rename for lack of permission."""
+    """A disk that refuses every rename for lack of permission."""
 
     def replace(self, source: str, target: str) -> None:
-        """Refuse."""
+        """Refuse the rename."""
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), source)
 
 

@@ -1,4 +1,4 @@
-"""The power goes at every moment of every operation, and an unkind file system decides what is left."""
+"""Cut the power at every moment of every operation, with every state that a file system may leave."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Scenario = Callable[[Ledger], Iterable[Op]]
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A history: what was there before, what was known then, and what was done to the disk."""
+    """A recorded history: the initial store, what was known then, and the calls to the disk."""
 
     start: Path
     known: Ledger
@@ -59,7 +59,7 @@ SCENARIOS: dict[str, Scenario] = {
 
 
 def record(light_path: Path, scenario: Scenario) -> Recorded:
-    """Carry a scenario out once, on a disk that writes down what happens."""
+    """Run a scenario once on a disk that records its calls."""
     work, start = light_path / "work", light_path / "start"
     work.mkdir()
     ledger = prepare(work)
@@ -76,7 +76,7 @@ def record(light_path: Path, scenario: Scenario) -> Recorded:
 
 
 def carry_out_recorded(store: Store, op: Op, work: Path, disk: RecordingDisk) -> Op:
-    """As `carry_out`, but the runner's sample files are on the record too, and no one has synced them."""
+    """Run as `carry_out` does and record the runner's sample files too, unsynced."""
     if op.kind != "add" or not is_sampled(op.number):
         return carry_out(store, op, work / "scratch")
     directory = work / f"run-{op.number}"
@@ -89,7 +89,7 @@ def carry_out_recorded(store: Store, op: Op, work: Path, disk: RecordingDisk) ->
 
 
 def look(tree: Tree, ledger: Ledger, target: Path, *, go_on: bool) -> list[str]:
-    """What is wrong when a fresh store opens one state, mends it and, where that is asked, is added to."""
+    """Return what is wrong when a fresh store opens one state, repairs it and, if asked, adds to it."""
     target.mkdir()
     lay_out(tree, target)
     try:
@@ -113,7 +113,7 @@ def look(tree: Tree, ledger: Ledger, target: Path, *, go_on: bool) -> list[str]:
 
 
 def lose_power(light_path: Path, recorded: Recorded, most: int = 10**9, **honesty: bool) -> tuple[int, list[str]]:
-    """(states looked at, what was wrong in any of them), at every step of the history."""
+    """Cut the power at every step of the history; return (states checked, what was wrong in any of them)."""
     machine, ledger, draw = Machine(recorded.start, **honesty), copy.deepcopy(recorded.known), random.Random(0)
     seen: set[int] = set()
     found: list[str] = []
@@ -134,7 +134,7 @@ def lose_power(light_path: Path, recorded: Recorded, most: int = 10**9, **honest
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_nothing_acknowledged_is_lost_in_any_state(light_path: Path, name: str) -> None:
+def test_power_loss_in_an_operation_loses_nothing_acknowledged(light_path: Path, name: str) -> None:
     states, found = lose_power(light_path, record(light_path, SCENARIOS[name]), most=20)
     assert found == []
     assert states >= 8
@@ -145,21 +145,21 @@ def test_nothing_acknowledged_is_lost_in_any_state(light_path: Path, name: str) 
     "name",
     ["add with samples", "remove", *(pytest.param(name, marks=pytest.mark.slow) for name in ("edit", "restore"))],
 )
-def test_the_same_look_finds_losses_where_the_disk_forgets(light_path: Path, name: str, forgotten: str) -> None:
+def test_power_loss_on_a_disk_without_syncs_is_detected(light_path: Path, name: str, forgotten: str) -> None:
     _, found = lose_power(light_path, record(light_path, SCENARIOS[name]), most=1, **{forgotten: False})
     assert found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [6, 8])
-def test_nothing_acknowledged_is_lost_in_any_state_of_a_longer_history(light_path: Path, seed: int) -> None:
+def test_power_loss_in_a_long_history_loses_nothing_acknowledged(light_path: Path, seed: int) -> None:
     states, found = lose_power(light_path, record(light_path, mixed(seed, 12)), most=20)
     print(f"{states} states")
     assert found == []
     assert states > 300
 
 
-def test_an_import_is_as_safe_as_a_run(light_path: Path) -> None:
+def test_power_loss_in_an_import_loses_nothing_acknowledged(light_path: Path) -> None:
     work, start = light_path / "work", light_path / "start"
     work.mkdir()
     prepare(work)

@@ -1,4 +1,4 @@
-"""The power goes at every moment of a migration: the store opens, and the migration can be done again."""
+"""Cut the power at every moment of a migration: the store opens, and the migration can run again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["steps_from_schema_0"]
 
 
 def after_migrating(light_path: Path, most: int = 10**9, **honesty: bool) -> tuple[int, list[str]]:
-    """(states, what was wrong in any of them) of a store of an older form while it is migrated."""
+    """Migrate a store of an older form; return (states, what was wrong in any of them)."""
     work = light_path / "work"
     shutil.copytree(OLD, work / "data")
     shutil.copytree(work, light_path / "start")
@@ -37,7 +37,7 @@ def after_migrating(light_path: Path, most: int = 10**9, **honesty: bool) -> tup
 
 
 def look_at_old(tree: Tree, rows: tuple[BenchmarkRow, ...], target: Path) -> list[str]:
-    """What a fresh session sees of it, before and after it has mended and migrated once more."""
+    """Return what a fresh session sees of it, before and after it repairs and migrates once more."""
     target.mkdir()
     lay_out(tree, target)
     wanted = [(row.id, row.name, row.note) for row in rows]
@@ -57,11 +57,11 @@ def look_at_old(tree: Tree, rows: tuple[BenchmarkRow, ...], target: Path) -> lis
         shutil.rmtree(target)
 
 
-def test_a_migration_that_loses_power_can_be_done_again(light_path: Path) -> None:
+def test_migration_after_power_loss_can_run_again(light_path: Path) -> None:
     states, found = after_migrating(light_path)
     assert found == []
     assert states > 20
 
 
-def test_a_migration_on_a_disk_that_forgets_is_found_broken(light_path: Path) -> None:
+def test_migration_on_a_disk_without_syncs_is_detected_as_broken(light_path: Path) -> None:
     assert after_migrating(light_path, 1, syncs_files=False)[1]

@@ -36,13 +36,13 @@ class Small(RealDisk):
         return super().write(fd, data)
 
 
-def test_a_store_that_can_be_written_has_nothing_to_say_and_nothing_is_left(tmp_path: Path) -> None:
+def test_probe_of_a_writable_store_is_empty_and_leaves_no_file(tmp_path: Path) -> None:
     assert make_store(tmp_path / "not" / "yet").probe() == ""
     assert make_store(tmp_path, disk=Small(ROOM_BYTES, nameless=False)).probe() == ""
     assert list(tmp_path.iterdir()) == []
 
 
-def test_whatever_is_in_the_way_of_a_write_is_said_before_a_run(tmp_path: Path) -> None:
+def test_probe_reports_what_prevents_a_write(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(1), Card())
     assert make_store(tmp_path, disk=ReadOnly()).probe() == f"the store is read-only: {tmp_path}"
@@ -54,7 +54,7 @@ def test_whatever_is_in_the_way_of_a_write_is_said_before_a_run(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("root", ["nowhere/data", "nowhere"])
-def test_what_cannot_be_made_is_named_by_where_it_was_wanted(root: str) -> None:
+def test_store_that_cannot_be_created_is_named_by_its_path(root: str) -> None:
     store = make_store(Path("/proc") / root)
     with pytest.raises(StoreError) as caught:
         store.benchmarks.add(make_result(1), Card())

@@ -1,4 +1,4 @@
-"""Rows of profiles, and rows that were written before there were any."""
+"""Rows of profiles, and rows written before profiles existed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def row(**changes: Any) -> BenchmarkRow:
     return replace(damaged_row("01J0000000000000000000000A"), **changes)
 
 
-def test_a_row_of_an_older_version_is_that_of_a_benchmark() -> None:
+def test_row_without_a_kind_is_that_of_a_benchmark() -> None:
     document = to_document(row(name="old"))
     del document["kind"]
     assert to_row(document) == row(name="old")
@@ -38,19 +38,19 @@ def test_a_row_of_an_older_version_is_that_of_a_benchmark() -> None:
 
 
 @pytest.mark.parametrize("name", sorted({*asdict(row())} - {"kind"}))
-def test_every_other_field_is_still_required(name: str) -> None:
+def test_row_without_another_field_is_refused(name: str) -> None:
     document = to_document(row())
     del document[name]
     with pytest.raises(TypeError, match=name):
         to_row(document)
 
 
-def test_a_kind_that_is_no_text_is_refused() -> None:
+def test_row_with_a_kind_that_is_not_text_is_refused() -> None:
     with pytest.raises(TypeError, match="kind of a row is no text"):
         to_row({**to_document(row()), "kind": 3})
 
 
-def test_a_profile_says_its_kind_grade_and_batch() -> None:
+def test_row_of_a_profile_has_its_kind_grade_and_batch() -> None:
     performance = summarize(make_profile_result(1))
     assert (performance["kind"], performance["grade"], performance["batches"]) == ("performance", "A", "1")
     assert (performance["cells"], performance["engines"], performance["cores"]) == (0, "onnxruntime", "1")
@@ -59,7 +59,7 @@ def test_a_profile_says_its_kind_grade_and_batch() -> None:
     assert summarize(make_small(3))["kind"] == ""
 
 
-def test_a_store_of_an_older_version_is_read_and_written_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_of_an_older_version_is_read_and_extended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def without(document: dict[str, str | int]) -> dict[str, str | int]:
         return {name: value for name, value in document.items() if name != "kind"}
 
@@ -76,7 +76,7 @@ def test_a_store_of_an_older_version_is_read_and_written_on(tmp_path: Path, monk
     assert [(one.name, one.kind, one.note) for one in rows] == [("new", "performance", ""), ("old", "", "still here")]
 
 
-def test_a_profile_comes_back_from_the_store_as_it_was(tmp_path: Path) -> None:
+def test_profile_reads_back_equal(tmp_path: Path) -> None:
     result = make_profile_result(1)
     open_store(tmp_path).benchmarks.add(result, Card())
     found = open_store(tmp_path).benchmarks.get(result.id)
@@ -85,7 +85,7 @@ def test_a_profile_comes_back_from_the_store_as_it_was(tmp_path: Path) -> None:
     assert len(json.dumps(to_document(found.row))) < 1024
 
 
-def test_a_profile_says_that_it_takes_a_reader_who_knows_profiles(tmp_path: Path) -> None:
+def test_profile_record_states_the_schema_of_profiles(tmp_path: Path) -> None:
     profile, benchmark = make_profile_result(1), make_small(2)
     assert (profile.schema, benchmark.schema) == (PROFILE, BENCHMARK)
     store = open_store(tmp_path)
@@ -103,7 +103,7 @@ def test_a_profile_says_that_it_takes_a_reader_who_knows_profiles(tmp_path: Path
     assert row.kind == "performance"
 
 
-def test_a_profile_that_was_written_before_forms_were_told_apart_still_opens(tmp_path: Path) -> None:
+def test_profile_with_the_schema_of_benchmarks_opens(tmp_path: Path) -> None:
     result = make_profile_result(1)
     open_store(tmp_path).benchmarks.add(result, Card())
     (path,) = tmp_path.glob(f"hosts/*/records/*/{result.id}.json")
@@ -113,7 +113,7 @@ def test_a_profile_that_was_written_before_forms_were_told_apart_still_opens(tmp
     assert open_store(tmp_path).benchmarks.get(result.id).result == result
 
 
-def test_a_kind_that_nobody_knows_here_is_never_a_benchmark_of_nothing(tmp_path: Path) -> None:
+def test_record_of_an_unknown_kind_is_reported_as_newer(tmp_path: Path) -> None:
     result = make_profile_result(1)
     odd = replace(result, spec=replace(result.spec, profile=ProfileSpec("energy")), profile=None)
     open_store(tmp_path).benchmarks.add(odd, Card())

@@ -15,7 +15,7 @@ def store(tmp_path: Path) -> Store:
     return make_store(tmp_path / "data")
 
 
-def test_projects_weigh_what_their_files_do(store: Store, tmp_path: Path) -> None:
+def test_project_row_size_is_the_size_of_its_files(store: Store, tmp_path: Path) -> None:
     first, second = store.projects.create("a", make_model("a", "a")), store.projects.create("b", make_model("b", "b"))
     for number in range(60):
         samples = tmp_path / "samples"

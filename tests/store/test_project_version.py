@@ -9,7 +9,7 @@ from tests.store.test_projects import make_model
 from tuibench.core.errors import UnknownId
 
 
-def test_a_version_is_added_to_the_very_project_that_is_named(tmp_path: Path) -> None:
+def test_version_is_added_to_the_named_project(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     first = store.projects.create("first", make_model("a", "a"))
     second = store.projects.create("second", make_model("b", "b"))

@@ -33,14 +33,14 @@ def store(tmp_path: Path, clock: Clock) -> Store:
     return make_store(tmp_path / "data", clock=clock)
 
 
-def test_looking_makes_nothing(store: Store, tmp_path: Path) -> None:
+def test_reading_projects_of_a_missing_store_creates_nothing(store: Store, tmp_path: Path) -> None:
     assert store.projects.rows() == () and store.projects.search("x") == ()
     with pytest.raises(UnknownId):
         store.projects.get(make_id(1))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_project_comes_back_as_it_was_made(store: Store, tmp_path: Path) -> None:
+def test_created_project_reads_back_equal(store: Store, tmp_path: Path) -> None:
     made = store.projects.create("  R\u0065\u0301sNet  ", make_model(), "on two cores", {"seq": 128})
     assert made.name == "R\u00e9sNet" and made.versions[0].name == "original" and made.generation == 1
     assert made.versions[0].model == make_model() and made.created_utc == made.modified_utc
@@ -53,7 +53,7 @@ def test_a_project_comes_back_as_it_was_made(store: Store, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", ["", "   ", "x" * 201, "a\x1b[2Jb", "a\nb", "a\u202eb", "\udce9"])
-def test_names_that_cannot_be_read_are_refused(store: Store, name: str) -> None:
+def test_unprintable_project_name_is_refused(store: Store, name: str) -> None:
     with pytest.raises(UsageError) as caught:
         store.projects.create(name, make_model())
     assert caught.value.message.isprintable() and caught.value.hint
@@ -62,7 +62,7 @@ def test_names_that_cannot_be_read_are_refused(store: Store, name: str) -> None:
         store.projects.rename(made.id, name)
 
 
-def test_a_name_is_taken_once(store: Store) -> None:
+def test_project_name_in_use_is_refused(store: Store) -> None:
     first = store.projects.create("one", make_model())
     second = store.projects.create("two", make_model())
     with pytest.raises(UsageError, match=short_id(first.id)):
@@ -74,7 +74,7 @@ def test_a_name_is_taken_once(store: Store) -> None:
     assert store.projects.rename(second.id, "two") == second, "its own name is no news"
 
 
-def test_adopting_the_same_content_is_the_same_project(store: Store, clock: Clock) -> None:
+def test_adopting_the_same_content_returns_the_same_project(store: Store, clock: Clock) -> None:
     made, said = store.projects.adopt(make_model("resnet50"))
     assert made.name == "resnet50" and said == f"a project was made for it: resnet50 ({short_id(made.id)})"
     clock.now += 60
@@ -84,7 +84,7 @@ def test_adopting_the_same_content_is_the_same_project(store: Store, clock: Cloc
     assert again.modified_utc > made.modified_utc
 
 
-def test_adopting_notes_when_a_file_was_seen_last(store: Store) -> None:
+def test_adopting_a_known_file_updates_its_stamp(store: Store) -> None:
     made, _ = store.projects.adopt(make_model())
     touched = make_model()
     touched = replace(touched, file=replace(touched.file, mtime_ns=99))
@@ -92,7 +92,7 @@ def test_adopting_notes_when_a_file_was_seen_last(store: Store) -> None:
     assert again.versions[0].model.file.mtime_ns == 99 and again.versions[0].id == made.versions[0].id
 
 
-def test_adopting_other_content_at_the_same_path_is_a_new_version(store: Store) -> None:
+def test_adopting_changed_content_at_the_same_path_adds_a_version(store: Store) -> None:
     made, _ = store.projects.adopt(make_model(content="a"))
     changed, said = store.projects.adopt(make_model(content="b"))
     assert changed.id == made.id and [one.name for one in changed.versions] == ["original", "v2"]
@@ -102,7 +102,7 @@ def test_adopting_other_content_at_the_same_path_is_a_new_version(store: Store) 
     assert len(back.versions) == 3 and said == ""
 
 
-def test_a_copy_takes_nothing_away_from_the_original(store: Store, clock: Clock) -> None:
+def test_adopting_a_duplicated_model_returns_the_original_project(store: Store, clock: Clock) -> None:
     first, _ = store.projects.adopt(make_model())
     clock.now += 60
     copy = store.projects.duplicate(first.id, "copy")
@@ -132,14 +132,14 @@ def test_a_copy_takes_nothing_away_from_the_original(store: Store, clock: Clock)
         ("/m/.onnx", ".onnx", ".onnx"),
     ],
 )
-def test_projects_are_named_after_their_models(store: Store, path: str, asked: str, name: str) -> None:
+def test_adopted_project_is_named_after_its_model(store: Store, path: str, asked: str, name: str) -> None:
     model = ModelReference(asked, FileStamp(path, 1, 1, "0" * 64), "0" * 64)
     assert store.projects.adopt(model)[0].name == name
     other = replace(model, file=replace(model.file, path=f"/other{path}"), sha256="1" * 64)
     assert store.projects.adopt(other)[0].name == f"{name} (2)"
 
 
-def test_an_edit_changes_what_is_given(store: Store, clock: Clock) -> None:
+def test_edit_changes_only_the_given_fields(store: Store, clock: Clock) -> None:
     made = store.projects.create("one", make_model(), "words", {"seq": 1})
     clock.now += 60
     edited = store.projects.edit(made.id, description="", dims={"seq": 2})
@@ -149,7 +149,7 @@ def test_an_edit_changes_what_is_given(store: Store, clock: Clock) -> None:
     assert store.projects.edit(made.id, name="one") == edited, "no change is no generation"
 
 
-def test_two_sessions_keep_each_other_s_edits(store: Store, tmp_path: Path) -> None:
+def test_edits_of_two_sessions_are_merged(store: Store, tmp_path: Path) -> None:
     shown = store.projects.create("one", make_model(), "words", {"seq": 1})
     other = make_store(tmp_path / "data")
     other.projects.edit(shown.id, description="theirs")
@@ -162,7 +162,7 @@ def test_two_sessions_keep_each_other_s_edits(store: Store, tmp_path: Path) -> N
     assert previous["projects"]["1"]["description"] == "theirs", "what was overwritten is still there"
 
 
-def test_an_edit_is_made_again_where_no_lock_keeps_others_out(
+def test_edit_is_retried_after_a_conflict_without_a_lock(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = store.projects.create("one", make_model())
@@ -184,7 +184,7 @@ def test_an_edit_is_made_again_where_no_lock_keeps_others_out(
     assert other.projects.rows() == ()
 
 
-def test_one_who_always_comes_too_late_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_edit_that_always_conflicts_raises_store_conflict(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     made = store.projects.create("one", make_model())
 
     def refuse(*_: object) -> None:
@@ -195,7 +195,7 @@ def test_one_who_always_comes_too_late_is_told(store: Store, monkeypatch: pytest
         store.projects.edit(made.id, name="mine")
 
 
-def test_many_sessions_at_once_lose_nothing(tmp_path: Path) -> None:
+def test_concurrent_edits_of_many_sessions_are_all_kept(tmp_path: Path) -> None:
     made = make_store(tmp_path).projects.create("one", make_model(), dims={})
     names = [f"d{n}" for n in range(4)]
 
@@ -216,7 +216,7 @@ def test_many_sessions_at_once_lose_nothing(tmp_path: Path) -> None:
     assert store.projects.get(made.id).generation == 41 and store.notices() == ()
 
 
-def test_a_duplicate_has_versions_of_its_own_and_no_benchmarks(store: Store) -> None:
+def test_duplicate_has_its_own_versions_and_no_benchmarks(store: Store) -> None:
     store.projects.adopt(make_model(content="a"))
     first, _ = store.projects.adopt(make_model(content="b"))
     store.benchmarks.add(make_result(1), Card(project=first.id))
@@ -228,7 +228,7 @@ def test_a_duplicate_has_versions_of_its_own_and_no_benchmarks(store: Store) -> 
     assert rows == {"resnet": 1, "copy": 0}
 
 
-def test_rows_count_weigh_and_date_what_was_measured(store: Store, tmp_path: Path) -> None:
+def test_project_row_has_count_size_and_date_of_its_runs(store: Store, tmp_path: Path) -> None:
     first, _ = store.projects.adopt(make_model())
     assert store.projects.row(first.id).last_run_utc == ""
     samples = tmp_path / "samples"
@@ -260,7 +260,7 @@ def test_search_finds_words_in_names_descriptions_and_models(store: Store) -> No
     assert found("serversoriginal") == []
 
 
-def test_lists_can_be_sorted(store: Store, clock: Clock) -> None:
+def test_project_rows_can_be_sorted(store: Store, clock: Clock) -> None:
     ids = {}
     for name in ("beta", "Alpha", "gamma"):
         clock.now += 10
@@ -277,7 +277,7 @@ def test_lists_can_be_sorted(store: Store, clock: Clock) -> None:
     assert [row.project.name for row in store.projects.rows()] == names("modified")
 
 
-def test_a_project_is_meant_by_its_name_its_short_id_or_its_id(store: Store) -> None:
+def test_project_is_resolved_by_name_short_id_or_id(store: Store) -> None:
     made = store.projects.create("my net", make_model())
     store.projects.create("other", make_model("other"))
     for token in ("my net", made.id, made.id.lower(), short_id(made.id)):
@@ -288,12 +288,12 @@ def test_a_project_is_meant_by_its_name_its_short_id_or_its_id(store: Store) -> 
         store.projects.resolve("nothing")
 
 
-def test_a_model_in_the_root_is_named_after_its_file(store: Store) -> None:
+def test_model_in_the_root_directory_names_its_project(store: Store) -> None:
     model = ModelReference("/model.onnx", FileStamp("/model.onnx", 1, 1, "0" * 64), "0" * 64)
     assert store.projects.adopt(model)[0].name == "model"
 
 
-def test_ids_end_differently(tmp_path: Path) -> None:
+def test_project_and_version_ids_have_distinct_short_ids(tmp_path: Path) -> None:
     drawn = [bytes([n]) * 10 for n in (0, 1, 0, 1, 2, 0, 3)]
     store = make_store(tmp_path, entropy=lambda _: drawn.pop(0))
     one, other = store.projects.create("one", make_model()), store.projects.create("other", make_model("o"))
@@ -305,7 +305,7 @@ def test_ids_end_differently(tmp_path: Path) -> None:
     "damage",
     [b"", b"{", b"\0" * 100, b'{"projects": {}}', b'{"projects": {"1": {"name": 5}}}', b"[]"],
 )
-def test_a_damaged_project_is_named_and_the_others_are_read(store: Store, tmp_path: Path, damage: bytes) -> None:
+def test_damaged_project_is_reported_and_the_others_are_read(store: Store, tmp_path: Path, damage: bytes) -> None:
     bad = store.projects.create("bad", make_model("bad"))
     store.projects.create("good", make_model("good"))
     (tmp_path / "data" / "projects" / f"{bad.id}.json").write_bytes(damage)
@@ -329,7 +329,7 @@ def test_a_damaged_project_is_named_and_the_others_are_read(store: Store, tmp_pa
         {"description": {}},
     ],
 )
-def test_hand_edits_that_are_no_project_are_damage(store: Store, tmp_path: Path, change: dict[str, object]) -> None:
+def test_invalid_hand_edit_of_a_project_is_damage(store: Store, tmp_path: Path, change: dict[str, object]) -> None:
     bad = store.projects.create("bad", make_model())
     edit_by_hand(tmp_path / "data" / "projects" / f"{bad.id}.json", "projects", change)
     with pytest.raises(StoreDamaged, match=bad.id):
@@ -337,7 +337,7 @@ def test_hand_edits_that_are_no_project_are_damage(store: Store, tmp_path: Path,
 
 
 @pytest.mark.parametrize("change", [{"model": 5}, {"model": {}}, {"project": None}, {"recipe": {"a": 1}}])
-def test_a_damaged_version_leaves_its_project_readable(store: Store, tmp_path: Path, change: dict[str, object]) -> None:
+def test_damaged_version_leaves_its_project_readable(store: Store, tmp_path: Path, change: dict[str, object]) -> None:
     made, _ = store.projects.adopt(make_model(content="a"))
     made, _ = store.projects.adopt(make_model(content="b"))
     edit_by_hand(tmp_path / "data" / "versions" / f"{made.versions[0].id}.json", "versions", change)
@@ -346,7 +346,7 @@ def test_a_damaged_version_leaves_its_project_readable(store: Store, tmp_path: P
     assert any(made.versions[0].id in notice for notice in again.notices())
 
 
-def test_a_correct_hand_edit_is_taken_and_kept_safe(store: Store, tmp_path: Path) -> None:
+def test_valid_hand_edit_of_a_project_is_kept(store: Store, tmp_path: Path) -> None:
     made = store.projects.create("one", make_model())
     edit_by_hand(tmp_path / "data" / "projects" / f"{made.id}.json", "projects", {"name": "by \x1b hand"})
     again = make_store(tmp_path / "data")
@@ -360,7 +360,7 @@ def edit_by_hand(path: Path, table: str, change: dict[str, object]) -> None:
     path.write_text(json.dumps(content))
 
 
-def test_a_removed_project_cannot_be_edited(store: Store, tmp_path: Path) -> None:
+def test_removed_project_cannot_be_edited(store: Store, tmp_path: Path) -> None:
     made = store.projects.create("one", make_model())
     (tmp_path / "data" / "projects" / f"{made.id}.json").unlink()
     with pytest.raises(UnknownId):
@@ -368,7 +368,7 @@ def test_a_removed_project_cannot_be_edited(store: Store, tmp_path: Path) -> Non
     assert store.projects.all() == ()
 
 
-def test_a_newer_form_is_read_and_not_written(store: Store, tmp_path: Path) -> None:
+def test_newer_project_is_read_and_not_written(store: Store, tmp_path: Path) -> None:
     made = store.projects.create("one", make_model())
     path = tmp_path / "data" / "projects" / f"{made.id}.json"
     content = json.loads(path.read_text())
@@ -381,7 +381,7 @@ def test_a_newer_form_is_read_and_not_written(store: Store, tmp_path: Path) -> N
         again.projects.rename(made.id, "two")
 
 
-def test_a_link_planted_at_a_project_is_not_followed(store: Store, tmp_path: Path) -> None:
+def test_link_planted_at_a_project_is_not_followed(store: Store, tmp_path: Path) -> None:
     made = store.projects.create("one", make_model())
     path = tmp_path / "data" / "projects" / f"{made.id}.json"
     victim = tmp_path / "victim.json"

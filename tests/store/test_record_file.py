@@ -23,7 +23,7 @@ def lose_index(root: Path) -> None:
     next(root.glob("hosts/*/tuibench.json")).unlink()
 
 
-def test_no_harm_to_a_record_goes_unnoticed_and_none_hides_the_others(tmp_path: Path) -> None:
+def test_damage_to_a_record_is_noticed_and_hides_no_other(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     for number in range(2):
         store.benchmarks.add(make_result(number, cells=2, points=8), Card(name="n", note="a note"))
@@ -45,7 +45,7 @@ def test_no_harm_to_a_record_goes_unnoticed_and_none_hides_the_others(tmp_path: 
         except StoreDamaged as error:
             assert short_id(make_id(1)) in error.message
         else:
-            # Only a card may be taken as edited; what was measured is as it was.
+            # Only a card may count as edited; the result is unchanged.
             assert any(path.name in notice for notice in fresh.notices())
             assert found.result == sound.result
         assert fresh.benchmarks.get(make_id(0)).card.note == "a note"
@@ -53,7 +53,7 @@ def test_no_harm_to_a_record_goes_unnoticed_and_none_hides_the_others(tmp_path: 
         assert next(problem.path for problem in report.problems).endswith(path.name)
 
 
-def test_a_harmed_beginning_is_not_believed_when_the_list_is_made_anew(tmp_path: Path) -> None:
+def test_damaged_record_head_is_not_used_by_an_index_rebuild(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     row = store.benchmarks.add(make_result(1), Card())
     path = record(tmp_path, 1)
@@ -64,7 +64,7 @@ def test_a_harmed_beginning_is_not_believed_when_the_list_is_made_anew(tmp_path:
     assert any(path.name in notice for notice in fresh.notices())
 
 
-def test_a_head_that_is_no_json_replaces_nothing(tmp_path: Path) -> None:
+def test_replace_with_a_head_that_is_not_json_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"before")
     temps = (str(tmp_path / "a.tmp"), str(tmp_path / "b.tmp"))
@@ -74,13 +74,13 @@ def test_a_head_that_is_no_json_replaces_nothing(tmp_path: Path) -> None:
 
 
 class Lying(RealDisk):
-    """Gives back other bytes than it was given."""
+    """A disk that returns other bytes than were written."""
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
         return super().write(fd, bytes(data).replace(b"generation", b"generatioN"))
 
 
-def test_what_does_not_read_back_replaces_nothing(tmp_path: Path) -> None:
+def test_replace_that_reads_back_differently_is_refused(tmp_path: Path) -> None:
     make_store(tmp_path).benchmarks.add(make_result(1), Card(name="before"))
     data = record(tmp_path, 1).read_bytes()
     with pytest.raises(StoreError, match="does not read back"):
@@ -106,7 +106,7 @@ class Apart(RealDisk):
         raise OSError(errno.EOPNOTSUPP, "no links")
 
 
-def test_samples_on_another_disk_are_copied_and_a_disk_without_links_keeps_generations(tmp_path: Path) -> None:
+def test_samples_on_another_disk_are_copied(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
     (work / "a.z").write_bytes(b"x" * 5000)
@@ -122,7 +122,7 @@ def test_samples_on_another_disk_are_copied_and_a_disk_without_links_keeps_gener
     assert before.with_name(before.name + ".prev").read_bytes() == first
 
 
-def test_a_link_among_the_samples_is_not_followed(tmp_path: Path) -> None:
+def test_link_among_the_samples_is_refused(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
     (work / "a.z").symlink_to("/etc/passwd")
@@ -132,7 +132,7 @@ def test_a_link_among_the_samples_is_not_followed(tmp_path: Path) -> None:
     assert store.benchmarks.rows() == ()
 
 
-def test_saving_again_after_damage_writes_the_record_anew_and_keeps_the_damaged_one(tmp_path: Path) -> None:
+def test_saving_over_a_damaged_record_replaces_and_quarantines_it(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(1), Card(name="x"))
     path = record(tmp_path, 1)
@@ -142,7 +142,7 @@ def test_saving_again_after_damage_writes_the_record_anew_and_keeps_the_damaged_
     assert [kept.read_bytes() for kept in tmp_path.glob("hosts/*/quarantine/*")] == [b"damaged"]
 
 
-def test_a_crash_between_keeping_and_replacing_leaves_no_stray_name_later(tmp_path: Path) -> None:
+def test_crash_between_keep_and_replace_leaves_no_stray_name(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(1), Card(name="one"))
     path = record(tmp_path, 1)

@@ -17,7 +17,7 @@ def start(root: Path, first: int, count: int) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("writers", [2, pytest.param(4, marks=pytest.mark.slow)])
-def test_several_processes_write_at_once_and_nothing_is_lost(tmp_path: Path, writers: int) -> None:
+def test_several_writer_processes_lose_nothing(tmp_path: Path, writers: int) -> None:
     store = make_store(tmp_path)
     processes = [start(tmp_path, 1000 * place, 100) for place in range(writers)]
     said = [process.communicate(timeout=60)[0].split() for process in processes]
@@ -28,7 +28,7 @@ def test_several_processes_write_at_once_and_nothing_is_lost(tmp_path: Path, wri
     assert store.check(read_data=True).problems == ()
 
 
-def test_a_killed_writer_leaves_what_it_acknowledged_and_no_lock(tmp_path: Path) -> None:
+def test_killed_writer_leaves_acknowledged_rows_and_no_lock(tmp_path: Path) -> None:
     process = start(tmp_path, 0, 100_000)
     assert process.stdout is not None
     said = [process.stdout.readline().strip() for _ in range(20)]

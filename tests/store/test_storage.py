@@ -1,4 +1,4 @@
-"""One contract for every storage we might stand on, and the traps that the plain ones fall into."""
+"""One contract for TinyDB's storage and the sealed one, and the faults of the plain one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> TinyDB:
     return TinyDB(storage=MemoryStorage) if request.param == "memory" else open_sealed(tmp_path)
 
 
-def test_documents_are_kept(database: TinyDB) -> None:
+def test_tinydb_operations_keep_documents(database: TinyDB) -> None:
     assert database.all() == []
     first = database.insert({"a": 1})
     assert database.insert_multiple([{"a": 2}, {"a": 3}]) == [first + 1, first + 2]
@@ -46,7 +46,7 @@ def test_documents_are_kept(database: TinyDB) -> None:
     assert database.insert({"a": 1}) == 1
 
 
-def test_tables_are_apart_and_can_be_dropped(database: TinyDB) -> None:
+def test_tables_are_separate_and_can_be_dropped(database: TinyDB) -> None:
     database.table("x").insert({"a": 1})
     database.table("y").insert({"a": 2})
     assert database.tables() == {"x", "y"}
@@ -56,7 +56,7 @@ def test_tables_are_apart_and_can_be_dropped(database: TinyDB) -> None:
     assert database.tables() == set()
 
 
-def test_two_sessions_see_each_other_and_give_no_number_twice(tmp_path: Path) -> None:
+def test_two_sessions_see_each_other_and_share_no_document_number(tmp_path: Path) -> None:
     one, other = open_sealed(tmp_path), open_sealed(tmp_path)
     condition = where("a") > 0
     for number in range(1, 6):
@@ -67,7 +67,7 @@ def test_two_sessions_see_each_other_and_give_no_number_twice(tmp_path: Path) ->
     assert len(one.search(condition)) == len(other.search(condition)) == 5
 
 
-def test_a_transaction_is_one_generation_or_none(tmp_path: Path) -> None:
+def test_transaction_writes_one_generation_or_none(tmp_path: Path) -> None:
     database = open_sealed(tmp_path)
     storage = database.storage
     assert isinstance(storage, SealedStorage)
@@ -90,7 +90,7 @@ def test_a_transaction_is_one_generation_or_none(tmp_path: Path) -> None:
     assert database.all() == open_sealed(tmp_path).all() == [{"a": number} for number in range(5)]
 
 
-def test_documents_that_were_changed_in_memory_before_an_error_are_not_shown(tmp_path: Path) -> None:
+def test_documents_changed_before_an_error_are_not_shown(tmp_path: Path) -> None:
     database = open_sealed(tmp_path)
     database.insert({"a": 1})
 
@@ -105,7 +105,7 @@ def test_documents_that_were_changed_in_memory_before_an_error_are_not_shown(tmp
     assert database.all() == [{"a": 1}]
 
 
-def test_a_file_that_is_edited_by_hand_is_taken_as_it_is_and_kept(tmp_path: Path) -> None:
+def test_hand_edited_file_is_read_and_kept(tmp_path: Path) -> None:
     open_sealed(tmp_path).insert({"a": 1})
     path = tmp_path / "some.json"
     with TinyDB(path) as stock:
@@ -124,7 +124,7 @@ def test_a_file_that_is_edited_by_hand_is_taken_as_it_is_and_kept(tmp_path: Path
         assert stock.all() == [{"a": 1}, {"a": 2}, {"a": 3}]
 
 
-def test_a_session_notices_a_hand_edit_of_the_same_length(tmp_path: Path) -> None:
+def test_hand_edit_of_equal_length_is_noticed(tmp_path: Path) -> None:
     database = open_sealed(tmp_path)
     database.insert({"a": 1})
     path = tmp_path / "some.json"
@@ -134,7 +134,7 @@ def test_a_session_notices_a_hand_edit_of_the_same_length(tmp_path: Path) -> Non
     assert database.all() == [{"a": 7}]
 
 
-def test_an_unreadable_file_gives_its_previous_generation_and_then_a_new_one(tmp_path: Path) -> None:
+def test_unreadable_file_is_read_from_its_previous_generation(tmp_path: Path) -> None:
     database = open_sealed(tmp_path)
     for number in range(3):
         database.insert({"a": number})
@@ -146,7 +146,7 @@ def test_an_unreadable_file_gives_its_previous_generation_and_then_a_new_one(tmp
     assert fresh.all() == [{"a": 0}, {"a": 1}]
     assert "previous generation is used" in store.notices()[0]
     fresh.insert({"a": 5})
-    # The generation that stood in has not been pushed out by the damaged one.
+    # The damaged file did not replace the previous generation.
     assert json.loads((tmp_path / "some.json.prev").read_bytes())["_meta"]["1"]["generation"] == 2
     assert open_sealed(tmp_path).all() == [{"a": 0}, {"a": 1}, {"a": 5}]
     path.write_bytes(b"")
@@ -155,7 +155,7 @@ def test_an_unreadable_file_gives_its_previous_generation_and_then_a_new_one(tmp
         open_sealed(tmp_path).all()
 
 
-def test_nothing_that_is_no_json_reaches_the_disk(tmp_path: Path) -> None:
+def test_value_that_is_not_json_is_not_written(tmp_path: Path) -> None:
     database = open_sealed(tmp_path)
     database.insert({"a": 1})
     before = (tmp_path / "some.json").read_bytes()
@@ -166,7 +166,7 @@ def test_nothing_that_is_no_json_reaches_the_disk(tmp_path: Path) -> None:
     assert database.insert({"a": 2}) == 2
 
 
-def test_a_planted_link_is_neither_read_nor_written_through(tmp_path: Path) -> None:
+def test_planted_link_is_neither_read_nor_written_through(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("precious")
     for name in ("some.json", "some.json.lock"):

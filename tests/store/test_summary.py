@@ -1,4 +1,4 @@
-"""What a row says of a result."""
+"""Summary of a result in its row."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def graded(cell: CellResult, letter: str) -> CellResult:
     return replace(cell, grade=replace(cell.grade, letter=letter) if cell.grade is not None else None)
 
 
-def test_the_grade_is_that_of_the_number_beside_it() -> None:
+def test_summary_grade_is_that_of_the_headline() -> None:
     result = make_small(1)
     (cell,) = result.cells
     assert isinstance(cell.grade, Grade)
     cells = (graded(cell, "B"), graded(cell, "D"))
     both = replace(result, cells=cells, headline="9.84 ms ±2.0 % (sync, 1 core, batch 1) · grade B")
     assert summarize(both)["grade"] == "B"
-    # A headline without a number has no letter of its own.
+    # A headline without a number has no grade.
     assert summarize(replace(both, headline="out of memory"))["grade"] == "D"

@@ -41,7 +41,7 @@ def test_only_old_files_of_dead_writers_are_swept(
     assert [path.exists() for path in left] == [not goes] * 2
 
 
-def test_names_of_others_are_never_taken_for_temporary_ones() -> None:
+def test_foreign_names_are_not_parsed_as_temporary() -> None:
     assert parse_temp(".a.json.0123abcd-12-aa3.tmp") == ("0123abcd", 12)
     for name in ("a.json.0123abcd-12-3.tmp", ".a.json.tmp", "tuibench.json", ".a.0123abcd-x-3.tmp", ".vimrc"):
         assert parse_temp(name) is None

@@ -32,7 +32,7 @@ def fill(root: Path, count: int = 3, **changes: Any) -> Store:
     return store
 
 
-def test_what_is_removed_is_gone_and_what_is_undone_is_back_whole(tmp_path: Path) -> None:
+def test_removed_benchmark_is_gone_and_undo_restores_it_whole(tmp_path: Path) -> None:
     store = fill(tmp_path / "data")
     store.benchmarks.edit(make_id(1), note="kept")
     before, stored = store.benchmarks.rows(), store.benchmarks.get(make_id(1))
@@ -55,7 +55,7 @@ def test_what_is_removed_is_gone_and_what_is_undone_is_back_whole(tmp_path: Path
     assert not list(tmp_path.glob("data/hosts/*/trash/*"))
 
 
-def test_undo_goes_back_step_by_step_and_then_says_that_there_is_nothing(tmp_path: Path) -> None:
+def test_undo_restores_removals_in_reverse_order(tmp_path: Path) -> None:
     clock = Clock()
     store = fill(tmp_path / "data", clock=clock)
     for number in (0, 1):
@@ -67,7 +67,7 @@ def test_undo_goes_back_step_by_step_and_then_says_that_there_is_nothing(tmp_pat
         store.trash.restore()
 
 
-def test_a_removal_of_unknown_ids_removes_nothing(tmp_path: Path) -> None:
+def test_removal_with_an_unknown_id_removes_nothing(tmp_path: Path) -> None:
     store = fill(tmp_path / "data", 1)
     for wrong in ([make_id(0), make_id(7)], ["../../etc/passwd"]):
         with pytest.raises(UnknownId):
@@ -78,7 +78,7 @@ def test_a_removal_of_unknown_ids_removes_nothing(tmp_path: Path) -> None:
     assert store.trash.entries() == ()
 
 
-def test_emptying_is_for_good(tmp_path: Path) -> None:
+def test_emptied_trash_cannot_be_restored(tmp_path: Path) -> None:
     store = fill(tmp_path / "data")
     entry = store.trash.remove([make_id(1)])
     assert store.trash.empty() == (1, entry.size_bytes)
@@ -88,7 +88,7 @@ def test_emptying_is_for_good(tmp_path: Path) -> None:
     assert len(store.benchmarks.rows()) == 2
 
 
-def test_after_thirty_days_the_next_addition_forgets(tmp_path: Path) -> None:
+def test_next_addition_drops_trash_older_than_thirty_days(tmp_path: Path) -> None:
     clock = Clock()
     store = fill(tmp_path / "data", clock=clock)
     store.trash.remove([make_id(0)])
@@ -100,7 +100,7 @@ def test_after_thirty_days_the_next_addition_forgets(tmp_path: Path) -> None:
     assert [entry.benchmarks for entry in store.trash.entries()] == [(make_id(1),)]
 
 
-def test_above_its_limit_the_oldest_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trash_above_its_size_limit_drops_the_oldest_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     store = fill(tmp_path / "data", clock=clock)
     sizes = []
@@ -113,7 +113,7 @@ def test_above_its_limit_the_oldest_goes_first(tmp_path: Path, monkeypatch: pyte
     assert [entry.benchmarks for entry in store.trash.entries()] == [(make_id(2),), (make_id(1),)]
 
 
-def test_what_lies_in_the_trash_is_not_saved_beside_it(tmp_path: Path) -> None:
+def test_benchmark_in_the_trash_cannot_be_added_again(tmp_path: Path) -> None:
     store = fill(tmp_path / "data", 1)
     store.trash.remove([make_id(0)])
     for session in (store, make_store(tmp_path / "data")):
@@ -124,7 +124,7 @@ def test_what_lies_in_the_trash_is_not_saved_beside_it(tmp_path: Path) -> None:
     assert store.benchmarks.add(make_result(0), Card(name="again")).name == "n0"
 
 
-def test_what_was_put_back_by_hand_is_not_restored_over(tmp_path: Path) -> None:
+def test_restore_over_a_file_put_back_by_hand_is_refused(tmp_path: Path) -> None:
     store = fill(tmp_path / "data", 1)
     store.trash.remove([make_id(0)])
     (kept,) = tmp_path.glob(f"data/hosts/*/trash/*/*{make_id(0)}.json")
@@ -136,7 +136,7 @@ def test_what_was_put_back_by_hand_is_not_restored_over(tmp_path: Path) -> None:
     assert len(store.benchmarks.rows()) == len(store.trash.entries()) == 1
 
 
-def test_a_project_goes_and_comes_back_with_its_versions(tmp_path: Path) -> None:
+def test_removed_project_is_restored_with_its_versions(tmp_path: Path) -> None:
     store = fill(tmp_path / "data", 1)
     projects, versions = (Documents(store._context, kind) for kind in ("projects", "versions"))
     projects.put(make_id(50), {"name": "mine"}, 0)
@@ -157,7 +157,7 @@ def test_a_project_goes_and_comes_back_with_its_versions(tmp_path: Path) -> None
     assert len(store.benchmarks.rows()) == 1
 
 
-def test_each_host_keeps_its_own_part_and_undo_is_this_host_s(tmp_path: Path) -> None:
+def test_each_host_keeps_its_trash_and_undoes_its_own_removals(tmp_path: Path) -> None:
     root = tmp_path / "data"
     one, other = make_store(root, "one"), make_store(root, "other")
     one.benchmarks.add(make_result(1), Card())
@@ -177,7 +177,7 @@ def test_each_host_keeps_its_own_part_and_undo_is_this_host_s(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("state", ["moving", "moved", "restoring", "restored", "dropping", "empty"])
-def test_the_next_writer_finishes_what_a_crash_left_in_the_middle(tmp_path: Path, state: str) -> None:
+def test_next_writer_finishes_an_interrupted_removal(tmp_path: Path, state: str) -> None:
     store = fill(tmp_path / "data", 2)
     index = next(tmp_path.glob("data/hosts/*/tuibench.json"))
     full = index.read_bytes()
@@ -187,7 +187,7 @@ def test_the_next_writer_finishes_what_a_crash_left_in_the_middle(tmp_path: Path
         path for path in place.iterdir() if path.name.endswith(f"{make_id(1)}.json")
     )
     source = tmp_path / "data" / Path(*record.name.split("+"))
-    if state == "moving":  # the record had not moved yet, nor had its row gone
+    if state == "moving":  # The record had not moved yet and its row was still there.
         shutil.move(record, source)
         index.write_bytes(full)
         place.rename(place.with_name(entry.id + ".moving"))
@@ -216,7 +216,7 @@ def test_the_next_writer_finishes_what_a_crash_left_in_the_middle(tmp_path: Path
         assert fresh.benchmarks.get(make_id(1)).card.name == "n1"
 
 
-def test_a_damaged_manifest_stops_no_writer_and_takes_nothing_away(tmp_path: Path) -> None:
+def test_damaged_manifest_blocks_no_writer_and_removes_nothing(tmp_path: Path) -> None:
     store = fill(tmp_path / "data", 2)
     store.trash.remove([make_id(1)])
     (place,) = tmp_path.glob("data/hosts/*/trash/*")
@@ -228,7 +228,7 @@ def test_a_damaged_manifest_stops_no_writer_and_takes_nothing_away(tmp_path: Pat
     assert len(list(place.with_name(place.name + ".moving").iterdir())) == 3
 
 
-def test_a_manifest_cannot_lead_out_of_the_store(tmp_path: Path) -> None:
+def test_manifest_path_outside_the_store_is_refused(tmp_path: Path) -> None:
     store = fill(tmp_path / "data", 1)
     entry = store.trash.remove([make_id(0)])
     (manifest,) = tmp_path.glob("data/hosts/*/trash/*/manifest.json")
@@ -240,7 +240,7 @@ def test_a_manifest_cannot_lead_out_of_the_store(tmp_path: Path) -> None:
     assert not (tmp_path / "hosts").exists()
 
 
-def test_a_move_of_which_a_power_cut_kept_both_names_is_finished(tmp_path: Path) -> None:
+def test_move_left_with_both_names_by_a_power_cut_is_finished(tmp_path: Path) -> None:
     store = fill(tmp_path / "data", 2)
     entry = store.trash.remove([make_id(1)])
     (place,) = tmp_path.glob("data/hosts/*/trash/*")
@@ -256,14 +256,14 @@ def test_a_move_of_which_a_power_cut_kept_both_names_is_finished(tmp_path: Path)
 
 
 class UndoingFirst(Relay):
-    """Runs `work` once, right before this session tries the lock for the first time."""
+    """A disk that runs `work` once, right before this session first tries the lock."""
 
     def __init__(self, work: Callable[[], object]) -> None:
         super().__init__()
         self.work: Callable[[], object] | None = work
 
     def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
-        """Do the call."""
+        """Make the call."""
         work = self.work if kind == "lock" else None
         if work is not None:
             self.work = None

@@ -1,4 +1,4 @@
-"""A store with thousands of benchmarks, made by the real writer of records and one writing of the index."""
+"""A store with thousands of benchmarks, made by the real record writer and one write of the index."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def fill(
     project: str | None = None,
     machine: str = MACHINE,
 ) -> None:
-    """Half with so few cells, half with so many; only ids, times and models differ between those of one template."""
+    """Add two sizes of results, half each; those of one template differ only in ids, times and models."""
     store = Store(root, machine, disk=SyncingNothing())
-    # The writer of records is what is wanted here, without an index that is written for each of them.
+    # Use the record writer alone, without writing the index for each record.
     context = store._context
     layout, records = context.own(), RecordFiles(context.sealing)
     templates = [make_real(n, cells[n % 2], executions) for n in range(TEMPLATES)]
@@ -42,7 +42,7 @@ def fill(
 
 
 def vary(template: RunResult, number: int) -> RunResult:
-    """The same numbers as another benchmark."""
+    """Return the same numbers as another benchmark."""
     asked = f"dir/model-{number % 200}.onnx"
     (source,) = template.spec.models
     spec = replace(template.spec, models=(replace(source, asked=asked),))

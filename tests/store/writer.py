@@ -1,4 +1,4 @@
-"""A process that adds benchmarks: python -m tests.store.writer ROOT FIRST COUNT. It says each one once it is saved."""
+"""A process that adds benchmarks: python -m tests.store.writer ROOT FIRST COUNT. It prints each id once saved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tuibench.store.store import Store
 
 
 def main(root: str, first: str, count: str) -> None:
-    """Add so many, from a number on."""
+    """Add the given number of benchmarks, from a number on."""
     store = Store(Path(root), MACHINE)
     for number in range(int(first), int(first) + int(count)):
         row = store.benchmarks.add(make_result(number), Card(name=str(number)))

@@ -23,38 +23,38 @@ Shape = tuple[int, ...] | None
 
 
 def work(op: str, inputs: Sequence[Shape], outputs: Sequence[Shape], domain: str = "", **attributes: Any) -> Work:
-    """What one node does; a shape of None is an input that is left out."""
+    """Return the work of one node; a shape of None is an input that is left out."""
     node = helper.make_node(op, [], [], domain=domain, **attributes)
     return count_call(Call(node, _tensors(inputs), _tensors(outputs)))
 
 
 def macs(op: str, inputs: Sequence[Shape], outputs: Sequence[Shape], domain: str = "", **attributes: Any) -> int | None:
-    """Its multiply-accumulates."""
+    """Return its multiply-accumulates."""
     return work(op, inputs, outputs, domain, **attributes).macs
 
 
 def infer(built: onnx.ModelProto, folder: Path, shapes: Mapping[str, tuple[int, ...]] | None = None) -> CostProfile:
-    """A model's costs without a run."""
+    """Return a model's costs without a run."""
     return count(save(built, folder / "m.onnx"), shapes)
 
 
 def trace(built: onnx.ModelProto, folder: Path, **request: Any) -> CostProfile:
-    """A model's costs on the shapes of one run."""
+    """Return a model's costs on the shapes of one run."""
     return trace_file(save(built, folder / "m.onnx"), folder, **request)
 
 
 def trace_file(path: str, folder: Path, **request: Any) -> CostProfile:
-    """The same of a file."""
+    """Return the same for a file."""
     return carry_out({"path": path, "run_dir": str(folder), **request}, 1 << 34, TracedTrial)
 
 
 def by_op(profile: CostProfile, op: str) -> list[NodeCost]:
-    """The nodes of one operator."""
+    """Return the nodes of one operator."""
     return [node for node in profile.nodes if node.op == op]
 
 
 def require_sums(profile: CostProfile) -> None:
-    """Totals are what their nodes add up to, and every node is there once."""
+    """Assert that totals are the sums of their nodes, and that every node occurs once."""
     assert profile.macs == sum(node.macs or 0 for node in profile.nodes)
     assert profile.element_flops == sum(node.element_flops or 0 for node in profile.nodes)
     assert profile.parameters == sum(node.parameters for node in profile.nodes)

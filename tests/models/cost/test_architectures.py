@@ -1,4 +1,4 @@
-"""Whole networks against what is published of them."""
+"""Costs of well-known networks compared with published figures."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ PICTURE = (1, 3, 224, 224)
         (squeezenet, 0.349, 1.235),
     ],
 )
-def test_networks_cost_what_is_published(
+def test_network_costs_match_published_figures(
     tmp_path: Path, build: Callable[[Path], str], giga_macs: float, million_parameters: float
 ) -> None:
     path = build(tmp_path)
-    # Zeros are counted for as long as a user would wait, which a busy machine may need for half of the largest one.
+    # A fixed clock removes the time limit for zeros, which a busy machine exceeds on the largest network.
     profile = count_expansion(open_expansion(path), Path(path), Shapes({"x": PICTURE}), clock=lambda: 0.0)
     assert profile.macs == pytest.approx(giga_macs * 1e9, rel=1e-3)
     assert profile.parameters == pytest.approx(million_parameters * 1e6, rel=2e-3)
@@ -36,14 +36,14 @@ def test_networks_cost_what_is_published(
     require_sums(profile)
 
 
-def test_bert_base_costs_what_its_products_add_up_to(tmp_path: Path) -> None:
+def test_bert_base_costs_the_sum_of_its_products(tmp_path: Path) -> None:
     profile = count(bert_base(tmp_path), {"ids": (1, 128)})
     layer = 4 * 128 * 768**2 + 2 * 128**2 * 768 + 2 * 128 * 768 * 3072
     assert profile.macs == 12 * layer + 768**2
     assert profile.macs == pytest.approx(11.174e9, rel=1e-3)
 
 
-def test_batch_and_sequence_are_part_of_it(tmp_path: Path) -> None:
+def test_costs_scale_with_the_batch(tmp_path: Path) -> None:
     path = bert_base(tmp_path)
     one, four = count(path, {"ids": (1, 32)}), count(path, {"ids": (4, 32)})
     assert four.macs == 4 * one.macs

@@ -1,4 +1,4 @@
-"""Attention in its forms: queries by keys and scores by values, and the projection where it is part of the node."""
+"""Attention operators: queries by keys, scores by values, and the projection if the node includes it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PAST: Shape = (B, H, P, D)
         ([(B, H, S, D), (B, H, 9, D), (B, H, 9, 32)], {}, B * H * S * 9 * (D + 32)),
     ],
 )
-def test_attention_of_onnx(inputs: list[Shape], attributes: dict[str, Any], expected: int) -> None:
+def test_onnx_attention_macs_match_the_formula(inputs: list[Shape], attributes: dict[str, Any], expected: int) -> None:
     assert macs("Attention", inputs, [(B, S, H * D)], **attributes) == expected
 
 
@@ -38,18 +38,18 @@ def test_attention_of_onnx(inputs: list[Shape], attributes: dict[str, Any], expe
         ([*[(B, S, H * D)] * 3, None, None, None, PAST, PAST], WITH_PAST),
     ],
 )
-def test_multi_head_attention(inputs: list[Shape], expected: int) -> None:
+def test_multi_head_attention_macs_match_the_formula(inputs: list[Shape], expected: int) -> None:
     assert macs("MultiHeadAttention", inputs, [(B, S, H * D)], MICROSOFT, num_heads=H) == expected
 
 
 @pytest.mark.parametrize("op", ["Attention", "QAttention"])
-def test_the_projection_is_part_of_the_first_form(op: str) -> None:
+def test_fused_attention_macs_include_the_projection(op: str) -> None:
     found = work(op, [(B, S, 768), (768, 3 * 768), (3 * 768,)], [(B, S, 768)], MICROSOFT, num_heads=H)
     assert found.macs == B * S * 768 * 3 * 768 + SCORES
     assert found.integer == (op == "QAttention")
 
 
-def test_sizes_of_its_parts_may_differ() -> None:
+def test_attention_with_unequal_hidden_sizes_is_counted() -> None:
     sizes: dict[str, Any] = {"num_heads": 2, "qkv_hidden_sizes": [8, 8, 4]}
     found = macs("Attention", [(1, S, 16), (16, 20)], [(1, S, 4)], MICROSOFT, **sizes)
     assert found == S * 16 * 20 + S * S * (8 + 4)
@@ -58,14 +58,14 @@ def test_sizes_of_its_parts_may_differ() -> None:
 @pytest.mark.parametrize(
     "query", [[(B, S, H * D), (B, S, G * D), (B, S, G * D)], [(B, S, (H + 2 * G) * D), None, None]]
 )
-def test_grouped_queries_reach_as_far_as_the_keys_they_give_back(query: list[Shape]) -> None:
+def test_grouped_query_attention_length_comes_from_the_returned_keys(query: list[Shape]) -> None:
     heads: dict[str, Any] = {"num_heads": H, "kv_num_heads": G}
     told: list[Shape] = [(B, S, H * D), (B, G, S + P, D), (B, G, S + P, D)]
     assert macs("GroupQueryAttention", query, told, MICROSOFT, **heads) == WITH_PAST
     assert macs("GroupQueryAttention", [*query, PAST], told[:1], MICROSOFT, **heads) == WITH_PAST
 
 
-def test_a_past_that_is_a_buffer_of_the_longest_length_does_not_tell_how_far_it_reaches() -> None:
+def test_grouped_query_attention_with_a_shared_buffer_is_unknown() -> None:
     heads: dict[str, Any] = {"num_heads": H, "kv_num_heads": G}
     packed: list[Shape] = [(B, S, (H + 2 * G) * D), None, None]
     whole, more, none = (B, G, 4096, D), (B, G, P, D), (B, G, 0, D)
@@ -87,7 +87,7 @@ def test_a_past_that_is_a_buffer_of_the_longest_length_does_not_tell_how_far_it_
 @pytest.mark.parametrize(
     ("op", "domain"), [("Attention", ""), ("Attention", MICROSOFT), ("MultiHeadAttention", MICROSOFT)]
 )
-def test_without_its_heads_it_is_unknown(op: str, domain: str) -> None:
+def test_attention_without_a_head_count_is_unknown(op: str, domain: str) -> None:
     found = work(op, [(B, S, H * D)] * 3, [(B, S, H * D)], domain)
     assert found.macs is None
     assert "head" in found.why

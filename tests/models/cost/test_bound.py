@@ -1,4 +1,4 @@
-"""Counting ends at a limit, whatever a model asks for, and says at which."""
+"""Counting stops at a limit for any model and names that limit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 4])
 
 
 def nested(depth: int, callee: str = "") -> onnx.ModelProto:
-    """Functions that call the next one twice; the last one has a product, so that there are 2 ** (depth - 1)."""
+    """Return functions that each call the next one twice; the last has one product: 2 ** (depth - 1) in all."""
     functions = []
     for level in range(depth - 1):
         inner = f"f{level + 1}"
@@ -49,7 +49,7 @@ def nested(depth: int, callee: str = "") -> onnx.ModelProto:
 
 
 def looping(turns_: int | None = None) -> onnx.ModelProto:
-    """A loop without a limit that ends after so many turns, or never."""
+    """Return a loop without a limit that ends after the given number of turns, or never."""
     number = helper.make_tensor_value_info("i", TensorProto.INT64, [])
     go_on, goes_on = (helper.make_tensor_value_info(name, TensorProto.BOOL, []) for name in ("c", "co"))
     value, next_ = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, 4]) for name in ("v", "vo"))
@@ -71,7 +71,7 @@ def run(model: onnx.ModelProto, folder: Path, loop_s: float = 1000.0, **more: ob
     return carry_out(request, 1 << 34, partial(TracedTrial, **more))  # type: ignore[arg-type]
 
 
-def test_functions_that_expand_to_billions_are_counted_up_to_the_limit(tmp_path: Path) -> None:
+def test_functions_expanding_to_billions_are_counted_up_to_the_limit(tmp_path: Path) -> None:
     profile = run(nested(40), tmp_path)
     assert profile.bound == CountBound(NODES, MOST_NODES, MOST_NODES)
     assert profile.macs == MOST_NODES * _MACS and len(profile.nodes) == 1
@@ -85,12 +85,12 @@ def test_functions_below_the_limit_are_counted_whole(tmp_path: Path) -> None:
     assert profile.bound is None and profile.macs == 2**5 * _MACS and macs_words(profile) == "2.05 k"
 
 
-def test_a_function_that_calls_itself_stays_unknown(tmp_path: Path) -> None:
+def test_recursive_function_stays_unknown(tmp_path: Path) -> None:
     profile = infer(nested(3, callee="f0"), tmp_path)
     assert profile.bound is None and profile.nodes[0].macs is None
 
 
-def test_lengths_of_functions_are_counted_without_expanding_them() -> None:
+def test_function_lengths_are_counted_without_expansion() -> None:
     lengths = expanded_lengths(nested(5).functions)
     assert lengths is not None and lengths["c", "f0", ""] == 16 and lengths["c", "f4", ""] == 1
     assert expanded_lengths(nested(3, callee="f0").functions) is None
@@ -99,7 +99,7 @@ def test_lengths_of_functions_are_counted_without_expanding_them() -> None:
 
 
 @pytest.mark.parametrize("budget", [1, 3, 7, 15])
-def test_calls_are_left_out_behind_those_that_fit(budget: int) -> None:
+def test_calls_beyond_the_node_limit_stay_unexpanded(budget: int) -> None:
     model = nested(5)
     lengths = expanded_lengths(model.functions)
     assert lengths is not None and limit_calls(model, lengths, budget)
@@ -109,18 +109,18 @@ def test_calls_are_left_out_behind_those_that_fit(budget: int) -> None:
     assert not limit_calls(nested(5), lengths, 16)
 
 
-def test_an_endless_loop_is_ended_by_what_it_ran(tmp_path: Path) -> None:
+def test_endless_loop_is_stopped_and_counted_as_executed(tmp_path: Path) -> None:
     profile = run(looping(), tmp_path)
     assert profile.bound == CountBound(EXECUTED, MOST_EXECUTED, 3)
     assert macs_words(profile) == "at least 64" and profile.shapes_from.startswith(STATIC)
 
 
-def test_a_loop_that_ends_below_the_limit_is_counted_whole(tmp_path: Path) -> None:
+def test_loop_ending_below_the_limit_is_counted_whole(tmp_path: Path) -> None:
     profile = run(looping(500), tmp_path)
     assert profile.bound is None and profile.shapes_from == TRACED and profile.macs == 500 * _MACS
 
 
-def test_the_limit_of_a_loop_is_taken_back(tmp_path: Path) -> None:
+def test_loop_limit_is_removed_after_the_run(tmp_path: Path) -> None:
     expansion = expand(looping())
     before = expansion.model.SerializeToString(deterministic=True)
     with limited_loops(expansion) as limits:
@@ -129,7 +129,9 @@ def test_the_limit_of_a_loop_is_taken_back(tmp_path: Path) -> None:
     assert expansion.model.SerializeToString(deterministic=True) == before
 
 
-def test_a_loop_beyond_its_time_is_ended_between_two_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loop_beyond_its_time_limit_is_stopped_between_two_nodes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(turns, "MOST_EXECUTED", 1 << 40)
     ticks: Iterator[int] = numbers()
     profile = run(looping(), tmp_path, 5.0, clock=lambda: float(next(ticks)))
@@ -148,7 +150,7 @@ def test_a_loop_beyond_its_time_is_ended_between_two_nodes(tmp_path: Path, monke
         (CountBound(SECONDS, 2.5, 3), "counted up to 3 nodes: its loops did not end within 2.50 s"),
     ],
 )
-def test_both_doors_say_at_which_limit_counting_ended(bound: CountBound, said: str) -> None:
+def test_shell_and_dashboard_name_the_limit_that_ended_counting(bound: CountBound, said: str) -> None:
     assert bound_words(bound).startswith(said)
     nothing = CostProfile((), None, 1, {}, 0, 0, 0, 0, 0, 0, None, 0, STATIC, bound=bound)
     assert said.capitalize()[:30] in "\n".join(cost_lines(nothing, ProfileHeading()))

@@ -1,4 +1,4 @@
-"""Branches and loops: as often as a run or constants tell, and said where neither does."""
+"""Branches and loops: counted as a run or constants tell, and marked unknown where neither does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ONE = 4 * 4
 
 
 def loop(limit: str, going: str = "keep", *, grow: bool = False, rows: int | None = None) -> onnx.NodeProto:
-    """Multiplies what it carries; `going` is whether it goes on, `rows` what the body says of its state."""
+    """Return a loop that multiplies its state; `going` names its condition, `rows` the size its body declares."""
     nodes = [helper.make_node("Identity", [going], ["goes"])]
     if grow:
         nodes += [
@@ -46,7 +46,7 @@ def looping(limit: int, node: onnx.NodeProto, more: Sequence[onnx.TensorProto] =
     return model([node], [X], [Y], [SQUARE, weight("limit", np.array(limit, np.int64)), *more])
 
 
-def test_a_loop_counts_its_trips(tmp_path: Path) -> None:
+def test_loop_counts_its_trips(tmp_path: Path) -> None:
     built = looping(3, loop("limit", rows=2))
     for profile in (trace(built, tmp_path, batch=2), infer(built, tmp_path, {"x": (2, 4)})):
         (product,) = by_op(profile, "MatMul")
@@ -54,18 +54,18 @@ def test_a_loop_counts_its_trips(tmp_path: Path) -> None:
         assert product.id == "y/body/t"
         assert by_op(profile, "Loop")[0].macs == 0
         require_sums(profile)
-        # What shows them multiplies nothing once more.
+        # The nodes shown for it multiply nothing once more.
         assert sum(row.macs or 0 for row in cost_rows(profile)) == profile.macs
         assert sum(bar.amount or 0 for bar in summarize_costs(profile).bars) == profile.flops
 
 
-def test_every_trip_counts_as_large_as_it_is(tmp_path: Path) -> None:
+def test_loop_with_growing_state_counts_each_trip_at_its_size(tmp_path: Path) -> None:
     profile = trace(looping(3, loop("limit", grow=True)), tmp_path, batch=1)
     assert by_op(profile, "MatMul")[0].macs == (2 + 4 + 8) * ONE
     assert by_op(profile, "MatMul")[0].activation_bytes == 2 * (2 + 4 + 8) * 4 * 4
 
 
-def test_a_limit_that_is_not_known_is_said(tmp_path: Path) -> None:
+def test_loop_with_an_unknown_limit_is_marked_unknown(tmp_path: Path) -> None:
     built = model([loop("n", rows=2)], [X, tensor("n", I64, [])], [Y], [SQUARE])
     profile = infer(built, tmp_path, {"x": (2, 4), "n": ()})
     (product,) = by_op(profile, "MatMul")
@@ -76,7 +76,7 @@ def test_a_limit_that_is_not_known_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("going", "trips"), [("never", 1), ("always", 3)])
-def test_a_loop_that_may_stop_early(tmp_path: Path, going: str, trips: int) -> None:
+def test_loop_that_may_stop_early_counts_its_trips_in_a_run(tmp_path: Path, going: str, trips: int) -> None:
     held = [weight("never", np.array(False)), weight("always", np.array(True))]
     built = looping(3, loop("limit", going), held)
     assert by_op(trace(built, tmp_path, batch=1), "MatMul")[0].times == trips
@@ -84,19 +84,19 @@ def test_a_loop_that_may_stop_early(tmp_path: Path, going: str, trips: int) -> N
     assert guessed == (3 if going == "always" else None)
 
 
-def test_a_limit_beyond_all_measure_is_none(tmp_path: Path) -> None:
+def test_loop_with_the_largest_limit_counts_as_a_while_loop(tmp_path: Path) -> None:
     built = looping(2**63 - 1, loop("limit", rows=2))
     (product,) = by_op(infer(built, tmp_path, {"x": (2, 4)}), "MatMul")
     assert (product.times, product.macs) == (None, 2 * ONE), "a while loop is no loop of so many trips"
 
 
-def test_no_trip_costs_nothing(tmp_path: Path) -> None:
+def test_loop_without_trips_costs_nothing(tmp_path: Path) -> None:
     built = looping(0, loop("limit"))
     for profile in (trace(built, tmp_path, batch=1), infer(built, tmp_path, {"x": (1, 4)})):
         assert (by_op(profile, "MatMul")[0].times, profile.macs, profile.parameters) == (0, 0, 16)
 
 
-def test_a_loop_that_never_begins(tmp_path: Path) -> None:
+def test_loop_with_a_false_condition_costs_nothing(tmp_path: Path) -> None:
     node = loop("limit")
     node.input[1] = "never"
     built = looping(3, node, [weight("never", np.array(False))])
@@ -107,9 +107,9 @@ def test_a_loop_that_never_begins(tmp_path: Path) -> None:
     assert by_op(infer(asked, tmp_path, {"x": (1, 4), "open": ()}), "MatMul")[0].times is None
 
 
-# Attributes are written in the order of their names: "else" stands before "then".
+# Attributes are written in the order of their names: "else" comes before "then".
 def choice(inside: onnx.NodeProto | None = None) -> onnx.NodeProto:
-    """One product or two."""
+    """Return an If with one product in one branch and two in the other."""
     then = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["a"])], "then", [], [tensor("a", F32, None)])
     twice = [helper.make_node("MatMul", ["x", "w"], ["a"]), inside or helper.make_node("MatMul", ["a", "v"], ["b"])]
     other = helper.make_graph(twice, "else", [], [tensor("b", F32, None)])
@@ -124,7 +124,7 @@ def choosing(which: bool | None) -> onnx.ModelProto:
 
 
 @pytest.mark.parametrize(("which", "products"), [(True, [0, 0, 1]), (False, [1, 1, 0])])
-def test_a_run_tells_which_branch_is_taken(tmp_path: Path, which: bool, products: list[int]) -> None:
+def test_run_decides_which_branch_is_counted(tmp_path: Path, which: bool, products: list[int]) -> None:
     profile = trace(choosing(which), tmp_path, batch=1)
     assert [node.times for node in by_op(profile, "MatMul")] == products
     assert profile.macs == sum(products) * ONE
@@ -133,14 +133,14 @@ def test_a_run_tells_which_branch_is_taken(tmp_path: Path, which: bool, products
     require_sums(profile)
 
 
-def test_without_a_run_the_branch_counts_that_does_more(tmp_path: Path) -> None:
+def test_costlier_branch_is_counted_without_a_run(tmp_path: Path) -> None:
     profile = infer(choosing(None), tmp_path, {"x": (1, 4), "which": ()})
     assert [node.times for node in by_op(profile, "MatMul")] == [1, 1, 0]
     assert profile.macs == 2 * ONE
     require_sums(profile)
 
 
-def test_branches_within_branches(tmp_path: Path) -> None:
+def test_nested_branches_are_counted(tmp_path: Path) -> None:
     inner = choice()
     inner.output[0] = "b"
     for graph in (attribute.g for attribute in inner.attribute):
@@ -155,7 +155,7 @@ def test_branches_within_branches(tmp_path: Path) -> None:
         assert [node.id for node in profile.nodes] == [placed.id for placed in walk(built.graph)]
 
 
-def test_a_scan_runs_along_its_axis(tmp_path: Path) -> None:
+def test_scan_runs_along_its_axis(tmp_path: Path) -> None:
     body = helper.make_graph(
         [helper.make_node("MatMul", ["s", "w"], ["p"]), helper.make_node("Add", ["p", "row"], ["t"])],
         "body",
@@ -170,7 +170,7 @@ def test_a_scan_runs_along_its_axis(tmp_path: Path) -> None:
         assert profile.unknown == 0
 
 
-def test_what_a_branch_reads_from_outside_stays_alive_until_then(tmp_path: Path) -> None:
+def test_outer_tensor_read_in_a_branch_stays_alive_until_then(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("Relu", ["x"], ["kept"]),
         helper.make_node("Identity", ["x"], ["other"]),
@@ -188,7 +188,7 @@ def test_what_a_branch_reads_from_outside_stays_alive_until_then(tmp_path: Path)
         ),
     ]
     built = model(nodes, [tensor("x", F32, [1, 4])], [Y, tensor("wide", F32, None)], [weight("which", np.array(True))])
-    # wide, kept, what the branch makes of it and what comes out.
+    # wide, kept, the branch's tensor and the output.
     assert trace(built, tmp_path).peak_activation_bytes == (8 + 4 + 4 + 4) * 4
     # And no longer: of the last node's 16 + 12 elements, wide is 8 and y 4.
     built.graph.node.append(helper.make_node("Concat", ["wide", "y"], ["last"], axis=0))
@@ -196,7 +196,7 @@ def test_what_a_branch_reads_from_outside_stays_alive_until_then(tmp_path: Path)
     assert trace(built, tmp_path).peak_activation_bytes == (8 + 4 + 12) * 4
 
 
-def test_types_that_are_no_tensors_have_no_size(tmp_path: Path) -> None:
+def test_sequence_types_have_no_activation_size(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("SequenceConstruct", ["x", "x"], ["q"]),
         helper.make_node("ConcatFromSequence", ["q"], ["c"], axis=0),

@@ -1,4 +1,4 @@
-"""Whole models: weights counted once, what is computed beforehand, functions, and whatever a file may hold."""
+"""Whole models: weights counted once, constants folded, functions, and unusual files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_shapes_and_indices_are_no_parameters(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["constant", "folded", "filled", "sparse"])
-def test_weights_count_wherever_they_lie(tmp_path: Path, how: str) -> None:
+def test_weights_count_in_every_form_of_storage(tmp_path: Path, how: str) -> None:
     nodes = [helper.make_node("MatMul", ["x", "w"], ["y"])]
     held: list[onnx.TensorProto] = []
     if how == "constant":
@@ -74,13 +74,13 @@ def test_weights_count_wherever_they_lie(tmp_path: Path, how: str) -> None:
     assert {node.times for node in profile.nodes if node is not product} <= {0}
 
 
-def test_a_state_of_zeros_is_no_weight(tmp_path: Path) -> None:
+def test_state_of_zeros_is_no_weight(tmp_path: Path) -> None:
     nodes = [helper.make_node("ConstantOfShape", ["s"], ["w"]), helper.make_node("Add", ["x", "w"], ["y"])]
     built = model(nodes, [X], [Y], [weight("s", np.array([8, 8], np.int64))])
     assert infer(built, tmp_path, {"x": (8, 8)}).parameters == 0
 
 
-def test_zeros_are_those_of_each_weight(tmp_path: Path) -> None:
+def test_zeros_are_counted_for_each_weight(tmp_path: Path) -> None:
     nodes = [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("MatMul", ["h", "v"], ["y"])]
     pruned = np.ones((8, 8), np.float32)
     pruned[:, :3] = -0.0
@@ -99,8 +99,8 @@ def test_zeros_are_counted_within_a_budget(tmp_path: Path) -> None:
     assert "more than 1 s" in late.notes()[0]
 
 
-def test_peak_is_what_is_alive_at_once(tmp_path: Path) -> None:
-    # a lives until the last node; b ends where c begins.
+def test_peak_activations_are_those_alive_at_once(tmp_path: Path) -> None:
+    # a lives until the last node; b ends at the start of c.
     nodes = [
         helper.make_node("Relu", ["x"], ["a"]),
         helper.make_node("Relu", ["a"], ["b"]),
@@ -112,7 +112,7 @@ def test_peak_is_what_is_alive_at_once(tmp_path: Path) -> None:
     assert profile.activation_bytes == (16 + 16 + 16 + 32) * 4
 
 
-def test_a_call_of_a_function_costs_what_is_in_it(tmp_path: Path) -> None:
+def test_function_call_costs_the_nodes_in_it(tmp_path: Path) -> None:
     inner = helper.make_function(
         "own", "Twice", ["a", "b"], ["d"],
         [helper.make_node("MatMul", ["a", "b"], ["c"]), helper.make_node("MatMul", ["c", "b"], ["d"])],
@@ -142,7 +142,7 @@ def test_a_call_of_a_function_costs_what_is_in_it(tmp_path: Path) -> None:
         require_sums(profile)
 
 
-def test_a_function_of_one_node_is_called_what_the_file_calls_it(tmp_path: Path) -> None:
+def test_function_of_one_node_keeps_the_name_in_the_file(tmp_path: Path) -> None:
     body = helper.make_function(
         "own", "Only", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])], [helper.make_opsetid("", 17)]
     )
@@ -153,7 +153,7 @@ def test_a_function_of_one_node_is_called_what_the_file_calls_it(tmp_path: Path)
     assert (node.op, node.name, node.element_flops) == ("own.Only", "only", 24)
 
 
-def test_forms_of_a_function_are_told_apart(tmp_path: Path) -> None:
+def test_overloads_of_a_function_are_told_apart(tmp_path: Path) -> None:
     nodes, functions = [], []
     for form, read, made, ops in (("short", "x", "h", ["Relu"]), ("long", "h", "k", ["Relu", "Tanh", "Neg"])):
         names = ["a", *(f"t{n}" for n in range(1, len(ops))), "b"]
@@ -171,7 +171,7 @@ def test_forms_of_a_function_are_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("trouble", ["calls itself", "another opset", "no nodes"])
-def test_a_function_that_cannot_be_taken_apart_is_unknown(tmp_path: Path, trouble: str) -> None:
+def test_function_that_cannot_be_expanded_is_unknown(tmp_path: Path, trouble: str) -> None:
     body = helper.make_node("Again" if trouble == "calls itself" else "Relu", ["a"], ["b"], domain="own")
     opsets = [helper.make_opsetid("", 12 if trouble == "another opset" else 17), helper.make_opsetid("own", 1)]
     built = model([helper.make_node("Again", ["x"], ["y"], domain="own")], [X], [Y])
@@ -183,7 +183,7 @@ def test_a_function_that_cannot_be_taken_apart_is_unknown(tmp_path: Path, troubl
     assert node.why
 
 
-def test_an_unknown_operator_is_shown_and_not_added(tmp_path: Path) -> None:
+def test_unknown_operator_is_shown_and_not_added(tmp_path: Path) -> None:
     nodes = [helper.make_node("Mystery", ["x"], ["h"], domain="own"), helper.make_node("MatMul", ["x", "w"], ["y"])]
     built = model(nodes, [X], [Y], [square()])
     built.opset_import.append(helper.make_opsetid("own", 1))
@@ -194,7 +194,7 @@ def test_an_unknown_operator_is_shown_and_not_added(tmp_path: Path) -> None:
     assert profile.macs == 128
 
 
-def test_models_of_constants_or_without_weights(tmp_path: Path) -> None:
+def test_constant_model_and_model_without_weights_are_counted(tmp_path: Path) -> None:
     constant = [helper.make_node("MatMul", ["w", "w"], ["y"])]
     for profile in (
         infer(model(constant, [], [Y], [square()]), tmp_path),
@@ -208,7 +208,7 @@ def test_models_of_constants_or_without_weights(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("names", [["", ""], ["same", "same"], ['a"b\n\\', "\x1b]0;x\x07"], ["a_kernel_time", "a"]])
-def test_names_of_nodes_do_not_matter(tmp_path: Path, names: list[str]) -> None:
+def test_node_names_do_not_change_the_count(tmp_path: Path, names: list[str]) -> None:
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["h"], name=names[0]),
         helper.make_node("Relu", ["h"], ["y"], name=names[1]),
@@ -219,7 +219,7 @@ def test_names_of_nodes_do_not_matter(tmp_path: Path, names: list[str]) -> None:
     assert [(node.macs, node.element_flops) for node in profile.nodes] == [(128, 0), (0, 16)]
 
 
-def test_weights_beside_a_model_of_nameless_nodes_stay_where_they_are(tmp_path: Path) -> None:
+def test_external_weights_of_unnamed_nodes_are_left_in_place(tmp_path: Path) -> None:
     built = model([helper.make_node("MatMul", ["x", "w"], ["y"])], [X], [Y], [square(side=8)])
     path = str(tmp_path / "m.onnx")
     onnx.save(built, path, save_as_external_data=True, location="m.data", size_threshold=0)
@@ -229,7 +229,7 @@ def test_weights_beside_a_model_of_nameless_nodes_stay_where_they_are(tmp_path: 
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-def test_weights_behind_the_links_of_a_download_cache(tmp_path: Path) -> None:
+def test_external_weights_behind_cache_links_are_counted(tmp_path: Path) -> None:
     built = model([helper.make_node("MatMul", ["x", "w"], ["y"])], [X], [Y], [square()])
     blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshot"
     for folder in (blobs, snapshot):
@@ -242,7 +242,7 @@ def test_weights_behind_the_links_of_a_download_cache(tmp_path: Path) -> None:
     assert profile.shapes_from == TRACED
 
 
-def test_missing_weights_leave_the_shapes(tmp_path: Path) -> None:
+def test_missing_external_weights_still_allow_shapes(tmp_path: Path) -> None:
     built = model([helper.make_node("MatMul", ["x", "w"], ["y"])], [X], [Y], [square(side=8)])
     path = str(tmp_path / "m.onnx")
     onnx.save(built, path, save_as_external_data=True, location="m.data", size_threshold=0)
@@ -253,7 +253,7 @@ def test_missing_weights_leave_the_shapes(tmp_path: Path) -> None:
     assert any("m.data" in note for note in profile.notes)
 
 
-def test_an_ort_file_has_no_nodes_to_count(tmp_path: Path) -> None:
+def test_ort_file_is_refused_because_it_has_no_nodes(tmp_path: Path) -> None:
     path = tmp_path / "m.ort"
     path.write_bytes(b"\x00\x00\x00\x00ORTM" + bytes(64))
     with pytest.raises(ModelError, match=r"\.ort file") as caught:
@@ -261,7 +261,7 @@ def test_an_ort_file_has_no_nodes_to_count(tmp_path: Path) -> None:
     assert ".onnx" in caught.value.hint
 
 
-def test_shapes_that_follow_the_data_come_from_the_run(tmp_path: Path) -> None:
+def test_data_dependent_shapes_come_from_the_run(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("NonZero", ["x"], ["places"]),
         helper.make_node("Transpose", ["places"], ["rows"]),
@@ -275,7 +275,7 @@ def test_shapes_that_follow_the_data_come_from_the_run(tmp_path: Path) -> None:
     assert (by_op(guessed, "MatMul")[0].macs, guessed.unknown) == (None, 4)
 
 
-def test_bytes_are_those_of_the_models_types_and_not_of_what_the_engine_converts_to(tmp_path: Path) -> None:
+def test_bytes_use_the_models_types_not_the_engines_conversions(tmp_path: Path) -> None:
     nodes = [helper.make_node("Erf", ["x"], ["h"]), helper.make_node("Relu", ["h"], ["y"])]
     built = model(nodes, [tensor("x", F16, [4, 8])], [tensor("y", F16, None)])
     profile = trace(built, tmp_path)
@@ -288,19 +288,19 @@ def _chain(length: int) -> onnx.ModelProto:
     return model(nodes, [tensor("t0", F32, ["batch", 2])], [tensor(f"t{length}", F32, None)], [square(side=2)])
 
 
-def test_5000_nodes(tmp_path: Path) -> None:
+def test_model_of_5000_nodes_is_counted(tmp_path: Path) -> None:
     profile = trace(_chain(5000), tmp_path, batch=3)
     assert (len(profile.nodes), profile.macs, profile.parameters) == (5000, 5000 * 12, 4)
     require_sums(profile)
 
 
 @pytest.mark.slow
-def test_60000_nodes(tmp_path: Path) -> None:
+def test_model_of_60000_nodes_is_counted(tmp_path: Path) -> None:
     for profile in (trace(_chain(60_000), tmp_path, batch=1), infer(_chain(60_000), tmp_path, {"t0": (1, 2)})):
         assert (len(profile.nodes), profile.macs) == (60_000, 60_000 * 4)
 
 
-def test_a_thousand_constants_in_a_row_are_followed_without_end(tmp_path: Path) -> None:
+def test_chain_of_a_thousand_constants_is_followed(tmp_path: Path) -> None:
     held = [square(f"w{n}", side=2) for n in range(1000)]
     nodes = [helper.make_node("Add", [f"t{n}" if n else "w0", f"w{n}"], [f"t{n + 1}"]) for n in range(1000)]
     nodes.append(helper.make_node("MatMul", ["x", "t1000"], ["y"]))
@@ -314,7 +314,7 @@ LAYERS = st.lists(st.sampled_from(["MatMul", "Relu", "Softmax", "Conv", "Transpo
 
 @settings(max_examples=25, deadline=None)
 @given(LAYERS, st.integers(1, 3))
-def test_sums_hold_and_the_batch_doubles_what_depends_on_it(
+def test_totals_are_sums_and_scale_with_the_batch(
     tmp_path_factory: pytest.TempPathFactory, layers: list[str], batch: int
 ) -> None:
     folder = tmp_path_factory.mktemp("made")
@@ -359,8 +359,8 @@ def _stack(layers: list[str]) -> onnx.ModelProto:
     return model(nodes, inputs, [tensor(at, F32, ["batch", None, None, None])], held)
 
 
-def test_nodes_that_the_engine_drops_are_there(tmp_path: Path) -> None:
-    # There and back: ONNX Runtime runs neither, even without optimization.
+def test_nodes_dropped_by_the_engine_are_counted(tmp_path: Path) -> None:
+    # ONNX Runtime runs neither cast, even without optimization.
     nodes = [
         helper.make_node("Neg", ["i"], ["n"]),
         helper.make_node("Cast", ["n"], ["a"], to=I64),
@@ -373,12 +373,12 @@ def test_nodes_that_the_engine_drops_are_there(tmp_path: Path) -> None:
     assert [node.activation_bytes for node in profile.nodes] == [40, 60, 60, 40]
 
 
-def test_a_directory_holds_a_model_too(tmp_path: Path) -> None:
+def test_directory_with_a_model_is_counted(tmp_path: Path) -> None:
     save(model([helper.make_node("Relu", ["x"], ["y"])], [X], [Y]), tmp_path / "model.onnx")
     assert trace_file(str(tmp_path), tmp_path, batch=4).element_flops == 32
 
 
-def test_integers_of_64_bits_are_data_like_any(tmp_path: Path) -> None:
+def test_activations_of_64_bit_integers_are_counted(tmp_path: Path) -> None:
     built = model(
         [helper.make_node("Add", ["i", "i"], ["y"])], [tensor("i", I64, [5])], [tensor("y", TensorProto.INT64, None)]
     )

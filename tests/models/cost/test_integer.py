@@ -1,4 +1,4 @@
-"""Products of integers: in their own operators, packed, and between DequantizeLinear and QuantizeLinear."""
+"""Integer products: in their own operators, packed, and between DequantizeLinear and QuantizeLinear."""
 
 from __future__ import annotations
 
@@ -32,12 +32,14 @@ MATMUL_MACS = 40 * 32 * 6
         ("QGemm", MICROSOFT, [(40, 32), ONE, ONE, B, ONE, ONE, (6,)], (40, 6), MATMUL_MACS),
     ],
 )
-def test_integer_forms(op: str, domain: str, inputs: list[Shape], output: Shape, expected: int) -> None:
+def test_integer_operator_macs_are_marked_as_integer(
+    op: str, domain: str, inputs: list[Shape], output: Shape, expected: int
+) -> None:
     found = work(op, inputs, [output], domain)
     assert (found.macs, found.integer) == (expected, True)
 
 
-def test_packed_weights_are_as_large_as_their_attributes_say() -> None:
+def test_packed_weight_size_comes_from_its_attributes() -> None:
     found = work("MatMulNBits", [(4, 10, 32), (6, 1, 16), (6,)], [C], MICROSOFT, K=32, N=6, bits=4, block_size=32)
     assert (found.macs, found.integer) == (MATMUL_MACS, False)
     assert work("MatMulNBits", [(4, 10, 33), (6, 1, 16), (6,)], [C], MICROSOFT, K=32, N=6).macs is None
@@ -52,7 +54,7 @@ def _pair(x: str, name: str, dtype: type) -> list[onnx.NodeProto]:
 
 
 def _qdq(zero_point: int = 0, weights: np.ndarray | None = None, shift: bool = True) -> onnx.ModelProto:
-    """A Gemm between pairs, its weight and bias stored as integers."""
+    """Return a Gemm between pairs, its weight and bias stored as integers."""
     array = np.ones((8, 4), np.uint8) if weights is None else weights
     nodes = [
         *_pair("x", "x", np.uint8),
@@ -73,7 +75,7 @@ def _qdq(zero_point: int = 0, weights: np.ndarray | None = None, shift: bool = T
 
 
 @pytest.mark.parametrize("count", [infer, trace])
-def test_a_product_between_pairs_is_of_integers(tmp_path: Path, count: object) -> None:
+def test_product_between_quantize_pairs_is_an_integer_product(tmp_path: Path, count: object) -> None:
     profile = infer(_qdq(), tmp_path, {"x": (3, 8)}) if count is infer else trace(_qdq(), tmp_path, batch=3)
     (gemm,) = by_op(profile, "Gemm")
     assert (gemm.macs, gemm.integer) == (3 * 8 * 4, True)
@@ -81,7 +83,7 @@ def test_a_product_between_pairs_is_of_integers(tmp_path: Path, count: object) -
 
 
 @pytest.mark.parametrize(("number", "name"), [(0, "x"), (1, "v")])
-def test_a_product_with_floats_is_not(tmp_path: Path, number: int, name: str) -> None:
+def test_product_with_a_float_operand_is_no_integer_product(tmp_path: Path, number: int, name: str) -> None:
     built = _qdq()
     built.graph.initializer.append(weight("v", np.ones((8, 4), np.float32)))
     built.graph.node[4].input[number] = name
@@ -89,7 +91,7 @@ def test_a_product_with_floats_is_not(tmp_path: Path, number: int, name: str) ->
     assert not gemm.integer
 
 
-def test_weights_belong_to_the_product_and_scales_to_nobody(tmp_path: Path) -> None:
+def test_weights_count_for_the_product_and_scales_for_no_node(tmp_path: Path) -> None:
     profile = trace(_qdq(), tmp_path, batch=3)
     (gemm,) = by_op(profile, "Gemm")
     assert gemm.parameters == profile.parameters == 8 * 4 + 4
@@ -99,7 +101,7 @@ def test_weights_belong_to_the_product_and_scales_to_nobody(tmp_path: Path) -> N
     assert [node.why for node in folded] == ["depends on constants alone: computed beforehand"] * 2
 
 
-def test_zero_is_what_the_zero_point_says(tmp_path: Path) -> None:
+def test_zeros_of_a_quantized_weight_equal_its_zero_point(tmp_path: Path) -> None:
     array = np.array([[0, 128, 128, 5]] * 8, np.uint8)
     assert by_op(infer(_qdq(128, array), tmp_path, {"x": (1, 8)}), "Gemm")[0].zeros == 16 + 4
     assert by_op(infer(_qdq(0, array), tmp_path, {"x": (1, 8)}), "Gemm")[0].zeros == 8 + 4
@@ -115,7 +117,7 @@ def test_zero_is_what_the_zero_point_says(tmp_path: Path) -> None:
         (TensorProto.INT16, np.array([-2, -2, 0, 1, 2, 3, 4, 5, 254], "<i2").tobytes(), -2, 2),
     ],
 )
-def test_zero_is_what_the_zero_point_says_in_every_width(
+def test_zeros_equal_the_zero_point_in_every_width(
     tmp_path: Path, kind: int, raw: bytes, zero_point: int, zeros: int
 ) -> None:
     held = TensorProto(name="w", data_type=kind, dims=[3, 3], raw_data=raw)
@@ -131,7 +133,7 @@ def test_zero_is_what_the_zero_point_says_in_every_width(
 
 
 @pytest.mark.parametrize(("bits", "parameters"), [(None, 2 * 10 * 32), (8, 10 * 32), (2, 4 * 10 * 32)])
-def test_a_table_in_blocks_counts_as_what_it_holds_without_its_scales(
+def test_block_quantized_table_counts_its_values_without_scales(
     tmp_path: Path, bits: int | None, parameters: int
 ) -> None:
     node = helper.make_node("GatherBlockQuantized", ["w", "i", "s"], ["y"], domain=MICROSOFT, block_size=16, bits=bits)
@@ -152,7 +154,7 @@ def test_scales_between_integers_are_no_parameters(tmp_path: Path) -> None:
     assert profile.parameters == 0 and profile.weight_bytes == 9
 
 
-def test_packed_weights_count_as_what_they_hold(tmp_path: Path) -> None:
+def test_packed_weights_count_the_values_they_hold(tmp_path: Path) -> None:
     node = helper.make_node("MatMulNBits", ["x", "w", "s"], ["y"], domain=MICROSOFT, K=32, N=6, bits=4, block_size=32)
     held = [weight("w", np.zeros((6, 1, 16), np.uint8)), weight("s", np.ones(6, np.float32))]
     built = model([node], [tensor("x", F32, [4, 32])], [tensor("y", F32, None)], held)
@@ -161,7 +163,7 @@ def test_packed_weights_count_as_what_they_hold(tmp_path: Path) -> None:
     assert (found.macs, found.parameters, found.zeros, found.weight_bytes) == (4 * 32 * 6, 32 * 6, 0, 96 + 24)
 
 
-def test_four_bits_take_half_a_byte(tmp_path: Path) -> None:
+def test_four_bit_weights_take_half_a_byte(tmp_path: Path) -> None:
     held = TensorProto(name="w", data_type=TensorProto.INT4, dims=[3, 3], raw_data=b"\x10\x10\x10\x10\x01")
     node = helper.make_node("DequantizeLinear", ["w", "s"], ["d"])
     nodes = [node, helper.make_node("MatMul", ["x", "d"], ["y"])]

@@ -1,4 +1,4 @@
-"""Multiply-accumulates against products written out by hand, and against loops that count them one by one."""
+"""Multiply-accumulates compared with products written by hand and with counting loops."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.models.cost.support import macs, work
 SIDE = 56
 
 
-def test_group_counts_once() -> None:
+def test_grouped_convolution_counts_each_group_once() -> None:
     x, w = (1, 64, SIDE, SIDE), (64, 1, 3, 3)
     assert macs("Conv", [x, w], [x], group=64) == 1_806_336
 
@@ -28,16 +28,16 @@ def test_convolution_counts_batch_and_channels(batch: int) -> None:
     assert found.element_flops == batch * 64 * 112 * 112  # the bias
 
 
-def test_convolution_of_one_and_three_dims() -> None:
+def test_convolution_with_one_and_three_dims_is_counted() -> None:
     assert macs("Conv", [(1, 4, 10), (8, 4, 3)], [(1, 8, 8)]) == 8 * 8 * 12
     assert macs("Conv", [(1, 2, 5, 5, 5), (3, 2, 2, 2, 2)], [(1, 3, 4, 4, 4)]) == 3 * 64 * 16
 
 
-def test_transposed_convolution_counts_what_comes_in() -> None:
+def test_transposed_convolution_counts_its_inputs() -> None:
     assert macs("ConvTranspose", [(2, 16, 8, 8), (16, 4, 3, 3)], [(2, 8, 17, 17)], group=2) == 2 * 16 * 64 * 4 * 9
 
 
-def test_deformable_convolution_samples_beside_its_products() -> None:
+def test_deformable_convolution_adds_sampling_to_its_products() -> None:
     found = work("DeformConv", [(1, 4, 8, 8), (6, 4, 3, 3), (1, 18, 6, 6)], [(1, 6, 6, 6)])
     assert found.macs == 6 * 36 * 36
     assert found.element_flops == 8 * 4 * 36 * 9
@@ -67,12 +67,12 @@ def test_gemm_counts_its_rows(a: tuple[int, ...], b: tuple[int, ...], turned: di
         ((0, 4), (4, 5), 0),
     ],
 )
-def test_matmul(a: tuple[int, ...], b: tuple[int, ...], expected: int) -> None:
+def test_matmul_macs_match_products_by_hand(a: tuple[int, ...], b: tuple[int, ...], expected: int) -> None:
     assert macs("MatMul", [a, b], [None]) == expected
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.lists(st.integers(1, 3), max_size=2))
-def test_matmul_is_outputs_times_depth(rows: int, depth: int, columns: int, batch: list[int]) -> None:
+def test_matmul_macs_are_outputs_times_depth(rows: int, depth: int, columns: int, batch: list[int]) -> None:
     a, b = (*batch, rows, depth), (depth, columns)
     out = np.matmul(np.zeros(a), np.zeros(b)).shape
     assert macs("MatMul", [a, b], [out]) == math.prod(out) * depth
@@ -91,13 +91,15 @@ def test_matmul_is_outputs_times_depth(rows: int, depth: int, columns: int, batc
         ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 5)], 2 * 3 * 4 + 2 * 4 * 5, 0),
     ],
 )
-def test_einsum(equation: str, shapes: list[tuple[int, ...]], expected: int, element: int) -> None:
+def test_einsum_macs_match_products_by_hand(
+    equation: str, shapes: list[tuple[int, ...]], expected: int, element: int
+) -> None:
     found = work("Einsum", shapes, [(1,)], equation=equation)
     assert (found.macs, found.element_flops) == (expected, element)
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True), st.data())
-def test_einsum_of_two_is_every_combination_of_labels(left: list[str], data: st.DataObject) -> None:
+def test_einsum_of_two_counts_every_combination_of_labels(left: list[str], data: st.DataObject) -> None:
     sizes = {"a": 2, "b": 3, "c": 4, "d": 5}
     right = data.draw(st.lists(st.sampled_from("abcd"), min_size=1, max_size=3, unique=True))
     labels = sorted({*left, *right})
@@ -114,7 +116,7 @@ def test_einsum_of_two_is_every_combination_of_labels(left: list[str], data: st.
 
 
 @pytest.mark.parametrize("equation", ["ij,jk->ik", "ijk->i", "", "->", "...,..."])
-def test_an_equation_that_does_not_fit_is_unknown(equation: str) -> None:
+def test_einsum_with_an_invalid_equation_is_unknown(equation: str) -> None:
     found = work("Einsum", [(3, 4), (4, 5), (1,)], [(3, 5)], equation=equation)
     assert found.macs is None
     assert found.why

@@ -1,4 +1,4 @@
-"""Recurrent layers: gates x (what comes in + what is remembered), for each step and direction."""
+"""Recurrent layers: gates x (inputs + state), for each step and direction."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from tests.models.cost.support import MICROSOFT, macs, work
 
 @pytest.mark.parametrize(("op", "gates"), [("LSTM", 4), ("GRU", 3), ("RNN", 1)])
 @pytest.mark.parametrize("directions", [1, 2])
-def test_gates_and_directions(op: str, gates: int, directions: int) -> None:
+def test_recurrent_layers_count_gates_and_directions(op: str, gates: int, directions: int) -> None:
     inputs = [(10, 3, 20), (directions, gates * 8, 20), (directions, gates * 8, 8)]
     assert macs(op, inputs, [None]) == 10 * 3 * directions * gates * 8 * (20 + 8)
 
 
-def test_weights_of_8_bits_lie_the_other_way_round() -> None:
+def test_eight_bit_lstm_weights_are_read_transposed() -> None:
     found = work("DynamicQuantizeLSTM", [(10, 3, 20), (1, 20, 32), (1, 8, 32)], [None], MICROSOFT)
     assert (found.macs, found.integer) == (10 * 3 * 32 * 28, True)
 
 
-def test_weights_that_do_not_fit_are_unknown() -> None:
+def test_recurrent_weights_of_the_wrong_size_are_unknown() -> None:
     assert macs("LSTM", [(10, 3, 20), (1, 30, 20), (1, 32, 8)], [None]) is None

@@ -1,4 +1,4 @@
-"""What is read of a profiler's file, and what is asked of a run."""
+"""Reading a profiler's file, and requests for a traced run."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def write(path: Path, *events: Any) -> Path:
     return path
 
 
-def test_the_last_whole_run_counts(tmp_path: Path) -> None:
-    # A first run; one that failed half-way and so has no end; the last one, in which a runs twice.
+def test_last_complete_run_is_counted(tmp_path: Path) -> None:
+    # A first run; a failed one without an end; the last one, in which a runs twice.
     events = [node("a", 1), node("b", 2), run(0, 9), node("a", 20), node("a", 31), node("a", 32, 3), run(30, 9)]
     found = read_profile(write(tmp_path / "p.json", *events))
     assert (found.times("a"), found.times("b"), found.events) == (2, 0, 2)
@@ -52,20 +52,20 @@ def test_the_last_whole_run_counts(tmp_path: Path) -> None:
     ]
 
 
-def test_a_broken_line_is_of_nobody(tmp_path: Path) -> None:
+def test_broken_profile_line_is_skipped(tmp_path: Path) -> None:
     broken = '{"cat" : "Node", "name" : "InsertedPrecisionFreeCast_a"b_kernel_time", "ts" : 2}'
     found = read_profile(write(tmp_path / "p.json", node("a", 1), broken, '[1, "Node"]', run(0, 9)))
     assert (found.times("a"), found.events, found.is_converted) == (1, 1, True)
 
 
-def test_an_endless_variety_of_shapes_is_bounded(tmp_path: Path) -> None:
+def test_number_of_shape_variants_is_bounded(tmp_path: Path) -> None:
     events = [node("a", n, n) for n in range(MOST_VARIANTS + 50)]
     found = read_profile(write(tmp_path / "p.json", *events, run(0, 10_000)))
     assert (len(found.variants["a"]), found.times("a")) == (MOST_VARIANTS, MOST_VARIANTS + 50)
 
 
 class _Cut(TracedTrial):
-    """Of a model whose loops turn so often that the profiler is full before the run is over."""
+    """A trial of a model whose loops turn so often that the profiler is full before the run is over."""
 
     def end(self) -> str | None:
         path = super().end()
@@ -75,7 +75,7 @@ class _Cut(TracedTrial):
         return path
 
 
-def test_a_profile_that_was_cut_tells_of_no_run_and_that_is_said(
+def test_truncated_profile_falls_back_to_static_shapes_with_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     request = {"path": product(tmp_path), "run_dir": str(tmp_path)}
@@ -93,21 +93,21 @@ def product(folder: Path) -> str:
     return save(model(nodes, inputs, outputs, [weight("w", np.ones((4, 3), np.float32))]), folder / "m.onnx")
 
 
-def test_dims_and_batch_are_those_asked_for(tmp_path: Path) -> None:
+def test_request_sets_dims_and_batch(tmp_path: Path) -> None:
     request = {"path": product(tmp_path), "run_dir": str(tmp_path), "batch": 5, "dims": {"rows": 7}}
     for more in ({}, {"static": True}):
         profile = carry_out({**request, **more}, ROOM, TracedTrial)
         assert (profile.batch, profile.items, profile.dims, profile.macs) == (5, 5, {"rows": 7}, 5 * 7 * 12)
 
 
-def test_a_spec_says_the_same(tmp_path: Path) -> None:
+def test_request_with_a_spec_sets_dims_and_batch(tmp_path: Path) -> None:
     path = product(tmp_path)
     spec = make_spec(path, batches=(2,), dims=(("rows", (3,)),))
     profile = carry_out({"path": path, "run_dir": str(tmp_path), "spec": to_plain(spec)}, ROOM, TracedTrial)
     assert profile.macs == 2 * 3 * 12
 
 
-def test_a_dim_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_request_with_an_unknown_dim_is_refused(tmp_path: Path) -> None:
     for more in ({}, {"static": True}):
         request = {"path": product(tmp_path), "run_dir": str(tmp_path), "dims": {"columns": 7}, **more}
         with pytest.raises(UsageError, match="columns"):
@@ -121,7 +121,7 @@ def point(folder: Path, rows: int) -> Point:
     return Point("m0p0", 0, 1, 1, {"rows": rows}, {}, fed, str(bundle), 1, Reference(None, None, None))
 
 
-def test_the_inputs_of_a_point_are_used_and_left_alone(tmp_path: Path) -> None:
+def test_inputs_of_a_point_are_used_and_left_unchanged(tmp_path: Path) -> None:
     request = {"path": product(tmp_path), "run_dir": str(tmp_path), "point": to_plain(point(tmp_path, 9))}
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     profile = carry_out(request, ROOM, TracedTrial)
@@ -129,7 +129,7 @@ def test_the_inputs_of_a_point_are_used_and_left_alone(tmp_path: Path) -> None:
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_point_whose_inputs_are_gone_still_tells_their_shapes(tmp_path: Path) -> None:
+def test_point_without_its_inputs_still_gives_their_shapes(tmp_path: Path) -> None:
     given = point(tmp_path, 9)
     (tmp_path / "m0p0.npz").unlink()
     request = {"path": product(tmp_path), "run_dir": str(tmp_path), "point": to_plain(given)}
@@ -138,7 +138,7 @@ def test_a_point_whose_inputs_are_gone_still_tells_their_shapes(tmp_path: Path) 
     assert profile.macs == 9 * 12
 
 
-def test_nothing_is_left_behind(tmp_path: Path) -> None:
+def test_trace_leaves_no_files_behind(tmp_path: Path) -> None:
     path = product(tmp_path)
     run_dir = tmp_path / "run"
     run_dir.mkdir()

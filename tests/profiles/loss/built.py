@@ -1,4 +1,4 @@
-"""Small models with layers whose loss is known, and a sweep over them in this process."""
+"""Small models with layers of known loss, and a sweep over them in this process."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tuibench.profiles.loss.weight import WeightReader
 
 
 def random(*shape: int, seed: int = 0) -> Array:
-    """Weights as they come out of training: around zero."""
+    """Return weights around zero, as training leaves them."""
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
 def linear(matrix: Array, name: str = "w") -> onnx.ModelProto:
-    """y = x @ matrix."""
+    """Return a model of y = x @ matrix."""
     rows, columns = matrix.shape
     node = helper.make_node("MatMul", ["x", name], ["y"], name="product")
     held = [weight(name, matrix)]
@@ -35,7 +35,9 @@ def linear(matrix: Array, name: str = "w") -> onnx.ModelProto:
 
 
 def convolutions() -> onnx.ModelProto:
-    """Convolution, batch normalization, a transposed one in two groups, and a product with a transposed weight."""
+    """Return a convolution, batch normalization, a transposed convolution in two groups, and a product with a
+    transposed weight.
+    """
     nodes = [
         helper.make_node("Conv", ["x", "k"], ["a"], name="conv", pads=[1, 1, 1, 1]),
         helper.make_node("BatchNormalization", ["a", "s", "b", "m", "v"], ["n"]),
@@ -55,7 +57,7 @@ def convolutions() -> onnx.ModelProto:
 
 
 def quantized() -> tuple[onnx.ModelProto, Array]:
-    """A product with an int8 weight behind DequantizeLinear, a scale and a zero point for each channel."""
+    """Return a product with an int8 weight behind DequantizeLinear, a scale and a zero point for each channel."""
     stored = np.array([[3, 10], [-50, 11], [2, 110], [90, -80]], np.int8)
     scale, zero = np.array([0.5, 0.25], np.float32), np.array([2, 10], np.int8)
     nodes = [
@@ -68,7 +70,9 @@ def quantized() -> tuple[onnx.ModelProto, Array]:
 
 
 def branching() -> onnx.ModelProto:
-    """An If whose branches have a weight of the same name each, one as an initializer, the other as a Constant."""
+    """Return an If whose branches have a weight of the same name each, one as an initializer, the other as a
+    Constant.
+    """
 
     def branch(number: int) -> onnx.GraphProto:
         held = weight("w", random(3, 2, seed=number))
@@ -87,12 +91,12 @@ def layers_of(built: onnx.ModelProto) -> tuple[Layer, ...]:
 
 
 def reader() -> WeightReader:
-    """For models whose weights lie in them."""
+    """Return a reader for models with embedded weights."""
     return WeightReader(Path("none.onnx"))
 
 
 class Swept:
-    """What a sweep told."""
+    """Output of a sweep."""
 
     def __init__(self, lines: list[dict[str, Any]], result: dict[str, Any]) -> None:
         lines = [line for line in lines if "stage" not in line]
@@ -115,7 +119,7 @@ def sweep(
     load: Callable[[Load], Load] = lambda load: load,
     **asked: Any,
 ) -> Swept:
-    """Carry out the measured profile of a model on these samples, on one thread."""
+    """Measure the loss profile of a model on these samples, on one thread."""
     path = built if isinstance(built, str) else save(built, tmp_path / "m.onnx")
     bundle = tmp_path / "feeds.npz"
     write_bundle(bundle, feeds)

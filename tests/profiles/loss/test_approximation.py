@@ -1,4 +1,4 @@
-"""The approximated profile: proxies from the weights alone."""
+"""The approximated profile: estimates from the weights alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tuibench.core.profile import ALREADY_INT8, LEVELS
 from tuibench.profiles.loss.approximation import approximate
 
 
-def test_quantiles_and_noise_of_a_weight_by_hand(tmp_path: Path) -> None:
+def test_quantiles_and_noise_of_a_weight_match_hand_calculation(tmp_path: Path) -> None:
     matrix = np.array([[0, -1, 2, 3, 4, 5, -6, 7, 8, 10]], np.float32)
     (layer,) = approximate(save(linear(matrix), tmp_path / "m.onnx"), LEVELS)
     assert (layer.id, layer.op, layer.name, layer.weight) == ("y", "MatMul", "product", "w")
@@ -29,17 +29,17 @@ def test_quantiles_and_noise_of_a_weight_by_hand(tmp_path: Path) -> None:
     whole = float(np.sum(matrix**2))
     pruned = 10 * math.log10(whole / (0 + 1 + 4 + 9 + 16))
     assert layer.weight_sqnr_db["pruned 0.5"] == pytest.approx(pruned)
-    # One weight in each channel is its own largest: nothing is lost.
+    # One weight in each channel is the largest of its channel and loses nothing.
     assert set(layer.weight_sqnr_db) == set(LEVELS) and (layer.weight_sqnr_db["int8"] or 200) > 100
 
 
-def test_rounding_loses_less_than_pruning_and_more_pruning_more(tmp_path: Path) -> None:
+def test_rounding_loses_less_than_pruning_and_pruning_is_monotonic(tmp_path: Path) -> None:
     for layer in approximate(save(convolutions(), tmp_path / "m.onnx"), LEVELS):
         *pruned, int8 = (layer.weight_sqnr_db[level] or 0 for level in LEVELS)
         assert pruned == sorted(pruned, reverse=True) and int8 > 30 > pruned[0]
 
 
-def test_nothing_that_could_be_lost_is_none(tmp_path: Path) -> None:
+def test_weight_without_possible_loss_has_none(tmp_path: Path) -> None:
     (zeros,) = approximate(save(linear(np.zeros((3, 2), np.float32)), tmp_path / "z.onnx"), LEVELS)
     assert zeros.zeros == 6 and set(zeros.weight_sqnr_db.values()) == {None} and not any(zeros.quantiles)
     (held,) = approximate(save(quantized()[0], tmp_path / "q.onnx"), LEVELS)
@@ -49,18 +49,18 @@ def test_nothing_that_could_be_lost_is_none(tmp_path: Path) -> None:
     assert held.zeros == 2, "what stands for zero, not what is stored as one"
 
 
-def test_weights_that_are_no_numbers_have_a_reason(tmp_path: Path) -> None:
+def test_weights_with_nan_or_infinity_have_a_reason(tmp_path: Path) -> None:
     matrix = random(3, 2)
     matrix[0, 0] = np.nan
     (layer,) = approximate(save(linear(matrix), tmp_path / "m.onnx"), LEVELS)
     assert layer.reason == "its weights hold NaN or infinity" and layer.quantiles == ()
 
 
-def test_models_without_weights_have_no_layers(tmp_path: Path) -> None:
+def test_model_without_weights_has_no_layers(tmp_path: Path) -> None:
     assert approximate(save(classifier(), tmp_path / "m.onnx"), LEVELS) == []
 
 
-def test_weights_beside_the_model_are_read_and_checked(tmp_path: Path) -> None:
+def test_external_weights_are_read_and_checked(tmp_path: Path) -> None:
     inside = approximate(save(linear(random(30, 20)), tmp_path / "m.onnx"), LEVELS)
     built = linear(random(30, 20))
     convert_model_to_external_data(built, location="m.bin", size_threshold=0)
@@ -74,7 +74,7 @@ def test_weights_beside_the_model_are_read_and_checked(tmp_path: Path) -> None:
         approximate(tmp_path / "e.onnx", LEVELS)
 
 
-def test_damaged_weights_and_other_files_are_refused_in_words(tmp_path: Path) -> None:
+def test_damaged_weights_and_other_files_are_refused(tmp_path: Path) -> None:
     built = linear(random(3, 2))
     built.graph.initializer[0].raw_data = b"123"
     with pytest.raises(ModelError, match="weight 'w' is damaged"):

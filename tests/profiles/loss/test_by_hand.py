@@ -1,4 +1,4 @@
-"""Every figure of a measured profile, worked out a second time with nothing but numpy and the definitions."""
+"""Every figure of a measured profile, recalculated with numpy and the definitions alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SAMPLES = random(3, 4, 6, seed=4)
 
 
 def network(first: NDArray[np.float32], second: NDArray[np.float32]) -> Floats:
-    """All logits, sample by sample."""
+    """Return all logits, sample by sample."""
     hidden = np.maximum(SAMPLES.astype(np.float64) @ first, 0)
     return np.asarray(hidden @ second + BIAS, np.float64).reshape(-1, 5)
 
@@ -40,7 +40,7 @@ def smallest_gone(matrix: NDArray[np.float32], share: float) -> NDArray[np.float
 
 
 def as_int8(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The columns are the output channels of a product x @ matrix."""
+    """Round to int8; the columns are the output channels of a product x @ matrix."""
     step = np.abs(matrix).max(axis=0) / 127
     return np.asarray(np.clip(np.round(matrix / step), -127, 127) * step, np.float32)
 
@@ -54,7 +54,7 @@ CHANGED = {
 }
 
 
-def test_all_figures_are_what_their_definitions_say(tmp_path: Path) -> None:
+def test_measured_profile_matches_its_definitions(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("MatMul", ["x", "first"], ["h"]),
         helper.make_node("Relu", ["h"], ["r"]),

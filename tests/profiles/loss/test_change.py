@@ -1,4 +1,4 @@
-"""What layers are changed to: exact counts of zeros, and rounding per output channel."""
+"""Changes of layers: exact counts of zeros, and rounding per output channel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def held(array: Array) -> Weight:
     return Weight(array, array.astype(np.float32), np.zeros(1, array.dtype))
 
 
-def test_the_smallest_go_and_of_equal_ones_the_first() -> None:
+def test_pruning_removes_the_smallest_weights_and_first_ties_first() -> None:
     array = np.array([[1, -3, 1], [-1, 2, 0]], np.float32)
     assert prune(held(array), 0.5).tolist() == [[0, -3, 0], [-1, 2, 0]]
     assert prune(held(array), 0).tolist() == array.tolist()
@@ -33,7 +33,7 @@ def test_the_smallest_go_and_of_equal_ones_the_first() -> None:
     st.floats(0, 1),
     st.floats(0, 1),
 )
-def test_pruning_makes_at_least_the_asked_zeros_and_more_never_fewer(array: Array, one: float, two: float) -> None:
+def test_pruning_makes_at_least_the_requested_zeros(array: Array, one: float, two: float) -> None:
     less, more = sorted((one, two))
     few, many = prune(held(array), less), prune(held(array), more)
     assert np.count_nonzero(few == 0) == max(round(less * array.size), np.count_nonzero(array == 0))
@@ -44,12 +44,12 @@ def test_pruning_makes_at_least_the_asked_zeros_and_more_never_fewer(array: Arra
         assert np.abs(array[~kept]).max() <= np.abs(array[kept]).min()
 
 
-def test_what_is_no_number_goes_last() -> None:
+def test_nan_and_infinite_weights_are_pruned_last() -> None:
     array = np.array([np.nan, 5, -np.inf, 1], np.float32)
     assert prune(held(array), 0.5).tolist()[1::2] == [0, 0]
 
 
-def test_a_pruned_int8_weight_is_its_zero_point() -> None:
+def test_pruned_int8_weight_equals_its_zero_point() -> None:
     built, real = quantized()
     (layer,) = layers_of(built)
     weight = reader().weight(layer)
@@ -67,19 +67,19 @@ def test_int8_has_one_step_for_each_output_channel() -> None:
     assert np.allclose(found, [[127, 0.127], [64, 0.063]], rtol=1e-6)
 
 
-def test_groups_of_a_transposed_convolution_have_steps_of_their_own() -> None:
+def test_groups_of_a_transposed_convolution_have_their_own_steps() -> None:
     _, layer, _ = layers_of(convolutions())
     array = random(*layer.shape)
     array[2:] *= 1000
     found = round_to_int8(held(array), layer)
-    # Two channels in, three out, in each of two groups: each of six has the step of its own largest weight.
+    # Two channels in, three out, in each of two groups: each of six has the step of its largest weight.
     blocks = array.reshape(2, 2, 3)
     step = np.abs(blocks).max(axis=1, keepdims=True) / 127
     assert np.allclose(found.reshape(2, 2, 3), np.rint(blocks / step) * step)
     assert np.abs(found[:2] - array[:2]).max() < 0.02
 
 
-def test_channels_of_zeros_stay_zeros_and_types_stay_what_they_are() -> None:
+def test_zero_channels_stay_zero_and_types_are_kept() -> None:
     (layer,) = layers_of(linear(random(4, 3)))
     array = random(4, 3).astype(np.float16)
     array[:, 1] = 0
@@ -87,7 +87,7 @@ def test_channels_of_zeros_stay_zeros_and_types_stay_what_they_are() -> None:
     assert found.dtype == np.float16 and not found[:, 1].any() and np.isfinite(found).all()
 
 
-def test_levels_are_those_that_are_written_in_records() -> None:
+def test_levels_match_those_written_in_records() -> None:
     assert [pruned_share(level) for level in LEVELS] == [0.5, 0.8, 0.9, 0.95, None]
     (layer,) = layers_of(linear(random(4, 5)))
     weight = held(random(4, 5))
@@ -96,7 +96,7 @@ def test_levels_are_those_that_are_written_in_records() -> None:
 
 
 @pytest.mark.parametrize("level", ["", "pruned", "pruned x", "pruned 1.1", "pruned nan", "int4", "\x1b[31m"])
-def test_other_levels_are_refused(level: str) -> None:
+def test_unknown_level_is_refused(level: str) -> None:
     with pytest.raises(UsageError) as caught:
         pruned_share(level)
     assert caught.value.message.isprintable() and "pruned 0.5" in caught.value.hint

@@ -1,4 +1,4 @@
-"""The loss profile as its callers see it: child tasks on inputs that `prepare` made, from files or drawn."""
+"""The loss profile as its callers see it: child tasks on inputs from `prepare`, from files or random."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def points_of(answer: Answer) -> list[tuple[str, LossPoint]]:
     return [(line["id"], from_plain(LossPoint, line["point"])) for line in lines]
 
 
-def test_a_sample_has_a_whole_profile_out_of_two_tasks(tmp_path: Path) -> None:
+def test_sample_model_gets_a_whole_profile_from_two_tasks(tmp_path: Path) -> None:
     path = resolve_model("sample:tiny").path
     weights = [from_plain(LayerLoss, layer) for layer in call("weights", {"path": path}).result]
     assert [layer.id for layer in weights] == ["hidden.product", "scores.product"]
@@ -53,7 +53,7 @@ def test_a_sample_has_a_whole_profile_out_of_two_tasks(tmp_path: Path) -> None:
     assert all(point.samples == 3 for layer in found.layers for point in layer.points)
 
 
-def test_one_level_for_all_and_then_the_others_for_the_worst_is_what_all_at_once_finds(tmp_path: Path) -> None:
+def test_measuring_in_two_steps_equals_measuring_all_at_once(tmp_path: Path) -> None:
     path = save(convolutions(), tmp_path / "m.onnx")
     (point,) = make_points(path, tmp_path, dims=())
     whole = points_of(measure(path, point, tmp_path))
@@ -67,7 +67,7 @@ def test_one_level_for_all_and_then_the_others_for_the_worst_is_what_all_at_once
     )
 
 
-def test_a_users_own_data_is_what_is_run_on(tmp_path: Path) -> None:
+def test_measurement_runs_on_the_users_data(tmp_path: Path) -> None:
     path = save(linear(random(4, 3)), tmp_path / "m.onnx")
     np.savez(tmp_path / "own.npz", x=np.array([[[1, 0, 0, 0]], [[0, 0, 0, 1]]], np.float32))
     (point,) = make_points(path, tmp_path, file=str(tmp_path / "own.npz"))
@@ -87,14 +87,14 @@ def test_a_users_own_data_is_what_is_run_on(tmp_path: Path) -> None:
         ({}, "no array 'x'"),
     ],
 )
-def test_data_that_does_not_fit_is_refused_at_the_door(tmp_path: Path, arrays: Any, words: str) -> None:
+def test_data_that_does_not_fit_is_refused_at_preparation(tmp_path: Path, arrays: Any, words: str) -> None:
     path = save(linear(random(4, 3)), tmp_path / "m.onnx")
     np.savez(tmp_path / "own.npz", **arrays)
     refused = prepare(path, tmp_path, file=str(tmp_path / "own.npz")).error
     assert words in refused["message"] and refused["exit_code"] == 2 and refused["hint"]
 
 
-def test_nan_in_the_data_is_noted_there_and_is_the_reason_of_every_point(tmp_path: Path) -> None:
+def test_nan_in_the_data_is_noted_and_the_reason_of_every_point(tmp_path: Path) -> None:
     path = save(linear(random(4, 3)), tmp_path / "m.onnx")
     np.savez(tmp_path / "own.npz", x=np.array([[1, np.nan, 0, 0]], np.float32))
     (point,) = make_points(path, tmp_path, file=str(tmp_path / "own.npz"))
@@ -103,7 +103,7 @@ def test_nan_in_the_data_is_noted_there_and_is_the_reason_of_every_point(tmp_pat
     assert all(found.reason for _, found in points_of(answer)) and len(points_of(answer)) == 5
 
 
-def test_a_point_without_inputs_is_refused_with_its_reason(tmp_path: Path) -> None:
+def test_point_without_inputs_is_refused_with_its_reason(tmp_path: Path) -> None:
     path = save(linear(random(4, 3)), tmp_path / "m.onnx")
     (point,) = make_points(path, tmp_path)
     empty = replace(point, bundle=None, failure=("inputs", "inputs", "nothing fits"))
@@ -112,7 +112,7 @@ def test_a_point_without_inputs_is_refused_with_its_reason(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("task", ["weights", "loss"])
-def test_files_that_are_no_models_are_refused_by_both(tmp_path: Path, task: str) -> None:
+def test_file_that_is_no_model_is_refused_by_both_tasks(tmp_path: Path, task: str) -> None:
     (point,) = prepare(save(linear(random(4, 3)), tmp_path / "m.onnx"), tmp_path).points
     (tmp_path / "m.ort").write_bytes(b"\x18\0\0\0ORTM" + bytes(64))
     (tmp_path / "bad.onnx").write_bytes(b"\x08\x07garbage")
@@ -122,7 +122,7 @@ def test_files_that_are_no_models_are_refused_by_both(tmp_path: Path, task: str)
         assert words in refused["message"] and refused["exit_code"] == 3, refused
 
 
-def test_the_task_runs_on_the_cpus_and_threads_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_task_runs_on_the_given_cpus_and_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = save(linear(random(4, 3)), tmp_path / "m.onnx")
     (point,) = make_points(path, tmp_path)
     pinned: list[tuple[int, ...]] = []
@@ -140,7 +140,7 @@ def test_the_task_runs_on_the_cpus_and_threads_it_was_given(tmp_path: Path, monk
     assert pinned == [(CPU,)] and settings == [(2, (CPU,))] * 2
 
 
-def test_a_weight_beyond_the_memory_is_the_models_failure(tmp_path: Path) -> None:
+def test_weight_larger_than_memory_is_a_failure_of_the_model(tmp_path: Path) -> None:
     filler = helper.make_node("ConstantOfShape", ["shape"], ["w"])
     product = helper.make_node("MatMul", ["x", "w"], ["y"])
     held = [weight("shape", [2, 10**11])]

@@ -1,4 +1,4 @@
-"""Which outputs are taken for classes."""
+"""Detection of outputs that are classes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def looks(name: str, array: Array, *operators: str) -> bool:
         ("class_scores", (3, 4), ("Mul",)),
     ],
 )
-def test_what_decides_between_many_looks_like_classes(name: str, shape: Any, operators: Any) -> None:
+def test_output_of_class_scores_is_detected(name: str, shape: Any, operators: Any) -> None:
     assert looks(name, random(*shape), *operators)
 
 
@@ -55,16 +55,16 @@ def test_what_decides_between_many_looks_like_classes(name: str, shape: Any, ope
         ("logits", (5,), ("Gemm",)),
     ],
 )
-def test_what_is_no_decision_does_not(name: str, shape: Any, operators: Any) -> None:
+def test_output_without_class_scores_is_not_detected(name: str, shape: Any, operators: Any) -> None:
     assert not looks(name, random(*shape), *operators)
 
 
-def test_rows_that_add_up_to_one_are_probabilities_whatever_their_name() -> None:
+def test_rows_that_sum_to_one_are_probabilities_under_any_name() -> None:
     assert looks("pool", SHARES, "Mul")
     outputs = {"p": SHARES, "half": SHARES / 2, "nan": SHARES * np.nan, "flat": SHARES[0], "off": SHARES * 3 - 1}
     assert find_probabilities(outputs) == {"p"}
 
 
-def test_a_ring_of_nodes_ends() -> None:
+def test_cycle_of_nodes_does_not_hang_the_search() -> None:
     nodes = [helper.make_node("Identity", ["b"], ["a"]), helper.make_node("Identity", ["a"], ["b"])]
     assert not find_classes(helper.make_graph(nodes, "g", [], []), {"a": random(2, 3)})

@@ -1,4 +1,4 @@
-"""Which nodes are layers, and where their weights stand, whatever lies between."""
+"""Detection of layers, and of the place of their weights behind other nodes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def product(*before: onnx.NodeProto, held: tuple[Any, ...], op: str = "MatMul", 
     return model([*before, node], [tensor("x", F32, ["b", 3])], [tensor("y", F32, None)], list(held))
 
 
-def test_layers_are_told_by_their_node_and_the_name_of_their_weight() -> None:
+def test_layers_have_the_id_of_their_node_and_name_of_their_weight() -> None:
     conv, transposed, gemm = layers_of(convolutions())
     assert (conv.id, conv.op, conv.name, conv.weight, conv.shape) == ("a", "Conv", "conv", "k", (4, 3, 3, 3))
     assert conv.reduced == (1, 2, 3) and conv.groups is None
     assert transposed.reduced == (0, 2, 3) and transposed.groups == (0, 2)
     assert (gemm.weight, gemm.shape) == ("g0", (6, 5))
-    # As the node sees it (transposed twice) a channel is a column of what is stored.
+    # As the node sees it (transposed twice), a channel is a column of the stored weight.
     assert gemm.reduced == (0,)
 
 
@@ -37,7 +37,7 @@ def test_layers_are_told_by_their_node_and_the_name_of_their_weight() -> None:
         ("FusedMatMul", {"domain": "com.microsoft", "transB": 1}, (1,)),
     ],
 )
-def test_the_weights_of_a_channel_lie_along_the_axis_that_is_summed(
+def test_weights_of_a_channel_lie_along_the_summed_axis(
     op: str, attributes: dict[str, Any], reduced: tuple[int, ...]
 ) -> None:
     (layer,) = layers_of(product(held=(weight("w", random(3, 3)),), op=op, **attributes))
@@ -48,7 +48,7 @@ def test_the_weights_of_a_channel_lie_along_the_axis_that_is_summed(
     ("shape", "perms", "reduced"),
     [((2, 3), [None], (1,)), ((5, 2, 3), [[1, 2, 0]], (2,)), ((5, 2, 3), [[1, 2, 0], [1, 2, 0]], (0,))],
 )
-def test_axes_are_those_of_what_is_stored_however_often_it_is_turned(
+def test_axes_refer_to_the_stored_weight_through_transposes(
     shape: tuple[int, ...], perms: list[list[int] | None], reduced: tuple[int, ...]
 ) -> None:
     names = [*(f"w{number}" for number in range(len(perms))), "w"]
@@ -60,26 +60,26 @@ def test_axes_are_those_of_what_is_stored_however_often_it_is_turned(
     assert layer.reduced == reduced
 
 
-def test_a_weight_on_the_left_is_summed_over_its_columns() -> None:
+def test_weight_on_the_left_is_summed_over_its_columns() -> None:
     node = helper.make_node("MatMul", ["w", "x"], ["y"])
     built = model([node], [tensor("x", F32, [3, 2])], [tensor("y", F32, None)], [weight("w", random(4, 3))])
     (layer,) = layers_of(built)
     assert (layer.shape, layer.reduced) == ((4, 3), (1,))
 
 
-def test_a_shared_weight_is_one_layer_named_by_its_first_node() -> None:
+def test_shared_weight_is_one_layer_named_by_its_first_node() -> None:
     nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("MatMul", ["a", "w"], ["y"])]
     built = model(nodes, [tensor("x", F32, ["b", 3])], [tensor("y", F32, None)], [weight("w", random(3, 3))])
     assert [layer.id for layer in layers_of(built)] == ["a"]
 
 
-def test_weights_of_branches_are_their_own_though_they_have_one_name() -> None:
+def test_weights_of_equal_name_in_two_branches_are_separate() -> None:
     second, first = layers_of(branching())
     assert (first.id, second.id) == ("y/then_branch/y0", "y/else_branch/y1")
     assert not np.array_equal(reader().stored(first), reader().stored(second))
 
 
-def test_a_weight_of_an_outer_graph_is_found_and_an_input_of_the_body_is_none() -> None:
+def test_outer_weight_is_found_in_a_body_and_a_body_input_is_not() -> None:
     step = helper.make_node("MatMul", ["state", "w"], ["next"])
     other = helper.make_node("MatMul", ["state", "state"], ["square"])
     keep = helper.make_node("Identity", ["on"], ["still"])
@@ -96,13 +96,13 @@ def test_a_weight_of_an_outer_graph_is_found_and_an_input_of_the_body_is_none() 
     assert [(layer.id, layer.weight) for layer in layers_of(built)] == [("y/body/next", "w")]
 
 
-def test_a_weight_that_is_made_of_one_value_is_read_as_the_array_it_stands_for() -> None:
+def test_weight_from_constant_of_shape_is_read_as_an_array() -> None:
     filler = helper.make_node("ConstantOfShape", ["shape"], ["w"], value=helper.make_tensor("v", F32, [1], [0.25]))
     (layer,) = layers_of(product(filler, held=(weight("shape", [3, 2]),)))
     assert layer.shape == (3, 2) and reader().stored(layer).tolist() == [[0.25] * 2] * 3
 
 
-def test_an_int8_weight_stands_for_numbers() -> None:
+def test_int8_weight_is_read_as_real_numbers() -> None:
     built, real = quantized()
     (layer,) = layers_of(built)
     assert layer.integer and layer.dtype == "int8" and not layer.reason
@@ -110,7 +110,7 @@ def test_an_int8_weight_stands_for_numbers() -> None:
     assert np.array_equal(found.real, real) and found.zero.tolist() == [[2, 10]]
 
 
-def test_the_scale_of_a_transposed_weight_lies_along_its_stored_axis() -> None:
+def test_scale_of_a_transposed_weight_lies_along_its_stored_axis() -> None:
     before = (
         helper.make_node("DequantizeLinear", ["q", "s"], ["d"], axis=0),
         helper.make_node("Transpose", ["d"], ["w"], perm=[1, 0]),
@@ -142,7 +142,7 @@ def test_integer_operators_are_layers_with_their_own_zero_point(op: str, inputs:
     assert reader().weight(layer).real.tolist() == [[1.0 if "s" in more else 2.0] * 2] * 2
 
 
-def test_float_weights_that_are_rounded_on_their_way_count_as_int8() -> None:
+def test_float_weights_rounded_by_the_graph_count_as_int8() -> None:
     before = (
         helper.make_node("QuantizeLinear", ["w0", "s"], ["q"]),
         helper.make_node("DequantizeLinear", ["q", "s"], ["w"]),
@@ -153,7 +153,7 @@ def test_float_weights_that_are_rounded_on_their_way_count_as_int8() -> None:
     assert reader().weight(layer).real.tolist() == random(3, 2).tolist()
 
 
-def test_what_cannot_be_changed_says_why() -> None:
+def test_layer_that_cannot_be_changed_has_a_reason() -> None:
     half = helper.make_tensor("w", BF16, [2, 2], [1.0, 2.0, 3.0, 4.0])
     (layer,) = layers_of(product(held=(half,)))
     assert layer.reason == "its weights are bfloat16"
@@ -169,7 +169,7 @@ def test_what_cannot_be_changed_says_why() -> None:
     assert layer.reason == "the axes of its weights are unclear"
 
 
-def test_what_has_no_weight_is_no_layer() -> None:
+def test_node_without_a_weight_is_no_layer() -> None:
     nodes = [helper.make_node("MatMul", ["x", "x"], ["a"]), helper.make_node("MatMul", ["a", "v"], ["y"])]
     built = model(nodes, [tensor("x", F32, [3, 3])], [tensor("y", F32, None)], [weight("v", random(3))])
     assert layers_of(built) == ()
@@ -182,18 +182,18 @@ def test_what_has_no_weight_is_no_layer() -> None:
     assert layers_of(strange) == ()
 
 
-def test_a_ring_of_names_ends() -> None:
+def test_cycle_of_names_does_not_hang_the_search() -> None:
     ring = (helper.make_node("Identity", ["w"], ["v"]), helper.make_node("Identity", ["v"], ["w"]))
     assert layers_of(product(*ring, held=())) == ()
 
 
-def test_layers_keep_names_as_the_file_has_them() -> None:
+def test_layers_keep_names_as_in_the_file() -> None:
     built = linear(random(3, 2), name="\x1b[31m w\n")
     (layer,) = layers_of(built)
     assert layer.weight == "\x1b[31m w\n"
 
 
-def test_a_float_weight_that_is_quantized_on_the_way_to_an_integer_operator_is_a_layer() -> None:
+def test_float_weight_quantized_for_an_integer_operator_is_a_layer() -> None:
     nodes = [
         helper.make_node("QuantizeLinear", ["w0", "s", "z"], ["w"]),
         helper.make_node("QLinearMatMul", ["x", "f", "b", "w", "s", "z", "f", "b"], ["y"]),

@@ -1,4 +1,4 @@
-"""Weights become inputs: what the model answers stays, and nothing of the user's is touched."""
+"""Weights become inputs: the model's outputs stay the same and the user's files stay unchanged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tuibench.profiles.loss.weight import WeightReader
 ONES = [{"x": np.ones((1, 4), np.float32)}]
 
 
-def test_the_file_that_is_written_holds_no_weight_of_a_layer(tmp_path: Path) -> None:
+def test_lifted_file_contains_no_weight_of_a_layer(tmp_path: Path) -> None:
     built = convolutions()
     lifted = lift(built, layers_of(built), WeightReader(tmp_path / "m.onnx"), tmp_path / "out.onnx")
     found = onnx.load(lifted.path)
@@ -33,7 +33,7 @@ def test_the_file_that_is_written_holds_no_weight_of_a_layer(tmp_path: Path) -> 
     assert np.array_equal(lifted.weights[lifted.names["a"]], random(4, 3, 3, 3))
 
 
-def test_names_of_inputs_are_taken_by_nobody(tmp_path: Path) -> None:
+def test_names_of_lifted_inputs_are_unused_in_the_model(tmp_path: Path) -> None:
     built = linear(random(4, 3), name="weight:0")
     lifted = lift(built, layers_of(built), WeightReader(tmp_path / "m.onnx"), tmp_path / "out.onnx")
     assert list(lifted.names.values()) == ["weight::0"]
@@ -45,7 +45,7 @@ def test_names_of_inputs_are_taken_by_nobody(tmp_path: Path) -> None:
 
 
 def beside(tmp_path: Path, table: Array | None = None) -> Path:
-    """A model with all its weights in a file beside it: a table, a product, a bias."""
+    """Write a model with all its weights in an external file: a table, a product, a bias."""
     nodes = [
         helper.make_node("Gather", ["t", "ids"], ["e"]),
         helper.make_node("MatMul", ["e", "w"], ["p"]),
@@ -67,7 +67,7 @@ def digests(directory: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("inline_bytes", [64 << 20, 16])
-def test_external_data_stays_where_it_is(tmp_path: Path, inline_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_external_data_is_left_in_place(tmp_path: Path, inline_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifting, "_INLINE_BYTES", inline_bytes)
     place = tmp_path / "place"
     place.mkdir()
@@ -81,7 +81,7 @@ def test_external_data_stays_where_it_is(tmp_path: Path, inline_bytes: int, monk
         assert here.sqnr_db == pytest.approx(inside.sqnr_db, rel=1e-6)
 
 
-def test_links_as_a_download_cache_makes_them_are_followed(tmp_path: Path) -> None:
+def test_links_of_a_download_cache_are_followed(tmp_path: Path) -> None:
     place = tmp_path / "blobs"
     place.mkdir()
     beside(place)
@@ -96,7 +96,7 @@ def test_links_as_a_download_cache_makes_them_are_followed(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("damage", ["gone", "short"])
-def test_external_data_that_is_missing_or_short_is_said(tmp_path: Path, damage: str) -> None:
+def test_missing_or_short_external_data_is_reported(tmp_path: Path, damage: str) -> None:
     place = tmp_path / "place"
     place.mkdir()
     path = beside(place)
@@ -112,7 +112,7 @@ def test_external_data_that_is_missing_or_short_is_said(tmp_path: Path, damage: 
         sweep(tmp_path, str(path), IDS)
 
 
-def test_what_does_not_fit_into_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_too_large_for_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifting, "_FILE_BYTES", 100)
     built = convolutions()
     with pytest.raises(ModelError, match="too large for a file"):

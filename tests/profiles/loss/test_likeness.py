@@ -1,4 +1,4 @@
-"""How outputs are held against each other, on numbers that can be worked out by hand."""
+"""Comparison of outputs, on numbers that can be worked out by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def f32(*values: Any) -> Any:
     return np.array(values, np.float32)
 
 
-def test_noise_is_told_in_decibels_and_the_angle_as_its_cosine() -> None:
+def test_noise_is_in_decibels_and_the_angle_is_its_cosine() -> None:
     found = Likeness(NONE)
     found.add({"y": f32(3, 4)}, {"y": f32(3, 3.5)})
     point = found.point("int8")
@@ -35,16 +35,16 @@ def test_equal_outputs_have_no_noise() -> None:
     assert point.sqnr_db is None and point.cosine == pytest.approx(1) and point.kl == 0 and point.top1 == 1
 
 
-def test_samples_add_up_and_each_output_counts_the_same() -> None:
+def test_samples_are_summed_and_outputs_count_equally() -> None:
     found = Likeness(NONE)
     found.add({"a": f32(1000), "b": f32(1)}, {"a": f32(1000), "b": f32(1.5)})
     found.add({"a": f32(1000), "b": f32(1)}, {"a": f32(1000), "b": f32(1)})
-    # Of b an eighth is noise, of a nothing: half of that together.
+    # An eighth of b is noise, nothing of a: half of that together.
     assert found.point("").sqnr_db == pytest.approx(10 * math.log10(16))
     assert found.point("").samples == 2
 
 
-def test_classes_are_compared_by_divergence_and_by_what_is_chosen() -> None:
+def test_classes_are_compared_by_divergence_and_top_choice() -> None:
     found = Likeness(frozenset({"y"}))
     found.add({"y": f32([0, 0], [0, math.log(3)])}, {"y": f32([0, 0], [math.log(3), 0])})
     point = found.point("")
@@ -52,7 +52,7 @@ def test_classes_are_compared_by_divergence_and_by_what_is_chosen() -> None:
     assert point.top1 == 0.5
 
 
-def test_probabilities_are_no_logits() -> None:
+def test_probabilities_are_not_treated_as_logits() -> None:
     found = Likeness(frozenset({"y"}), frozenset({"y"}))
     found.add({"y": f32([0.5, 0.5, 0])}, {"y": f32([0.25, 0.75, 0])})
     assert found.point("").kl == pytest.approx(0.5 * math.log(2) + 0.5 * math.log(2 / 3))
@@ -64,7 +64,7 @@ def test_trailing_axes_of_one_are_no_classes() -> None:
     assert found.point("").top1 == 0
 
 
-def test_large_outputs_are_taken_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_outputs_are_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     left, right = rng.random((50, 7), np.float32), rng.random((50, 7), np.float32)
 
@@ -95,7 +95,7 @@ WOKEN = "output 'y' is all zeros without the change and is not with it: no dB"
         (np.array([1e100]), np.array([2e200]), "the outputs are too large to be squared", True),
     ],
 )
-def test_what_cannot_be_compared_says_why_and_whether_the_change_did_it(
+def test_incomparable_outputs_have_a_reason_and_harm_if_changed(
     unchanged: Any, changed: Any, reason: str, harm: bool
 ) -> None:
     found = Likeness(frozenset({"y"}))
@@ -105,7 +105,7 @@ def test_what_cannot_be_compared_says_why_and_whether_the_change_did_it(
     assert point.harm is harm
 
 
-def test_an_output_of_zeros_that_wakes_is_harm_however_little_the_others_move() -> None:
+def test_output_of_zeros_that_becomes_nonzero_is_harm() -> None:
     found = Likeness(NONE)
     found.add({"dead": f32(0, 0), "y": f32(3, 4)}, {"dead": f32(0, 1), "y": f32(3, 4)})
     point = found.point("int8")
@@ -115,27 +115,27 @@ def test_an_output_of_zeros_that_wakes_is_harm_however_little_the_others_move() 
     assert asleep.point("int8").sqnr_db == pytest.approx(20) and not asleep.point("int8").harm
 
 
-def test_what_the_change_did_stands_before_what_was_so_without_it() -> None:
+def test_reason_from_the_change_precedes_one_without_it() -> None:
     found = Likeness(NONE)
     found.add({"a": f32(math.nan), "y": f32(1)}, {"a": f32(1), "y": f32(math.nan)})
     assert found.point("").harm and found.point("").reason == "output 'y' became NaN or infinite"
 
 
-def test_where_the_unchanged_model_says_infinity_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A mask: the first two pieces hold nothing else.
+def test_infinite_values_of_the_unchanged_model_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A mask: the first two pieces have nothing else.
     monkeypatch.setattr(likeness, "_PIECE", 2)
     found = Likeness(NONE)
     found.add({"y": f32(*[-math.inf] * 4, 3, 4)}, {"y": f32(*[-math.inf] * 3, 7, 3, 3.5)})
     assert found.point("").sqnr_db == pytest.approx(20)
 
 
-def test_a_hostile_name_is_shown() -> None:
+def test_hostile_output_name_is_shown_safely() -> None:
     found = Likeness(NONE)
     found.add({"\x1b[31m": f32(1)}, {})
     assert found.point("").reason.isprintable() and found.point("").reason.startswith("output '\\e[31m'")
 
 
-def test_only_whole_tensors_of_floats_are_compared() -> None:
+def test_only_whole_float_tensors_are_compared() -> None:
     outputs = {
         "f": f32(1),
         "h": np.ones(1, np.float16),

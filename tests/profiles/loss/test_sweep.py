@@ -1,4 +1,4 @@
-"""The measured profile: one layer changed at a time in one session, against what can be worked out by hand."""
+"""The measured profile: one layer changed at a time in one session, compared with hand calculations."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PICTURES = [{"x": random(2, 3, 6, 6, seed=7)}, {"x": random(2, 3, 6, 6, seed=8)}
 
 
 class Counted:
-    """What sessions were loaded, and how often each was run."""
+    """Counts the loaded sessions and the runs of each."""
 
     def __init__(self, spoil: Any = None) -> None:
         self.runs: list[int] = []
@@ -45,12 +45,12 @@ class Counted:
         return counted
 
 
-def test_a_product_of_ones_loses_what_was_taken_from_it(tmp_path: Path) -> None:
+def test_loss_of_a_product_of_ones_matches_hand_calculation(tmp_path: Path) -> None:
     matrix = np.array([[8, 1], [4, 2], [2, 4], [1, 8]], np.float32)
     found = sweep(tmp_path, linear(matrix), ONES, ("pruned 0", "pruned 0.5", "pruned 1"))
     assert found.begin["points"] == 3 and found.begin["ms_each"] > 0 and found.begin["float32_db"] is None
     assert [node for node, _ in found.points] == ["y"] * 3
-    # Both columns of 15 lose 1 + 2 of it.
+    # Both columns of 15 lose 1 + 2.
     assert found["y", "pruned 0.5"].sqnr_db == pytest.approx(20 * math.log10(5), abs=1e-4)
     assert found["y", "pruned 0.5"].cosine == pytest.approx(1)
     assert found["y", "pruned 0"].sqnr_db is None and found["y", "pruned 0"].cosine == pytest.approx(1)
@@ -58,7 +58,7 @@ def test_a_product_of_ones_loses_what_was_taken_from_it(tmp_path: Path) -> None:
     assert found.result["notes"] == []
 
 
-def test_int8_is_the_rounding_of_each_column(tmp_path: Path) -> None:
+def test_int8_loss_is_the_rounding_of_each_column(tmp_path: Path) -> None:
     matrix = np.array([[127, 1], [0.4, 0.5], [0.4, 0.5], [0.4, 0.5]], np.float32)
     step = np.abs(matrix).max(axis=0) / 127
     expected = np.sum(np.rint(matrix / step) * step, axis=0)
@@ -72,12 +72,12 @@ def test_one_session_serves_every_change(tmp_path: Path) -> None:
     counted = Counted()
     found = sweep(tmp_path, convolutions(), PICTURES, LEVELS, load=counted)
     assert len(found.points) == 15 == found.begin["points"]
-    # The model as it is; and with weights as inputs twice unchanged and once for each point.
+    # The unchanged model; then, with weights as inputs, twice unchanged and once for each point.
     assert counted.runs == [2, 2 * (2 + 15)]
     assert all(point.samples == 2 for _, point in found.points)
 
 
-def test_a_weight_that_would_be_folded_into_another_is_really_changed(tmp_path: Path) -> None:
+def test_weight_that_would_be_folded_is_really_changed(tmp_path: Path) -> None:
     found = sweep(tmp_path, convolutions(), PICTURES, LEVELS)
     for node in ("a", "u", "y"):
         *pruned, int8 = (found[node, level].sqnr_db for level in LEVELS)
@@ -86,7 +86,7 @@ def test_a_weight_that_would_be_folded_into_another_is_really_changed(tmp_path: 
     assert found.begin["float32_db"] is None or found.begin["float32_db"] > 80
 
 
-def test_what_is_found_equals_running_a_model_with_the_changed_weight(tmp_path: Path) -> None:
+def test_loss_equals_that_of_a_model_with_the_changed_weight(tmp_path: Path) -> None:
     found = sweep(tmp_path, convolutions(), PICTURES, ("pruned 0.8",))
     whole, changed = convolutions(), convolutions()
     kernel = random(4, 3, 3, 3)
@@ -102,7 +102,7 @@ def test_what_is_found_equals_running_a_model_with_the_changed_weight(tmp_path: 
     assert found["a", "pruned 0.8"].sqnr_db == pytest.approx(-10 * math.log10(noise), abs=0.01)
 
 
-def test_resuming_finds_what_one_go_finds(tmp_path: Path) -> None:
+def test_resumed_sweep_equals_an_uninterrupted_one(tmp_path: Path) -> None:
     whole = sweep(tmp_path, convolutions(), PICTURES, LEVELS)
     skip = {(node, point.level) for node, point in whole.points[:7]}
     rest = sweep(tmp_path, convolutions(), PICTURES, LEVELS, skip=frozenset(skip))
@@ -113,12 +113,12 @@ def test_resuming_finds_what_one_go_finds(tmp_path: Path) -> None:
     assert nothing.begin["points"] == 0 and nothing.points == []
 
 
-def test_only_the_layers_that_were_asked_for(tmp_path: Path) -> None:
+def test_only_requested_layers_are_measured(tmp_path: Path) -> None:
     found = sweep(tmp_path, convolutions(), PICTURES, ("int8",), layers=frozenset({"u", "none"}))
     assert [node for node, _ in found.points] == ["u"]
 
 
-def test_weights_of_branches_are_changed_where_they_lie(tmp_path: Path) -> None:
+def test_weights_in_branches_are_changed(tmp_path: Path) -> None:
     feed = {"c": np.array(True), "x": random(2, 3)}
     found = sweep(tmp_path, branching(), [feed], ("pruned 0.5",))
     then, other = "y/then_branch/y0", "y/else_branch/y1"
@@ -128,7 +128,7 @@ def test_weights_of_branches_are_changed_where_they_lie(tmp_path: Path) -> None:
     assert turned[then, "pruned 0.5"].sqnr_db is None and (turned[other, "pruned 0.5"].sqnr_db or 99) < 30
 
 
-def test_int8_models_are_pruned_at_their_zero_points_and_not_rounded_again(tmp_path: Path) -> None:
+def test_int8_model_is_pruned_at_zero_points_and_not_rounded_again(tmp_path: Path) -> None:
     built, real = quantized()
     found = sweep(tmp_path, built, ONES, ("pruned 0.5", "int8"))
     kept = np.where(np.abs(real) <= np.sort(np.abs(real), axis=None)[3], 0, real)
@@ -138,7 +138,7 @@ def test_int8_models_are_pruned_at_their_zero_points_and_not_rounded_again(tmp_p
     assert found["y", "int8"].reason == "already int8" and found["y", "int8"].samples == 0
 
 
-def test_weights_made_of_one_value_can_be_changed(tmp_path: Path) -> None:
+def test_weight_from_constant_of_shape_can_be_changed(tmp_path: Path) -> None:
     filler = helper.make_node("ConstantOfShape", ["shape"], ["w"], value=helper.make_tensor("v", F32, [1], [0.5]))
     built = model(
         [filler, helper.make_node("MatMul", ["x", "w"], ["y"])],
@@ -146,11 +146,11 @@ def test_weights_made_of_one_value_can_be_changed(tmp_path: Path) -> None:
         [tensor("y", F32, None)],
         [weight("shape", [4, 2])],
     )
-    # Of equal ones the first go: two rows of four.
+    # Of equal weights the first are pruned: two rows of four.
     assert sweep(tmp_path, built, ONES)["y", "pruned 0.5"].sqnr_db == pytest.approx(20 * math.log10(2), abs=1e-4)
 
 
-def test_classes_are_told_apart_from_other_outputs(tmp_path: Path) -> None:
+def test_class_outputs_are_told_apart_from_others(tmp_path: Path) -> None:
     built = linear(random(4, 10))
     found = sweep(tmp_path, built, ONES)
     assert found.begin["classes"] and found.result["classes"]
@@ -162,14 +162,14 @@ def test_classes_are_told_apart_from_other_outputs(tmp_path: Path) -> None:
     assert not plain.begin["classes"] and plain["z", "pruned 0.5"].kl is None
 
 
-def test_data_that_is_one_batch_is_one_sample(tmp_path: Path) -> None:
+def test_data_of_one_batch_is_one_sample(tmp_path: Path) -> None:
     feeds = [{"x": random(5, 4)}]
     found = sweep(tmp_path, linear(random(4, 2)), feeds, samples=2, batch=5)
     words = "1 sample instead of 2: the data has no more; a sample is a whole batch, here of 5 items"
     assert found.result["notes"] == [words]
 
 
-def test_a_batch_may_be_of_any_size_and_samples_may_be_fewer(tmp_path: Path) -> None:
+def test_batch_of_any_size_and_fewer_samples_are_accepted(tmp_path: Path) -> None:
     feeds = [{"x": random(5, 4, seed=n)} for n in range(3)]
     assert sweep(tmp_path, linear(random(4, 2)), feeds, samples=1)["y", "int8"].samples == 1
     found = sweep(tmp_path, linear(random(4, 2)), feeds, samples=8)
@@ -179,25 +179,25 @@ def test_a_batch_may_be_of_any_size_and_samples_may_be_fewer(tmp_path: Path) -> 
     assert found.begin["notes"] == found.result["notes"], "who is cut short has no end, and the same to say"
 
 
-def test_each_point_is_announced_before_anything_is_done_for_it(tmp_path: Path) -> None:
+def test_each_point_is_announced_before_it_is_measured(tmp_path: Path) -> None:
     found = sweep(tmp_path, convolutions(), PICTURES)
     assert found.kinds == ["begin", *["at", "loss"] * 6]
     assert found.at == [(node, point.level) for node, point in found.points]
 
 
-def test_a_layer_that_wakes_outputs_of_nothing_but_zeros_is_harmful(tmp_path: Path) -> None:
+def test_change_that_makes_a_zero_output_nonzero_is_harm(tmp_path: Path) -> None:
     built = linear(np.array([[5, 5], [-1, -1], [-2, -2], [-3, -3]], np.float32))
     built.graph.node[0].output[0] = "p"
     built.graph.node.append(helper.make_node("Relu", ["p"], ["y"]))
     found = sweep(tmp_path, built, ONES, ("pruned 0.25", "pruned 0.5"))
     asleep, awake = (point for _, point in found.points)
-    # 5 - 6 and 5 - 5 are let through by no Relu, 5 - 3 is.
+    # Relu stops 5 - 6 and 5 - 5 and passes 5 - 3.
     assert (asleep.harm, asleep.reason) == (False, "the outputs of the unchanged model hold nothing but zeros")
     assert awake.harm and awake.reason == "output 'y' is all zeros without the change and is not with it: no dB"
     assert found.result["notes"] == ["the outputs of the unchanged model hold nothing but zeros"]
 
 
-def test_models_without_weights_are_said_to_have_none(tmp_path: Path) -> None:
+def test_model_without_weights_is_noted_and_not_loaded(tmp_path: Path) -> None:
     counted = Counted()
     found = sweep(tmp_path, classifier((1, 4)), ONES, load=counted)
     assert found.begin == {"points": 0, "ms_each": 0.0, "classes": False, "float32_db": None, "samples": 0} | {
@@ -207,7 +207,7 @@ def test_models_without_weights_are_said_to_have_none(tmp_path: Path) -> None:
     assert counted.runs == [], "nothing is loaded for that"
 
 
-def test_outputs_of_other_kinds_are_left_out(tmp_path: Path) -> None:
+def test_outputs_of_other_types_are_left_out(tmp_path: Path) -> None:
     built = linear(random(4, 3))
     built.graph.node.append(helper.make_node("ArgMax", ["y"], ["\x1b[2Jid"], axis=1))
     built.graph.output.append(tensor("\x1b[2Jid", I64, None))
@@ -216,7 +216,7 @@ def test_outputs_of_other_kinds_are_left_out(tmp_path: Path) -> None:
     assert found.result["notes"] == ["outputs that hold no floats are left out: '\\e[2Jid'"]
 
 
-def test_a_model_without_an_output_of_floats_has_a_reason_at_each_point(tmp_path: Path) -> None:
+def test_model_without_a_float_output_has_a_reason_at_each_point(tmp_path: Path) -> None:
     built = linear(random(4, 3))
     built.graph.node.append(helper.make_node("ArgMax", ["y"], ["id"], axis=1))
     del built.graph.output[:]
@@ -228,7 +228,7 @@ def test_a_model_without_an_output_of_floats_has_a_reason_at_each_point(tmp_path
     assert counted.runs == [1, 1], "what cannot be compared is not run"
 
 
-def test_data_with_nan_gives_reasons_and_no_runs(tmp_path: Path) -> None:
+def test_nan_in_the_data_gives_reasons_without_runs(tmp_path: Path) -> None:
     counted = Counted()
     found = sweep(tmp_path, linear(random(4, 3)), [{"x": np.full((1, 4), np.nan, np.float32)}], load=counted)
     reason = "output 'y' of the unchanged model is NaN or infinite"
@@ -237,7 +237,7 @@ def test_data_with_nan_gives_reasons_and_no_runs(tmp_path: Path) -> None:
     assert counted.runs == [1, 2]
 
 
-def test_samples_of_which_the_unchanged_model_makes_nan_are_left_out_and_the_others_compared(tmp_path: Path) -> None:
+def test_samples_with_nan_outputs_are_left_out(tmp_path: Path) -> None:
     good = [{"x": random(1, 4, seed=n)} for n in range(3)]
     bad = {"x": np.full((1, 4), np.nan, np.float32)}
     without = sweep(tmp_path, linear(random(4, 3)), good, LEVELS, samples=4)
@@ -253,7 +253,7 @@ def test_samples_of_which_the_unchanged_model_makes_nan_are_left_out_and_the_oth
     assert rest.points == found.points[2:] and rest.result == found.result
 
 
-def test_samples_in_which_the_unchanged_model_finds_nothing_are_left_out_and_said(tmp_path: Path) -> None:
+def test_samples_with_empty_outputs_are_left_out_and_noted(tmp_path: Path) -> None:
     good = [{"x": random(1, 4, seed=n)} for n in range(2)]
     without = sweep(tmp_path, linear(random(4, 3)), good, LEVELS)
     empty, bad = {"x": np.zeros((0, 4), np.float32)}, {"x": np.full((1, 4), np.nan, np.float32)}
@@ -262,14 +262,14 @@ def test_samples_in_which_the_unchanged_model_finds_nothing_are_left_out_and_sai
     assert "1 of 4 samples left out: output 'y' of the unchanged model is empty there" in found.result["notes"]
 
 
-def test_nothing_is_left_out_of_data_that_has_no_good_sample(tmp_path: Path) -> None:
+def test_samples_are_all_kept_if_none_is_good(tmp_path: Path) -> None:
     bad = [{"x": np.full((1, 4), np.nan, np.float32)}] * 3
     found = sweep(tmp_path, linear(random(4, 3)), bad, samples=3)
     reason = "output 'y' of the unchanged model is NaN or infinite"
     assert {point.reason for _, point in found.points} == {reason} and found.result["notes"] == [reason]
 
 
-def test_a_change_that_gives_nan_or_is_refused_is_a_point_with_a_reason(tmp_path: Path) -> None:
+def test_change_that_gives_nan_or_fails_is_a_point_with_a_reason(tmp_path: Path) -> None:
     def spoil(run: int, found: dict[str, Any]) -> dict[str, Any]:
         if run == 3:
             return {"y": found["y"] * np.nan}
@@ -285,7 +285,7 @@ def test_a_change_that_gives_nan_or_is_refused_is_a_point_with_a_reason(tmp_path
     assert len(good) == 3 and not any(point.reason or point.harm for point in good)
 
 
-def test_a_weight_that_is_no_number_is_said_of_the_outputs(tmp_path: Path) -> None:
+def test_nan_in_a_weight_is_noted_for_its_outputs(tmp_path: Path) -> None:
     matrix = random(4, 3)
     matrix[0] = [np.nan, np.inf, 1]
     found = sweep(tmp_path, linear(matrix), ONES, LEVELS)
@@ -294,7 +294,7 @@ def test_a_weight_that_is_no_number_is_said_of_the_outputs(tmp_path: Path) -> No
     assert found.result["notes"] == ["output 'y' is NaN or infinite in 2 of 3 values, which are left out"]
 
 
-def test_a_model_that_differs_from_itself_is_noted(tmp_path: Path) -> None:
+def test_model_that_differs_from_itself_is_noted(tmp_path: Path) -> None:
     built = linear(random(4, 3))
     built.graph.node[0].output[0] = "p"
     built.graph.node.append(helper.make_node("RandomNormalLike", ["p"], ["r"]))
@@ -303,7 +303,7 @@ def test_a_model_that_differs_from_itself_is_noted(tmp_path: Path) -> None:
     assert note.startswith("the unchanged model differs from itself from run to run (")
 
 
-def test_functions_of_a_models_own_are_said_to_be_left_out(tmp_path: Path) -> None:
+def test_functions_of_the_model_are_noted_as_left_out(tmp_path: Path) -> None:
     product = helper.make_node("MatMul", ["a", "b"], ["c"])
     built = linear(random(4, 3))
     opset = helper.make_opsetid("", 17)
@@ -312,7 +312,7 @@ def test_functions_of_a_models_own_are_said_to_be_left_out(tmp_path: Path) -> No
     assert found.result["notes"] == ["layers inside functions of the model's own are not looked at"]
 
 
-def test_weights_of_nodes_that_run_over_a_sequence_are_said_to_be_left_out(tmp_path: Path) -> None:
+def test_weights_of_sequence_nodes_are_noted_as_left_out(tmp_path: Path) -> None:
     built = linear(random(4, 3))
     held = [weight("kernel", random(1, 8, 3)), weight("again", random(1, 8, 2)), weight("axes", [0])]
     built.graph.initializer.extend(held)
@@ -324,7 +324,7 @@ def test_weights_of_nodes_that_run_over_a_sequence_are_said_to_be_left_out(tmp_p
     assert found.result["notes"] == [note] and {node for node, _ in found.points} == {"y"}
 
 
-def test_names_may_be_hostile(tmp_path: Path) -> None:
+def test_hostile_names_are_handled(tmp_path: Path) -> None:
     name = "weight:0"
     built = linear(random(4, 3), name=name)
     built.graph.input[0].name = built.graph.node[0].input[0] = "weight::\x1b]0;x\x07"
@@ -333,7 +333,7 @@ def test_names_may_be_hostile(tmp_path: Path) -> None:
     assert len(found.points) == 2 and not any(point.reason for _, point in found.points)
 
 
-def test_a_weight_that_is_also_an_input_or_an_output_stays_what_it_is(tmp_path: Path) -> None:
+def test_weight_that_is_also_an_input_or_output_is_unchanged(tmp_path: Path) -> None:
     built = linear(random(4, 3))
     built.graph.input.append(tensor("w", F32, [4, 3]))
     built.graph.output.append(tensor("w", F32, [4, 3]))
@@ -344,7 +344,7 @@ def test_a_weight_that_is_also_an_input_or_an_output_stays_what_it_is(tmp_path: 
     assert sweep(tmp_path, built, ONES)["y", "int8"].sqnr_db == pytest.approx(found["y", "int8"].sqnr_db)
 
 
-def test_what_cannot_be_run_is_refused_in_the_engines_words(tmp_path: Path) -> None:
+def test_model_that_cannot_run_is_refused_with_the_engines_message(tmp_path: Path) -> None:
     built = linear(random(4, 3))
     built.graph.node.append(helper.make_node("Frobnicate", ["y"], ["z"]))
     built.graph.output.append(tensor("z", F32, None))
@@ -359,7 +359,7 @@ def test_what_cannot_be_run_is_refused_in_the_engines_words(tmp_path: Path) -> N
         sweep(tmp_path, linear(random(4, 3)), ONES, ("pruned 7",))
 
 
-def test_strings_and_conditions_are_fed_as_they_are(tmp_path: Path) -> None:
+def test_strings_and_conditions_are_fed_unchanged(tmp_path: Path) -> None:
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["p"]),
         helper.make_node("Where", ["c", "p", "x"], ["y"]),

@@ -1,4 +1,4 @@
-"""Weights as they lie in their files."""
+"""Reading of weights as files store them."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ INT4, UINT4, FLOAT16 = onnx.TensorProto.INT4, onnx.TensorProto.UINT4, onnx.Tenso
     ],
 )
 @pytest.mark.parametrize("behind", [b"", b"\x55" * 50])
-def test_without_a_length_a_weight_ends_with_its_last_number(
+def test_external_weight_without_a_length_ends_with_its_last_number(
     tmp_path: Path, element: int, data: bytes, values: list[int], behind: bytes
 ) -> None:
-    """What follows in the file belongs to other weights; of four bits two numbers share a byte."""
+    """Later bytes belong to other weights; two 4-bit numbers share a byte."""
     (tmp_path / "data.bin").write_bytes(b"before" + data + behind)
     tensor = onnx.TensorProto(name="w", data_type=element, dims=[5], raw_data=b"-")
     set_external_data(tensor, "data.bin", offset=6)

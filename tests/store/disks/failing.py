@@ -1,4 +1,4 @@
-"""A disk that refuses: one call, or every one from some moment on."""
+"""A disk that refuses one call, or every call from some moment on."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NEEDS_ROOM = frozenset({"open", "write", "mkdir", "link", "replace", "fsync"})
 
 
 class FailingDisk(OpenFiles):
-    """Lets the `at`-th call that alters something (with `reads`, of all but locks) fail with `code`; 0 lets none.
+    """Fails the `at`-th altering call (with `reads`: any call but locks) with `code`; 0 fails none.
 
-    `short` lets a write that would fail take half of its data first, as a disk does that becomes full in the middle.
-    `lasting` lets every later call fail as well that such a disk would refuse, until `heal` is called.
+    `short` lets a failing write take half of its data first, as a disk does that becomes full in the middle.
+    `lasting` also fails every later call that such a disk would refuse, until `heal` is called.
     """
 
     def __init__(
@@ -40,15 +40,15 @@ class FailingDisk(OpenFiles):
         self._due = False
 
     def arm(self, at: int) -> None:
-        """Count from here."""
+        """Count calls from here."""
         self.at, self.seen, self.failed, self.unaltered, self._due = at, 0, [], [], False
 
     def heal(self) -> None:
-        """Refuse nothing more."""
+        """Stop refusing."""
         self.arm(0)
 
     def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
-        """Do the call or refuse it."""
+        """Make the call or refuse it."""
         if not self._counts(kind, arguments):
             return super().touch(kind, arguments)
         self.seen += 1
@@ -79,14 +79,14 @@ class FailingDisk(OpenFiles):
 
 
 class SyncingNothing(OpenFiles):
-    """Says that data is safe without making it so: quick, and right wherever only a process dies."""
+    """Ignores fsync: fast, and right where only a process dies."""
 
     def __init__(self, inner: Disk | None = None) -> None:
         super().__init__(inner)
         self.synced = 0
 
     def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
-        """Do every call but fsync."""
+        """Make every call but fsync."""
         if kind == "fsync":
             self.synced += 1
             return None

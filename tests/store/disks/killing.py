@@ -1,4 +1,4 @@
-"""A disk that ends its own process, for writers in processes of their own."""
+"""A disk that kills its own process, for writers in processes of their own."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ BEFORE, MIDDLE, AFTER = "before", "middle", "after"
 
 
 class KillingDisk(Relay):
-    """Kills its process with SIGKILL around the `at`-th call that alters something: before, after or half-way through.
+    """Kills its process with SIGKILL at the `at`-th altering call: before it, after it or half-way.
 
-    Only a write has a middle; other calls are one step of the kernel.
+    Only a write has a middle; the kernel does other calls in one step.
     """
 
     def __init__(self, at: int, moment: str, inner: Disk | None = None) -> None:
@@ -24,7 +24,7 @@ class KillingDisk(Relay):
         self.seen = 0
 
     def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
-        """Do the call, or a part of it and no more."""
+        """Make the call, or part of it."""
         if not alters(kind, arguments):
             return super().touch(kind, arguments)
         self.seen += 1
@@ -38,7 +38,7 @@ class KillingDisk(Relay):
 
 
 class StoppingDisk(Relay):
-    """Stops its process with SIGSTOP before the `at`-th call that alters something: alive, and holding what it has."""
+    """Stops its process with SIGSTOP before the `at`-th altering call; the process keeps its locks."""
 
     def __init__(self, at: int, inner: Disk | None = None) -> None:
         super().__init__(inner)
@@ -46,7 +46,7 @@ class StoppingDisk(Relay):
         self.seen = 0
 
     def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
-        """Do the call, later perhaps."""
+        """Make the call, possibly after a stop."""
         self.seen += alters(kind, arguments)
         if self.seen == self.at and alters(kind, arguments):
             os.kill(os.getpid(), signal.SIGSTOP)
@@ -54,6 +54,6 @@ class StoppingDisk(Relay):
 
 
 def die() -> NoReturn:
-    """End this process as the kernel does when memory runs out: without a word, without a handler."""
+    """Kill this process without running a handler, as the kernel does when memory runs out."""
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError("a killed process goes on")

@@ -1,8 +1,8 @@
-"""What a disk may hold after the power went: every state that a file system is allowed to leave, not only likely ones.
+"""All states of a disk that a file system may leave after a power loss.
 
-Allowed: the data of a file is what its last fsync saw, or one of three kinds of what was written since; a name that was
-made, taken or moved is known for sure only after an fsync of its directory, and names may come to the disk in any order
-before. A move between two directories is one step, but the old name may outlive it.
+Allowed: a file has the data of its last fsync, or one of three variants of later writes. A name that was made,
+removed or moved is certain only after an fsync of its directory; before, names may reach the disk in any order. A
+move between two directories is one step, but the old name may remain.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ DROP, KEEP, BOTH = range(3)
 
 @dataclass(slots=True)
 class Node:
-    """A file or a directory, which names come and go from."""
+    """A file or directory that names refer to."""
 
     folder: bool
     now: bytearray = field(default_factory=bytearray)
     synced: bytes = b""
 
     def content(self, kind: str) -> bytes:
-        """What a reader would find."""
+        """Return the content that a reader finds."""
         if self.now == self.synced or kind == "now":
             return bytes(self.now)
         if kind == "synced":
@@ -50,19 +50,19 @@ Name = tuple[int, str]
 
 @dataclass(slots=True)
 class Change:
-    """One step of names: made, taken away, or moved (the new name stands first)."""
+    """One change of names: made, removed, or moved (the new name comes first)."""
 
     number: int
     effects: dict[Name, int | None]
 
     @property
     def moves_far(self) -> bool:
-        """Whether it touches two directories."""
+        """Return True if the change touches two directories."""
         return len({folder for folder, _ in self.effects}) > 1
 
 
 class Machine:
-    """Replays a trace and says at any moment what could be found if the power went now."""
+    """Replays a trace and returns the possible contents after a power loss at any step."""
 
     def __init__(self, start: Path, *, syncs_files: bool = True, syncs_folders: bool = True) -> None:
         self.syncs_files, self.syncs_folders = syncs_files, syncs_folders
@@ -80,7 +80,7 @@ class Machine:
             self.safe[name] = (0, len(self.nodes) - 1)
 
     def play(self, step: Step) -> None:
-        """Do what was done."""
+        """Replay the given steps."""
         if step.kind == "open":
             if step.created:
                 self._change({self._name(step.path): self._make(False)})
@@ -139,7 +139,7 @@ class Machine:
         self.pending = [change for change in self.pending if change.effects]
 
     def states(self, draw: random.Random, more: int) -> Iterator[Tree]:
-        """What could be found now: the extremes, each change alone and each alone missing, and `more` at random."""
+        """Return possible contents: the extremes, each change alone, each change missing, and `more` at random."""
         size = len(self.pending)
         for contents in CONTENTS:
             yield self._tree([KEEP] * size, [contents] * len(self.nodes))
@@ -178,7 +178,7 @@ class Machine:
 
 
 def lay_out(tree: Tree, root: Path) -> None:
-    """Make a state real, for a fresh store to open."""
+    """Write a state to disk, for a fresh store to open."""
     for path in sorted(tree):
         content = tree[path]
         if content is None:

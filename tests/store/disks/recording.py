@@ -1,4 +1,4 @@
-"""A disk that writes down what was done to it, in the order it was done, for a simulator to lose parts of."""
+"""A disk that records its calls in order, for the power-loss simulator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.store.disks.relay import Relay
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call that altered something, or a mark of the test between two calls."""
+    """One altering call, or a mark of the test between two calls."""
 
     kind: str
     """open, write, fsync, replace, link, unlink, mkdir, rmdir or mark."""
@@ -27,7 +27,7 @@ class Step:
 
 
 class RecordingDisk(Relay):
-    """The real disk, with a trace of what was done below `root`."""
+    """The real disk, with a trace of the calls below `root`."""
 
     def __init__(self, root: str) -> None:
         super().__init__()
@@ -38,11 +38,11 @@ class RecordingDisk(Relay):
         self._opened = 0
 
     def mark(self, mark: Any) -> None:
-        """Write down that something began or was acknowledged here."""
+        """Record that something began or was acknowledged here."""
         self.steps.append(Step("mark", mark=mark))
 
     def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
-        """Do the call, then write it down: what failed altered nothing."""
+        """Make the call, then record it; a failed call altered nothing."""
         known = kind == "open" and os.path.lexists(arguments[0])
         answer = super().touch(kind, arguments)
         if kind == "open":

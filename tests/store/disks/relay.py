@@ -1,4 +1,4 @@
-"""The real disk with one place that every call passes, so that a test puts its fault there and nowhere else."""
+"""The real disk behind one method that every call passes, where tests put their faults."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ CHANGES = frozenset({"write", "fsync", "replace", "link", "unlink", "mkdir", "rm
 
 
 def alters(kind: str, arguments: tuple[Any, ...]) -> bool:
-    """Whether a call can leave something else on the disk than was there before."""
+    """Return True if the call can change the disk."""
     return kind in CHANGES or (kind == "open" and bool(arguments[1] & (os.O_CREAT | os.O_TRUNC)))
 
 
 class Relay:
-    """A Disk that passes every call on; children put something around `touch`."""
+    """A Disk that forwards every call; subclasses wrap `touch`."""
 
     def __init__(self, inner: Disk | None = None) -> None:
         self.inner = inner or RealDisk()
 
     def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
-        """Do the call."""
+        """Make the call."""
         return getattr(self.inner, kind)(*arguments)
 
     def open(self, path: str, flags: int, mode: int = 0o600) -> int:
@@ -80,7 +80,7 @@ class Relay:
 
 
 class CountingDisk(Relay):
-    """Counts calls by kind and the bytes that went in and out; what gates of cost are made of."""
+    """Counts calls by kind and the bytes read and written, for cost tests."""
 
     def __init__(self, inner: Disk | None = None) -> None:
         super().__init__(inner)
@@ -89,7 +89,7 @@ class CountingDisk(Relay):
         self.bytes_written = 0
 
     def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
-        """Do the call and count it."""
+        """Make the call and count it."""
         answer = super().touch(kind, arguments)
         self.calls[kind] += 1
         if kind == "read":
@@ -99,20 +99,20 @@ class CountingDisk(Relay):
         return answer
 
     def reset(self) -> None:
-        """Begin again at nothing."""
+        """Reset the counts to zero."""
         self.calls.clear()
         self.bytes_read = self.bytes_written = 0
 
 
 class OpenFiles(Relay):
-    """Knows which descriptors are open, so that a test can ask whether any was left behind."""
+    """Tracks open descriptors, so that a test can find leaks."""
 
     def __init__(self, inner: Disk | None = None) -> None:
         super().__init__(inner)
         self.paths: dict[int, str] = {}
 
     def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
-        """Do the call; a close counts even where it fails, because the kernel frees the number all the same."""
+        """Make the call; count a failed close too, because the kernel frees the descriptor anyway."""
         if kind == "close":
             self.paths.pop(arguments[0], None)
         answer = super().touch(kind, arguments)
@@ -121,5 +121,5 @@ class OpenFiles(Relay):
         return answer
 
     def left(self, allowed: Iterable[str] = ()) -> list[str]:
-        """Paths still open whose names end in none of `allowed`."""
+        """Return the open paths whose names end in none of `allowed`."""
         return [path for path in self.paths.values() if not path.endswith(tuple(allowed))]
