@@ -13,7 +13,7 @@ def test_remote_token_is_recognized(token: str, remote: bool) -> None:
     assert is_remote(token) is remote
 
 
-def test_path_has_no_scheme() -> None:
+def test_token_without_a_colon_has_no_scheme() -> None:
     assert remote_scheme("hf") == "" and remote_scheme("zoo:x") == "zoo"
 
 

@@ -33,7 +33,7 @@ def masks(pid: int) -> dict[int, str]:
 
 @pytest.mark.skipif(len(ALLOWED) < 2, reason="this process may use one CPU only")
 @pytest.mark.parametrize("pin", ["core", "none"])
-def test_onnxruntime_threads_have_their_own_cpu_or_all_cpus(tmp_path: Path, pin: str) -> None:
+def test_onnxruntime_threads_run_on_the_cpus_of_their_pinning(tmp_path: Path, pin: str) -> None:
     case = make.mlp()
     path = case.save(tmp_path)
     bundle = tmp_path / "inputs.npz"

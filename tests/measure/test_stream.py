@@ -64,7 +64,7 @@ def test_stream_threads_run_at_once_on_their_own_calls() -> None:
     assert threading.active_count() == before
 
 
-def test_error_in_one_stream_is_raised_by_the_waiting_call() -> None:
+def test_error_in_one_stream_is_raised_to_the_caller() -> None:
     def broken() -> Iterator[Callable[[], object]]:
         raise ValueError("no such model")
 

@@ -37,7 +37,7 @@ def test_histograms_of_one_grid_are_summed() -> None:
 
 
 def test_figure_ends_at_the_bins_of_an_execution_with_uncounted_calls() -> None:
-    """Of 54 calls 46 lay beyond the bins of one execution; those of the other may lie on either side."""
+    """46 of 54 calls lay beyond the bins of one execution; the bins of the other may or may not contain them."""
     both = merged(binned(1e6, 2.0, [3, 5], over=46), binned(1e6, 2.0, [0, 1, 20, 25], over=1))
     assert both.edges == pytest.approx((1, 2, 4)) and both.counts == pytest.approx((3, 6))
     assert both.over == pytest.approx(46 + 45 + 1) and (both.perhaps_over, round(both.total, 9)) == (0, 101)

@@ -42,7 +42,7 @@ def test_files_are_synced_before_their_rename_and_directories_after_it(tmp_path:
     assert [os.path.basename(path) for path in replaced] == [f"{make_id(1)}.json", "tuibench.json"]
 
 
-def test_adding_a_benchmark_uses_a_bounded_number_of_calls(tmp_path: Path) -> None:
+def test_adding_a_benchmark_syncs_five_times(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_result(0), Card())
     counts = []

@@ -60,7 +60,7 @@ def test_taking_a_mark_changes_and_creates_nothing(tmp_path: Path) -> None:
     assert (store.mark(), list(tmp_path.iterdir())) == (first, [])
 
 
-def test_recently_changed_file_is_read_again_for_the_mark(tmp_path: Path) -> None:
+def test_mark_of_a_recently_changed_file_is_taken_again(tmp_path: Path) -> None:
     other = make_store(tmp_path)
     other.benchmarks.add(make_small(1), Card())
     (index,) = tmp_path.glob("hosts/*/tuibench.json")

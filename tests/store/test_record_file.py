@@ -106,7 +106,7 @@ class Apart(RealDisk):
         raise OSError(errno.EOPNOTSUPP, "no links")
 
 
-def test_samples_on_another_disk_are_copied(tmp_path: Path) -> None:
+def test_samples_on_another_disk_are_copied_and_generations_kept(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
     (work / "a.z").write_bytes(b"x" * 5000)
