@@ -57,7 +57,7 @@ def test_bins_without_a_shared_span_are_shown_with_unknown_calls() -> None:
 
 
 @given(st.lists(st.lists(st.integers(10**6, 10**8), min_size=1, max_size=40), min_size=1, max_size=5))
-def test_calls_reported_outside_lie_outside(executions: list[list[int]]) -> None:
+def test_calls_counted_as_outside_are_outside(executions: list[list[int]]) -> None:
     both = merged(*(reduce_to_bins(np.array(calls), 48) for calls in executions))
     every, total = [call for calls in executions for call in calls], both.total
     assert total == pytest.approx(len(every))

@@ -29,7 +29,7 @@ def test_dims_that_change_together_are_one() -> None:
     assert make_grid(build.run(*batch_too)).dims == ()
 
 
-def test_series_are_named_by_what_distinguishes_them() -> None:
+def test_series_names_contain_only_the_distinguishing_parts() -> None:
     assert labels(data.cores_run()) == ["onnxruntime"]
     assert labels(data.two_engines()) == ["onnxruntime", "openvino"]
     both = [data.timed_cell(1.0, scenario=s, precision=p) for s in ("sync", "async") for p in ("f32", "bf16")]

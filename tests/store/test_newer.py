@@ -121,7 +121,7 @@ def test_newer_record_is_reported_and_keeps_its_row(root: Path, form: Callable[[
     assert path.with_name(path.name + ".prev").exists()
 
 
-def test_unlisted_newer_record_is_listed_by_what_is_known(root: Path) -> None:
+def test_unlisted_newer_record_is_listed_with_its_known_fields(root: Path) -> None:
     known, unknown = make_id(1), make_id(2)
     rewrite(only(root, RECORD), result_renamed)
     rewrite(only(root, RECORD.replace(known, unknown)), unlike)

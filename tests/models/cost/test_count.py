@@ -153,7 +153,7 @@ def test_function_of_one_node_keeps_the_name_in_the_file(tmp_path: Path) -> None
     assert (node.op, node.name, node.element_flops) == ("own.Only", "only", 24)
 
 
-def test_overloads_of_a_function_are_told_apart(tmp_path: Path) -> None:
+def test_overloads_of_a_function_are_counted_separately(tmp_path: Path) -> None:
     nodes, functions = [], []
     for form, read, made, ops in (("short", "x", "h", ["Relu"]), ("long", "h", "k", ["Relu", "Tanh", "Neg"])):
         names = ["a", *(f"t{n}" for n in range(1, len(ops))), "b"]
