@@ -1,1 +1,1 @@
-"""What a profile says, from its figures alone."""
+"""Conclusions drawn from the figures of a profile."""

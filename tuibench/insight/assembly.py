@@ -1,4 +1,4 @@
-"""One profile out of what several processes found of a model, with an interval for every layer."""
+"""Assembly of one performance profile from several processes, with an interval for every layer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tuibench.stats.grading import grade_noise
 from tuibench.stats.interval import log_interval
 
 MOST_SCALED = 0.15
-"""Layers are scaled to the unprofiled time where they are no further from it than this."""
+"""Layer times are scaled to the unprofiled time if the factor differs from 1 by no more than this."""
 _LEAST_SUM = 0.6
 _MOST_BIAS, _NOTABLE_BIAS = 0.5, 0.1
 _REST = "profiler and runtime residual"
@@ -43,7 +43,7 @@ _REST = "profiler and runtime residual"
 
 @dataclass(frozen=True, slots=True)
 class _Scaling:
-    """How the sum of the layers stands to the unprofiled time."""
+    """The sum of the layer times compared with the unprofiled time."""
 
     sum_us: float
     unprofiled_us: float
@@ -61,7 +61,7 @@ def assemble_performance(
     zero_effect: ZeroEffect | None = None,
     what_if: Mapping[tuple[str, str], WhatIf] | None = None,
 ) -> PerformanceProfile:
-    """The profile of at least one process; each row that any of them told of has the times of all."""
+    """Return the profile of at least one process; each row has the times from all processes."""
     if not runs:
         raise ValueError("a performance profile needs at least one process")
     below = is_below_resolution(runs)
@@ -132,25 +132,25 @@ def _layers(
     precision: str,
 ) -> list[LayerTime]:
     by_id = {cost.id: cost for cost in costs.nodes}
-    # Of these two it is the row that tells which of them is its own; which row has a third one, nobody tells.
+    # A row is known to be float32 or INT8. The rows in a third precision are unknown, so it applies to all rows.
     whole = "" if {*precision.split(" + ")} <= {"", F32, INT8} else precision
     layers = [_layer(one, by_id, scaling, roofline, what_if, whole) for one in rows]
     return layers + _unseen(costs, layers)
 
 
 def _precisions(runs: Sequence[LayerRun]) -> list[str]:
-    """What was computed in, most of the time first, of all processes."""
+    """Return the precisions of all processes without duplicates, the one with most time first."""
     return list(dict.fromkeys(name for run in runs for name in run.precision.split(" + ") if name))
 
 
 def _beyond_roofs(runs: Sequence[LayerRun]) -> tuple[str, ...]:
-    """What to say where something was computed in a precision that the roofs were not measured in."""
+    """Return a note if the model computes in a precision for which no roof was measured."""
     beyond = [name for name in _precisions(runs) if name not in (F32, INT8)]
     return (f"no share of the roofs: they are of {F32} and {INT8}, and this is {' + '.join(beyond)}",) if beyond else ()
 
 
 def _untold_forms(spec: BenchmarkSpec, below: bool) -> tuple[str, ...]:
-    """Why nothing comes of the layers that were asked for in another form, where that is so."""
+    """Return a note if layers were requested in another form but no layer time is known."""
     forms = spec.profile.what_if if spec.profile is not None else ()
     if not forms or not below:
         return ()
@@ -159,7 +159,7 @@ def _untold_forms(spec: BenchmarkSpec, below: bool) -> tuple[str, ...]:
 
 
 def _uncounted(costs: CostProfile, layers: Sequence[LayerTime]) -> tuple[str, ...]:
-    """What to say where it is not known what layers cost, as their nodes were not counted."""
+    """Return a note if costs of layers are unknown because their nodes were not counted."""
     own = [layer for layer in layers if layer.kind == LAYER]
     if own and not costs.nodes:
         return ("; ".join(["what the layers cost is not known", *(show(note, 200) for note in costs.notes)]),)
@@ -170,7 +170,7 @@ def _uncounted(costs: CostProfile, layers: Sequence[LayerTime]) -> tuple[str, ..
 
 
 def is_below_resolution(runs: Sequence[LayerRun]) -> bool:
-    """Whether what the profiler adds is so much of an inference that the times of layers mean nothing."""
+    """Return whether the profiler adds so much to an inference that layer times mean nothing."""
     whole = statistics.median(run.unprofiled_us for run in runs)
     added = statistics.median(run.bias_us * run.kernels for run in runs)
     kept = statistics.median(_sum_us(run) for run in runs)
@@ -182,7 +182,7 @@ def _sum_us(run: LayerRun) -> float:
 
 
 def _scale(runs: Sequence[LayerRun], rows: Sequence[ProcessRow], below: bool) -> _Scaling:
-    # Of the layers as they are shown: a mean of logs of each is less than that of their sums where one is disturbed.
+    # Add up the layers' log means, as shown. If a process was disturbed, they are less than the log mean of sums.
     sum_us = math.fsum(log_interval([other.us for other in one.found]).value or 0.0 for one in rows)
     whole = log_interval([run.unprofiled_us for run in runs]).value or 0.0
     factor = whole / sum_us if sum_us > 0 and whole > 0 else math.inf
@@ -207,7 +207,7 @@ def _layer(
 ) -> LayerTime:
     row = one.row
     own = [costs[name] for name in row.nodes if name in costs]
-    # What was not counted is no zero.
+    # The cost of nodes that were not counted is unknown, not zero.
     known = len(own) == len(row.nodes)
     heaviest = max(own, key=_weight_of, default=None)
     multiplies = heaviest is not None and bool(heaviest.macs)
@@ -247,7 +247,10 @@ def _ms(row: KernelRow, found: Sequence[KernelRow], scaling: _Scaling) -> Estima
 
 
 def _why_no_time(found: Sequence[KernelRow]) -> str:
-    """The profiler counts whole microseconds: only the number of calls tells what ran in less from what did not run."""
+    """Return why a row has no time.
+
+    The profiler counts whole microseconds, so only the call count separates a short time from no run.
+    """
     if any(other.calls for other in found):
         return "ran, in less time than the profiler tells"
     unknown = any(other.calls is None for other in found)
@@ -255,7 +258,7 @@ def _why_no_time(found: Sequence[KernelRow]) -> str:
 
 
 def _unseen(costs: CostProfile, layers: Sequence[LayerTime]) -> list[LayerTime]:
-    """Nodes that were counted and no process told of; there are none unless the two saw different models."""
+    """Return one row for counted nodes that no process reported; none unless the two saw different models."""
     seen = {name for layer in layers for name in layer.nodes}
     left = tuple(cost.id for cost in costs.nodes if cost.id not in seen)
     nothing = Estimate(None, reason="not seen while it ran")
@@ -264,7 +267,7 @@ def _unseen(costs: CostProfile, layers: Sequence[LayerTime]) -> list[LayerTime]:
 
 
 def _names(layers: Sequence[LayerTime]) -> set[str]:
-    """What no other row may be told by."""
+    """Return all keys and nodes of layers; no other row may use one as its key."""
     return {name for layer in layers for name in (layer.key, *layer.nodes)}
 
 
@@ -274,16 +277,16 @@ def _grade(runs: Sequence[LayerRun]) -> Grade | None:
 
 
 def _attributed(layers: Sequence[LayerTime], scaling: _Scaling) -> float | None:
-    """Share of the time that rows with a name were seen to take: before they were scaled to the whole."""
+    """Return the share of the time, before scaling, of rows with an operator name."""
     named = math.fsum(layer.ms.value or 0.0 for layer in layers if layer.op != UNMAPPED) * 1000 / scaling.factor
     whole = max(scaling.sum_us, scaling.unprofiled_us)
     return named / whole if whole > 0 else None
 
 
 def _residual(layers: Sequence[LayerTime], total: Estimate, scaling: _Scaling) -> LayerTime:
-    """What the layers leave of the whole: nothing where they were scaled to it, which is said."""
+    """Return the part of the whole time that no layer has; its reason says how the layers were scaled."""
     left = (total.value or 0.0) - math.fsum(layer.ms.value or 0.0 for layer in layers)
-    # Rounding in sums of hundreds of layers is no time.
+    # A difference this small is rounding in the sum.
     value = left if left > 1e-9 * (total.value or 0.0) else 0.0
     words = "what is left of the unprofiled time"
     if not value:

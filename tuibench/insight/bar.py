@@ -1,4 +1,4 @@
-"""Amounts per operator type as bars: how long, with which words, in which display."""
+"""Amounts per operator type as bars: length, text and display."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ DISPLAYS = (VALUES, LOG, SHARES)
 
 _LONGEST = 40
 _DECADES = 5
-"""Of logarithmic bars: what is smaller than the greatest by more has no length."""
+"""Range of the logarithmic scale below the greatest value; smaller values have short bars or none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One operator type."""
+    """The bar of one operator type."""
 
     label: str
     """Safe to print."""
     length: float
-    """In the display chosen; only its ratio to the other bars means something."""
+    """Length in the chosen display; only the ratio to other bars matters."""
     amount: float | None
-    """In the unit of the type; None where it is not known."""
+    """In the unit of the summary type; None if unknown."""
     text: str
     layers: int
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All bars of one type, and what must be said with them."""
+    """All bars of one summary type, with notes."""
 
     kind: str
     display: str
     title: str
     bars: tuple[Bar, ...]
     words: tuple[str, ...]
-    """By which method, under which convention; in place of bars, why there are none."""
+    """Notes on method and convention; if there are no bars, the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """What one operator type has of something, before it is displayed."""
+    """The amount of one operator type, before it is displayed."""
 
     op: str
     value: float | None
@@ -54,13 +54,13 @@ class Amount:
     at_least: bool = False
     note: str = ""
     is_ahead: bool = False
-    """Whether it stands before all that is longer, by what its note says."""
+    """True if its bar comes before longer ones because of its note."""
 
 
 def make_bars(
     amounts: Sequence[Amount], display: str, unit: Callable[[float], str], total: float | None = None
 ) -> tuple[Bar, ...]:
-    """Longest first, behind what is ahead; `total` is what shares are shares of, where that is not their sum."""
+    """Return bars that are ahead, then the others, longest first; shares are of `total`, or of the sum without one."""
     known = [amount.value for amount in amounts if amount.value is not None and amount.value > 0]
     summed, most = math.fsum(known), max(known, default=0.0)
     least = min(known, default=0.0)
@@ -79,7 +79,7 @@ def make_bars(
 
 
 def label_of(op: str) -> str:
-    """What a bar of this operator is called: by this the layers that it stands for are found again."""
+    """Return the label of an operator's bar, which also identifies the bar's layers."""
     return show(op, _LONGEST) or "?"
 
 
@@ -88,7 +88,7 @@ def _length(value: float | None, display: str, most: float, least: float) -> flo
         return 0.0
     if display != LOG:
         return value
-    # The least that is drawn has a decade of its own.
+    # The smallest bar drawn is one decade long.
     return max(math.log10(value / max(least, most / 10**_DECADES)) + 1, 0.0)
 
 

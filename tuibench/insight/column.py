@@ -1,4 +1,4 @@
-"""Columns of a table of layers: what a cell says, what it is sorted by, and which rows a text finds."""
+"""Columns of a table of layers: cell text, sort value and text search."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 UNKNOWN, NONE = "unknown", "–"
-"""What could not be found out, and what does not exist for a row."""
+"""Texts for a value that could not be found out, and for one that a row does not have."""
 
 
 R = TypeVar("R")
@@ -15,36 +15,36 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[R]):
-    """One column, for a screen, a report or an export alike."""
+    """One column of a screen, a report or an export."""
 
     key: str
     title: str
     value: Callable[[R], float | str | None]
-    """What rows are sorted by."""
+    """Return the sort value of a row."""
     text: Callable[[R], str]
-    """Safe to print."""
+    """Return the cell's text, safe to print."""
     right: bool = True
     ascending: bool = False
-    """Whether the least comes first; None is last either way."""
+    """True if the least value comes first; None always comes last."""
     rank: int = 0
-    """0 always stays; of the others the highest goes first where the room is short."""
+    """0 is always shown; where space is short, the highest rank is dropped first."""
     least: int | None = None
-    """Columns that must be left when it is cut; None where it is never cut."""
+    """Least width after a cut, in terminal columns; None if it is never cut."""
     middle: bool = False
-    """Whether it is cut in the middle: of a name both ends tell."""
+    """True if it is cut in the middle, since both ends of a name matter."""
     most: int | None = None
-    """Columns that it takes at most where the room is short, though it could have more."""
+    """Greatest width where space is short; None for no limit."""
     hint: str = ""
 
 
 def column_of(columns: Sequence[Column[R]], key: str) -> Column[R] | None:
-    """The column with this key, or with this title whatever its case."""
+    """Return the column with this key or title, ignoring case; None if there is none."""
     wanted = key.casefold()
     return next((column for column in columns if wanted in (column.key.casefold(), column.title.casefold())), None)
 
 
 def ordered(rows: Iterable[R], column: Column[R], reverse: bool = False) -> list[R]:
-    """Rows by a column; those without a value last, and equal ones in the order they had."""
+    """Return the rows sorted by a column; rows without a value come last, equal ones keep their order."""
     pairs = [(column.value(row), row) for row in rows]
     known = [(_comparable(value), row) for value, row in pairs if value is not None]
     known.sort(key=lambda pair: pair[0], reverse=column.ascending == reverse)
@@ -52,13 +52,13 @@ def ordered(rows: Iterable[R], column: Column[R], reverse: bool = False) -> list
 
 
 def found(rows: Iterable[R], text: str, searched: Callable[[R], str]) -> list[R]:
-    """The rows that hold every word of a text."""
+    """Return the rows that contain every word of a text."""
     words = text.casefold().split()
     return [row for row in rows if all(word in searched(row) for word in words)] if words else list(rows)
 
 
 def _comparable(value: float | str) -> tuple[int, float, str]:
-    """Numbers and words in one column compare, too; no number is no value to go by."""
+    """Return a sort key for numbers and words in one column; NaN sorts below all numbers."""
     if isinstance(value, str):
         return 1, 0.0, value.casefold()
     return (0, value, "") if value == value else (0, float("-inf"), "")

@@ -1,4 +1,4 @@
-"""Two performance profiles layer by layer: matched by the nodes of the model, whatever was fused with what."""
+"""Comparison of two performance profiles by layer, matched by model nodes even if they are fused differently."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ OTHER_FILES = "the models are not the same: only layers with the same outputs an
 _NOTHING_SHARED = "models: no node is in both: these are two models, of which nothing but totals compares"
 _LONGEST = 80
 _LEAST_SHARE = 1e-9
-"""Of a time: sums of floats differ by less than that, and no two times do."""
+"""Least difference, as a share of a time; less is rounding in sums of floats."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerPair:
-    """The rows of both sides that do the same nodes; one of them may be empty."""
+    """The rows of both sides that compute the same nodes; one side may be empty."""
 
     op: str
-    """Of the heaviest row."""
+    """Operator of the heaviest row."""
     weight: str
     nodes: tuple[str, ...]
-    """Of both sides together; none for work of the engine's own."""
+    """Nodes of both sides; empty for the engine's own work."""
     old: tuple[LayerTime, ...]
     new: tuple[LayerTime, ...]
     old_ms: Estimate
-    """Of all rows of the side; no value where it has none that take time."""
+    """Sum of the side's rows; no value if none of them takes time."""
     new_ms: Estimate
 
     @property
     def delta_ms(self) -> float | None:
-        """New - old; a side that has no such row takes no time for it, None where a time is not known."""
+        """New - old; None if a time is unknown. A side without such a row takes no time for it."""
         if _is_unknown(self.old, self.old_ms) or _is_unknown(self.new, self.new_ms):
             return None
         old, new = self.old_ms.value or 0.0, self.new_ms.value or 0.0
@@ -50,7 +50,7 @@ class LayerPair:
 
     @property
     def is_clear(self) -> bool | None:
-        """Whether the intervals of both sides lie apart; None where one has none."""
+        """True if the intervals of both sides do not overlap; None if a side has no interval."""
         old, new = self.old_ms, self.new_ms
         if old.low is None or old.high is None or new.low is None or new.high is None:
             return None
@@ -59,14 +59,14 @@ class LayerPair:
 
 @dataclass(frozen=True, slots=True)
 class ProfileComparison:
-    """All pairs, the greatest difference first, and what else is not the same."""
+    """All pairs, the greatest difference first, and the other differences between the profiles."""
 
     pairs: tuple[LayerPair, ...]
     old_ms: Estimate
-    """One batch, without the profiler."""
+    """Time of one batch without the profiler."""
     new_ms: Estimate
     words: tuple[str, ...]
-    """What the sides do not share, so that times differ for other reasons than layers."""
+    """Differences between the sides that change times for other reasons than layers."""
 
     @property
     def ratio(self) -> float | None:
@@ -81,26 +81,27 @@ def compare_performance(
     environment: Sequence[str] = (),
     operators: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
 ) -> ProfileComparison:
-    """Match, subtract, sort; `environment` says of the two machines what profiles do not hold.
+    """Match layers, subtract their times and sort by difference.
 
-    `operators` are those of each side's nodes by their ids, as far as they are known.
+    `environment` has the differences between the two machines that profiles do not record.
+    `operators` maps each side's node ids to operators, as far as they are known.
     """
     rows = [*((0, layer) for layer in old.layers), *((1, layer) for layer in new.layers)]
     others = _others(*operators)
     groups = _groups(list(_apart(rows, others)), others)
     shown = not old.below_resolution, not new.below_resolution
     pairs = [_pair(group, shown) for group in groups]
-    # What is not known comes after all that is.
+    # Unknown differences come last.
     pairs.sort(key=lambda pair: -1.0 if pair.delta_ms is None else abs(pair.delta_ms), reverse=True)
     models = _models(old, new, others)
-    # What is compared of two models is said only where there is something.
+    # Two models without a common node need no note on which of their layers are compared.
     told = (line for line in environment if not (line == OTHER_FILES and _NOTHING_SHARED in models))
     words = (*_settings(old, new), *models, *(show(line, 300) for line in told))
     return ProfileComparison(tuple(pairs), old.ms, new.ms, words)
 
 
 def _others(old: Mapping[str, str], new: Mapping[str, str]) -> frozenset[str]:
-    """Ids that are another operator on either side: names such as "12" stand for something else in another model."""
+    """Return the ids that name different operators on the two sides, as "12" may in two models."""
     return frozenset(id_ for id_, op in old.items() if op and new.get(id_, op) not in ("", op))
 
 
@@ -109,7 +110,7 @@ def _node_key(side: int, node: str, others: frozenset[str]) -> Hashable:
 
 
 def _apart(rows: Sequence[tuple[int, LayerTime]], others: frozenset[str]) -> Iterator[tuple[int, LayerTime]]:
-    """What was done beforehand is one row of all such nodes: it must not join all layers that have one elsewhere."""
+    """Split rows of folded nodes, so that one such row does not join all layers that run its nodes elsewhere."""
     run = {_node_key(side, node, others) for side, layer in rows if layer.kind != FOLDED for node in layer.nodes}
     for side, layer in rows:
         if layer.kind != FOLDED:
@@ -123,7 +124,7 @@ def _apart(rows: Sequence[tuple[int, LayerTime]], others: frozenset[str]) -> Ite
 
 
 def _groups(rows: Sequence[tuple[int, LayerTime]], others: frozenset[str]) -> list[list[tuple[int, LayerTime]]]:
-    """Rows that share a node, directly or through others; of rows without nodes, those of one kind and operator."""
+    """Return rows grouped by shared nodes, directly or through other rows; rows without nodes by kind and operator."""
     above = list(range(len(rows)))
 
     def root(i: int) -> int:
@@ -159,7 +160,7 @@ def _pair(group: Sequence[tuple[int, LayerTime]], shown: tuple[bool, bool]) -> L
 
 
 def _sum(layers: Iterable[LayerTime], shown: bool) -> Estimate:
-    """Together; the ends of the intervals add up, as what rows of one process share is not known."""
+    """Return the sum of times; interval ends add up, since the correlation of rows in one process is unknown."""
     if not shown:
         return Estimate(None, reason="below the profiler's resolution")
     timed = [layer.ms for layer in layers if layer.ms.value is not None]
@@ -173,12 +174,12 @@ def _sum(layers: Iterable[LayerTime], shown: bool) -> Estimate:
 
 
 def _is_unknown(rows: Sequence[LayerTime], ms: Estimate) -> bool:
-    """Whether there are rows that should take time and have none; what ran beforehand takes none."""
+    """Return whether rows that should take time have none; folded rows take none."""
     return ms.value is None and any(row.kind != FOLDED for row in rows)
 
 
 def _settings(old: PerformanceProfile, new: PerformanceProfile) -> list[str]:
-    """What was asked for or found of each side, where it is not the same."""
+    """Return the settings and facts that differ between the sides."""
     pairs = [
         ("engine", f"{old.engine} {old.engine_version}", f"{new.engine} {new.engine_version}"),
         ("cores", str(old.cores), str(new.cores)),

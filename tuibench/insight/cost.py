@@ -1,4 +1,4 @@
-"""Nodes of the FLOPS profile as rows: what each costs by its shapes alone, nothing of it measured."""
+"""Nodes of the FLOPS profile as rows: costs by shapes, nothing measured."""
 
 from __future__ import annotations
 
@@ -17,45 +17,45 @@ _ONE_TURN = "+ of one time: how often is not known"
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    """One node; what is done several times counts as often, where it is known how often."""
+    """One node; repeated work counts each time if the number of times is known."""
 
     node: NodeCost
     number: int
-    """Its place in the file, from 1."""
+    """Position in the file, from 1."""
     share: float | None
-    """Of the operations of the model that are known."""
+    """Share of the model's known operations."""
     cumulative: float | None = None
-    """Of this row and all above it, in the order and selection that they are shown in."""
+    """Share of this row and all rows above it, in the order shown."""
     searched: str = ""
 
     @property
     def is_heavy(self) -> bool:
-        """Whether more than a tenth of the operations are in it."""
+        """True if it has more than a tenth of the operations."""
         return self.share is not None and self.share > HEAVY
 
     @property
     def macs(self) -> int | None:
-        """In one inference."""
+        """Multiply-accumulates in one inference."""
         return self.node.macs
 
     @property
     def flops(self) -> int | None:
-        """In one inference."""
+        """Operations in one inference."""
         return self.node.flops
 
     @property
     def bytes_moved(self) -> int | None:
-        """Weights and activations, in one inference."""
+        """Bytes of weights and activations in one inference."""
         return self.node.bytes_moved
 
     @property
     def zeros(self) -> float | None:
-        """Share of its parameters that are zero; None where it has none of its own."""
+        """Share of its parameters that are zero; None if it has no parameters."""
         return self.node.zeros / self.node.parameters if self.node.parameters else None
 
 
 def cost_rows(costs: CostProfile) -> tuple[CostRow, ...]:
-    """All nodes in the order of the file."""
+    """Return all nodes in the order of the file."""
     counted = [node.flops for node in costs.nodes]
     total = sum(flops or 0 for flops in counted)
     return tuple(
@@ -67,7 +67,10 @@ def cost_rows(costs: CostProfile) -> tuple[CostRow, ...]:
 def arrange_costs(
     rows: Iterable[CostRow], sort: str = "flops", reverse: bool = False, text: str = ""
 ) -> tuple[CostRow, ...]:
-    """The rows that hold a text, by a column, each with the share of all up to it; an unknown column sorts nothing."""
+    """Return the rows that contain a text, sorted by a column, each with its cumulative share.
+
+    An unknown column leaves the order as it is.
+    """
     total, shown = 0.0, []
     for row in choose_costs(rows, sort, reverse, text):
         total += row.share or 0.0
@@ -76,14 +79,14 @@ def arrange_costs(
 
 
 def choose_costs(rows: Iterable[CostRow], sort: str, reverse: bool, text: str) -> Sequence[CostRow]:
-    """The same rows without the share of those above: of thousands only those that are looked at need it."""
+    """Return the same rows without cumulative shares, which only the visible ones of thousands need."""
     column = column_of(COST_COLUMNS, sort)
     kept = found(rows, text, lambda row: row.searched)
     return ordered(kept, column, reverse) if column is not None else kept
 
 
 def with_sum(row: CostRow, total: float) -> CostRow:
-    """The row with the share of all up to it."""
+    """Return the row with its cumulative share."""
     return replace(row, cumulative=total if row.share is not None else None)
 
 
@@ -104,12 +107,12 @@ def _percent(value: float | None) -> str:
 
 
 def shape_words(shape: tuple[int, ...] | None) -> str:
-    """A shape as text."""
+    """Return a shape as text."""
     return UNKNOWN if shape is None else "x".join(map(str, shape)) or "scalar"
 
 
 def shapes_words(node: NodeCost) -> str:
-    """The shapes of the first inputs and of the first output."""
+    """Return the shapes of the first inputs and of the first output."""
     return " ".join(shape_words(shape) for shape in node.input_shapes[:4]) + f" > {shape_words(node.output_shape)}"
 
 
@@ -144,4 +147,4 @@ COST_COLUMNS: tuple[Column[CostRow], ...] = (
            rank=5, least=24),
     Column("why", "unknown because", _why, _why, False, True, rank=6, least=12),
 )  # fmt: skip
-"""The first eight are what 80 columns have room for."""
+"""A terminal of 80 columns shows the first eight."""

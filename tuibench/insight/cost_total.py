@@ -1,4 +1,4 @@
-"""The sums of a FLOPS profile in words: one that leaves something out says so, and one of nothing known is no zero."""
+"""Totals of a FLOPS profile in words; an incomplete sum is marked, and a sum of nothing known is unknown."""
 
 from __future__ import annotations
 
@@ -13,32 +13,35 @@ _Pick = Callable[[NodeCost], int | None]
 
 
 def is_counted(costs: CostProfile) -> bool:
-    """Whether the nodes were looked at: else there are no nodes and no shapes; a model without nodes costs nothing."""
+    """Return whether nodes were counted; if not, there are no nodes and no shapes.
+
+    A model without nodes is counted, and costs nothing.
+    """
     return bool(costs.nodes or costs.shapes_from)
 
 
 def macs_words(costs: CostProfile) -> str:
-    """Multiply-accumulates of all nodes."""
+    """Return the multiply-accumulates of all nodes."""
     return _sum(costs, costs.macs, lambda node: node.macs)
 
 
 def flops_words(costs: CostProfile) -> str:
-    """Operations of all nodes."""
+    """Return the operations of all nodes."""
     return _sum(costs, costs.flops, lambda node: node.flops)
 
 
 def element_words(costs: CostProfile) -> str:
-    """Operations on single elements of all nodes."""
+    """Return the operations on single elements of all nodes."""
     return _sum(costs, costs.element_flops, lambda node: node.element_flops)
 
 
 def activation_words(costs: CostProfile) -> str:
-    """What all nodes read and write beside constants."""
+    """Return the bytes that all nodes read and write, without constants."""
     return _sum(costs, costs.activation_bytes, lambda node: node.activation_bytes, size)
 
 
 def unknown_words(costs: CostProfile) -> str:
-    """What is not known of how many nodes, and of the first one why; '' where all is known."""
+    """Return how many nodes have unknown figures, with the first reason; '' if all are known."""
     parts = list(_missing(costs))
     if not parts:
         return ""
@@ -56,13 +59,13 @@ def _missing(costs: CostProfile) -> Iterator[str]:
         if missing := sum(pick(node) is None for node in costs.nodes):
             yield f"{name} of {count_of(missing, 'node')}"
     once = sum(node.times is None for node in costs.nodes)
-    # A call that was counted in part is told by the limit.
+    # If the limit on nodes was reached, its own words cover calls that were counted in part.
     if once and (costs.bound is None or costs.bound.code != NODES):
         yield f"how often {count_of(once, 'node')} {'runs' if once == 1 else 'run'}"
 
 
 def _sum(costs: CostProfile, total: int, pick: _Pick, unit: Callable[[float], str] = scaled) -> str:
-    """What runs nobody knows how often is counted once, so that such a sum is a least one, too."""
+    """Return a total, with "at least" if it is incomplete; a node that runs an unknown number of times counts once."""
     if not is_counted(costs):
         return UNKNOWN
     exact = costs.bound is None and all(pick(node) is not None and node.times is not None for node in costs.nodes)

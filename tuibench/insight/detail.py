@@ -1,4 +1,4 @@
-"""All that is known of one layer, as labels and values: what a reader sees who looks at a single row."""
+"""All known facts of one layer as labels and values, for the view of a single row."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Pair = tuple[str, str]
 """(label, value), both safe to print."""
 _LONGEST = 400
 MOST_NODES = 40
-"""As many as one scrolls through."""
+"""Most nodes that the scrolling view lists."""
 _QUANTILES = (5, 25, 50, 75, 90, 95, 100)
 
 
 def layer_detail(
     profile: PerformanceProfile, row: LayerRow, costs: CostProfile | None = None, most: int | None = None
 ) -> tuple[Pair, ...]:
-    """One row of a performance profile, with every node that it was fused from, or how many more than `most`."""
+    """Return the facts of one row of a performance profile; after `most` nodes, only the number of the others."""
     nodes = {node.id: node for node in costs.nodes} if costs is not None else {}
     return tuple(
         pair for pair in (*_time(row), *_work(row), *_forms(profile, row), *_made_of(row, nodes, most)) if pair[1]
@@ -34,7 +34,7 @@ def layer_detail(
 
 
 def cost_detail(row: CostRow) -> tuple[Pair, ...]:
-    """One node of the FLOPS profile."""
+    """Return the facts of one node of the FLOPS profile."""
     node = row.node
     pairs = [
         ("operator", show(node.op, _LONGEST)),
@@ -55,7 +55,7 @@ def cost_detail(row: CostRow) -> tuple[Pair, ...]:
 
 
 def loss_detail(loss: LossProfile, row: LossRow) -> tuple[Pair, ...]:
-    """One layer of a loss profile: each level with all that was measured, and the proxy beside it."""
+    """Return the facts of one layer of a loss profile: the measured values of each level and its proxy."""
     layer = row.layer
     pairs = [
         ("operator", show(layer.op, _LONGEST)),
@@ -155,14 +155,14 @@ def _runs(times: int | None) -> str:
 
 
 def _quantiles(quantiles: tuple[float, ...]) -> str:
-    """The curve of a layer's weights, in as many points as one line has room for."""
+    """Return the quantile curve of a layer's weights, in as many points as fit one line."""
     step = 100 / max(len(quantiles) - 1, 1)
     told = {round(at * step): value for at, value in enumerate(quantiles)}
     return ", ".join(f"{share} % {short(told[share])}" for share in _QUANTILES if share in told)
 
 
 def _pruned(levels: Sequence[str], quantiles: tuple[float, ...]) -> str:
-    """Which of them each pruning would set to zero, where the curve has a point there."""
+    """Return the weight size up to which each pruning sets zeros, where the curve has that point."""
     places = {share: share * (len(quantiles) - 1) for share in PRUNED_LEVELS if f"pruned {share:g}" in levels}
     told = [
         f"{percent(share)} up to {short(quantiles[round(place)])}" for share, place in places.items()

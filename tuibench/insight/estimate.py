@@ -1,4 +1,4 @@
-"""How much faster a model could get, always with the method: what INT8 was measured to bring, or a bound."""
+"""Estimates of how much faster a model could get, each with its method: measured INT8 or a bound."""
 
 from __future__ import annotations
 
@@ -13,46 +13,46 @@ from tuibench.insight.portion import by_operator, int8_of, int8_ratio, is_produc
 from tuibench.insight.trust import find_withheld
 
 BOUND = "Amdahl bound"
-"""The speedup of the whole if the part took no time at all: nothing that is done to the part can bring more."""
+"""Speedup of the model if a part took no time; no change to that part can bring more."""
 MEASURED_INT8 = "measured INT8"
-"""The ratio of each layer in isolation, applied to its time in the model; what was not measured stays as it is."""
+"""Ratio of each layer in isolation × its time in the model; layers that were not measured stay as they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What one layer, or all layers of one operator, could bring."""
+    """The possible gain of one layer, or of all layers of one operator."""
 
     key: str
-    """Of the layer, or the operator."""
+    """Key of the layer, or the operator."""
     ms: float
     share: float
-    """Of the time of the model."""
+    """Share of the model's time."""
     bound: float | None
-    """Speedup of the model if it took no time; None where nothing else takes any, or that is not known."""
+    """Speedup of the model if this took no time; None if nothing else takes time, or that is unknown."""
     measured: int
-    """Layers whose time in INT8 was measured."""
+    """Number of layers whose time in INT8 was measured."""
     measured_ms: float
-    """What those take as they are."""
+    """Time of those layers as they are."""
     layers: int
     int8_ms: float | None
-    """With those layers in INT8, the others as they are; None where none was measured."""
+    """Time with those layers in INT8 and the others as they are; None if none was measured."""
     saved_ms: float | None
-    """By INT8 in the layers where it is faster; None where none was measured."""
+    """Time that INT8 saves in the layers where it is faster; None if none was measured."""
     speedup: float | None
-    """Of the model by that."""
+    """Speedup of the model by that saving."""
     reason: str = ""
-    """Why there is no measured time of it."""
+    """Reason for a missing measurement."""
     is_bounded: bool = True
-    """Whether no more than `ms` could be saved; not where more may be its own that was not told apart."""
+    """True if no more than `ms` can be saved; False if unattributed time may belong here too."""
 
     @property
     def potential_ms(self) -> float | None:
-        """What could be saved: measured, else at most all of it; None where neither is known."""
+        """Possible saving: measured, else at most all of it; None if neither is known."""
         return self.saved_ms if self.saved_ms is not None or not self.is_bounded else self.ms
 
     @property
     def int8_speedup(self) -> float | None:
-        """Of the layers that were measured, by themselves."""
+        """Speedup of the measured layers alone."""
         if self.int8_ms is None or not self.measured_ms:
             return None
         left = self.measured_ms + self.int8_ms - self.ms
@@ -60,39 +60,40 @@ class Gain:
 
     @property
     def method(self) -> str:
-        """By which method the best that can be said of it was found."""
+        """Method of the best estimate there is."""
         return MEASURED_INT8 if self.measured else BOUND
 
 
 @dataclass(frozen=True, slots=True)
 class ModelEstimate:
-    """What the whole model could take, by one method."""
+    """The possible time of the whole model, by one method."""
 
     method: str
     ms: Estimate
     """Per batch."""
     speedup: Estimate
     words: str
-    """What was counted, and what was not."""
+    """Parts that were counted, and parts that were not."""
 
 
 def layer_gains(profile: PerformanceProfile) -> dict[str, Gain]:
-    """One for each row that takes time, by its key."""
+    """Return the gain of each row that takes time, by its key."""
     total, bounded = total_ms(profile), not untold_words(profile)
     timed = [layer for layer in profile.layers if layer.ms.value is not None]
     return {layer.key: _gain(layer.key, (layer,), total, bounded) for layer in timed}
 
 
 def operator_gains(profile: PerformanceProfile) -> dict[str, Gain]:
-    """One for each operator, the one that takes most time first."""
+    """Return the gain of each operator, the one that takes most time first."""
     total, bounded = total_ms(profile), not untold_words(profile)
     return {op: _gain(op, layers, total, bounded) for op, layers in by_operator(profile.layers).items()}
 
 
 def model_estimates(profile: PerformanceProfile) -> tuple[ModelEstimate, ...]:
-    """Measured INT8 where it was asked for, then the bound: as if all matrix operators took no time.
+    """Return the INT8 estimate if it was measured, then the bound: as if all matrix operators took no time.
 
-    There is none where much of the time was not told apart: it may be theirs; none at all if the rows are wrong.
+    There is no bound if much of the time is unattributed, since it may belong to matrix operators.
+    There is no estimate at all if the rows cannot be trusted.
     """
     total, ms = total_ms(profile), profile.ms.value
     if not total or ms is None or profile.below_resolution or find_withheld(profile) is not None:
@@ -102,7 +103,7 @@ def model_estimates(profile: PerformanceProfile) -> tuple[ModelEstimate, ...]:
 
 
 def amdahl(share: float) -> float | None:
-    """Speedup of the whole if a share of its time went; None where nothing would be left."""
+    """Return the speedup of the whole without a share of its time; None if nothing would be left."""
     return 1 / (1 - share) if share < 1 else None
 
 
@@ -143,7 +144,7 @@ def _int8_estimate(profile: PerformanceProfile, total: float, ms: float) -> Mode
     if not found:
         return None
     value = _left(found, [ratio.value for _, ratio in found])
-    # All at one end at once: wider than the truth, but what the layers share is not known.
+    # All ratios at one end at once: wider than the truth, but the correlation of the layers is unknown.
     low = _left(found, [ratio.low for _, ratio in found])
     high = _left(found, [ratio.high for _, ratio in found])
     covered = math.fsum(share for share, _ in found)
@@ -168,7 +169,7 @@ def _int8_estimate(profile: PerformanceProfile, total: float, ms: float) -> Mode
 
 
 def _left(found: Sequence[tuple[float, Estimate]], ratios: Sequence[float | None]) -> float:
-    """The share of the time that is left; a layer that would be slower stays as it is."""
+    """Return the share of the time that is left; a layer that would be slower stays as it is."""
     gone = 0.0
     for (share, estimate), ratio in zip(found, ratios, strict=True):
         used = ratio if ratio is not None else estimate.value

@@ -1,4 +1,4 @@
-"""Layers of a performance profile as rows: sorted by any column, searched, each value with why it is missing."""
+"""Layers of a performance profile as rows: sorted by any column, searched, with a reason for missing values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tuibench.insight.trust import find_withheld
 
 BELOW_RESOLUTION = "below the profiler's resolution"
 ROOF_REACHED = "~100"
-"""A layer cannot be faster than its roof: what seems so shows how well the roof is known."""
+"""Text for a share near 100 %: a layer cannot beat its roof, and the roof is not known more exactly."""
 _LONGEST = 400
 
 
@@ -26,54 +26,54 @@ class LayerRow:
 
     layer: LayerTime
     number: int | None
-    """Its place in the model, from 1; None for work that no node of the model stands for."""
+    """Position in the model, from 1; None for work that belongs to no node of the model."""
     name: str
-    """Of the node that it is called by, as in the file."""
+    """Name in the file of the node that represents the row."""
     cost: NodeCost | None
     ms: float | None
     share: float | None
-    """Of the time of all rows."""
+    """Share of the time of all rows."""
     cumulative: float | None = None
-    """Of this row and all above it, in the order and selection that they are shown in."""
+    """Share of this row and all rows above it, in the order shown."""
     reason: str = ""
-    """Why it has no time."""
+    """Reason for a missing time."""
     searched: str = ""
     """Operator, weight, names of nodes and kernels, in lower case."""
 
     @property
     def is_heavy(self) -> bool:
-        """Whether it is a layer that takes more than a tenth of the time."""
+        """True if it is a layer that takes more than a tenth of the time."""
         return self.number is not None and self.share is not None and self.share > HEAVY
 
     @property
     def gflops(self) -> float | None:
-        """Operations per second, in 10⁹; None where either is not known or there are none."""
+        """Operations per second, in 10⁹; None if either is unknown, or there are none."""
         flops = self.layer.flops
         return flops / self.ms / 1e6 if flops and self.ms else None
 
     @property
     def roof_share(self) -> float | None:
-        """How much of what the machine was seen to deliver: the least time by the roofs / its time.
+        """Least time by the roofs / its time, at most 1.
 
-        All of it where it was faster still: no layer beats its roof, the roof is known no better.
+        A layer that seems to beat its roof shows only that the roof is not known exactly.
         """
         return min(self.layer.roof_ms / self.ms, 1.0) if self.layer.roof_ms and self.ms else None
 
     @property
     def int8_ms(self) -> float | None:
-        """Its time × the ratio that was measured of it alone."""
+        """Its time × the INT8 ratio measured in isolation."""
         ratio = int8_ratio(self.layer)
         return self.ms * ratio.value if ratio is not None and ratio.value is not None and self.ms else None
 
     @property
     def zeros(self) -> float | None:
-        """Share of its parameters that are zero; None where it has none, or they are not known."""
+        """Share of its parameters that are zero; None if it has none, or they are unknown."""
         zeros, parameters = self.layer.zeros, self.layer.parameters
         return zeros / parameters if zeros is not None and parameters else None
 
 
 def layer_rows(profile: PerformanceProfile, costs: CostProfile | None = None) -> tuple[LayerRow, ...]:
-    """All rows in the order of the model; `costs` has the names and shapes of nodes."""
+    """Return all rows in the order of the model; `costs` has the names and shapes of nodes."""
     nodes = {node.id: node for node in costs.nodes} if costs is not None else {}
     total = total_ms(profile)
     rows, number = [], 0
@@ -85,7 +85,10 @@ def layer_rows(profile: PerformanceProfile, costs: CostProfile | None = None) ->
 
 
 def arrange(rows: Iterable[LayerRow], sort: str = "ms", reverse: bool = False, text: str = "") -> tuple[LayerRow, ...]:
-    """The rows that hold a text, by a column, each with the share of all up to it; an unknown column sorts nothing."""
+    """Return the rows that contain a text, sorted by a column, each with its cumulative share.
+
+    An unknown column leaves the order as it is.
+    """
     total, shown = 0.0, []
     for row in choose(rows, sort, reverse, text):
         total += row.share or 0.0
@@ -94,19 +97,19 @@ def arrange(rows: Iterable[LayerRow], sort: str = "ms", reverse: bool = False, t
 
 
 def choose(rows: Iterable[LayerRow], sort: str, reverse: bool, text: str) -> Sequence[LayerRow]:
-    """The same rows without the share of those above: of thousands only those that are looked at need it."""
+    """Return the same rows without cumulative shares, which only the visible ones of thousands need."""
     column = column_of(COLUMNS, sort)
     kept = found(rows, text, lambda row: row.searched)
     return ordered(kept, column, reverse) if column is not None else kept
 
 
 def with_sum(row: LayerRow, total: float) -> LayerRow:
-    """The row with the share of all up to it."""
+    """Return the row with its cumulative share."""
     return replace(row, cumulative=total if row.share is not None else None)
 
 
 def fused_words(row: LayerRow, nodes: Mapping[str, NodeCost]) -> str:
-    """The operators that one kernel does together, in the order of the model."""
+    """Return the operators that one kernel fuses, in the order of the model."""
     return " + ".join(show(nodes[id_].op if id_ in nodes else id_, 60) for id_ in row.layer.nodes)
 
 
@@ -188,7 +191,7 @@ def _int8(row: LayerRow) -> str:
     form = int8_of(row.layer)
     if row.int8_ms is not None:
         return table_ms(row.int8_ms)
-    # Why is told where one layer has the whole screen: it would push all else out of the table.
+    # The view of a single layer shows the reason; here it would push other columns out.
     return UNKNOWN if form is not None else NONE
 
 
@@ -228,10 +231,10 @@ COLUMNS: tuple[Column[LayerRow], ...] = (
            least=16, middle=True),
     Column("shapes", "shapes", _shapes, _shapes, False, True, rank=11, least=24),
 )  # fmt: skip
-"""The first eight are what 80 columns have room for."""
+"""A terminal of 80 columns shows the first eight."""
 
 NARROW = 8
-"""How many of the columns stand in a terminal of 80."""
+"""Number of columns shown in a terminal of 80."""
 
 _WITHHELD = ("roof", "int8", "bound")
 

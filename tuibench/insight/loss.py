@@ -1,7 +1,7 @@
-"""Layers of a loss profile as rows: how much each change of one layer moves the outputs.
+"""Layers of a loss profile as rows: the effect on the outputs of changing one layer.
 
 A sensitivity is noise / signal in amplitude, 10^(-SQNR / 20): 0.1 is ten per cent of noise in the outputs. It is
-infinite where the change left outputs that no ratio tells.
+infinite if no ratio can describe the changed outputs.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ord
 
 APPROXIMATED = "approximated"
 UNCHANGED = "same"
-"""In place of decibels where changing the layer changed nothing."""
+"""Text in place of decibels if changing the layer changed nothing."""
 HARM = "harm"
-"""In place of decibels where the change left outputs that no decibels tell."""
+"""Text in place of decibels if no ratio can describe the changed outputs."""
 _WORDS = (ALREADY_INT8, NOT_RUN)
-"""Reasons that are short enough to stand in a column of decibels."""
+"""Reasons short enough for a column of decibels."""
 _LONGEST = 400
 
 
@@ -31,26 +31,28 @@ class LossRow:
 
     layer: LayerLoss
     number: int
-    """Its place among the layers with weights, from 1."""
+    """Position among the layers with weights, from 1."""
     noise: dict[str, float | None]
-    """Per level: noise / signal of the outputs in amplitude, of the weights in an approximated profile; infinite for
-    harm beyond all ratios."""
+    """Noise / signal in amplitude, per level: of the outputs, or of the weights in an approximated profile.
+
+    It is infinite for harm beyond all ratios.
+    """
     worst: float | None
-    """The greatest of them."""
+    """Greatest value of `noise`."""
     searched: str = ""
 
     def point(self, level: str) -> LossPoint | None:
-        """What was measured at a level."""
+        """Return the measurement at a level; None if there is none."""
         return next((point for point in self.layer.points if point.level == level), None)
 
     @property
     def zeros(self) -> float | None:
-        """Share of its parameters that are zero."""
+        """Share of its parameters that are zero; None if it has no parameters."""
         return self.layer.zeros / self.layer.parameters if self.layer.parameters else None
 
 
 def loss_rows(loss: LossProfile) -> tuple[LossRow, ...]:
-    """All layers in the order of the model."""
+    """Return all layers in the order of the model."""
     rows = []
     for number, layer in enumerate(loss.layers, 1):
         noise = {level: noise_of(loss, layer, level) for level in loss.levels}
@@ -67,16 +69,16 @@ def arrange_losses(
     reverse: bool = False,
     text: str = "",
 ) -> tuple[LossRow, ...]:
-    """The rows that hold a text, by one of the columns; an unknown column sorts nothing."""
+    """Return the rows that contain a text, sorted by one of the columns; an unknown column keeps the old order."""
     column = column_of(columns, sort)
     kept = found(rows, text, lambda row: row.searched)
     return tuple(ordered(kept, column, reverse) if column is not None else kept)
 
 
 def noise_of(loss: LossProfile, layer: LayerLoss, level: str) -> float | None:
-    """Noise / signal in amplitude; 0 where nothing changed, infinite for harm, None where it is not known."""
+    """Return noise / signal in amplitude: 0 if nothing changed, infinite for harm, None if unknown."""
     if loss.kind == APPROXIMATED:
-        # Weights that cannot be compared, as where one is no number, are not weights that nothing changes.
+        # Weights that cannot be compared, such as NaN, are not unchanged weights.
         known = level in layer.weight_sqnr_db and not layer.reason
         return _noise(layer.weight_sqnr_db[level]) if known else None
     point = next((point for point in layer.points if point.level == level), None)
@@ -86,7 +88,7 @@ def noise_of(loss: LossProfile, layer: LayerLoss, level: str) -> float | None:
 
 
 def loss_columns(loss: LossProfile) -> tuple[Column[LossRow], ...]:
-    """The columns of a profile: its levels in decibels, then what else was measured at them."""
+    """Return the columns of a profile: its levels in decibels, then the other measurements at each level."""
     columns: list[Column[LossRow]] = [
         Column("number", "#", lambda row: row.number, lambda row: str(row.number), ascending=True),
         Column("op", "op", lambda row: row.layer.op, lambda row: show(row.layer.op, 80), False, True, least=6, most=16),
@@ -114,22 +116,22 @@ def loss_columns(loss: LossProfile) -> tuple[Column[LossRow], ...]:
 
 
 def narrow_of(loss: LossProfile) -> int:
-    """How many of the columns stand in a terminal of 80: a level each, up to what it has room for."""
+    """Return the number of columns for a terminal of 80: one per level, as far as there is space."""
     return 4 + min(len(loss.levels), 6)
 
 
 def level_words(level: str) -> str:
-    """A level as a sentence names it."""
+    """Return a level as sentences name it."""
     return level.upper() if level == INT8 else show(level, 40)
 
 
 def level_title(level: str) -> str:
-    """A level as short as a column's title must be."""
+    """Return a level's short name for a column title."""
     return show(level.removeprefix("pruned "), 12) if level.startswith("pruned ") else show(level.upper(), 12)
 
 
 def _noise(db: float | None) -> float | None:
-    """From decibels to noise / signal; None stands for outputs that are equal."""
+    """Return noise / signal for decibels; None means equal outputs."""
     if db is None:
         return 0.0
     return 10 ** (-min(max(db, -400.0), 400.0) / 20) if not math.isnan(db) else None
@@ -147,18 +149,18 @@ def _level_column(loss: LossProfile, level: str) -> Column[LossRow]:
 
 
 def _level_text(row: LossRow, level: str) -> str:
-    """Decibels; where there can be none, why, as far as that has a word."""
+    """Return decibels, or a reason if it is short enough."""
     point = row.point(level)
     return point.reason if point is not None and point.reason in _WORDS else decibels(row.noise.get(level))
 
 
 def decibels(noise: float | None) -> str:
-    """Noise / signal as the SQNR that tables show."""
+    """Return noise / signal as the SQNR text of tables."""
     if noise is None:
         return NONE
     if noise == math.inf:
         return HARM
-    # Where the noise is all but as much as the signal, no sign stands before zero.
+    # If noise almost equals signal, rounding gives -0.0; adding 0.0 removes the sign.
     return f"{round(-20 * math.log10(noise), 1) + 0.0:.1f}" if noise else UNCHANGED
 
 
@@ -178,7 +180,7 @@ def _detail_column(level: str, name: str, title: str, rank: int) -> Column[LossR
 
 
 def noise_words(noise: float | None) -> str:
-    """Noise / signal in per cent."""
+    """Return noise / signal in per cent."""
     return UNKNOWN if noise is None else HARM if noise == math.inf else percent(noise)
 
 

@@ -1,4 +1,4 @@
-"""Puts a loss profile together from what the children found, and says which layers are the worst."""
+"""Assembly of a loss profile from the workers' results, and choice of the worst layers."""
 
 from __future__ import annotations
 
@@ -23,44 +23,44 @@ from tuibench.core.text import show
 APPROXIMATED, MEASURED = "approximated", "measured"
 
 MADE_UP = ", which need not rank the layers as real data would"
-"""What is said of data that we made, behind what it is."""
+"""Ending of the description of synthetic data."""
 WORST = 10
-"""How many layers a budget looks at with every level."""
+"""Number of layers that a budget measures at every level."""
 _SLOWER = 1.5
-"""How much longer a model takes whose weights are inputs: 1.1 to 1.5 times as long where it was measured."""
+"""Slowdown of a model whose weights are inputs; 1.1 to 1.5 was measured."""
 _GUESSED = (LIGHTER_BRANCH, DONE_BEFORE)
-"""Why a node counts as none of one inference though no run showed that it takes no part in it."""
+"""Reasons for a node's count of zero that no run has confirmed."""
 _PROXIES = "from the weights alone: proxies, which need not rank the layers as a measurement would"
 _WEIGHTS_ONLY = "int8 rounds the weights of one layer, symmetric per output channel; activations stay as they are"
 
 
 @dataclass(frozen=True, slots=True)
 class LossFacts:
-    """What is true of a whole loss profile."""
+    """Facts that apply to a whole loss profile."""
 
     data: str = ""
-    """What the model was run on, see `describe_data`; '' for an approximated one."""
+    """Description of the input data, see `describe_data`; '' for an approximated profile."""
     levels: tuple[str, ...] = LEVELS
     samples: int = 0
     classes: bool = False
     float32_db: float | None = None
     notes: tuple[str, ...] = ()
     budget: bool = False
-    """Whether only the worst layers were asked for more than the first level."""
+    """True if only the worst layers were measured at more than the first level."""
     worst: tuple[str, ...] = ()
-    """Of a budget: the layers that were asked for all levels."""
+    """Layers that a budget measured at all levels."""
     idle: frozenset[str] = frozenset()
     """Layers whose nodes did not run, see `find_idle`."""
     data_sha256: str = ""
-    """Of the file that the data is from; '' where it was made."""
+    """Checksum of the data file; '' for synthetic data."""
 
 
 def assemble_loss(
     weights: Sequence[LayerLoss], points: Iterable[tuple[str, LossPoint]] | None, facts: LossFacts
 ) -> LossProfile:
-    """Every layer with its proxies and what was measured of it; without points, an approximated profile.
+    """Return every layer with its proxies and measurements; without points, an approximated profile.
 
-    Points come as they were told: of a layer and level that were measured twice the later one counts.
+    Points come in the order of measurement: the last one of a layer and level counts.
     """
     if points is None:
         notes = _once((_PROXIES, _WEIGHTS_ONLY, *facts.notes))
@@ -87,15 +87,15 @@ def assemble_loss(
 
 
 def find_idle(costs: CostProfile | None) -> frozenset[str]:
-    """Nodes that are known not to have run."""
+    """Return the nodes that are known not to have run."""
     nodes = costs.nodes if costs is not None else ()
     return frozenset(node.id for node in nodes if node.times == 0 and node.why not in _GUESSED)
 
 
 def worst_layers(points: Iterable[tuple[str, LossPoint]], n: int = WORST) -> tuple[str, ...]:
-    """Ids of the `n` layers whose change harms the outputs most, worst first, each by its worst point.
+    """Return the ids of the `n` layers whose change harms the outputs most, worst first, each by its worst point.
 
-    A change that left no outputs to compare is worse than any noise; one that changed nothing is none.
+    A change that left no comparable outputs is worse than any noise. A change that changed nothing does not count.
     """
     worst: dict[str, float] = {}
     for node, point in points:
@@ -106,9 +106,9 @@ def worst_layers(points: Iterable[tuple[str, LossPoint]], n: int = WORST) -> tup
 
 
 def first_points(points: Iterable[tuple[str, LossPoint]], levels: Sequence[str]) -> list[tuple[str, LossPoint]]:
-    """The points by which a budget tells which layers are the worst.
+    """Return the points by which a budget finds the worst layers.
 
-    Each layer at the first level; where its weights are as that level would make them, at the second.
+    Each layer counts at the first level, or at the second if its weights already have the form of the first.
     """
     known = {(node, point.level): point for node, point in points}
     first, second = levels[0], levels[1] if len(levels) > 1 else levels[0]
@@ -121,27 +121,27 @@ def first_points(points: Iterable[tuple[str, LossPoint]], levels: Sequence[str])
 
 
 def count_layers(costs: CostProfile) -> int:
-    """Those that a loss profile changes; of nodes that share a weight the first.
+    """Return the number of layers that a loss profile changes; nodes that share a weight count once.
 
-    None of them does not mean that there is none: what depends on constants alone costs nothing, and can be changed.
+    Zero does not prove that there are none: nodes that depend on constants alone cost nothing, but can be changed.
     """
     return len({node.weight for node in costs.nodes if node.weight and node.macs != 0 and node.op not in RECURRENT})
 
 
 def count_points(layers: int, levels: int, budget: bool = False, worst: int = WORST) -> int:
-    """How many points a profile has; a budget has one level for all layers and the others for the worst."""
+    """Return the number of points; a budget has one level for all layers and the others for the worst."""
     if not budget or not levels:
         return layers * levels
     return layers + (levels - 1) * min(layers, worst)
 
 
 def estimate_s(points: int, samples: int, latency_ms: float) -> float:
-    """Seconds that so many points take of a model with that latency, before anything of it is known."""
+    """Return the expected seconds for a number of points of a model with that latency."""
     return points * samples * latency_ms * _SLOWER / 1000
 
 
 def describe_data(samples: int, seed: int, file: str | None = None) -> str:
-    """What a profile was measured on, in words; data that we made is never taken for the user's own."""
+    """Describe the data of a profile; synthetic data is never described as the user's."""
     count = f"{samples} {'sample' if samples == 1 else 'samples'}"
     if file is not None:
         return f"{count} from {show(file, 80)}"
@@ -153,7 +153,7 @@ def _ordered(points: dict[str, LossPoint], levels: Sequence[str]) -> tuple[LossP
 
 
 def _seen(points: tuple[LossPoint, ...], is_idle: bool) -> tuple[LossPoint, ...]:
-    """Without the points that changed nothing only because the layer never ran; any change shows that it did."""
+    """Replace points that changed nothing because the layer never ran; any change proves that it ran."""
     if not is_idle or any(point.harm or point.sqnr_db is not None for point in points):
         return points
     return tuple(point if point.reason else LossPoint(point.level, None, None, reason=NOT_RUN) for point in points)

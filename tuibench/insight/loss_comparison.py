@@ -1,4 +1,4 @@
-"""Two loss profiles layer by layer: where the same change of a layer moves the outputs more or less than before."""
+"""Comparison of two loss profiles by layer: the effect of the same change on the outputs."""
 
 from __future__ import annotations
 
@@ -26,40 +26,40 @@ class LossPair:
     old: LayerLoss | None
     new: LayerLoss | None
     noise: dict[str, tuple[float | None, float | None]]
-    """Per level: noise / signal in amplitude, old and new."""
+    """Old and new noise / signal in amplitude, per level."""
     is_alike: bool = True
-    """Whether both are noise of the same, so that they have a difference."""
+    """True if both are noise of the same data, so that a difference has a meaning."""
 
     @property
     def delta(self) -> float | None:
-        """New - old at the level where that is most; None where no level is known on both sides, or they are unlike."""
+        """New - old at the level where it is greatest; None if no level is known on both sides, or they are unlike."""
         if not self.is_alike:
             return None
-        # Two infinite ones are equal.
+        # inf - inf is NaN, so equal values are handled first.
         pairs = [(old, new) for old, new in self.noise.values() if old is not None and new is not None]
         return max((0.0 if new == old else new - old for old, new in pairs), key=abs, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class LossComparison:
-    """All layers, the greatest difference first, and what else is not the same."""
+    """All layers, the greatest difference first, and the other differences between the profiles."""
 
     pairs: tuple[LossPair, ...]
     levels: tuple[str, ...]
-    """Those of both sides together."""
+    """Levels of either side."""
     shared: tuple[str, ...]
-    """Those that both have."""
+    """Levels of both sides."""
     words: tuple[str, ...]
     unlike: str = ""
-    """Why there are no differences, so that the layers come in the order of the model, and what to do instead."""
+    """Reason for missing differences, with advice; the layers then keep the order of the model."""
 
 
 def compare_loss(
     old: LossProfile, new: LossProfile, environment: Sequence[str] = (), sizes: tuple[str, str] = ("", "")
 ) -> LossComparison:
-    """Match by node and operator, subtract, sort; `sizes` are the batch and dims that each side ran at."""
+    """Match layers by node and operator, subtract and sort; `sizes` are the batch and dims of each side."""
     levels = tuple(dict.fromkeys([*old.levels, *new.levels]))
-    # Names such as "12" stand for something else in another model.
+    # A name such as "12" may be another node in another model.
     ours, theirs = ({(layer.id, layer.op): layer for layer in side.layers} for side in (old, new))
     shared = len(ours.keys() & theirs.keys())
     unlike = _unlike(old, new, sizes) if shared or not (ours or theirs) else _TWO_MODELS
@@ -70,7 +70,7 @@ def compare_loss(
         noise = {level: (_noise(old, a, level), _noise(new, b, level)) for level in levels}
         pairs.append(LossPair(*key, named.weight if named else "", a, b, noise, not unlike))
     pairs.sort(key=lambda pair: -1.0 if pair.delta is None else abs(pair.delta), reverse=True)
-    # What is compared of two models is said only where there is something.
+    # Two models without a common layer need no note on which of their layers are compared.
     told = (line for line in environment if not (line == OTHER_FILES and unlike == _TWO_MODELS))
     words = [*_settings(old, new, sizes), *(show(line, 300) for line in told)]
     if 0 < shared < len(pairs):
@@ -80,7 +80,7 @@ def compare_loss(
 
 
 def _unlike(old: LossProfile, new: LossProfile, sizes: tuple[str, str]) -> str:
-    """Noises of different things have no difference."""
+    """Return why the noises of two profiles cannot be subtracted; '' if they can."""
     if old.kind != new.kind:
         return (
             "one is the noise of weights (a proxy), the other that of outputs, so no differences are told: "
@@ -114,14 +114,14 @@ def _settings(old: LossProfile, new: LossProfile, sizes: tuple[str, str]) -> lis
 
 
 def _is_same_data(old: LossProfile, new: LossProfile) -> bool:
-    """By what the files hold; by name and seed where data was made, or a record is of a time that noted no more."""
+    """Compare data by checksum; without two checksums (synthetic data, old records), by name and seed."""
     if old.data_sha256 and new.data_sha256:
         return old.data_sha256 == new.data_sha256
     return old.data == new.data
 
 
 def _data_words(old: LossProfile, new: LossProfile) -> tuple[str, str]:
-    """Alike where the data is the same, whatever its files are called."""
+    """Return descriptions of both sides' data; equal ones if the data is the same, whatever its files are called."""
     if _is_same_data(old, new):
         return "", ""
     first, second = (side.data.removesuffix(MADE_UP) or "none" for side in (old, new))

@@ -1,4 +1,4 @@
-"""What a loss profile comes to: which layers to leave alone at each level, and what is not known."""
+"""Conclusions of a loss profile: the layers to leave alone at each level, and gaps in the measurement."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from tuibench.insight.loss import APPROXIMATED, HARM, level_words, noise_of
 _HALF = 0.5
 _MOST_TO_SPARE = 5
 _FAR_DB = 60.0
-"""Between two forms of a model: float32 computed in another order stays above that."""
+"""Least SQNR between two forms of a model that differ only in float32 rounding."""
 
 
 @dataclass(frozen=True, slots=True)
 class LevelSensitivity:
-    """All layers at one level."""
+    """The sensitivity of all layers at one level."""
 
     level: str
     average: float | None
     """Mean of the layers' noise / signal."""
     layers: int
-    """Of which it is known."""
+    """Number of layers with known noise."""
     spared: tuple[str, ...]
-    """The fewest layers that make half of all noise, by weight name, where they are few: leave them alone."""
+    """Weight names of the fewest layers that make half of all noise; empty if they are many."""
     spared_share: float | None
-    """How much of the noise they make."""
+    """Share of the noise power in those layers."""
     greatest: float | None
-    """The noise / signal of the layer that has most of it."""
+    """Greatest noise / signal of a layer."""
     broken: tuple[str, ...]
-    """Layers whose change left outputs that no ratio tells, by weight name: worse than any noise."""
+    """Weight names of layers whose changed outputs no ratio can describe: worse than any noise."""
     reasons: tuple[str, ...]
-    """Of those; without them and without any noise, why nothing is known."""
+    """Reasons for broken layers; if there are none and nothing is known, the reasons for that."""
     turned: int | None
-    """Layers whose change made another class the first for some sample; None where no output looks like classes."""
+    """Number of layers whose change moved another class to first place for some sample; None without class outputs."""
 
 
 def sensitivities(loss: LossProfile) -> tuple[LevelSensitivity, ...]:
-    """One for each level."""
+    """Return the sensitivity at each level."""
     names = _names_of(loss.layers)
     return tuple(_sensitivity(loss, level, names) for level in loss.levels)
 
 
 def loss_sentences(loss: LossProfile) -> tuple[str, ...]:
-    """Which layers to leave alone at each level, and what the profile is made of: a proxy is called one."""
+    """Return which layers to leave alone at each level, and the limits of the profile; proxies are marked."""
     if not loss.layers:
         return ("there is no layer with weights that could be changed",)
     said = list(_levels(loss, sensitivities(loss)))
@@ -70,7 +70,7 @@ def loss_sentences(loss: LossProfile) -> tuple[str, ...]:
 
 
 def loss_notes(loss: LossProfile) -> tuple[str, ...]:
-    """What else a reader must know, with what is odd of some layers alone."""
+    """Return the profile's notes, then the reasons of single layers."""
     odd: dict[str, list[str]] = {}
     for layer, name in zip(loss.layers, _names_of(loss.layers), strict=True):
         if layer.reason:
@@ -83,7 +83,7 @@ def _sensitivity(loss: LossProfile, level: str, names: Sequence[str]) -> LevelSe
     known = [(noise_of(loss, layer, level), name) for layer, name in zip(loss.layers, names, strict=True)]
     noisy = [(value, name) for value, name in known if value is not None and value < math.inf]
     average = math.fsum(value for value, _ in noisy) / len(noisy) if noisy else None
-    # Powers add up where the noises of layers know nothing of each other.
+    # Powers add up if the noises of layers are uncorrelated.
     power = math.fsum(value * value for value, _ in noisy)
     gone, spared = 0.0, []
     for value, name in sorted(noisy, key=lambda pair: -pair[0]):
@@ -109,7 +109,7 @@ def _of_layers(loss: LossProfile) -> Iterator[str]:
 
 
 def _names_of(layers: Iterable[LayerLoss]) -> list[str]:
-    """Each by its weight; where several have one of that name, as in branches, with the node beside it."""
+    """Return each layer's weight name; names used by several layers, as in branches, get the node too."""
     named = [(layer.weight or layer.id, layer.id) for layer in layers]
     often = Counter(name for name, _ in named)
     return [name if often[name] == 1 or name == id_ else f"{name} ({id_})" for name, id_ in named]
@@ -125,7 +125,7 @@ def _levels(loss: LossProfile, found: Sequence[LevelSensitivity]) -> Iterator[st
 
 
 def _level(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
-    """What one level does, and what to leave alone at it."""
+    """Return the sentences about one level."""
     if each.broken:
         yield f"leave alone first {_names(each.broken)} ({HARM} that no dB tells: {_reasons(each)})"
     elif each.average is None:
@@ -146,7 +146,7 @@ def _spared_words(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
     if not each.average:
         yield "that changes nothing"
     elif each.spared:
-        # Noise of weights does not tell how outputs fare: nothing is advised on it.
+        # Noise of weights does not predict noise of outputs, so it leads to no advice.
         advice = "most of it in" if loss.kind == APPROXIMATED else "leave alone"
         of = "all noise power" if each.layers == len(loss.layers) else "the noise power that is known"
         yield f"{advice} {_names(each.spared)}: {percent(each.spared_share or 0.0)} of {of}"

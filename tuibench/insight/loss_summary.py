@@ -1,4 +1,4 @@
-"""Bars per operator type of a loss profile: how sensitive its layers are at one level, and where parameters are."""
+"""Bars per operator type of a loss profile: sensitivity at one level, or parameters."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ PARAMETERS = "params"
 
 
 def loss_types(loss: LossProfile) -> tuple[str, ...]:
-    """What the bars can show, in the order in which a key goes through them."""
+    """Return the types of bars, in the order in which a key cycles through them."""
     return (*loss.levels, PARAMETERS)
 
 
 def told_level(loss: LossProfile) -> str:
-    """The level that a page has room for: INT8, or the first of which anything is known; '' without any."""
+    """Return the level for a page with space for one: INT8, else the first with a known value; '' without levels."""
     order = sorted(loss.levels, key=lambda level: level != INT8)
     known = (level for level in order if any(noise_of(loss, layer, level) is not None for layer in loss.layers))
     return next(known, next(iter(order), ""))
 
 
 def summarize_loss(loss: LossProfile, kind: str, display: str = VALUES) -> Summary:
-    """The bars of one level, or of parameters."""
+    """Return the bars of one level, or of parameters."""
     groups: dict[str, list[LayerLoss]] = {}
     for layer in loss.layers:
         groups.setdefault(layer.op, []).append(layer)
@@ -35,7 +35,7 @@ def summarize_loss(loss: LossProfile, kind: str, display: str = VALUES) -> Summa
         return Summary(kind, display, "Params by operator", make_bars(counts, display, scaled), ())
     amounts = [_amount(loss, op, layers, kind, display) for op, layers in groups.items()]
     of = "weights, a proxy" if loss.kind == APPROXIMATED else "outputs"
-    # Only powers add up, so that only they have shares.
+    # Only powers add up, so only they have shares.
     what = "summed noise power" if display == SHARES else "mean noise / signal"
     words = (f"{what} of the {of}, one layer changed at a time",)
     title = f"Sensitivity by operator, {level_words(kind)}"

@@ -1,4 +1,4 @@
-"""Shares of the time of a model: what every bar, bound and sentence counts with."""
+"""Shares of a model's time, for bars, bounds and sentences."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from tuibench.core.units import percent
 HEAVY = 0.1
 """Layers above this share of the time are marked."""
 _MUCH_UNTOLD = 0.05
-"""Of the time: where so much may be any layer's, none is known to take at most what was seen of it."""
+"""Unattributed share of the time from which no bound is given: any layer may take that time."""
 
 
 def time_of(layer: LayerTime) -> float:
-    """Milliseconds of a row; nothing for what costs no time, and a residual below zero takes none away."""
+    """Return the milliseconds of a row; 0 for a row without time or a negative residual."""
     value = layer.ms.value
     return value if value is not None and math.isfinite(value) and value > 0 else 0.0
 
 
 def total_ms(profile: PerformanceProfile) -> float:
-    """Of all rows: what shares are shares of, so that they add up to one."""
+    """Return the time of all rows, the base of shares."""
     return math.fsum(time_of(layer) for layer in profile.layers)
 
 
 def untold_share(profile: PerformanceProfile) -> float:
-    """Share of the time of all rows that is in no row of a layer or of known work of the engine."""
+    """Return the share of the time that is in no layer and in no known work of the engine."""
     total = total_ms(profile)
     untold = [layer for layer in profile.layers if layer.kind == RESIDUAL or layer.op == UNMAPPED]
     return math.fsum(map(time_of, untold)) / total if total else 0.0
 
 
 def untold_words(profile: PerformanceProfile) -> str:
-    """Why no bound follows from what layers take, where too much of the time was not told apart; else ''."""
+    """Return why there is no bound if too much time is unattributed; else ''."""
     share = untold_share(profile)
     if share < _MUCH_UNTOLD or profile.below_resolution:
         return ""
@@ -43,7 +43,7 @@ def untold_words(profile: PerformanceProfile) -> str:
 
 
 def by_operator(layers: Iterable[LayerTime]) -> dict[str, tuple[LayerTime, ...]]:
-    """The rows of each operator that take time, the heaviest operator first."""
+    """Return the timed rows of each operator, the heaviest operator first."""
     groups: dict[str, list[LayerTime]] = {}
     for layer in layers:
         if layer.ms.value is not None:
@@ -53,47 +53,47 @@ def by_operator(layers: Iterable[LayerTime]) -> dict[str, tuple[LayerTime, ...]]
 
 
 def int8_of(layer: LayerTime) -> WhatIf | None:
-    """What was found of a layer in INT8; None where nobody asked."""
+    """Return the INT8 measurement of a layer; None if it was not requested."""
     return next((form for form in layer.what_if if form.form == INT8), None)
 
 
 def int8_ratio(layer: LayerTime) -> Estimate | None:
-    """Its time in INT8 / its time as it is, where that was measured."""
+    """Return its time in INT8 / its time as it is; None if that was not measured."""
     form = int8_of(layer)
     value = form.ratio.value if form is not None else None
     return form.ratio if form is not None and value is not None and math.isfinite(value) and value > 0 else None
 
 
 def is_product(layer: LayerTime) -> bool:
-    """Whether it multiplies matrices: what a smaller number format or fewer weights could make faster at all.
+    """Return whether a layer multiplies matrices, so that smaller number formats or fewer weights could help.
 
-    Of what nobody knows, it may: no bound must leave it out.
+    A layer with unknown operations counts: a bound must include it.
     """
     return layer.kind == LAYER and layer.macs != 0
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What the whole model does, and how near to what the machine was seen to deliver."""
+    """Operations of the whole model, and its time compared with the measured roofs."""
 
     flops: int
-    """Of all rows of which it is known."""
+    """Sum of the rows with known operations."""
     unknown: int
-    """Rows of which it is not."""
+    """Number of rows with unknown operations."""
     gflops: float | None
-    """Per second, in 10⁹."""
+    """Operations per second, in 10⁹."""
     roof_ms: float | None
-    """The least time that the roofs allow, of the rows that have one."""
+    """Least time by the roofs, for the rows that have one."""
     roof_share: float | None
-    """That / the time of the same rows."""
+    """`roof_ms` / the time of the same rows."""
 
 
 def work_of(profile: PerformanceProfile) -> Work:
-    """Over all layers; rows without a roof count on neither side of `roof_share`."""
+    """Return the work of all layers; `roof_share` ignores rows without a roof."""
     layers = [layer for layer in profile.layers if layer.kind == LAYER]
     flops = sum(layer.flops or 0 for layer in layers)
     roofed = [(layer.roof_ms, time_of(layer)) for layer in layers if layer.roof_ms is not None and time_of(layer)]
-    # A layer that beats its roof, from a cache that the roof does not know, makes up for no other.
+    # A layer that beats its roof, from an unknown cache, does not compensate for others.
     roof_ms = math.fsum(map(min, roofed)) if roofed else None
     time_ms = math.fsum(time for _, time in roofed)
     value = profile.ms.value

@@ -1,4 +1,4 @@
-"""The rows of several processes as one list: what a process found stands where its nodes are in the others."""
+"""The rows of several processes as one list; rows are matched by their nodes."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from tuibench.core.profile import FOLDED, LAYER, KernelRow, LayerRun
 
 @dataclass(frozen=True, slots=True)
 class ProcessRow:
-    """One row, and what each process found of it."""
+    """One row, with the rows that each process found for it."""
 
     row: KernelRow
     found: tuple[KernelRow, ...]
-    """One for each process; without time where it was not seen to run."""
+    """One row per process; without time if the process did not run it."""
 
 
 def unite_rows(runs: Sequence[LayerRun]) -> list[ProcessRow]:
-    """Every row that any process told of, each node in one: layers, then work of the engine's own, then the rest.
+    """Return every row of any process, each node in one row: layers, then the engine's work, then folded nodes.
 
-    Processes agree unless a branch was taken in some, or the kernels of one could be told by their names alone.
+    Rows differ between processes only if a branch ran in some, or kernels of one were identified by name alone.
     """
     rows: dict[str, KernelRow] = {}
     found: list[dict[str, KernelRow]] = []
@@ -51,7 +51,7 @@ def _idle(row: KernelRow) -> KernelRow:
 
 
 def _done_beforehand(runs: Sequence[LayerRun], home: dict[str, str]) -> list[ProcessRow]:
-    """What every process did before the model ran: nodes that one of them was seen to run are in that row."""
+    """Return the rows of folded nodes, without nodes that some process ran."""
     rows: dict[str, KernelRow] = {}
     for row in (row for run in runs for row in run.rows if row.kind == FOLDED):
         left = tuple(node for node in row.nodes if node not in home)

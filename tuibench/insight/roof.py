@@ -1,4 +1,4 @@
-"""The least time that a layer can take on a machine, by what it computes and what it moves."""
+"""Least time that a layer can take on a machine, by its operations and the bytes it moves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tuibench.core.units import short, size
 from tuibench.insight.trust import find_withheld
 
 F32, INT8, DRAM, CACHE = "f32", "int8", "DRAM", "cache"
-"""What can bind a layer."""
+"""Names of the roofs that can bind a layer."""
 _QUIET = ("A", "B")
 _LONGEST = 200
 
@@ -19,9 +19,9 @@ _LONGEST = 200
 def least_ms(
     flops: float | None, bytes_moved: float | None, integer: bool, roofline: Roofline, precision: str = ""
 ) -> tuple[float | None, str, str]:
-    """The longest of the times that its products and its bytes need at best, which of them that is, and why none.
+    """Return the longer of the least times for operations and for bytes, its roof, and the reason for no time.
 
-    Nothing where either is not known: the other alone would be called what binds it, whatever does.
+    There is no time if either is unknown: the other one would wrongly be called the bound.
     """
     peak = roofline.int8_gops if integer else roofline.f32_gflops
     bandwidth, level = bandwidth_for(bytes_moved or 0, roofline)
@@ -40,7 +40,7 @@ def least_ms(
 
 
 def bandwidth_for(bytes_moved: float, roofline: Roofline) -> tuple[float | None, str]:
-    """GB/s of the smallest memory that a layer's tensors fit into."""
+    """Return GB/s and the level of the smallest memory that a layer's tensors fit into."""
     for held, gb_s in roofline.cache_gb_s:
         if bytes_moved <= held:
             return gb_s, CACHE
@@ -48,12 +48,12 @@ def bandwidth_for(bytes_moved: float, roofline: Roofline) -> tuple[float | None,
 
 
 def is_disturbed(grade: Grade) -> bool:
-    """Whether what was measured then is not fit to be held against anything later."""
+    """Return whether a measurement was too disturbed to be compared with later ones."""
     return grade.letter not in _QUIET
 
 
 def roof_lines(roofline: Roofline) -> tuple[str, ...]:
-    """What this machine was seen to deliver, when and how well that was measured, and what is missing of it and why."""
+    """Return the measured peaks and bandwidths, when and how well they were measured, and reasons for missing ones."""
     peaks = [(F32, roofline.f32_gflops, "GFLOP/s"), (INT8, roofline.int8_gops, "GOP/s")]
     peaks += [(f"up to {size(bytes_)}", gb_s, "GB/s") for bytes_, gb_s in roofline.cache_gb_s]
     peaks += [(DRAM, roofline.dram_gb_s, "GB/s")]
@@ -66,13 +66,13 @@ def roof_lines(roofline: Roofline) -> tuple[str, ...]:
 
 
 def measured_words(utc: str, grade: Grade | None) -> str:
-    """When something of the machine was measured, and how disturbed it was then."""
+    """Return when the machine was measured, with the grade of that measurement."""
     when = f"{show(utc[:16]).replace('T', ' ')} UTC" if utc else "at an unknown time"
     return f"{when}, grade {show(grade.letter, 4)}" if grade is not None else f"{when}, not graded"
 
 
 def machine_cautions(profile: PerformanceProfile) -> Iterator[str]:
-    """What was measured of the machine while others used it, which no later profile will go by."""
+    """Yield cautions about disturbed measurements of roofs and zero effect; the next profile measures them again."""
     roofs = profile.roofline if find_withheld(profile) is None else None
     zeros = profile.zero_effect
     for name, wrong, grade in (

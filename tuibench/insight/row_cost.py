@@ -1,4 +1,4 @@
-"""What the nodes of one row cost together, and the least time that the roofs of a machine allow them."""
+"""Cost of the nodes of one row, and the least time by the machine's roofs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tuibench.insight.roof import least_ms
 
 
 def total_of(own: Sequence[NodeCost], figures: Sequence[int | None]) -> int | None:
-    """Of all nodes; None where one is not known, or not how often it runs."""
+    """Return the sum over all nodes; None if a figure or a node's number of runs is unknown."""
     total = 0
     for cost, figure in zip(own, figures, strict=True):
         if figure is None or (cost.times is None and figure):
@@ -19,9 +19,9 @@ def total_of(own: Sequence[NodeCost], figures: Sequence[int | None]) -> int | No
 
 
 def bytes_moved(row: KernelRow, own: Sequence[NodeCost]) -> int | None:
-    """What the kernels read and write in one inference; tensors between nodes that run together are not moved.
+    """Return the bytes that kernels read and write in one inference, without tensors inside a fused row.
 
-    Constants are read each time that a node runs; None where nobody knows how often, or how large a tensor is.
+    Constants are read each time a node runs. The result is None if a tensor size or number of runs is unknown.
     """
     weights = total_of(own, [cost.constant_bytes for cost in own])
     activations = row.activation_bytes
@@ -33,9 +33,9 @@ def bytes_moved(row: KernelRow, own: Sequence[NodeCost]) -> int | None:
 def least_of(
     layer: LayerTime, own: Sequence[NodeCost], roofline: Roofline, precision: str = ""
 ) -> tuple[float | None, str, str]:
-    """The least time of one inference, by which roof, or why none.
+    """Return the least time of one inference, its roof, and the reason for no time.
 
-    In a loop it is that of one turn as often, as one turn alone must fit into a cache.
+    In a loop it is the time of one iteration × their number, as only one iteration must fit into a cache.
     """
     turns = max((cost.times or 1 for cost in own), default=1)
     flops = None if layer.flops is None else layer.flops / turns

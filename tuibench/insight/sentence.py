@@ -1,4 +1,4 @@
-"""Whether optimizing will help, in one sentence, and what keeps a profile from being taken at face value."""
+"""The sentence on whether optimizing will help, and cautions about a profile."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _DISTURBED = ("C", "D")
 _MOST_NAMED = 3
 _LONGEST = 60
 _LEAST = 3
-"""Processes that an interval takes."""
+"""Fewest processes for an interval."""
 _EVEN = "1.000×"
 _CLOSE = 1.05
-"""As far from 1 a speedup may be, to either side, that is about none."""
+"""Speedups up to this factor from 1, either way, count as no difference."""
 _NEAR = 0.1
-"""From 1, within which a speedup is told to the hundredth: of 1.04 no more than 0.04 is gained."""
+"""Speedups nearer to 1 than this get two decimals: of 1.04 no more than 0.04 is gained."""
 _SHORT_MS = 1.0
-"""A batch that takes longer and whose layers cannot be timed has too many of them."""
+"""If layers cannot be timed in a batch longer than this, there are too many of them."""
 
 
 def help_sentence(profile: PerformanceProfile) -> str:
-    """Where most of the time goes, what INT8 was measured to bring there, and what cannot be made faster."""
+    """Return where most time goes, the measured effect of INT8 there, and the part that cannot be made faster."""
     total = total_ms(profile)
     if profile.below_resolution:
         return _too_short(profile)
@@ -51,7 +51,7 @@ def help_sentence(profile: PerformanceProfile) -> str:
 
 
 def cautions(profile: PerformanceProfile) -> tuple[str, ...]:
-    """What else must be known before a number is believed, beside the notes of the profile itself."""
+    """Return the cautions to read before the numbers, besides the profile's own notes."""
     said = []
     grade = profile.grade
     if grade is not None and grade.letter in _DISTURBED:
@@ -69,7 +69,7 @@ def cautions(profile: PerformanceProfile) -> tuple[str, ...]:
 
 
 def zeros_sentence(profile: PerformanceProfile) -> str:
-    """What zeros in weights gain on this engine and machine."""
+    """Return the gain by zeros in weights on this engine and machine."""
     effect = profile.zero_effect
     if effect is None:
         return "what zeros in weights gain was not measured"
@@ -78,7 +78,7 @@ def zeros_sentence(profile: PerformanceProfile) -> str:
 
 
 def sum_words(profile: PerformanceProfile) -> str:
-    """How the layers as the profiler told them stand to the time without it; '' where neither means anything."""
+    """Return the sum of layers before scaling compared with the unprofiled time; '' if neither means anything."""
     whole = profile.ms.value
     if profile.sum_ms is None or not whole or profile.below_resolution:
         return ""
@@ -112,7 +112,7 @@ def _what_helps(gain: Gain, products: list[LayerTime]) -> str:
 
 
 def _int8_words(gain: Gain, ratio: float, products: Sequence[LayerTime]) -> str:
-    """What INT8 was measured to bring the layers of one operator, and by those that it helps the model."""
+    """Return the measured speedup by INT8 of one operator's layers, and of the model by the faster ones."""
     found = [(time_of(layer), known) for layer in products if (known := int8_ratio(layer)) is not None]
     part = f" on {gain.measured} of its {gain.layers} layers" if gain.measured < gain.layers else ""
     times, span = _times(ratio), _span(found)
@@ -127,14 +127,14 @@ def _int8_words(gain: Gain, ratio: float, products: Sequence[LayerTime]) -> str:
 
 
 def _by_faster(gain: Gain, found: Sequence[tuple[float, Estimate]]) -> str:
-    """What becomes of the model where only the layers that are faster are in INT8; '' where none is for sure."""
+    """Return the model's speedup if only the faster layers are in INT8; '' if none is certainly faster."""
     whole = _times(gain.speedup)
     helps = whole != _EVEN and any(known.high is not None and known.high < 1 for _, known in found)
     return f" (the model {whole} by those that are faster)" if helps and gain.speedup else ""
 
 
 def _doubt(ratio: float, span: tuple[float, float] | None) -> str:
-    """Why a speedup is neither a gain nor a loss; '' where it is one of them, however small."""
+    """Return why a speedup is neither a gain nor a loss; '' if it is one of them, however small."""
     low, high = span or (ratio, ratio)
     is_close = max(high, 1 / low) <= _CLOSE
     holds = low <= 1 <= high if span is not None else is_close
@@ -144,9 +144,9 @@ def _doubt(ratio: float, span: tuple[float, float] | None) -> str:
 
 
 def _span(found: Sequence[tuple[float, Estimate]]) -> tuple[float, float] | None:
-    """The 95 % interval of the speedup of all layers together, each with its time and ratio; None without one of each.
+    """Return the 95 % interval of the speedup of all layers together; None unless each has an interval.
 
-    Each was measured alone, so that their errors are not all at one end.
+    `found` has the time and the ratio of each layer. They were measured separately, so their errors are independent.
     """
     terms = [(time, known.low, known.value or 1.0, known.high) for time, known in found]
     whole, left = math.fsum(time for time, *_ in terms), math.fsum(time * value for time, _, value, _ in terms)
@@ -158,9 +158,9 @@ def _span(found: Sequence[tuple[float, Estimate]]) -> tuple[float, float] | None
 
 
 def _fixed(profile: PerformanceProfile, helped: set[str], heaviest: Gain, total: float) -> list[str]:
-    """What no smaller format of numbers makes faster: operators without products, and the engine's own work."""
+    """Return the work that smaller number formats do not speed up: operators without products, and the engine's own."""
     times: dict[str, float] = {}
-    # Of what nobody knows the products of, nobody can say that either.
+    # Operators with an unknown number of products may have some.
     left_out = helped | {heaviest.key} | {layer.op for layer in profile.layers if layer.macs is None}
     for layer in profile.layers:
         if layer.op not in left_out and layer.kind == LAYER:
@@ -177,7 +177,7 @@ def _named(op: str) -> str:
 
 
 def _times(ratio: float | None) -> str:
-    """A speedup, with as many digits as tell it from 1, up to a thousandth."""
+    """Return a speedup with enough digits to differ from 1, at most three decimals."""
     if ratio is None:
         return "–"
     if abs(ratio - 1) >= _NEAR:

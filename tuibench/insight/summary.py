@@ -1,4 +1,4 @@
-"""Bars per operator type: where time, operations, bytes and parameters are, and what could be saved there."""
+"""Bars per operator type: time, operations, bytes, parameters and possible savings."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from tuibench.insight.trust import find_withheld
 BASELINE, POTENTIAL, POTENTIAL_SHARE = "baseline ms", "potential ms", "potential %"
 INT8_TIME, PRUNED, FLOPS, BYTES, PARAMETERS = "INT8 ms", "pruned", "FLOPs", "bytes", "params"
 SUMMARY_TYPES = (BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED, FLOPS, BYTES, PARAMETERS)
-"""What the bars of a performance profile can show, in the order in which a key goes through them."""
+"""Types of bars of a performance profile, in the order in which a key cycles through them."""
 COST_TYPES = (FLOPS, BYTES, PARAMETERS)
-"""What is known without measuring."""
+"""Types that need no measurement."""
 
 _MOST_SUM = 1.02
-"""Of the time of a batch, beyond which bars in ms mislead."""
+"""Sum of bars in ms, as a multiple of the batch time, above which a note is shown."""
 FLOPS_WORDS = "FLOPs = 2 × MACs of matrix operators + operations on single elements (estimated)"
 
 
 def summarize(profile: PerformanceProfile, kind: str = BASELINE, display: str = VALUES) -> Summary:
-    """The bars of a performance profile."""
+    """Return the bars of a performance profile."""
     if kind == PRUNED and not profile.below_resolution:
         return _pruned(profile, display)
     if kind in (BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED):
@@ -40,7 +40,7 @@ def summarize(profile: PerformanceProfile, kind: str = BASELINE, display: str = 
 
 
 def summarize_costs(costs: CostProfile, kind: str = FLOPS, display: str = VALUES) -> Summary:
-    """The bars of the FLOPS profile: theory alone."""
+    """Return the bars of the FLOPS profile, without measurements."""
     counted: dict[str, list[tuple[float | None, bool]]] = {}
     for node in costs.nodes:
         amount = {FLOPS: node.flops, BYTES: node.bytes_moved}.get(kind, node.parameters)
@@ -59,7 +59,7 @@ def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
     untold = untold_words(profile) if kind in (POTENTIAL, POTENTIAL_SHARE) else ""
     if untold and not measured:
         return Summary(kind, display, f"{kind[:1].upper()}{kind[1:]} by operator", (), (untold,))
-    # What is left over is nothing that could be optimized.
+    # The residual cannot be optimized.
     rest = (
         {layer.op for layer in profile.layers if layer.kind == RESIDUAL} if kind in (POTENTIAL, POTENTIAL_SHARE) else ()
     )
@@ -90,9 +90,9 @@ def _why_no_int8(profile: PerformanceProfile) -> str:
 
 
 def whole_of(profile: PerformanceProfile, kind: str) -> float:
-    """What shares of that kind are shares of.
+    """Return the base of the shares of one type.
 
-    What could be saved is a share of all the time, not of all that could be saved.
+    Possible savings are shares of all the time, not of all possible savings.
     """
     if kind == POTENTIAL_SHARE:
         return 1.0
@@ -107,7 +107,7 @@ def whole_of(profile: PerformanceProfile, kind: str) -> float:
 
 
 def _pruned_ms(profile: PerformanceProfile) -> Callable[[LayerTime], float]:
-    """Of a row: matrix operators × what zeros make of them, the others as they are."""
+    """Return a function for the pruned time of a row: matrix operators × the zero effect, other rows as they are."""
     effect = profile.zero_effect
     ratio = effect.ratio.value if effect is not None and effect.exploits else None
     return lambda layer: time_of(layer) * (ratio if ratio is not None and layer.macs else 1.0)
@@ -137,16 +137,16 @@ def _timed_words(kind: str, measured: bool, untold: str) -> Iterable[str]:
 
 
 def _beyond(profile: PerformanceProfile, kind: str) -> Iterable[str]:
-    """What to say where the layers were seen to take more than all of them take without the profiler."""
+    """Yield a note if the layers take more time in sum than the model without the profiler."""
     total, whole = total_ms(profile), profile.ms.value
     if whole and total > _MOST_SUM * whole:
-        # What is made of these times is as much too long, and has a sum of its own.
+        # INT8 and pruned times are derived from these times, and have sums of their own.
         of = "the sum of these bars" if kind in (INT8_TIME, PRUNED) else "their sum"
         yield f"the layers add up to {percent(total / whole)} of a batch's time: shares are of {of}"
 
 
 def _pruned(profile: PerformanceProfile, display: str) -> Summary:
-    """Nothing where zeros gain nothing; else what the effect on layers of our own would make of matrix operators."""
+    """Return pruned bars from the zero effect measured on our own layers; no bars if zeros gain nothing."""
     effect = profile.zero_effect
     title = "Pruned ms by operator"
     if effect is None:

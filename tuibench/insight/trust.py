@@ -1,4 +1,4 @@
-"""The check of a performance profile against itself: what it must not show, and by which numbers."""
+"""Consistency check of a performance profile: the values it must not show, and the figures that say so."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def withhold(profile: PerformanceProfile, reason: str) -> PerformanceProfile:
 
 
 def _multiples(profile: PerformanceProfile) -> Iterator[tuple[float, LayerTime, float]]:
-    """Each row's rate as a multiple of its peak."""
+    """Yield each row's rate as a multiple of its peak, with the row and the rate."""
     for layer in profile.layers:
         time_ms, peak = time_of(layer), _peak(profile.roofline, layer)
         if layer.flops and time_ms and peak:

@@ -1,4 +1,4 @@
-"""Two profiles of one kind held against each other, with what only whole profiles know: operators and sizes."""
+"""Comparison of two profiles of one kind, with the operators and sizes that only whole profiles have."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tuibench.insight.loss_comparison import LossComparison, compare_loss
 def compare_profiles(
     old: Profile, new: Profile, environment: Sequence[str] = ()
 ) -> ProfileComparison | LossComparison | None:
-    """Layer by layer; None where they are not of one kind. `environment` says how the two machines differ."""
+    """Compare by layer; None if their kinds differ. `environment` has the differences between the two machines."""
     if old.performance is not None and new.performance is not None:
         operators = _operators(old.costs), _operators(new.costs)
         return compare_performance(old.performance, new.performance, environment, operators)
@@ -23,7 +23,7 @@ def compare_profiles(
 
 
 def other_models(old: RunResult, new: RunResult) -> tuple[str, ...]:
-    """What is to be said where two profiles are not of one file; nothing where they are."""
+    """Return a note if two profiles are of different files."""
     files = [result.models[0].sha256 if result.models else "" for result in (old, new)]
     if files[0] == files[1]:
         return ()
