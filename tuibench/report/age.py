@@ -1,4 +1,4 @@
-"""How long ago something was, as short as a column of a list wants it."""
+"""The age of a moment, short enough for a column of a list."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _MOST_DAYS = 100
 
 
 def age(utc: str, now: float) -> str:
-    """The time since `utc` until `now` (seconds since 1970): 12m, 3h, 5d, then the month; '-' where it is none."""
+    """Return the time from `utc` to `now` (seconds since 1970): 12m, 3h, 5d, then the month; '-' for an invalid one."""
     moment = _parse(utc)
     if moment is None:
         return "-"
     seconds = now - moment.timestamp()
-    # A clock that was set back, or another machine's, must not give ages below nothing.
+    # A clock that was set back, or another machine's, could give negative ages.
     if seconds < _MINUTE:
         return "now"
     for unit, length, most in (("m", _MINUTE, _HOUR), ("h", _HOUR, _DAY), ("d", _DAY, _MOST_DAYS * _DAY)):
@@ -24,13 +24,13 @@ def age(utc: str, now: float) -> str:
 
 
 def ago_words(utc: str, now: float) -> str:
-    """The age as people say it, where it stands alone: 3h ago, just now, or the month; '' where it is none."""
+    """Return the age in words: 3h ago, just now, or the month; '' for an invalid time."""
     ago = age(utc, now)
     return "just now" if ago == "now" else f"{ago} ago" if "-" not in ago else ago.strip("-")
 
 
 def moment_words(utc: str, now: float) -> str:
-    """Date, time and age for a page that has room; the text as it is where it is no time."""
+    """Return date, time and age, for a page with enough space; '' for an invalid time."""
     moment = _parse(utc)
     if moment is None:
         return ""

@@ -1,4 +1,4 @@
-"""Rows of a list as aligned plain lines: what matters least goes first where the terminal is narrow."""
+"""Rows of a list as aligned plain lines; a narrow terminal drops the least important columns first."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _GAP = "  "
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """How one column may give way."""
+    """One column, with the ways to make it narrower."""
 
     title: str
     right: bool = False
     least: int | None = None
-    """Columns that must be left when it is cut; None where it is never cut."""
+    """Least width after a cut; None if it is never cut."""
     rank: int = 0
-    """0 always stays; of the others the highest goes first."""
+    """0 is always shown; the highest rank is dropped first."""
     middle: bool = False
-    """Whether it is cut in the middle, not at the end."""
+    """True if it is cut in the middle, not at the end."""
 
 
 def lay_out(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
-    """A line of titles and one per row; `width` None cuts nothing, for pipes."""
+    """Return a line of titles and one per row; `width` None cuts nothing, for pipes."""
     texts = [[column.title, *(row[i] for row in rows)] for i, column in enumerate(columns)]
-    # Empty throughout says nothing: no place for it.
+    # Drop optional columns without any text.
     kept = [i for i, column in enumerate(columns) if column.rank == 0 or any(texts[i][1:])]
     natural = {i: max(map(width_of, texts[i])) for i in kept}
     if width is not None:
@@ -56,7 +56,7 @@ def _floor(column: Column, natural: int) -> int:
 
 
 def _shrink(columns: Sequence[Column], kept: Sequence[int], natural: dict[int, int], width: int) -> dict[int, int]:
-    """Take from the widest first, as long as there is something to take."""
+    """Shorten the widest columns first, down to their least width."""
     widths = {i: natural[i] for i in kept}
     excess = sum(widths.values()) + len(_GAP) * (len(kept) - 1) - width
     while excess > 0:

@@ -40,7 +40,7 @@ def dumps(run: RunResult) -> str:
 
 
 def safe_text(text: object, limit: int = _LONGEST) -> str:
-    """A text cell that no spreadsheet takes for a formula and no terminal for a command."""
+    """Return a text cell that no spreadsheet reads as a formula and no terminal as an escape sequence."""
     shown = show(text, limit)
     # Some spreadsheets skip leading blanks before they look for a formula.
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) or str(text).startswith(_FORMULA) else shown

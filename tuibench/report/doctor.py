@@ -18,7 +18,7 @@ Block = Mapping[str, Any]
 
 
 def render_doctor(facts: Block) -> str:
-    """All lines of the report about what `examine` found; foreign text is made harmless here."""
+    """Return the report about the facts from `examine`; foreign text is escaped here."""
     env = facts["env"]
     rows = [
         ("CPU", _cpu(env["cpu"])),
@@ -147,7 +147,7 @@ def _engines(engines: list[Block], packages: Mapping[str, str | None]) -> list[s
 
 
 def _version(engine: Block, packages: Mapping[str, str | None]) -> str:
-    """That of its package where the engine only adds its build to it, so that it is the one that runs print."""
+    """Return the package's version if the engine's own only adds a build, so that runs print the same version."""
     own, package = str(engine["version"] or "of unknown version"), packages.get(engine["name"])
     return package if package and own.startswith(package) else own
 

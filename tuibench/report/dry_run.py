@@ -1,4 +1,4 @@
-"""What a benchmark would do: cells, order, seconds, memory; printed instead of measuring."""
+"""The plan of a benchmark: cells, order, seconds, memory; printed instead of measuring."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """A plan with what it will take."""
+    """A plan with its expected time and memory."""
 
     spec: BenchmarkSpec
     cells: tuple[Cell, ...]
-    """Those that will be measured, in the order of the first round."""
+    """Cells that will be measured, in the order of the first round."""
     expected_s: float
     limit_s: float
     memory_bytes: Mapping[str, int] = field(default_factory=dict)
-    """Expected peak by key, where it can be told."""
+    """Expected peak memory by cell key, if known."""
     notes: tuple[str, ...] = ()
     failed: tuple[tuple[Cell, Failure], ...] = ()
-    """Cells that will not be measured, as their inputs show already."""
+    """Cells that will not be measured because their inputs fail already."""
 
 
 def dry_run_text(plan: DryRun, ascii_only: bool = False) -> str:
@@ -54,7 +54,7 @@ def dry_run_text(plan: DryRun, ascii_only: bool = False) -> str:
 
 
 def dry_run_json(plan: DryRun) -> str:
-    """Return the plan as one JSON object: what a script needs to decide whether to start."""
+    """Return the plan as one JSON object, with the facts by which a script decides whether to start."""
     sources = plan.spec.models
     cells = [*((cell, None) for cell in plan.cells), *plan.failed]
     document = {
@@ -75,7 +75,7 @@ def dry_run_json(plan: DryRun) -> str:
         "memory_bytes": max(plan.memory_bytes.values(), default=None),
         "notes": list(plan.notes),
     }
-    # ASCII, because a terminal obeys what a foreign name may hold.
+    # ASCII, since foreign names may contain terminal escape sequences.
     return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 

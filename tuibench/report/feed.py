@@ -1,4 +1,4 @@
-"""What is fed, in lines: what all points of a model share is said once, and of the rest the part that varies."""
+"""The fed inputs as lines: facts common to all points of a model once, then the parts that vary."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _MOST_VALUES = 6
 _MOST_HOWS = 3
 
 ROTATING = "Rotating over"
-"""How the line about samples begins, for whoever has no use for it."""
+"""Beginning of the line about samples, for callers that leave it out."""
 
 
 def feed_lines(points: Sequence[Point], names: Sequence[str]) -> list[str]:
-    """Every input that is fed and every dim that was chosen; `names` are those of the models, in their order."""
+    """Return every fed input and every chosen dim; `names` are the names of the models, in their order."""
     several = len({point.model for point in points}) > 1
     lines: list[str] = []
     for index in dict.fromkeys(point.model for point in points):
@@ -36,7 +36,7 @@ def feed_lines(points: Sequence[Point], names: Sequence[str]) -> list[str]:
 
 
 def failure_of(point: Point) -> str:
-    """Why a point has no inputs, in words; empty where it has."""
+    """Return why a point has no inputs; '' if it has some."""
     if point.failure is None:
         return ""
     failure = Failure(*point.failure)
@@ -58,7 +58,7 @@ def _lines_of_model(points: Sequence[Point]) -> Iterator[str]:
 
 
 def _input_lines(name: str, fed: Sequence[FedInput]) -> Iterator[str]:
-    """One line, unless the points disagree on more than lengths."""
+    """Yield one line, or several if the points differ in more than lengths."""
     for (dtype, rank), _ in _group(fed, lambda one: ((one.dtype, len(one.shape)),)):
         alike = [one for one in fed if (one.dtype, len(one.shape)) == (dtype, rank)]
         shape = ", ".join(_values(sizes) for sizes in zip(*(one.shape for one in alike), strict=True))
@@ -68,7 +68,7 @@ def _input_lines(name: str, fed: Sequence[FedInput]) -> Iterator[str]:
 
 
 def _values(sizes: Iterable[int]) -> str:
-    """`224` where all are equal, `1-20` for a run of numbers, `1/8/32` for others."""
+    """Return `224` if all are equal, `1-20` for consecutive numbers, `1/8/32` for others."""
     different = sorted(set(sizes))
     if len(different) > 2 and all(b - a == 1 for a, b in pairwise(different)):
         return f"{different[0]}-{different[-1]}"
@@ -78,7 +78,7 @@ def _values(sizes: Iterable[int]) -> str:
 
 
 def _place(of: Sequence[Point], points: Sequence[Point]) -> str:
-    """Which points a line is about; nothing where it is about all."""
+    """Return a prefix that names the points of a line; '' if it is about all points."""
     if len(of) == len(points):
         return ""
     batches = _values(point.batch for point in of if point.batch is not None)
@@ -91,7 +91,7 @@ def _place(of: Sequence[Point], points: Sequence[Point]) -> str:
 
 
 def _group(things: Sequence[T], keys: Callable[[T], Iterable[K]]) -> list[tuple[K, list[T]]]:
-    """Each key once, in the order of its first thing, with all things that have it."""
+    """Return each key once, in the order of its first thing, with all things that have it."""
     groups: dict[K, list[T]] = {}
     for thing in things:
         for key in dict.fromkeys(keys(thing)):

@@ -1,4 +1,4 @@
-"""The figures of a result as text: how it scales over every axis with several values, or how its one cell spreads."""
+"""The figures of a result as text: scaling over every axis with several values, or the histogram of its one cell."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tuibench.report.label import describe, first_cell
 
 _NARROWEST, _WIDEST = 20, 120
 _HEIGHT, _LOW, _FEW = 14, 10, 3
-"""Rows of a figure, and of one with fewer values than three."""
+"""Rows of a figure, and of one with fewer than three values."""
 _METRICS = {"cores": "throughput", "batch": "throughput", "shape": "latency"}
 _TITLES = {"cores": "Core scaling", "batch": "Batch scaling", "shape": "Shape scaling"}
 _IN_THE_TABLE = ("missing", "note")
-"""Sentences about single cells, which the table beside the figures has anyway."""
+"""Kinds of sentences about single cells, which the table beside the figures already contains."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """One figure as text with what is said of it."""
+    """One figure as text with its sentences."""
 
     title: str
     text: str
@@ -35,7 +35,7 @@ class Drawing:
 
 
 def drawings(run: RunResult, width: int, ascii_only: bool = False) -> tuple[Drawing, ...]:
-    """All that a page shows of a result; none where nothing was measured that could be drawn."""
+    """Return all figures of a result; none if no measurement can be drawn."""
     width = min(max(width, _NARROWEST), _WIDEST)
     found = [_scaling(scaling(run, Selection(axis, metric=_METRICS[axis])), width, ascii_only) for axis in axes_of(run)]
     every = [drawing for drawing in found if drawing is not None]

@@ -24,7 +24,7 @@ _FIGURE_WIDTH = 80
 
 
 def dumps(run: RunResult) -> str:
-    """Return headline, table of cells, what went wrong, figures, conclusions, environment and the command."""
+    """Return headline, table of cells, problems, figures, conclusions, environment and the command."""
     parts = ["# tuibench benchmark", escape(run.headline), _table(run)]
     notes = _notes(run)
     parts += [_bullets(notes)] if notes else []
@@ -36,13 +36,13 @@ def dumps(run: RunResult) -> str:
     parts += ["## Warnings", _bullets(list(run.warnings))] if run.warnings else []
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     parts += [escape(f"{run.id} · {run.started_utc} · {number(run.seconds)} s · {versions}")]
-    # An indented block is literal to the last character, so that the command can be copied.
+    # An indented block is literal to the last character, so the command can be copied.
     parts += [f"Again:\n\n    {command}"] if (command := command_of(run)) else []
     return "\n\n".join(parts) + "\n"
 
 
 def escape(text: object) -> str:
-    """Text that stays text: HTML and Markdown marks are escaped, controls made visible."""
+    """Return text with HTML and Markdown marks escaped and control characters visible."""
     return _MARKUP.sub(r"\\\1", html.escape(show(text, _LONGEST), quote=False))
 
 
@@ -57,7 +57,7 @@ def _table(run: RunResult) -> str:
 
 
 def _figures_of(run: RunResult) -> Iterator[str]:
-    """Each in an indented block: literal to the last character, as long as a heading parts it from any list."""
+    """Yield each figure in an indented block, which is literal after a heading but not after a list."""
     for drawing in drawings(run, _FIGURE_WIDTH):
         yield f"## {escape(drawing.title)}"
         yield "\n".join(f"    {line}".rstrip() for line in drawing.text.splitlines())

@@ -1,4 +1,4 @@
-"""What is said on stderr before measuring: what will run, on which CPUs, fed with what, and which flag changes it."""
+"""The text on stderr before measuring: the run's plan, CPUs and inputs, and the flags that change them."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ _MOST_OPERATORS = 4
 
 @dataclass(frozen=True, slots=True)
 class EngineFact:
-    """An engine as it will be used."""
+    """An engine with the settings that it will run with."""
 
     name: str
     version: str
     threads: tuple[int, ...]
     """One number per core count of the sweep."""
     isa: tuple[str, ...]
-    """What the CPU offers: AVX512, VNNI, BF16, AMX …"""
+    """Instruction sets of the CPU: AVX512, VNNI, BF16, AMX …"""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamChoice:
-    """How many streams async uses at one core count, and why."""
+    """The number of async streams at one core count, with the reason."""
 
     cores: int
     streams: int
     why: str
-    """asked, or how the default came about."""
+    """Either asked, or the origin of the default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preamble:
-    """All that is known before the first worker starts."""
+    """All facts known before the first worker starts."""
 
     pin: str
     cpus: tuple[int, ...]
     engines: tuple[EngineFact, ...]
     models: tuple[str, ...]
-    """As the user named them."""
+    """Models as the user named them."""
     points: tuple[Point, ...]
     streams: tuple[StreamChoice, ...]
     cells: int
     expected_s: float
     limit_s: float
     notes: tuple[str, ...] = ()
-    """What the reading of the command line had to say, and warnings."""
+    """Notes from parsing the command line, and warnings."""
     summaries: tuple[ModelSummary, ...] = ()
     parts: tuple[str, ...] = ()
-    """Of a profile: what is made, one after the other; there are no cells then."""
+    """Steps of a profile, in order; a profile has no cells."""
     time: tuple[str, ...] = ()
-    """Of a profile: lines about how long that takes, where it can be told by now."""
+    """Lines about the expected time of a profile, if known yet."""
 
 
 def preamble_text(preamble: Preamble, ascii_only: bool = False) -> str:
@@ -69,7 +69,7 @@ def preamble_lines(preamble: Preamble) -> list[str]:
     """Return the lines in the order in which a reader asks, each safe to show."""
     lines = [show(note, 500) for note in preamble.notes]
     pinning = pinning_line(preamble.pin, preamble.cpus)
-    # A profile pins as every benchmark does by default, and has no flag for it.
+    # A profile uses the default pinning and has no flag for it.
     lines.append(pinning.partition(" (")[0] if preamble.parts else pinning)
     lines += [engine_line(engine) for engine in preamble.engines]
     lines += [model_line(*pair) for pair in zip(preamble.models, preamble.summaries, strict=False)]
@@ -82,21 +82,21 @@ def preamble_lines(preamble: Preamble) -> list[str]:
 
 
 def pinning_line(pin: str, cpus: Sequence[int]) -> str:
-    """Where the workers may run."""
+    """Return the line about the CPUs of the workers."""
     where = f"CPU {cpu_ranges(cpus)}" if cpus else "the CPUs of its process"
     how = "each engine thread on one CPU" if pin == "core" else "threads move among them"
     return f"Pinning: {show(pin, 20)}, {where}, {how} (-pin none|core)"
 
 
 def engine_line(engine: EngineFact) -> str:
-    """Engine, version, threads and instruction sets."""
+    """Return the line about engine, version, threads and instruction sets."""
     threads = ",".join(str(count) for count in engine.threads)
     isa = " ".join(show(name, 20) for name in engine.isa) or "unknown"
     return f"Engine: {show(engine.name, 40)} {show(engine.version, 40)}, threads {threads}, ISA {isa}"
 
 
 def model_line(name: str, model: ModelSummary) -> str:
-    """What the model is, as far as inspecting it could tell."""
+    """Return the line about the model, with the facts that its inspection found."""
     facts = [size(model.file_bytes + model.external_bytes)]
     if model.opsets:
         facts.append("opset " + ", ".join(f"{show(d, 20)} {v}" if d else str(v) for d, v in model.opsets.items()))
@@ -119,11 +119,11 @@ def model_line(name: str, model: ModelSummary) -> str:
 
 
 def stream_line(choice: StreamChoice) -> str:
-    """How many requests are in flight in async."""
+    """Return the line about the number of async requests in flight."""
     where = count_of(choice.cores, "core")
     return f"Streams: {choice.streams} on {where}, {show(choice.why, 200)} (-nstreams N)"
 
 
 def plan_line(cells: int, expected_s: float, limit_s: float) -> str:
-    """How much work is ahead."""
+    """Return the line about the amount of work."""
     return f"Plan: {count_of(cells, 'cell')}, about {seconds(expected_s)}, at most {seconds(limit_s)}"

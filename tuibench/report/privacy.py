@@ -1,4 +1,4 @@
-"""A result as it may leave the machine: no directory, no address with a password, nothing else missing."""
+"""Removal of private facts from a result before it leaves the machine: directories, and logins in addresses."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ LEFT_OUT = (
     "other absolute paths in messages and commands: the last part stays, a home directory becomes ~",
     "user, password, query and fragment of web addresses",
 )
-"""What an export leaves out unless --include-private, for help and dialogs. Host names and users are in no result."""
+"""The facts that an export leaves out without --include-private, for help and dialogs.
+
+No result contains host names or user names.
+"""
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _TOPS = frozenset(
     {"home", "root", "Users", "mnt", "media", "data", "srv", "opt", "tmp", "var", "usr", "run", "work"}
     | {"scratch", "workspace", "private", "nfs", "net", "export", "storage", "content", "etc", "lib", "lib64"}
 )
-"""Where paths begin. Names of nodes in a model look like paths too, and must stay: /layer1/conv/Conv."""
+"""First parts of absolute paths. Node names such as /layer1/conv/Conv look like paths, too, and must stay."""
 _HOME = re.compile(r"(?<![\w.~/-])/(?:home|Users)/[^/\s'\"]+(?=/|\b)|(?<![\w.~/-])/root(?=/|\b)")
 _ADDRESS = re.compile(r"https?://[^\s'\"<>]+", re.IGNORECASE)
 _FILES = frozenset({"path", "file", "bundle"})
@@ -35,7 +38,7 @@ _NAMES = frozenset({"name", "zero_tensors", "id", "key", "nodes", "kernels", "ke
 
 
 def without_private(result: RunResult, home: str = "") -> RunResult:
-    """The result without what `LEFT_OUT` says; `home` is the user's own, wherever it is."""
+    """Return the result without the facts of `LEFT_OUT`; `home` is the user's own, wherever it is."""
     sources = _public_sources(result.spec.models)
     scrubber = _Scrubber(_known(result.spec, sources), _tops(result.spec), home)
     plain = scrubber.walk(to_plain(result))
@@ -44,28 +47,28 @@ def without_private(result: RunResult, home: str = "") -> RunResult:
 
 
 def public_name(name: str, result: RunResult, home: str = "") -> str:
-    """What a user calls a result, without the same: names may be paths, too."""
+    """Return a result's name without private parts, since a name may contain a path."""
     scrubber = _Scrubber(_known(result.spec, _public_sources(result.spec.models)), _tops(result.spec), home)
     return re.sub(r"\S*/\S*", lambda found: _last_part(found[0]), str(scrubber.walk(name)))
 
 
 class _Scrubber:
-    """Replaces paths in texts: those that the result itself names first, then whatever else looks like one."""
+    """Replaces paths in texts: first those that the result names, then whatever else looks like a path."""
 
     def __init__(self, known: Sequence[tuple[str, str]], tops: frozenset[str], home: str) -> None:
         self._exact = dict(known)
         forms = {form: new for old, new in known for form in (old, show(old, 4096))}
-        # Longest first, as one may begin like another.
+        # Longest first, since one path may be the beginning of another.
         self._known = [(_start(form), forms[form]) for form in sorted(forms, key=len, reverse=True)]
         self._path = re.compile(rf"(?<![\w.~/-])/(?:{'|'.join(map(re.escape, sorted(tops)))})/[^\s'\"`,;()\[\]<>|]*")
         self._home = re.compile(rf"{_start(home.rstrip('/')).pattern}(?![\w-])") if home.strip("/") else None
 
     def walk(self, value: Any, key: str = "") -> Any:
-        """The same value with every text in it made public; keys stay."""
+        """Return the same value with every text in it made public; keys stay."""
         if isinstance(value, dict):
             return {name: self.walk(part, name) for name, part in value.items()}
         if isinstance(value, list):
-            # Of a node that is more than its name, each part is what its own key says.
+            # Names of a list under such a key stay; other parts follow their own keys.
             return [part if key in _NAMES and isinstance(part, str) else self.walk(part, key) for part in value]
         if not isinstance(value, str) or key in _NAMES or ("/" not in value):
             return value
@@ -83,17 +86,17 @@ class _Scrubber:
 
 
 def _start(path: str) -> re.Pattern[str]:
-    """The path as the beginning of one: what follows, as in m.onnx_data, still names a file beside it."""
+    """Return a pattern for the path as a beginning: m.onnx also matches in m.onnx_data, a file beside it."""
     return re.compile(rf"(?<![\w./-]){re.escape(path)}")
 
 
 def _say(text: str) -> Callable[[re.Match[str]], str]:
-    """As a function, since a replacement that is a text would have its backslashes read."""
+    """Return a replacement function, since `re` would interpret backslashes in a replacement text."""
     return lambda _: text
 
 
 def _public_sources(models: Sequence[ModelSource]) -> tuple[ModelSource, ...]:
-    """Models by the names of their files, numbered where two files have the same."""
+    """Return the models under their file names, numbered if two files have the same name."""
     taken: dict[str, int] = {}
     sources = []
     for model in models:
@@ -108,15 +111,15 @@ def _public_sources(models: Sequence[ModelSource]) -> tuple[ModelSource, ...]:
 
 
 def _known(spec: BenchmarkSpec, public: Sequence[ModelSource]) -> list[tuple[str, str]]:
-    """Texts that stand for files of this run, each with what may be known of it."""
+    """Return the texts that name files of this run, each with its public replacement."""
     pairs = []
     for model, clean in zip(spec.models, public, strict=True):
         pairs += [(model.asked, clean.asked), (model.path, clean.path)]
     if spec.inputs.file is not None:
         pairs.append((spec.inputs.file, _last_part(spec.inputs.file)))
-    # What lies beside them is named by the same directories.
+    # Other files beside them are named with the same directories.
     folders = {f"{os.path.dirname(old)}/" for old, _ in pairs if os.path.isabs(old)} - {"//"}
-    # A file that never had a directory needs no other name, but where two share it.
+    # A name without a directory is public already.
     return [(old, new) for old, new in pairs if old != new and "/" in old] + [(folder, "") for folder in folders]
 
 
@@ -131,7 +134,7 @@ def _is_address(asked: str) -> bool:
 
 
 def _public_address(address: str) -> str:
-    """An address without what lets somebody in."""
+    """Return an address without user, password, query and fragment."""
     if not address.lower().startswith(("http:", "https:")):
         return address
     try:

@@ -1,4 +1,4 @@
-"""What can be chosen of a page, as on the dashboard: columns to sort by, what bars show, and how."""
+"""The choices for a profile's page, as on the dashboard: sort column, summary type and display."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tuibench.insight.summary import COST_TYPES, SUMMARY_TYPES
 from tuibench.report.profile_shown import Shown
 
 _ANY_LOSS = LossProfile("measured", "", LEVELS, (), classes=True)
-"""With every column that one can have."""
+"""A loss profile with every possible column."""
 
 
 def settle(kind: str, shown: Shown, loss: LossProfile | None = None) -> Shown:
-    """The choices by the names they have; UsageError for what such a profile does not know.
+    """Return the choices by their full names; raise UsageError for one that this kind of profile does not have.
 
-    `loss` is the profile where it is known by now, or one of no layers at the levels that it will have.
+    `loss` is the profile if it is known already, or an empty one with the levels that it will have.
     """
     check_sort(kind, shown.sort, loss)
-    # In a shell `0.9` is more at hand than `pruned 0.9`.
+    # `0.9` is easier to type in a shell than `pruned 0.9`.
     bars = {PERFORMANCE: SUMMARY_TYPES, LOSS: loss_types(loss or _ANY_LOSS)}.get(kind, COST_TYPES)
     shares = {_bare(name.removeprefix("pruned ")): name for name in bars}
     return replace(
@@ -37,7 +37,7 @@ def settle(kind: str, shown: Shown, loss: LossProfile | None = None) -> Shown:
 
 
 def check_sort(kind: str, sort: str, loss: LossProfile | None = None) -> None:
-    """Raise UsageError for what is no column of such a profile."""
+    """Raise UsageError if such a profile has no column of that name."""
     every: dict[str, list[tuple[str, str]]] = {
         PERFORMANCE: [(column.key, column.title) for column in COLUMNS],
         LOSS: [(column.key, column.title) for column in loss_columns(loss or _ANY_LOSS)],
@@ -58,5 +58,5 @@ def _named(flag: str, typed: str, known: Sequence[str], also: Mapping[str, str])
 
 
 def _bare(name: str) -> str:
-    """Without what is a nuisance to type in a shell."""
+    """Return a name without case, blanks, hyphens and underscores."""
     return "".join(name.casefold().replace("-", " ").replace("_", " ").split())

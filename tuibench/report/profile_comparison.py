@@ -33,7 +33,7 @@ _PAIR_COLUMNS = (
 )
 _NO_LEVEL = "no level is in both, so no differences are told: profile both with the same --level"
 _MOST_LEVELS = 3
-"""Of loss profiles: two columns each beside operator and weight."""
+"""Most levels of loss profiles shown: two columns each, beside operator and weight."""
 
 
 def profile_comparison_lines(
@@ -46,7 +46,7 @@ def profile_comparison_lines(
     ascii_only: bool = False,
     top: int | None = TOP,
 ) -> list[str]:
-    """Both performance or both loss profiles; `environment` says how the two machines differ."""
+    """Return the comparison of two performance or two loss profiles; `environment` has the machines' differences."""
     lines = [f"{side}: {_named(heading)}" for side, heading in zip(("Old", "New"), names, strict=True)]
     found = compare_profiles(old, new, environment)
     if isinstance(found, ProfileComparison):
@@ -91,8 +91,8 @@ def _pair_row(pair: LayerPair) -> list[str]:
 
 
 def _mark(pair: LayerPair) -> str:
-    """Whether the difference of a pair, where it has one, may be none."""
-    # What is left of the time is no measurement, and never has an interval.
+    """Return the sign for a difference that may be zero, or that has no interval."""
+    # The residual is not measured and never has an interval.
     if pair.delta_ms is None or {row.kind for row in (*pair.old, *pair.new)} == {RESIDUAL}:
         return ""
     if pair.is_clear is not None:
@@ -120,12 +120,12 @@ def _loss(found: LossComparison, width: int, top: int | None) -> list[str]:
 
 
 def _shown_levels(found: LossComparison) -> list[str]:
-    """INT8 and those that most layers were measured at on both sides, in their order."""
+    """Return INT8 and the levels that most layers have on both sides, in their order."""
     levels = found.shared or found.levels
 
     def worth(level: str) -> tuple[bool, int, int, int]:
         known = [sum(side is not None for side in pair.noise[level]) for pair in found.pairs]
-        # The later ones change a layer more.
+        # Later levels change a layer more.
         return level == INT8, known.count(2), known.count(1), levels.index(level)
 
     kept = sorted(levels, key=worth, reverse=True)[:_MOST_LEVELS]

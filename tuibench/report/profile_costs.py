@@ -1,4 +1,4 @@
-"""The FLOPS profile as text: what a model costs by its shapes, marked as theory throughout."""
+"""The FLOPS profile as text: a model's costs by its shapes, marked as theory throughout."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NARROW = 8
 
 
 def cost_lines(costs: CostProfile, heading: ProfileHeading, shown: Shown | None = None) -> list[str]:
-    """All sections of the FLOPS profile, or one node."""
+    """Return all sections of the FLOPS profile, or the details of one node."""
     shown = shown or Shown()
     title = "FLOPS profile (theoretical: nothing of it is measured)"
     if shown.layer:
@@ -49,7 +49,7 @@ def cost_lines(costs: CostProfile, heading: ProfileHeading, shown: Shown | None 
     if not costs.nodes:
         return finished([*lines, "The model has no nodes"], shown.ascii_only)
     found = summarize_costs(costs, shown.summary or FLOPS, shown.display or VALUES)
-    # What FLOPs are stands above already.
+    # The totals above define FLOPs already.
     lines += summed_lines(found if found.kind != FLOPS else replace(found, words=()), shown)
     lines += ["", results_title(shown, " (theoretical)")]
     rows = shown_costs(costs, shown)
@@ -62,7 +62,7 @@ def cost_lines(costs: CostProfile, heading: ProfileHeading, shown: Shown | None 
 
 
 def total_lines(costs: CostProfile) -> Iterator[str]:
-    """The model as a whole, what was left out of the sums, and where shapes come from."""
+    """Yield the totals of the model, the parts missing from them, and the source of the shapes."""
     dims = "".join(f", {show(name, 40)}={value}" for name, value in costs.dims.items())
     yield f"Batch: {'as in the model' if costs.batch is None else costs.batch}{dims}"
     yield f"MACs: {macs_words(costs)} per batch of {count_of(costs.items, 'item')}"
@@ -85,7 +85,7 @@ def total_lines(costs: CostProfile) -> Iterator[str]:
 
 
 def bound_words(bound: CountBound) -> str:
-    """The limit at which counting stopped."""
+    """Return a description of the limit at which counting stopped."""
     if bound.code == NODES:
         why = f"its functions expand to more than {int(bound.limit):,}"
     elif bound.code == EXECUTED:

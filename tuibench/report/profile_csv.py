@@ -41,22 +41,22 @@ _WHOLE = Shown(top=None)
 
 
 def profile_csv(profile: Profile, shown: Shown = _WHOLE) -> str:
-    """The table of what was measured, as text: every row in the order of the model, unless something else is chosen."""
+    """Return the measured table as text: every row in the order of the model, unless `shown` chooses otherwise."""
     return _dumps(profile_csv_rows(profile, shown))
 
 
 def cost_csv(costs: CostProfile, shown: Shown = _WHOLE) -> str:
-    """The FLOPS profile as text; per inference, as far as it is known how often a node runs."""
+    """Return the FLOPS profile as text; counts are per inference if a node's number of runs is known."""
     return _dumps(cost_csv_rows(costs, shown))
 
 
 def loss_csv(loss: LossProfile, shown: Shown = _WHOLE) -> str:
-    """A loss profile as text, measured or approximated."""
+    """Return a loss profile as text, measured or approximated."""
     return _dumps(loss_csv_rows(loss, shown))
 
 
 def profile_csv_rows(profile: Profile, shown: Shown = _WHOLE) -> Iterator[tuple[str, ...]]:
-    """The header, then one row per layer, or per layer and level of a loss profile."""
+    """Yield the header, then one row per layer, or per layer and level of a loss profile."""
     profile = shown_profile(profile)
     if profile.performance is not None:
         yield LAYER_COLUMNS
@@ -68,13 +68,13 @@ def profile_csv_rows(profile: Profile, shown: Shown = _WHOLE) -> Iterator[tuple[
 
 
 def cost_csv_rows(costs: CostProfile, shown: Shown = _WHOLE) -> Iterator[tuple[str, ...]]:
-    """The header, then one row per node."""
+    """Yield the header, then one row per node."""
     yield COST_COLUMNS
     yield from map(_cost, cut(shown_costs(costs, shown, usual=""), shown))
 
 
 def loss_csv_rows(loss: LossProfile, shown: Shown = _WHOLE) -> Iterator[tuple[str, ...]]:
-    """The header, then one row per layer and level."""
+    """Yield the header, then one row per layer and level."""
     yield LOSS_COLUMNS
     for row in cut(shown_losses(loss, shown, usual=""), shown):
         yield from _levels(loss, row)
@@ -132,7 +132,7 @@ def _levels(loss: LossProfile, row: LossRow) -> Iterator[tuple[str, ...]]:
 
 
 def _all_of(names: Sequence[str]) -> str:
-    """Each of them, however many: whoever reads a table by program looks them up in it."""
+    """Return all names, however many: programs look names up in this cell."""
     return safe_text(" ".join(names), sys.maxsize)
 
 

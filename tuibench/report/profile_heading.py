@@ -1,4 +1,4 @@
-"""What a profile is called, at the head of every report of one."""
+"""The heading of a profile's reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tuibench.core.text import show
 
 @dataclass(frozen=True, slots=True)
 class ProfileHeading:
-    """What a profile is called: whatever of it is known."""
+    """The known names of a profile and its model."""
 
     name: str = ""
     id: str = ""
@@ -19,7 +19,7 @@ class ProfileHeading:
 
 
 def heading_lines(heading: ProfileHeading) -> list[str]:
-    """What the profile is called and of what it is."""
+    """Return the heading as lines, without unknown parts."""
     name, short = show(heading.name), show(heading.id)
     named = f"{name} ({short})" if name and short else name or short
     pairs = (

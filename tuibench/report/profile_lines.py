@@ -1,4 +1,4 @@
-"""A performance profile as text: what the model is and takes, bars per operator, layers."""
+"""A performance profile as text: model summary, bars per operator, layers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tuibench.report.profile_trust import shown_cautions, shown_profile
 
 
 def profile_lines(profile: Profile, heading: ProfileHeading, shown: Shown | None = None) -> list[str]:
-    """All sections of a performance profile, or one layer."""
+    """Return all sections of a performance profile, or the details of one layer."""
     profile, shown = shown_profile(profile), shown or Shown()
     measured = profile.performance
     if measured is None:
@@ -49,13 +49,13 @@ def profile_lines(profile: Profile, heading: ProfileHeading, shown: Shown | None
 
 
 def model_lines(measured: PerformanceProfile) -> list[str]:
-    """The whole model: on what, how fast, how near to the roof, how much faster it could get and how that is known."""
+    """Return the model summary: settings, speed, distance to the roof, and possible speedups with their method."""
     return [*_setting_lines(measured), *_speed_lines(measured), *_estimate_lines(measured),
             *(f"Note: {show(note, 500)}" for note in (*shown_cautions(measured), *measured.notes))]  # fmt: skip
 
 
 def summary_lines(measured: PerformanceProfile, shown: Shown) -> list[str]:
-    """Whether optimizing will help, and a bar per operator."""
+    """Return the sentence on whether optimizing will help, the gain by zeros, and a bar per operator."""
     said = (help_sentence(measured), zeros_sentence(measured))
     lines = [line for sentence in said for line in wrapped(capital(sentence), shown.width)]
     found = summarize(measured, shown.summary or BASELINE, shown.display or VALUES)
@@ -65,7 +65,7 @@ def summary_lines(measured: PerformanceProfile, shown: Shown) -> list[str]:
 
 
 def result_lines(profile: Profile, measured: PerformanceProfile, shown: Shown) -> list[str]:
-    """The table of layers, and what its columns mean."""
+    """Return the table of layers with its legend."""
     rows = shown_layers(measured, profile.costs, shown)
     kept = cut(rows, shown)
     lines = layer_table(columns_of(measured), kept, shown.width, NARROW) if kept else [nothing_words(shown)]

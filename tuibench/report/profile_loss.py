@@ -1,4 +1,4 @@
-"""A loss profile as text: how sensitive outputs are to changing each layer, a proxy being called one."""
+"""A loss profile as text: the sensitivity of outputs to changes of each layer; proxies are marked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tuibench.report.profile_table import (
 
 
 def loss_lines(loss: LossProfile, heading: ProfileHeading, shown: Shown | None = None) -> list[str]:
-    """All sections of a loss profile, or one layer."""
+    """Return all sections of a loss profile, or the details of one layer."""
     shown = shown or Shown()
     title = "Loss profile" + (
         " (approximated: a proxy, nothing was run)" if loss.kind == APPROXIMATED else " (measured)"
@@ -51,7 +51,7 @@ def loss_lines(loss: LossProfile, heading: ProfileHeading, shown: Shown | None =
 
 
 def model_lines(loss: LossProfile) -> Iterator[str]:
-    """What it was measured on, and how far the form in which layers are changed is from the model."""
+    """Yield the data of the measurement, and the distance of the changed form from the original model."""
     if loss.kind != APPROXIMATED:
         yield f"Data: {show(loss.data, 500)}"
         yield f"Outputs: {'look like classes: KL and top-1, too' if loss.classes else 'do not look like classes'}"
@@ -63,7 +63,7 @@ def model_lines(loss: LossProfile) -> Iterator[str]:
 
 
 def legend(loss: LossProfile) -> str:
-    """What the figures of the levels are."""
+    """Return the meaning of the levels' figures."""
     proxy = loss.kind == APPROXIMATED
     of = "of the weights against themselves changed (proxy)" if proxy else "of the outputs"
     harm = "" if proxy else f"; {HARM}: worse than any dB"

@@ -43,7 +43,7 @@ _WHOLE = Shown(top=None)
 
 
 def profile_markdown(profile: Profile, heading: ProfileHeading, shown: Shown = _WHOLE) -> str:
-    """Summary, bars as a table, layers as a table; all rows are in the CSV."""
+    """Return summary, bars as a table and layers as a table; only the CSV has all rows."""
     profile = shown_profile(profile)
     if profile.performance is not None:
         return _joined(_performance(profile, profile.performance, heading, shown))
@@ -53,12 +53,12 @@ def profile_markdown(profile: Profile, heading: ProfileHeading, shown: Shown = _
 
 
 def cost_markdown(costs: CostProfile, heading: ProfileHeading, shown: Shown = _WHOLE) -> str:
-    """The FLOPS profile, marked as theory."""
+    """Return the FLOPS profile, marked as theory."""
     return _joined(_costs(costs, heading, shown))
 
 
 def loss_markdown(loss: LossProfile, heading: ProfileHeading, shown: Shown = _WHOLE) -> str:
-    """A loss profile, measured or approximated."""
+    """Return a loss profile, measured or approximated."""
     return _joined(_loss(loss, heading, shown))
 
 
@@ -89,7 +89,7 @@ def _loss(loss: LossProfile, heading: ProfileHeading, shown: Shown) -> Iterator[
     kind = shown.summary or told_level(loss)
     if kind:
         yield "## Layer summaries"
-        # Noises of layers do not add up to anything that one could have a share of.
+        # Noises of layers do not add up, so they have no shares.
         usual = shown if shown.display else replace(shown, display=VALUES)
         yield from _summary(lambda display: summarize_loss(loss, kind, display), usual)
     yield "## Layer results"
@@ -110,7 +110,7 @@ def _costs(costs: CostProfile, heading: ProfileHeading, shown: Shown) -> Iterato
 
 
 def _summary(summed: Callable[[str], Summary], shown: Shown) -> Iterator[str]:
-    """A row per operator; values and shares where nobody has chosen between them."""
+    """Yield a row per operator; with values and shares if neither was chosen."""
     found = summed(shown.display or VALUES)
     if found.bars:
         titles = ["operator", "layers", escape(found.title)]
@@ -134,7 +134,7 @@ def _details(details: Sequence[LayerDetail], heading: ProfileHeading, shown: Sho
 
 
 def _rows(columns: Sequence[Column[R]], rows: Sequence[R], shown: Shown) -> Iterator[str]:
-    # Nobody reads more of them in an issue, unless they say so.
+    # An issue gets a limited table unless the user asks for more.
     kept = cut(rows, shown if shown.top is not None else replace(shown, top=_MOST_ROWS))
     texts = [[escape(column.text(row)) for column in columns] for row in kept]
     yield _table([escape(column.title) for column in columns], [column.right for column in columns], texts)

@@ -1,4 +1,4 @@
-"""A profile on its way out: as the page of a command, or in one of the forms of an export; and two of them."""
+"""Profiles and comparisons as a command's page or an export."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LONGEST = 500
 
 
 def heading_of(result: RunResult, card: Card | None = None, now: float | None = None) -> ProfileHeading:
-    """What a profile is called, and of what it is."""
+    """Return the heading of a stored profile."""
     return ProfileHeading(
         name=card.name if card is not None else "",
         id=short_id(result.id),
@@ -45,7 +45,10 @@ def heading_of(result: RunResult, card: Card | None = None, now: float | None = 
 
 
 def profile_page(result: RunResult, card: Card | None = None, shown: Shown | None = None, compared: str = "") -> str:
-    """The whole page of a stored profile; its last line is the headline. `compared` is the page beside another one."""
+    """Return the page of a stored profile; its last line is the headline.
+
+    `compared` is the page of its comparison with another profile.
+    """
     shown = shown or Shown()
     lines = _body(result.profile, heading_of(result, card, shown.now), shown) if result.profile is not None else []
     if shown.layer:
@@ -58,7 +61,7 @@ def profile_page(result: RunResult, card: Card | None = None, shown: Shown | Non
 
 
 def theory_page(found: CostProfile | LossProfile, heading: ProfileHeading, shown: Shown) -> str:
-    """What needs no measuring: the FLOPS profile, or the approximated loss profile."""
+    """Return the page of an unmeasured profile: FLOPS, or approximated loss."""
     if isinstance(found, CostProfile):
         lines = cost_lines(found, heading, shown)
     else:
@@ -67,7 +70,7 @@ def theory_page(found: CostProfile | LossProfile, heading: ProfileHeading, shown
 
 
 def theory_text(found: CostProfile | LossProfile, heading: ProfileHeading, form: str) -> str:
-    """The same as csv or markdown."""
+    """Return an unmeasured profile as csv or markdown."""
     if isinstance(found, CostProfile):
         return cost_csv(found) if form == "csv" else cost_markdown(found, heading)
     return loss_csv(found) if form == "csv" else loss_markdown(found, heading)
@@ -80,7 +83,7 @@ def _body(profile: Profile, heading: ProfileHeading, shown: Shown) -> list[str]:
 
 
 def profile_text(result: RunResult, form: str, shown: Shown | None = None, name: str = "") -> str:
-    """The export of a profile as csv or markdown; `shown` chooses of it, else it is the whole."""
+    """Return the export of a profile as csv or markdown: the whole, or what `shown` selects."""
     profile = result.profile
     if profile is None:
         return ""
@@ -90,7 +93,7 @@ def profile_text(result: RunResult, form: str, shown: Shown | None = None, name:
 
 
 def theory_json(kind: str, model: str, found: CostProfile | LossProfile) -> str:
-    """What needs no measuring, for programs."""
+    """Return an unmeasured profile as JSON."""
     reasons: dict[str, str] = {}
     plain = finite({"schema": SCHEMA, "kind": kind, "model": model, "profile": to_plain(found)}, "", reasons)
     return json.dumps(plain | {"reasons": reasons}, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
@@ -99,7 +102,7 @@ def theory_json(kind: str, model: str, found: CostProfile | LossProfile) -> str:
 def comparison_page(
     old: RunResult, new: RunResult, environment: tuple[str, ...], names: tuple[str, str], shown: Shown
 ) -> str:
-    """Two profiles of a kind, layer by layer; `names` are those they were given."""
+    """Return the comparison of two profiles of a kind by layer; `names` are their names."""
     if old.profile is None or new.profile is None:
         return ""
     headings = replace(heading_of(old), name=names[0]), replace(heading_of(new), name=names[1])
@@ -111,7 +114,7 @@ def comparison_page(
 
 
 def comparison_json(old: RunResult, new: RunResult, environment: tuple[str, ...]) -> str:
-    """The same for programs."""
+    """Return the comparison as JSON."""
     reasons: dict[str, str] = {}
     found = to_plain(_compared(old, new, environment)) or {}
     body = {"schema": SCHEMA, "old_id": old.id, "new_id": new.id, "comparison": found}
@@ -120,7 +123,7 @@ def comparison_json(old: RunResult, new: RunResult, environment: tuple[str, ...]
 
 
 def count_pairs(old: RunResult, new: RunResult) -> int:
-    """Layers that both have: where there is none, nothing was compared. Work of the engine's own is no layer."""
+    """Return the number of compared layers, without the engine's own work; 0 means that nothing was compared."""
     found = _compared(old, new, ())
     if isinstance(found, ProfileComparison):
         return sum(bool(pair.old and pair.new and pair.nodes) for pair in found.pairs)

@@ -1,4 +1,4 @@
-"""How long a profile takes, as it is said before it is made: from what that is known, and what makes it shorter."""
+"""The expected time of a profile: its basis, and the flags that shorten it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LONG_S = 300.0
 
 
 def time_lines(asked: ProfileSpec, expected_s: float | None, basis: str) -> list[str]:
-    """About how long, and by which measurement or guess; flags that this kind takes where it is long."""
+    """Return the expected time and its basis; for a long one, the flags of this kind that shorten it."""
     if expected_s is None:
         return ["Time: not known, as nothing tells how long one inference takes"]
     lines = [f"Time: about {seconds(expected_s)}, from {basis}"]
@@ -17,13 +17,13 @@ def time_lines(asked: ProfileSpec, expected_s: float | None, basis: str) -> list
 
 
 def left_line(points: int, ms_each: float) -> str:
-    """What is left of a loss profile whose first change was timed; it stands in place of the guess."""
+    """Return the remaining time of a loss profile after its first change was timed; it replaces the guess."""
     left = seconds(points * ms_each / 1000)
     return f"Time: about {left} from here: {count_of(points, 'change')} of {ms(ms_each)} each, as measured just now"
 
 
 def _shorter(asked: ProfileSpec) -> list[str]:
-    """Flags that this kind takes and that are not at their shortest yet."""
+    """Return the flags of this kind that can still shorten it."""
     if asked.kind == LOSS:
         flags = (
             ("--budget", len(asked.levels) > 1 and not asked.budget),

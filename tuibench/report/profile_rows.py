@@ -1,4 +1,4 @@
-"""The rows of a profile that are shown, and one of them with all that is known of it."""
+"""The selected rows of a profile, and all details of one row."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _LONGEST = 80
 
 
 class UnknownLayer(UsageError):
-    """No layer of a profile is called that."""
+    """No layer of the profile has that name."""
 
 
 def cut(rows: Sequence[R], shown: Shown) -> Sequence[R]:
-    """As many of the rows as are wanted."""
+    """Return the requested number of rows."""
     return rows if shown.top is None else rows[: max(shown.top, 0)]
 
 
 @dataclass(frozen=True, slots=True)
 class LayerDetail:
-    """One layer with all that is known of it, safe to print."""
+    """One layer with all its details, safe to print."""
 
     title: str
     pairs: tuple[Pair, ...]
@@ -41,7 +41,7 @@ class LayerDetail:
 def shown_layers(
     measured: PerformanceProfile, costs: CostProfile | None, shown: Shown, usual: str = "ms"
 ) -> tuple[LayerRow, ...]:
-    """The rows of a performance profile that are asked for, in the order asked for."""
+    """Return the selected rows of a performance profile, in the requested order."""
     named = {node.id: node.name for node in costs.nodes} if costs is not None else {}
 
     def names(row: LayerRow) -> Iterator[str]:
@@ -54,7 +54,7 @@ def shown_layers(
 
 
 def shown_costs(costs: CostProfile, shown: Shown, usual: str = "flops") -> tuple[CostRow, ...]:
-    """Of a FLOPS profile."""
+    """Return the selected rows of a FLOPS profile."""
     rows = _picked(
         cost_rows(costs),
         shown.layer,
@@ -65,7 +65,7 @@ def shown_costs(costs: CostProfile, shown: Shown, usual: str = "flops") -> tuple
 
 
 def shown_losses(loss: LossProfile, shown: Shown, usual: str = "worst") -> tuple[LossRow, ...]:
-    """Of a loss profile, measured or not."""
+    """Return the selected rows of a loss profile, measured or approximated."""
     columns = loss_columns(loss)
     rows = _picked(
         loss_rows(loss),
@@ -73,13 +73,13 @@ def shown_losses(loss: LossProfile, shown: Shown, usual: str = "worst") -> tuple
         lambda row: row.number,
         lambda row: (row.layer.id, row.layer.name, row.layer.weight),
     )
-    # Where outputs do not look like classes, a column that was asked for before that was known is not there.
+    # The sort column may be missing: it can be chosen before it is known whether outputs look like classes.
     sort = shown.sort if column_of(columns, shown.sort) else usual
     return arrange_losses(rows, columns, sort, shown.reverse, shown.text)
 
 
 def layer_details(measured: PerformanceProfile, costs: CostProfile | None, shown: Shown) -> list[LayerDetail]:
-    """The layers that go by the name asked for: mostly one, several where they share a weight."""
+    """Return the details of the layers with the requested name: usually one, several if they share a weight."""
     return [
         LayerDetail(_title(row.number, row.layer.op, row.layer.weight), layer_detail(measured, row, costs))
         for row in shown_layers(measured, costs, shown)
@@ -87,7 +87,7 @@ def layer_details(measured: PerformanceProfile, costs: CostProfile | None, shown
 
 
 def cost_details(costs: CostProfile, shown: Shown) -> list[LayerDetail]:
-    """The same of a FLOPS profile."""
+    """Return the details of the nodes of a FLOPS profile with the requested name."""
     return [
         LayerDetail(_title(row.number, row.node.op, row.node.weight), cost_detail(row))
         for row in shown_costs(costs, shown)
@@ -95,7 +95,7 @@ def cost_details(costs: CostProfile, shown: Shown) -> list[LayerDetail]:
 
 
 def loss_details(loss: LossProfile, shown: Shown) -> list[LayerDetail]:
-    """The same of a loss profile."""
+    """Return the details of the layers of a loss profile with the requested name."""
     return [
         LayerDetail(_title(row.number, row.layer.op, row.layer.weight), loss_detail(loss, row))
         for row in shown_losses(loss, shown)
@@ -110,7 +110,7 @@ def _title(number: int | None, op: str, weight: str) -> str:
 def _picked(
     rows: Sequence[R], layer: str, number: Callable[[R], int | None], names: Callable[[R], Iterable[str]]
 ) -> Sequence[R]:
-    """Those that go by that name or number, whatever its case where none has it as it is; all where none is asked."""
+    """Return the rows with that name or number, ignoring case only if no exact match exists; all rows for no name."""
     if not layer:
         return rows
     exact = [row for row in rows if _is_number(number(row), layer) or layer in names(row)]

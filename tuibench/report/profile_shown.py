@@ -1,4 +1,4 @@
-"""What is printed of a profile, and how; apart from what prints it, as every command that measures may be told."""
+"""Options for printing a profile, in a module of their own since every measuring command accepts them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ WIDTH, TOP = 80, 20
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How much of a profile is printed, in which order, and what its bars show; '' is the usual everywhere."""
+    """The printed part of a profile, its order and its bars; '' means the default."""
 
     width: int = WIDTH
     ascii_only: bool = False
     sort: str = ""
-    """A column."""
+    """The column to sort by."""
     top: int | None = TOP
-    """So many layers; None for all."""
+    """Most layers shown; None for all."""
     now: float | None = None
-    """Seconds since 1970, for how long ago it was made; None leaves that out."""
+    """Seconds since 1970, to show the profile's age; None leaves the age out."""
     reverse: bool = False
     text: str = ""
-    """Only layers that hold each of its words."""
+    """Show only layers that contain each of these words."""
     summary: str = ""
-    """What the bars show."""
+    """Type of the bars."""
     display: str = ""
-    """As values, on a logarithmic scale, or as shares."""
+    """Display of the bars: values, logarithmic scale or shares."""
     layer: str = ""
-    """One layer with all that is known of it, in place of the page: by its number, a node or its weight."""
+    """A layer's number, node or weight: show its details in place of the page."""

@@ -1,4 +1,4 @@
-"""Tables of layers as plain lines, from the columns that screens have, too."""
+"""Tables of layers as plain lines, from the same columns as on screens."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tuibench.report.style import fit, to_ascii
 R = TypeVar("R")
 _MOST_BARS = 12
 _WIDE = 100
-"""Columns of a terminal from which more is shown than the narrow table has."""
+"""Terminal width from which more than the narrow table is shown."""
 _NARROWEST = 20
 _LABEL = 22
 
 
 def layer_table(columns: Sequence[Column[R]], rows: Sequence[R], width: int, narrow: int) -> list[str]:
-    """A line of titles and one per row; below 100 columns only the first `narrow` of them."""
+    """Return a line of titles and one per row; below 100 columns only the first `narrow` columns."""
     shown = columns if width >= _WIDE else columns[:narrow]
     laid = [Laid(each.title, each.right, each.least, each.rank, each.middle) for each in shown]
     limits = [each.most if width < _WIDE else None for each in shown]
@@ -41,14 +41,14 @@ def _limited(text: str, most: int | None) -> str:
 
 
 def bar_lines(bars: Sequence[tuple[str, float, str]], width: int, ascii_only: bool) -> list[str]:
-    """One line per (label, length, text), as many as one looks at, and how many there are besides."""
+    """Return one line per (label, length, text) up to a limit, then the number of the others."""
     more = len(bars) - _MOST_BARS
     rest = [f"and {count_of(more, 'more operator')}"] if more > 0 else []
     return [*text_of(draw_bars(bars[:_MOST_BARS], width, ascii_only)).splitlines(), *rest]
 
 
 def summed_lines(found: Summary, shown: Shown) -> list[str]:
-    """The bars of a summary with what has to be said of them; where there are none, why."""
+    """Return the bars of a summary with its notes; without bars, the reason."""
     words = [line for each in found.words for line in wrapped(each, shown.width)]
     bars = [(bar.label, bar.length, bar.text) for bar in found.bars]
     if not bars and not words:
@@ -57,7 +57,7 @@ def summed_lines(found: Summary, shown: Shown) -> list[str]:
 
 
 def detail_lines(details: Sequence[LayerDetail], heading: ProfileHeading, shown: Shown) -> list[str]:
-    """Layers one after the other, each with a line for all that is known of it."""
+    """Return layers one after the other, each with a line per detail."""
     kept = cut(details, shown)
     lines = heading_lines(heading)
     for each in kept:
@@ -66,40 +66,40 @@ def detail_lines(details: Sequence[LayerDetail], heading: ProfileHeading, shown:
 
 
 def _pair_lines(label: str, value: str, width: int) -> list[str]:
-    """A label, and beside it the value on as many lines as it needs."""
+    """Return a label, and beside it the value on as many lines as it needs."""
     room = max(width - _LABEL - 2, _NARROWEST)
     first, *more = by_columns(value, room) or [""]
     return [f"  {label:<{_LABEL}}{first}", *(f"{'':<{_LABEL + 2}}{line}" for line in more)]
 
 
 def results_title(shown: Shown, what: str = "") -> str:
-    """What stands above the table of layers: also by which words it was narrowed."""
+    """Return the title of the table of layers, with its filter."""
     return f"Layer results{what}" + (f" with '{show(shown.text, 60)}'" if shown.text else "")
 
 
 def nothing_words(shown: Shown) -> str:
-    """What stands in place of a table without rows."""
+    """Return the words in place of a table without rows."""
     return "No layer holds that text" if shown.text else "There is no layer to show"
 
 
 def left_out(shown: int, of: int, how: str) -> list[str]:
-    """That a table is not the whole one, and how the rest can be seen."""
+    """Return a line about the rows that are not shown, and how to see them."""
     return [f"{of - shown} more rows ({how})"] if shown < of else []
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A sentence over as many lines as it needs, those after the first set in."""
-    # A number and its per cent stay on one line.
+    """Return a sentence on as many lines as it needs, all but the first indented."""
+    # Keep a number and its per cent sign on one line.
     whole = text.replace(" %", "\u00a0%")
     lines = by_columns(whole, max(width, _NARROWEST), "  ")
     return [line.replace("\u00a0", " ") for line in lines] or [""]
 
 
 def finished(lines: Sequence[str], ascii_only: bool) -> list[str]:
-    """In the alphabet asked for."""
+    """Return the lines, in ASCII if requested."""
     return [to_ascii(line) for line in lines] if ascii_only else list(lines)
 
 
 def capital(text: str) -> str:
-    """A sentence as it begins a line."""
+    """Return a sentence with a capital first letter."""
     return f"{text[:1].upper()}{text[1:]}"

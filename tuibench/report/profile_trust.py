@@ -27,7 +27,7 @@ def shown_cautions(measured: PerformanceProfile) -> tuple[str, ...]:
 
 
 def withheld_words(found: Withheld) -> str:
-    """The one sentence that says why."""
+    """Return the sentence with the reason."""
     if found.code == UNATTRIBUTED:
         why = (
             f"{percent(found.value)} of the time is in no layer (limit {percent(found.limit)});"

@@ -1,4 +1,4 @@
-"""The progress line: a pure function of one snapshot, and a small painter that keeps out of the measurement's way."""
+"""The progress line, a pure function of one snapshot, and a painter that hardly disturbs the measurement."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from tuibench.report.style import fit, to_ascii, width_of
 
 WIDTH = 79
 PAINT_EVERY_S = 1.0
-"""1 Hz: repainting must stay invisible to a measurement on the same machine."""
+"""1 Hz, so that repainting does not disturb a measurement on the same machine."""
 SPEAK_EVERY_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Where a run is, as of its last event."""
+    """The state of a run after its last event."""
 
     done: int
-    """Cells finished."""
+    """Number of finished cells."""
     cells: int
     label: str = ""
     """The cell being measured."""
     p50_ms: float | None = None
     half_width: float | None = None
-    """Of the 95 % interval, as a fraction."""
+    """Half width of the 95 % interval, as a fraction."""
     grade: str | None = None
     eta_s: float | None = None
     activity: str = ""
-    """What is happening now: inspecting, loading, warming up, execution 3 of 5 …"""
+    """Current activity: inspecting, loading, warming up, execution 3 of 5 …"""
 
 
 def progress_line(snapshot: Snapshot, width: int = WIDTH) -> str:
-    """One line of at most `width` columns; what matters least gives way first."""
+    """Return one line of at most `width` columns; the least important parts are dropped first."""
     place = f"{min(snapshot.done + 1, snapshot.cells)}/{snapshot.cells}" if snapshot.cells else ""
     estimate = "" if snapshot.p50_ms is None else ms(snapshot.p50_ms)
     if estimate and snapshot.half_width is not None:
@@ -49,14 +49,14 @@ def progress_line(snapshot: Snapshot, width: int = WIDTH) -> str:
         line = " · ".join(filter(None, parts))
         if width_of(line) <= width:
             return line
-    # The name gives way to the numbers: where it is cut, they are still there.
+    # Cut the name rather than the numbers.
     numbers = " · ".join(filter(None, (place, estimate, grade, eta)))
     room = width - width_of(numbers) - 3
     return f"{numbers} · {fit(label, room)}" if label and room >= 8 else fit(numbers, width)
 
 
 class ProgressPainter:
-    """Writes progress to stderr: repainted in place on a terminal, as occasional whole lines anywhere else."""
+    """Writes progress to stderr: repainted in place on a terminal, elsewhere as occasional whole lines."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float], in_place: bool, ascii_only: bool = False) -> None:
         self._stream = stream
@@ -80,22 +80,22 @@ class ProgressPainter:
         self._painted_at = now
         line = self._encode(progress_line(snapshot))
         if line != self._shown:
-            # Blanks over the longer old line instead of an escape code: every terminal knows them.
+            # Blanks overwrite a longer old line: unlike escape codes, every terminal supports them.
             self.write(f"\r{line}{' ' * (width_of(self._shown) - width_of(line))}")
             self._shown = line
 
     def say(self, text: str) -> None:
-        """Print a lasting line: a finished cell or a warning."""
+        """Print a permanent line, for a finished cell or a warning."""
         self.clear()
         self._speak(show(text, 500), self._clock())
 
     def cell_done(self, text: str) -> None:
-        """Report a finished cell where there is no terminal to watch; on one, the repainted line is enough."""
+        """Report a finished cell if there is no terminal; on a terminal the repainted line is enough."""
         if not self._in_place:
             self._speak(show(text, 500), self._clock())
 
     def clear(self) -> None:
-        """Leave no trace of the line, before results or errors are printed."""
+        """Erase the line before results or errors are printed."""
         if self._shown:
             self.write(f"\r{' ' * width_of(self._shown)}\r")
             self._shown = ""
@@ -106,11 +106,11 @@ class ProgressPainter:
         self._spoken_at = now
 
     def _encode(self, line: str) -> str:
-        # Likenesses such as +- are longer than what they stand for.
+        # ASCII replacements such as +- are longer than the original.
         return to_ascii(line)[: WIDTH if self._in_place else None] if self._ascii_only else line
 
     def write(self, text: str) -> None:
-        """Print text as it is; once nobody can read it any more, nothing: words are no reason to end a measurement."""
+        """Print text as it is; after a failed write print nothing more: a closed stderr must not end a measurement."""
         if self._gone:
             return
         try:
@@ -121,5 +121,5 @@ class ProgressPainter:
 
 
 def can_repaint(stream: TextIO, term: str) -> bool:
-    """Whether a line may be repainted: a terminal that moves its cursor."""
+    """Return whether a line can be repainted: the terminal can move its cursor."""
     return stream.isatty() and term not in ("", "dumb")

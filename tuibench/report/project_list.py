@@ -1,4 +1,4 @@
-"""Projects for eyes, at 80 columns, and for programs as JSON."""
+"""The list of projects, as text at 80 columns and as JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _INDENT = 12
 
 
 def project_list(rows: Sequence[ProjectRow], width: int | None = WIDTH, ascii_only: bool = False) -> str:
-    """A line for each project; '' for none. `width` None cuts nothing, for pipes."""
+    """Return a line for each project; '' for none. `width` None cuts nothing, for pipes."""
     if not rows:
         return ""
     names = short_ids(row.project.id for row in rows)
@@ -36,7 +36,7 @@ def project_list(rows: Sequence[ProjectRow], width: int | None = WIDTH, ascii_on
 
 
 def project_text(row: ProjectRow, states: Mapping[str, ModelState], short: str, ascii_only: bool = False) -> str:
-    """Everything about one project; `states` has what became of the model of each version, by the version's id."""
+    """Return all facts about one project; `states` has the current state of each version's model, by version id."""
     project = row.project
     lines = [f"{show(project.name, _LONGEST)} ({short})"]
     lines += [f"  {show(line, 500)}" for line in project.description.splitlines()]
@@ -53,7 +53,7 @@ def project_text(row: ProjectRow, states: Mapping[str, ModelState], short: str, 
 
 
 def projects_json(rows: Sequence[ProjectRow], states: Mapping[str, ModelState] | None = None) -> str:
-    """All about the projects as one object; ASCII, so that no name can drive what prints it."""
+    """Return all facts about the projects as one object, in ASCII, since names may contain escape sequences."""
     names = short_ids(row.project.id for row in rows)
     listed = [_plain(row, names[row.project.id], states) for row in rows]
     return json.dumps({"schema": SCHEMA, "projects": listed}, indent=2, ensure_ascii=True) + "\n"
@@ -81,7 +81,7 @@ def _cells(row: ProjectRow, short: str) -> tuple[str, ...]:
 
 
 def _share(room: Sequence[int], width: int) -> tuple[int, int]:
-    """Columns for name and model: the model gives way first, since its end is enough to know it by."""
+    """Return the widths of name and model; the model is cut first, since its end identifies it."""
     left = width - 2 * (len(room) - 1) - sum(room) + room[1] + room[2]
     name = min(room[1], max(left - min(room[2], _LEAST_MODEL), _LEAST_NAME))
     if room[1] + room[2] > left and name > left // 2:

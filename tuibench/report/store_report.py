@@ -1,4 +1,4 @@
-"""What `store check` and `store migrate` found: a line per problem, worst first, and one sentence at the end."""
+"""The results of `store check` and `store migrate`: a line per problem, worst first, then one summary."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _INDENT = "    "
 
 
 def store_report(report: StoreReport, *, ascii_only: bool = False, width: int | None = None) -> str:
-    """The text for stdout, broken at `width` columns where one is given; its end says how the store is."""
+    """Return the text for stdout, wrapped at `width` columns if given; its end summarizes the state of the store."""
     problems = sorted(report.problems, key=lambda problem: (problem.repaired, problem.kind == NEWER))
     lines = [line for problem in problems for line in _lines(problem, width)]
     text = "\n".join([*lines, *(part for line in _ending(report) for part in _wrap(line, width))]) + "\n"
@@ -36,7 +36,7 @@ def store_report(report: StoreReport, *, ascii_only: bool = False, width: int | 
 
 
 def store_json(report: StoreReport) -> str:
-    """The same for programs."""
+    """Return the report as JSON."""
     return json.dumps({"schema": SCHEMA, **to_plain(report), "exit_code": report.exit_code}, indent=1) + "\n"
 
 
@@ -48,7 +48,7 @@ def _lines(problem: Problem, width: int | None) -> Iterator[str]:
     if width is None or len(where) + len(what) + 2 <= width:
         yield f"{where}: {what}"
         return
-    # A path stays whole, so that it can be copied.
+    # Do not wrap a path, so that it can be copied.
     yield where
     yield from _wrap(what, width, _INDENT)
 

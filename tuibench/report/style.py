@@ -1,4 +1,4 @@
-"""The alphabets of plain text: what a terminal shows and the same in ASCII, with the widths that reports need."""
+"""ASCII replacements for plain text, and the width functions of reports."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ _ASCII = str.maketrans(
 
 
 def to_ascii(text: str) -> str:
-    """Return `text` for terminals and logs that know nothing else; what has no likeness becomes its escape."""
+    """Return `text` for terminals and logs limited to ASCII; characters without a replacement are escaped."""
     return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")

@@ -18,7 +18,7 @@ _NARROWEST = 8
 
 
 def table(run: RunResult, width: int = WIDTH) -> list[str]:
-    """Return the table and, below it, the whole reason of each cell that is not ok."""
+    """Return the table and, below it, the full reason of each cell that is not ok."""
     axes = varying(run) or ["scenario"]
     names = [[axis_value(run, cell, axis) for axis in axes] for cell in run.cells]
     figures = [_figures(cell) for cell in run.cells]
@@ -65,7 +65,7 @@ def _widest(texts: list[str]) -> int:
 
 
 def _shrink(axes: list[str], widths: list[int], room: int) -> list[int]:
-    """Take from the longest names first until the row fits, never below what can still be told apart."""
+    """Shorten the longest names first until the row fits, but keep names distinguishable."""
     widths = list(widths)
     while sum(widths) + 2 * (len(widths) - 1) > room:
         able = [i for i, axis in enumerate(axes) if axis in _SHRINKABLE and widths[i] > _NARROWEST]
@@ -101,7 +101,7 @@ def _footnotes(run: RunResult) -> list[str]:
 
 
 def _restless(run: RunResult) -> list[str]:
-    """Executions of all cells whose warm-up ended before the times had settled."""
+    """Return a line about executions whose warm-up ended before the times had settled."""
     every = [execution for cell in run.cells for execution in cell.executions]
     count = sum(not execution.warmup.settled for execution in every)
     return [f"Warm-up: not settled in {count} of {count_of(len(every), 'execution')}"] if count else []

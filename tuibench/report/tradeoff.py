@@ -1,4 +1,4 @@
-"""The cells worth choosing between as a small table, the same on the page of a benchmark and on the screen."""
+"""The best trade-offs between cells as a small table, for a benchmark's page and the screen."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tuibench.report.label import describe, varying
 TITLE = "Best Trade-offs of Latency and Items/s"
 HEAD = "ms/batch  items/s"
 _FEWEST = 3
-"""Of a single cell there is nothing to choose, and of two the headline says it all."""
+"""Fewest cells for a table: one leaves no choice, and the headline covers two."""
 
 
 def tradeoff_lines(run: RunResult) -> list[str]:
-    """A head, then a line per cell of the Pareto set; nothing where there is hardly a choice."""
+    """Return a head, then a line per cell of the Pareto set; nothing if there are too few cells."""
     rows = tradeoff_rows(run)
     if len(rows) == 1:
         return [f"{rows[0][1]} is best at both"]
@@ -23,7 +23,7 @@ def tradeoff_lines(run: RunResult) -> list[str]:
 
 
 def tradeoff_rows(run: RunResult) -> list[tuple[str, str]]:
-    """Of each cell of the Pareto set its two numbers below `HEAD`, and what it is called."""
+    """Return the two numbers below `HEAD` and the name of each cell of the Pareto set."""
     if sum(cell.pooled is not None for cell in run.cells) < _FEWEST:
         return []
     axes = varying(run)

@@ -1,4 +1,4 @@
-"""What was removed and can come back, newest first, with what its restoring needs."""
+"""The removals in the trash that can be restored, newest first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHOWN = 5
 def trash_list(
     entries: Sequence[TrashEntry], now: float, *, width: int | None = WIDTH, ascii_only: bool = False
 ) -> str:
-    """A line per removal and the sum of it; '' where the trash is empty."""
+    """Return a line per removal and their total; '' for an empty trash."""
     if not entries:
         return ""
     names = short_ids(entry.id for entry in entries)
@@ -42,17 +42,17 @@ def trash_list(
 
 
 def trash_json(entries: Sequence[TrashEntry]) -> str:
-    """The same for programs."""
+    """Return the trash as JSON."""
     return json.dumps({"schema": SCHEMA, "trash": [to_plain(entry) for entry in entries]}, indent=1) + "\n"
 
 
 def held_words(entry: TrashEntry) -> str:
-    """What a removal holds, as far as a line has room for it."""
+    """Return the names in a removal, shortened to one line."""
     return listed_words(entry.names) or count_of(len(entry.benchmarks), "benchmark")
 
 
 def listed_words(names: Sequence[str]) -> str:
-    """The first of some names, and how many more there are."""
+    """Return the first names, and the number of the others."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(show(name, 80) for name in names[:_SHOWN]) + more
 
