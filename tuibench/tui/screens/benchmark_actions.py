@@ -1,4 +1,4 @@
-"""What the keys of a benchmark do, the same on every screen that has one under its cursor."""
+"""The actions on a benchmark, the same on every screen with one under its cursor."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from tuibench.tui.widgets.question import Notice, ask
 _NOTHING = "there is no benchmark under the cursor: n measures one"
 
 _NAMED = 3
-"""How many records are named in a line."""
+"""Most records named in a message."""
 
 
 class BenchmarkActions(Page):
-    """To be inherited before `Page`: the screen says by `target` which benchmark is meant."""
+    """Base class of screens with actions on benchmarks; `target` returns the selected one."""
 
-    # Which one is meant
+    # Selection
 
     def target(self) -> str | None:
-        """The id of the benchmark or run that keys mean now; None where there is none."""
+        """Return the id of the selected benchmark or run; None if there is none."""
         return None
 
     @property
     def kind(self) -> str:
-        """performance or loss where profiles are meant, '' for benchmarks."""
+        """The kind of profile, performance or loss; '' for benchmarks."""
         return ""
 
     def targets(self) -> tuple[str, ...]:
-        """What `d` takes: the marked ones where there are any, else the one under the cursor."""
+        """Return the ids to remove: the marked ones, else the one under the cursor."""
         one = self.target()
         return () if one is None else (one,)
 
     def marked(self) -> tuple[str, ...]:
-        """What is marked, in the order of the list."""
+        """Return the marked ids, in the order of the list."""
         return ()
 
     def with_target(self, then: Callable[[str], object]) -> None:
-        """Call `then` with the id that is meant, or say that there is none; a screen that must ask for it does so."""
+        """Call `then` with the selected id, or show a message if there is none; some screens ask for the id first."""
         one = self.target()
         if one is None:
             self.say(_NOTHING, "warn")
@@ -56,7 +56,7 @@ class BenchmarkActions(Page):
             then(one)
 
     def with_stored(self, then: Callable[[str], object]) -> None:
-        """Likewise for what needs a result, which a run has once it is saved."""
+        """Call `then` with the selected id if it has a stored result; a run has one once it is saved."""
 
         def take(one: str) -> None:
             if self.run_of(one) is None:
@@ -67,12 +67,12 @@ class BenchmarkActions(Page):
         self.with_target(take)
 
     def run_of(self, one: str) -> RunRow | None:
-        """The run of that id while it is in no list of results."""
+        """Return the unsaved run with that id; None for any other id."""
         pulse = self.dashboard.pulse
         return next((row for row in pulse.runs if row.info.id == one), None) if pulse is not None else None
 
     def went_on(self, words: str) -> None:
-        """Something came of a key: say it, and look at what it changed."""
+        """Show the result of an action and reload."""
         self.say_behind_errors(words)
         self.dashboard.look()
         self.load()
@@ -80,7 +80,7 @@ class BenchmarkActions(Page):
     # Measure again
 
     def action_rerun(self) -> None:
-        """Measure again, after one question."""
+        """Measure again, after a question."""
         self.with_stored(self._plan_rerun)
 
     def _plan_rerun(self, one: str) -> None:
@@ -103,14 +103,17 @@ class BenchmarkActions(Page):
         self.wish(lambda: self.desk.rerun(one, changed=changed), lambda started: show_started(self, *started))
 
     def action_rerun_changed(self) -> None:
-        """Open the form with its settings."""
+        """Open the form with the settings of the selected benchmark."""
         kind, go = self.kind, self.dashboard.go
         self.with_stored(lambda one: go(route.profile_form("", kind, one) if kind else route.form(benchmark=one)))
 
     # Compare
 
     def action_compare(self) -> None:
-        """The two marked; one marked: with the cursor; none: with what it re-ran."""
+        """Compare the two marked ones, or the one marked with the one under the cursor.
+
+        Without marks, compare a re-run with its original.
+        """
         marked = self.marked()
         one = self.target()
         if len(marked) > 2:
@@ -127,7 +130,7 @@ class BenchmarkActions(Page):
         if going:
             self._wait_to_compare(going[0])
             return
-        # The beginning of an id is its time.
+        # Ids begin with their time, so sorting puts the older one first.
         self.dashboard.go((route.profile_comparison if self.kind else route.comparison)(*sorted((one, other))))
 
     def _compare_with_past(self, one: str) -> None:
@@ -156,7 +159,7 @@ class BenchmarkActions(Page):
     # Remove
 
     def action_remove(self) -> None:
-        """To the trash, after one question."""
+        """Move the selected records to the trash, after a question."""
         wanted = self.targets()
         if wanted:
             self._ask_remove(wanted)
@@ -195,7 +198,7 @@ class BenchmarkActions(Page):
     # Name and note
 
     def action_edit(self) -> None:
-        """Name and note."""
+        """Edit name and note."""
         self.with_target(self._load_card)
 
     def _load_card(self, one: str) -> None:
@@ -206,7 +209,7 @@ class BenchmarkActions(Page):
             self.ask(lambda: _with_card(row_of(self.desk, one)), self._ask_card, group="edit", opens=True)
 
     def _ask_card(self, row: BenchmarkRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
-        from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
+        from tuibench.tui.widgets.text_question import TextQuestion  # imported late: the first frame needs no fields
 
         name, note = typed or (row.name, row.note)
         heading = f"{short_id(row.id)} not saved, {why}" if why else f"Name and note of {short_id(row.id)}"
@@ -217,25 +220,25 @@ class BenchmarkActions(Page):
         if answers is None or answers == (row.name, row.note):
             return
         name, note = answers
-        # What was not changed here may have been changed by others meanwhile.
+        # Send only changed fields: others may have changed the rest meanwhile.
         new_name, new_note = (new if new != old else None for new, old in ((name, row.name), (note, row.note)))
         done = f"{short_id(row.id)} is now called {name}" if name != row.name and name else f"{short_id(row.id)} noted"
         self.say(f"saving {short_id(row.id)} ...")
         self.wish(
             lambda: self.desk.edit(row.id, new_name, new_note),
             lambda _: self.went_on(done),
-            # What was typed is not lost with it.
+            # Ask again with the typed text, so that it is not lost.
             otherwise=lambda error: self.when_shown(lambda: self._ask_card(row, answers, error.message)),
         )
 
-    # Out of the dashboard
+    # Export, command and log
 
     def action_export(self) -> None:
-        """To a file."""
+        """Export to a file."""
         self.with_stored(self._ask_export)
 
     def _ask_export(self, one: str) -> None:
-        from tuibench.tui.screens.export_question import Export, ExportQuestion, carry_out  # as above
+        from tuibench.tui.screens.export_question import Export, ExportQuestion, carry_out  # imported late, as above
 
         def write(export: Export) -> str:
             return self.desk.export(export.benchmark, export.path, private=export.private)
@@ -244,7 +247,7 @@ class BenchmarkActions(Page):
         self.app.push_screen(ExportQuestion(one, beside=beside), partial(carry_out, self, write=write))
 
     def action_copy_command(self) -> None:
-        """The shell command that does the same, to the clipboard and a file."""
+        """Copy the equivalent shell command to the clipboard and a file."""
         self.with_target(self._copy_command)
 
     def _copy_command(self, one: str) -> None:
@@ -262,7 +265,7 @@ class BenchmarkActions(Page):
         self.say(f"copied, and kept in {file}: {command}")
 
     def action_log(self) -> None:
-        """What the run and its processes said."""
+        """Show the log of the run and its processes."""
         self.with_target(self._show_log)
 
     def _show_log(self, one: str) -> None:
@@ -277,12 +280,12 @@ class BenchmarkActions(Page):
 
 
 def _name_words(answers: tuple[str, ...]) -> str:
-    """What is wrong with a name; '' for nothing."""
+    """Return what is wrong with a name; '' for nothing."""
     return too_long(answers[0])
 
 
 def row_of(desk: Desk, one: str) -> BenchmarkRow:
-    """The row of a stored benchmark; for a thread, as it asks the desk."""
+    """Return the row of a stored benchmark; runs in a thread, since it reads from the desk."""
     row = next((row for read in (desk.benchmarks, desk.profiles) for row in read("") if row.id == one), None)
     if row is None:
         raise UsageError(f"{short_id(one)} is not in the store any more", "u brings back what was removed last")
@@ -290,7 +293,7 @@ def row_of(desk: Desk, one: str) -> BenchmarkRow:
 
 
 def _with_card(row: BenchmarkRow) -> BenchmarkRow:
-    """The row, unless the name and note that it shows are those of a record that nobody can read."""
+    """Return the row; raise UsageError if its record is damaged, since the name and note cannot be read."""
     if row.status == DAMAGED:
         raise UsageError(f"the record of {short_id(row.id)} is damaged", "its name cannot be changed")
     return row

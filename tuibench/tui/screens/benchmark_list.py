@@ -1,4 +1,4 @@
-"""The list of a project's benchmarks, with what is under the cursor in a few lines below it."""
+"""The list of a project's benchmarks, with a preview of the row under the cursor."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from tuibench.tui.screens.base import Page
 
 _KEPT = 100
-"""Previews that are not worked out again."""
+"""Number of cached previews."""
 _LOW = 10
-"""Lines that leave three for benchmarks beside heads and preview."""
+"""Height below which the preview is hidden; with it, three lines are left for benchmarks."""
 _EMPTY = (
     "No benchmark yet.",
     "",
@@ -39,7 +39,7 @@ _EMPTY = (
 )
 
 Shown = tuple[str, int, int]
-"""Id, generation of its card, width: what a preview depends on."""
+"""Id, card generation and width: the key of a cached preview."""
 
 
 class BenchmarkList(Vertical):
@@ -47,15 +47,15 @@ class BenchmarkList(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("list")
     word: ClassVar[str] = "Benchmarks"
-    """What it is a list of, for the title."""
+    """Noun for the list's title."""
     sorts: ClassVar[tuple[str, ...]] = SORTS
     kept: ClassVar[str] = "benchmarks"
-    """Before the names by which its order is remembered."""
+    """Prefix of the names under which the sort order is remembered."""
     nothing: tuple[str, ...] = _EMPTY
-    """What is said where there is no line at all."""
+    """Text of an empty list."""
 
     class Changed(Message):
-        """Another order, filter, number of lines or of marks: what is said above the list."""
+        """The order, the filter, or the number of rows or marks changed, and with it the words above the list."""
 
     def __init__(
         self,
@@ -72,57 +72,57 @@ class BenchmarkList(Vertical):
         self._previews: OrderedDict[Shown, list[LineLike]] = OrderedDict()
         self._asked: Shown | None = None
         self.damaged: set[str] = set()
-        """What could not be read when it was to be told of: the list itself is made without reading records."""
+        """Records that could not be read for a preview; the list itself is made without reading records."""
 
     def compose(self) -> ComposeResult:
-        """The table, a rule, the preview."""
+        """Yield the table, a rule and the preview."""
         yield RecordTable(id="list")
         yield RuleLine()
         yield TextBlock(id="preview")
 
     def on_mount(self) -> None:
-        """In the order that was chosen last."""
+        """Restore the remembered order."""
         kept = self.page.dashboard.remembered.read()
         by = kept.get(f"{self.kept}_by")
         self.sort = by if by in self.sorts else self.sorts[0]
         self.is_reversed = kept.get(f"{self.kept}_reversed") is True
 
-    # What kind of list it is
+    # Kind of list
 
     def make_rows(self, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> BenchmarkRows:
-        """The lines."""
+        """Return the rows of the list."""
         return BenchmarkRows(rows, runs)
 
     def runs_of_mine(self, runs: Sequence[RunRow]) -> tuple[RunRow, ...]:
-        """Those of all runs that belong into this list."""
+        """Return the runs that belong to this list."""
         return tuple(row for row in runs if not row.info.kind)
 
     def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
-        """Their columns."""
+        """Return the columns of the list."""
         return columns(glyphs)
 
     def preview_of_theory(self, name: str) -> list[LineLike] | None:
-        """What is said of a line that is neither a record nor a run; None for any other."""
+        """Return the preview of a row that is neither a record nor a run; None for any other row."""
         return None
 
     def preview(self, name: str, desk: Desk, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
-        """What stands below them of one; for a thread, as it asks the desk."""
+        """Return the preview of a record; runs in a thread, since it reads from the desk."""
         return preview_of(desk.open(name), width, glyphs, ascii_only)
 
     @property
     def table(self) -> RecordTable:
-        """The lines."""
+        """The table of rows."""
         return self.query_one("#list", RecordTable)
 
     @property
     def page(self) -> Page:
-        """The screen, which asks the desk."""
+        """The screen, which runs queries."""
         return cast("Page", self.screen)
 
-    # What is shown
+    # Rows
 
     def show(self, rows: Sequence[BenchmarkRow], runs: Sequence[RunRow]) -> None:
-        """Show these, as sorted and filtered."""
+        """Replace all rows, with the current order and filter."""
         self._forget_damage()
         self.rows = self.make_rows(rows, runs)
         self.damaged &= self.rows.stored.keys()
@@ -130,12 +130,12 @@ class BenchmarkList(Vertical):
         self.refresh_lines()
 
     def show_runs(self, runs: Sequence[RunRow]) -> None:
-        """Other states of runs; the stored ones are as they were."""
+        """Replace the rows of runs; stored records are unchanged."""
         self.rows.replace_runs(runs)
         self.refresh_lines()
 
     def refresh_lines(self) -> None:
-        """The table again; it sends what differs."""
+        """Update the table; it sends only differences."""
         now, glyphs = self.page.dashboard.now, self.page.dashboard.glyphs
         rows = self.rows
 
@@ -150,27 +150,27 @@ class BenchmarkList(Vertical):
         self.post_message(self.Changed())
 
     def words(self) -> str:
-        """How it is sorted and filtered, and what is marked."""
+        """Return the order, the filter and the number of marks in words."""
         order = "newest first" if self.sort == "age" else f"by {self.sort}"
         if self.is_reversed:
             order = "oldest first" if self.sort == "age" else f"{order} reversed"
         shown = len(self.table.keys)
         parts = [f"{len(self.marks)} marked"] if self.marks else []
-        # What is marked needs the room more than that nothing is filtered.
+        # The number of marks replaces "no filter".
         without = [] if self.marks else ["no filter"]
         parts += [order, *([f"{shown} of {len(self.rows)} with {self.text!r}"] if self.text else without)]
         return f" {self.page.dashboard.glyphs.dot} ".join(parts)
 
-    # What is under the cursor
+    # Preview
 
     def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
-        """Another record."""
+        """Show the preview of the row under the cursor."""
         message.stop()
         self._forget_damage()
         self._show_preview()
 
     def on_resize(self) -> None:
-        """Another size: where it is low, the lines come before what is told of one of them."""
+        """Hide the preview of a low list, so that the table gets its lines."""
         self.set_class(self.size.height < _LOW, "-low")
         self._show_preview()
 
@@ -178,7 +178,7 @@ class BenchmarkList(Vertical):
         name = self.table.cursor_key
         glyphs = self.page.dashboard.glyphs
         if self.has_class("hidden"):
-            return  # nothing is read for what nobody sees
+            return  # a hidden list reads nothing
         if name is None:
             self._paint(())
         elif (said := self.preview_of_theory(name)) is not None:
@@ -191,7 +191,7 @@ class BenchmarkList(Vertical):
                 self._previews.move_to_end(wanted)
                 self._paint(self._previews[wanted])
             elif self._asked is None:
-                # One at a time: a held key passes by many, and only where it stops something has to be read.
+                # Load one at a time: while a key is held, only the row where the cursor stops has to be read.
                 self._ask_preview(wanted)
 
     def _ask_preview(self, wanted: Shown) -> None:
@@ -207,19 +207,19 @@ class BenchmarkList(Vertical):
         )
 
     def _take_preview(self, wanted: Shown, lines: list[LineLike]) -> None:
-        """What was found in a record; one that was damaged is not any more."""
+        """Show the preview of a record; remove its damaged mark if it has one."""
         self._keep_preview(wanted, lines)
         if wanted[0] in self.damaged:
             self.damaged.discard(wanted[0])
             self.refresh_lines()
 
     def _forget_damage(self) -> None:
-        """What is damaged is read again each time it is come to: somebody may have put the file back."""
+        """Drop the cached previews of damaged records, so that they are read again: their files may be repaired."""
         for wanted in [one for one in self._previews if one[0] in self.damaged]:
             del self._previews[wanted]
 
     def _refuse_preview(self, wanted: Shown, error: TuibenchError) -> None:
-        """Why, in the place of a preview; a record that turned out to be damaged is marked from now on."""
+        """Show the error in place of the preview; mark a damaged record."""
         self._keep_preview(wanted, fold(_reason(error), wanted[2] - 2))
         if isinstance(error, StoreDamaged) and wanted[0] not in self.damaged:
             self.damaged.add(wanted[0])
@@ -238,16 +238,16 @@ class BenchmarkList(Vertical):
     # Keys
 
     def action_filter(self) -> None:
-        """Type words, in the line that the screen has for it."""
+        """Open the screen's filter line."""
         self.screen.query_one(FilterLine).open_with(self.text)
 
     def action_sort(self) -> None:
-        """By the next column."""
+        """Sort by the next column."""
         self.sort = self.sorts[(self.sorts.index(self.sort) + 1) % len(self.sorts)]
         self._resort()
 
     def action_reverse(self) -> None:
-        """The other way round."""
+        """Reverse the order."""
         self.is_reversed = not self.is_reversed
         self._resort()
 
@@ -256,41 +256,41 @@ class BenchmarkList(Vertical):
         self.refresh_lines()
 
     def action_mark(self) -> None:
-        """Mark what is under the cursor, or unmark it, and go on."""
+        """Mark or unmark the row under the cursor, then move down."""
         if (name := self.table.cursor_key) is not None:
             self.show_marks(self.marks ^ {name})
             self.table.action_down()
 
     def action_mark_all(self) -> None:
-        """All that are shown; none where all are."""
+        """Mark all visible rows; unmark them if all are marked."""
         shown = self.rows.ids.intersection(self.table.keys)
         self.show_marks(frozenset() if shown <= self.marks else self.marks | shown)
 
     def show_marks(self, marks: frozenset[str]) -> None:
-        """Mark these and no others."""
+        """Replace the marks."""
         self.marks = marks & self.rows.ids
         self.table.show_marks(self.marks)
         self.post_message(self.Changed())
 
     def filter_by(self, text: str) -> None:
-        """Show only lines with all of these words."""
+        """Show only rows with all of these words."""
         if text != self.text:
             self.text = text
             self.refresh_lines()
 
     def marked(self) -> tuple[str, ...]:
-        """In the order of the list; also those that a filter hides now."""
+        """Return the marked ids in the order of the list, then those that the filter hides."""
         shown = [name for name in self.table.keys if name in self.marks]
         return (*shown, *sorted(self.marks.difference(shown), reverse=True))
 
     def heading(self) -> str:
-        """For the title."""
+        """Return the title of the list, with its numbers of records and runs."""
         going = len(self.rows.runs)
         return f"{self.word} ({len(self.rows.stored)})" + (f", {count_of(going, 'run')}" if going else "")
 
 
 def _reason(error: TuibenchError) -> list[LineLike]:
-    """Why a record cannot be shown, and what to do."""
+    """Return the reason why a record cannot be shown, and a hint."""
     return [(error.message, "bad"), (error.hint, "")]
 
 

@@ -1,4 +1,4 @@
-"""What stands below a list about the record under its cursor: what was measured, how it scales, what to know of it."""
+"""The preview of the record under a list's cursor: measurements, scaling and warnings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_LINES = 2
 
 
 def preview_of(stored: StoredBenchmark, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
-    """The most important four lines first; what a taller screen has room for follows."""
+    """Return the four most important lines first, then those for taller screens."""
     run = stored.result
     lines: list[LineLike] = [_what(stored, glyphs)]
     lines += [(text, "") for text in _numbers(run, width, glyphs, ascii_only)]
@@ -40,12 +40,12 @@ def preview_of(stored: StoredBenchmark, width: int, glyphs: Glyphs, ascii_only: 
 
 
 def fold(lines: Sequence[LineLike], width: int) -> list[LineLike]:
-    """Long lines go on in the next one."""
+    """Wrap long lines."""
     return [part for line in lines for part in wrapped(made_safe(line), max(width, 1))]
 
 
 def preview_of_run(row: RunRow, width: int, glyphs: Glyphs) -> list[LineLike]:
-    """Of a run that is in no list yet: what it is, how far it is, and which keys help."""
+    """Return the preview of a run that is not stored yet: its settings, progress and helpful keys."""
     info = row.info
     dot = f" {glyphs.dot} "
     how = f"{info.kind} profile" if info.kind else row.scenarios
@@ -80,7 +80,7 @@ def _advice(row: RunRow) -> str:
 
 
 def _what(stored: StoredBenchmark, glyphs: Glyphs) -> LineLike:
-    """What its user calls it, for which a narrow list has no column; engine with version, how it was measured."""
+    """Return id, name, engines with versions, and settings; a narrow list has no columns for them."""
     run, card = stored.result, stored.card
     engines = dict.fromkeys(cell.asked.engine for cell in run.cells) or dict.fromkeys(run.spec.engines)
     named = ", ".join(f"{name} {run.versions.get(name, '')}".rstrip() for name in engines)
@@ -101,10 +101,10 @@ def _what(stored: StoredBenchmark, glyphs: Glyphs) -> LineLike:
 
 
 def _numbers(run: RunResult, width: int, glyphs: Glyphs, ascii_only: bool) -> list[str]:
-    """How it scales along its first axis, or the percentiles of its cells where there are no others."""
+    """Return the scaling along the first axis, or the percentiles of cells if there is no axis."""
     axes = axes_of(run)
     if not axes:
-        # Why the first that failed has no numbers stands in the line of states.
+        # The line of states already says why the first failed cell has no numbers.
         told = next(iter(_failed(run)), None)
         cells = [cell for cell in run.cells if cell is not told or cell.pooled is not None]
         return [_cell_line(run, cell, glyphs) for cell in cells[:_MOST_LINES]]
@@ -112,7 +112,7 @@ def _numbers(run: RunResult, width: int, glyphs: Glyphs, ascii_only: bool) -> li
     chosen = list(_chosen(run, axes[0]))
     measured = [cell for cell in run.cells if cell.pooled is not None]
     if measured and not any(line.measured for _, line, _ in chosen):
-        # It was ended before it came to those that are shown of a whole one.
+        # The run ended before it measured the default sides.
         return [_cell_line(run, cell, glyphs) for cell in measured[:_MOST_LINES]]
     for metric, line, shown in chosen:
         head = f"{'items/s' if metric == 'throughput' else 'ms/batch'} {_held(line, shown)}".rstrip()
@@ -121,7 +121,7 @@ def _numbers(run: RunResult, width: int, glyphs: Glyphs, ascii_only: bool) -> li
 
 
 def _chosen(run: RunResult, axis: str) -> Iterator[tuple[str, Line, Scaling]]:
-    """Two lines of figures: the times of two sides where there are two, else the times and items/s of the one."""
+    """Yield two lines of figures: the times of two sides, or the times and items/s of a single one."""
     first = scaling(run, Selection(axis=axis, metric="batch-time"))
     sides = first.choices.sides
     alone = [side for side in sides if not find(side.scenario).has_streams] or list(sides)
@@ -132,7 +132,7 @@ def _chosen(run: RunResult, axis: str) -> Iterator[tuple[str, Line, Scaling]]:
     if len(wanted) < _MOST_LINES:
         wanted.append(("throughput", streams[0].key, most))
     for metric, side, fixed in wanted:
-        # Items/s without a word are of all calls everywhere.
+        # Items/s without a statistic always cover all calls.
         statistic = "mean" if metric == "throughput" else "p50"
         shown = scaling(run, Selection(axis=axis, sides=(side,), metric=metric, statistic=statistic, fixed=fixed))
         if shown.lines:
@@ -140,7 +140,7 @@ def _chosen(run: RunResult, axis: str) -> Iterator[tuple[str, Line, Scaling]]:
 
 
 def _held(line: Line, shown: Scaling) -> str:
-    """Which line it is: the side where there are several, and where the other axes are held."""
+    """Return the label of a line: its side if there are several, and the fixed values of the other axes."""
     side = line.side.label if len(shown.choices.sides) > 1 else ""
     held = [
         f"{value}c" if key == "cores" else f"b{value}"
@@ -154,7 +154,7 @@ def _scaling_line(head: str, line: Line, shown: Scaling, width: int, glyphs: Gly
     letter = _LETTERS.get(shown.selection.axis, "")
     points = [f"{point.value}{letter} {_told(point, glyphs)}" for point in line.points]
     marks = sparkline([point.estimate.value for point in line.points], ascii_only, 12)
-    # Of a point alone it is 100 % by definition.
+    # The efficiency of a single point is 100 % by definition.
     last = line.points[-1].efficiency if len(line.measured) > 1 else None
     share = f"  eff {percent(last)}" if last is not None and shown.selection.axis == "cores" else ""
     room = width - width_of(f"{head} {glyphs.upright}   {marks}{share}")
@@ -162,14 +162,14 @@ def _scaling_line(head: str, line: Line, shown: Scaling, width: int, glyphs: Gly
 
 
 def _told(point: ScalingPoint, glyphs: Glyphs) -> str:
-    """What was never begun did not fail."""
+    """Return a point's value; a point that never began gets no failure sign."""
     if point.estimate.value is None:
         return "-" if point.status == "skipped" else glyphs.failed
     return short(point.estimate.value)
 
 
 def _fit(points: Sequence[str], room: int, glyphs: Glyphs) -> str:
-    """The first and the last points, as many as fit."""
+    """Return the first and the last points, as many as fit."""
     text = "  ".join(points)
     left = len(points) // 2
     while width_of(text) > room and left:
@@ -195,7 +195,7 @@ def _times(cell: CellResult) -> Iterator[tuple[str, Estimate]]:
 
 
 def _state(run: RunResult, glyphs: Glyphs) -> str:
-    """Cells, outputs, drift: what a reader must not miss."""
+    """Return the state of cells and outputs, the drift, and an unusual end of the run."""
     bad = _failed(run)
     words = [count_of(len(run.cells), "cell")]
     words.append("none failed" if not bad else _first_reason(run, bad))

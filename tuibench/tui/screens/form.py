@@ -1,4 +1,4 @@
-"""The benchmark form: what to measure, what that amounts to, and RUN from any field."""
+"""The benchmark form: settings, the resulting plan, and RUN from any field."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from tuibench.tui.widgets.status_line import StatusLine
 
 _MOVES = ("next_field", "previous_field", "focus_next", "focus_previous", "run_form")
 _TINY = 16
-"""Rows of a terminal below which only the fields and RUN are shown."""
+"""Terminal height below which only the fields and RUN are shown."""
 
 
 class FormScreen(CheckedForm):
-    """With a project's last values, a benchmark's settings, or for a model by its path."""
+    """The form for a new benchmark of a project or a model path, or with an older benchmark's settings."""
 
     CSS_PATH = "form.tcss"
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
-        # Before what has the focus: of keys that come in one packet the next one must find the next field.
+        # These keys have priority over the focused widget: the next key of a burst must reach the next field.
         *at_once(key.bindings(only=("next-field", "previous-field", "focus-next", "focus-previous"))),
         *key.bindings(only=("run-form", "copy-command", "back", "leave")),
     ]
@@ -52,20 +52,20 @@ class FormScreen(CheckedForm):
         self._path = path
         self._place = ""
         self._first: FormValues | None = None
-        """As it was filled; None until that is done."""
+        """Values when the form was filled; None until then."""
         self._asked = False
         self._starting = False
         self.ready = False
-        """Whether there are fields. Keys pressed before are ignored."""
+        """True once there are fields. Keys pressed before are ignored."""
 
     def title_parts(self) -> tuple[str, ...]:
-        """The project or the model, and what is asked."""
+        """Return the project or the model, and the purpose of the form."""
         again = f"Measure {short_id(self._benchmark)} again" if self._benchmark else "New benchmark"
         model = self.begun.values.model if self.begun is not None else self._path
         return (self._place or model.rstrip("/").rpartition("/")[2], again)
 
     def load(self) -> None:
-        """Once; later only what others do is new."""
+        """Read the form once; afterwards only update the summary."""
         if self._asked:
             self.show_summary()
             return
@@ -94,7 +94,7 @@ class FormScreen(CheckedForm):
         self.show_title()
 
     def on_form_column_filled(self, message: FormColumn.Filled) -> None:
-        """Go where the user most probably goes on."""
+        """Focus the field that the user most probably edits first."""
         message.stop()
         if self.ready or self.begun is None:
             return
@@ -105,45 +105,45 @@ class FormScreen(CheckedForm):
         else:
             self.set_focus(self.summary.button)
         self.check()
-        # Fields may write the same otherwise than it was given, which nobody has typed.
+        # Fields may normalize the given values, which is not an edit by the user.
         self._first = self.column.values()
         self.ready = True
 
     def on_key(self, event: events.Key) -> None:
-        """Ignore keys while there are no fields, so that none does something on the page; escape leaves it."""
+        """Ignore keys while there are no fields, so that they do not act on the page; escape leaves it."""
         if not self.ready and event.key != "escape":
             event.stop()
             event.prevent_default()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """No key goes to another field, or starts, while there are none yet or something is asked."""
+        """Disable moving and starting while there are no fields or a question is open."""
         if action not in _MOVES:
             return True
         waits = not self.ready or self.query_one("#news", StatusLine).asking
-        # The button learns of its focus later than the screen, and the next key may be there by then.
+        # The button learns of its focus later than the screen, and the next key may arrive before that.
         return not waits and (action != "next_field" or self.focused is not self.summary.button)
 
     def on_resize(self) -> None:
-        """Where there is hardly any room, fields and RUN have it."""
+        """Show only fields and RUN on a very low terminal."""
         self.set_class(self.size.height < _TINY, "-tiny")
         self.call_after_refresh(self.show_summary)
 
     # Keys
 
     def action_next_field(self) -> None:
-        """The next field; behind the last one RUN."""
+        """Focus the next field; after the last one, RUN."""
         self._go(1)
 
     def action_previous_field(self) -> None:
-        """The field before."""
+        """Focus the previous field."""
         self._go(-1)
 
     def action_focus_next(self) -> None:
-        """Likewise."""
+        """Focus the next field or RUN."""
         self._go(1)
 
     def action_focus_previous(self) -> None:
-        """Likewise."""
+        """Focus the previous field or RUN."""
         self._go(-1)
 
     def _go(self, by: int) -> None:
@@ -152,7 +152,7 @@ class FormScreen(CheckedForm):
         self.set_focus(stops[(at + by) % len(stops)])
 
     def action_copy_command(self) -> None:
-        """The shell command that does the same."""
+        """Copy the equivalent shell command."""
         command = self.found.command if self.found is not None and not self.errors() else ""
         if not command:
             self.say("there is no command for it until all fields are right", "warn")
@@ -160,11 +160,11 @@ class FormScreen(CheckedForm):
         self.copy_text(command)
 
     def action_back(self) -> None:
-        """What was typed is not thrown away by one key: a slow line makes an escape of an arrow."""
+        """Go back, after a question if values were typed: on a slow line an arrow key can arrive as escape."""
         self._leave(super().action_back)
 
     def action_leave(self) -> None:
-        """Likewise."""
+        """Leave, after a question if values were typed."""
         self._leave(super().action_leave)
 
     def _leave(self, then: Callable[[], None]) -> None:
@@ -179,16 +179,16 @@ class FormScreen(CheckedForm):
     # RUN
 
     def on_run_button_pressed(self, message: RunButton.Pressed) -> None:
-        """RUN."""
+        """Start the run."""
         message.stop()
         self.action_run_form()
 
     def action_run_form(self) -> None:
-        """Check what is there now, and start if nothing is wrong with it; else go to what is."""
+        """Check the current values, then start; if something is wrong, focus its field."""
         if self._starting or self.begun is None:
             return
         self._starting = True
-        # In a group of its own: a check that is due now must not make this one void.
+        # A group of its own, so that a pending check does not cancel this one.
         self.ask(self.checking(), self._decide, group="run", otherwise=self._give_up)
 
     def _decide(self, check: FormCheck) -> None:

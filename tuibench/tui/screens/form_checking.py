@@ -1,4 +1,4 @@
-"""A form that is checked while it is typed: every change ends in one question to the desk, and its answer is shown."""
+"""A form that is checked while the user types: each change sends one query and shows its answer."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from tuibench.tui.screens.form_summary import FormState, FormSummary
 from tuibench.tui.widgets.title_line import RuleLine
 
 CHECK_S = 0.15
-"""After the last key: whoever types is not told of every half of a number."""
+"""Delay after the last key, so that half-typed numbers cause no messages."""
 LOOK_S = 0.4
-"""Likewise for the model, which a child has to read."""
+"""Delay before the model is inspected, which takes a child process."""
 
 
 class CheckedForm(Page):
-    """Fields, what is wrong beside each, and below them what it amounts to; a subclass fills and starts it."""
+    """Fields with their errors, and a summary of the plan below; a subclass fills and starts the form."""
 
     def __init__(self, project_id: str) -> None:
         super().__init__()
         self.project_id = project_id
         self.machine: Machine | None = None
         self.begun: FormStart | None = None
-        """What it began with, and what is known of the model since; None until that is read."""
+        """Initial values, with the latest facts about the model; None until they are read."""
         self.found: FormCheck | None = None
-        """What the last check said."""
+        """Result of the last check."""
         self._waiting: dict[str, Timer] = {}
 
     def body(self) -> Iterable[Widget]:
-        """Fields, and what they amount to."""
+        """Yield the fields and the summary."""
         yield RuleLine(id="top")
         yield FormColumn(id="fields")
         yield FormSummary(id="summary")
@@ -48,11 +48,11 @@ class CheckedForm(Page):
 
     @property
     def summary(self) -> FormSummary:
-        """What stands below them."""
+        """The summary below the fields."""
         return self.query_one("#summary", FormSummary)
 
     def errors(self) -> dict[str, str]:
-        """All that is wrong, from the first field to the last."""
+        """Return all errors by field, from the first field to the last."""
         found = dict(self.found.errors) if self.found is not None else {}
         found |= errors_of_ticks(self.column.values())
         if self.begun is not None and self.begun.error and not self.begun.changed:
@@ -60,7 +60,7 @@ class CheckedForm(Page):
         return {name: found[name] for name in self.column.in_order(found)}
 
     def show_summary(self) -> None:
-        """What is known now."""
+        """Update errors and summary."""
         if self.begun is None or not self.is_mounted:
             return
         column, errors = self.column, self.errors()
@@ -78,23 +78,23 @@ class CheckedForm(Page):
         self.summary.show(state)
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """Only who measures now is another: what is typed stays, whatever others do."""
+        """Update the summary, which shows the running measurements; the fields stay as they are."""
         self.show_summary()
 
-    # While it is typed
+    # Checks while the user types
 
     def on_form_column_edited(self, message: FormColumn.Edited) -> None:
-        """Check it soon; another model is looked at, too. What was said of the form as it was holds no more."""
+        """Schedule a check, and an inspection if the model changed; clear the message about the old values."""
         message.stop()
         self.say("")
         if message.name == "model" and self.begun is not None:
-            # What was wrong with the old one says nothing of this one.
+            # Errors of the old model do not apply to the new one.
             self.begun = replace(self.begun, summary=None, error="", changed=False)
             self._soon("model", LOOK_S, self._look_at_model)
         self._soon("check", CHECK_S, self.check)
 
     def on_form_column_moved(self, message: FormColumn.Moved) -> None:
-        """Another field has the focus: what is wrong with it is said in whole."""
+        """Show the whole error of the newly focused field."""
         message.stop()
         self.show_summary()
 
@@ -104,11 +104,11 @@ class CheckedForm(Page):
         self._waiting[name] = self.set_timer(wait_s, then)
 
     def check(self) -> None:
-        """Ask what it amounts to as it stands."""
+        """Check the current values."""
         self.ask(self.checking(), self._checked, group="check")
 
     def checking(self) -> Callable[[], FormCheck]:
-        """The question, with the values of this moment."""
+        """Return a check of the current values, for a thread."""
         values, summary = self.column.values(), self.begun.summary if self.begun is not None else None
         return lambda: self.desk.check_form(values, summary)
 
@@ -127,7 +127,7 @@ class CheckedForm(Page):
             )
 
     def _is_typed(self, path: str) -> bool:
-        """Whether an answer is still about the model in the field: the next question waits for a pause."""
+        """Return whether an answer is still about the model in the field, which may have changed meanwhile."""
         return self.begun is not None and self.column.values().model == path
 
     def _show_model(self, path: str, found: FormStart) -> None:
@@ -149,5 +149,5 @@ class CheckedForm(Page):
 
 
 def told(error: TuibenchError) -> str:
-    """An error beside its field."""
+    """Return the text of an error beside its field."""
     return f"{error.message}; {error.hint}" if error.hint else error.message

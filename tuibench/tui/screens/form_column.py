@@ -1,4 +1,4 @@
-"""The benchmark form's fields: made from a plan, read back as values, each line as high as one."""
+"""The fields of the benchmark form: made from a plan, read back as values, one line each."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from tuibench.tui.widgets.row import Row
 from tuibench.tui.widgets.text_field import TextField
 
 DIM = "dim:"
-"""Before the name of a symbolic dim, as FormCheck has it."""
+"""Prefix of a symbolic dim's name, as in FormCheck."""
 _GAP = 3
-"""Columns of a label's signs and blanks."""
+"""Width of a label's signs and blanks."""
 
 
 class _OneLine(Field):
-    """Says what is wrong in place of the hint: fields of one line stay where they are while somebody types."""
+    """A field of one line: its error replaces the hint, so that no field moves while the user types."""
 
     def row(self, y: int) -> Row:
         if y:
             return ()
         label = self._label_row()
         if self._error and label[0][0].startswith(" "):
-            # Where the line has no room for words, too, the sign says it.
+            # The sign shows the error even if the line has no space for its text.
             label = (("!" + label[0][0][1:], "bad"), *label[1:])
         said = (f"  ! {self._error}", "bad") if self._error else self.hint_span()
         return (*label, *self.control_row(), said)
@@ -42,32 +42,32 @@ class _OneLine(Field):
 
 
 class LineText(_OneLine, TextField):
-    """A text."""
+    """A text field."""
 
 
 class LineChoice(_OneLine, ChoiceField, can_focus=True):
-    """One of several."""
+    """A choice of one."""
 
 
 class LineMany(_OneLine, ManyField, can_focus=True):
-    """Any number of several."""
+    """A choice of any number."""
 
 
 class FormColumn(FieldColumn):
     """All fields of the form."""
 
     class Edited(Message):
-        """A field has another value."""
+        """The value of a field changed."""
 
         def __init__(self, name: str) -> None:
             super().__init__()
             self.name = name
 
     class Filled(Message):
-        """All fields are there."""
+        """All fields are mounted."""
 
     class Moved(Message):
-        """Another field has the focus, or none."""
+        """The focus moved to another field, or to none."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
@@ -77,13 +77,13 @@ class FormColumn(FieldColumn):
         self._seen: dict[str, Any] = {}
 
     def fill(self, rows: Sequence[RowPlan], values: FormValues) -> None:
-        """Make all fields; Filled says when they are there."""
+        """Make all fields; Filled is sent once they are mounted."""
         self._given, self._rows = values, tuple(rows)
         self.mount_all(list(self._widgets()))
         self.call_after_refresh(self._after_filling)
 
     def put_dims(self, rows: Sequence[RowPlan], dims: tuple[tuple[str, str], ...]) -> None:
-        """Only other dims: whoever types in another field meanwhile is not disturbed."""
+        """Replace only the fields of dims, so that typing in another field is not disturbed."""
         self._given, self._rows = replace(self._given, dims=dims), tuple(rows)
         there = self.fields
         specs = {spec.name: spec for row in rows for spec in row if spec.name.startswith(DIM)}
@@ -105,7 +105,7 @@ class FormColumn(FieldColumn):
         self.post_message(self.Filled())
 
     def go_to(self, name: str) -> None:
-        """Focus a field at once, so that the next key already finds it; one that is not there yet later."""
+        """Focus a field at once, so that the next key reaches it; a field that is not mounted yet, once it is."""
         field = self.fields.get(name)
         stop = next((stop for stop in self.stops() if field in stop.ancestors_with_self), None)
         if stop is None:
@@ -114,7 +114,7 @@ class FormColumn(FieldColumn):
             self.screen.set_focus(stop)
 
     def stops(self) -> list[Widget]:
-        """What the focus goes through, from the first to the last; a field that is not shown is none."""
+        """Return the focusable widgets from the first to the last, without hidden fields."""
         return self._stops()
 
     def _widgets(self) -> Iterable[Widget]:
@@ -149,10 +149,10 @@ class FormColumn(FieldColumn):
             return dict(self._given.dims).get(name.removeprefix(DIM), "")
         return getattr(self._given, name)
 
-    # What is in them
+    # Values
 
     def values(self) -> FormValues:
-        """As typed; what the form has no field for is as it was given."""
+        """Return the typed values; values without a field are unchanged."""
         answers = {key: field.answer for key, field in self.fields.items()}
         dims = tuple((name, str(answers.get(DIM + name, text))) for name, text in self._given.dims)
         known = {one.name for one in fields(FormValues)}
@@ -164,44 +164,44 @@ class FormColumn(FieldColumn):
         return replace(self._given, dims=dims, **plain)
 
     def label_of(self, name: str) -> str:
-        """What a field is called on the screen."""
+        """Return the label of a field."""
         return next((spec.label for row in self._rows for spec in row if spec.name == name), name)
 
     def in_order(self, names: Iterable[str]) -> list[str]:
-        """From the first line to the last; what has no field comes at the end."""
+        """Return names in the order of the fields; names without a field come last."""
         order = [spec.name for row in self._rows for spec in row]
         return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
 
     @property
     def focused_field(self) -> str:
-        """The field that has the focus; '' for none."""
+        """The name of the focused field; '' for none."""
         focused = self.screen.focused
         path = focused.ancestors_with_self if focused is not None else []
         return next((key for key, field in self.fields.items() if field in path), "")
 
-    # While it is edited
+    # Messages from the fields
 
     def on_field_changed(self, message: Field.Changed) -> None:
-        """Tell the screen, and say what another effort means."""
+        """Post Edited, and update the hint of a new effort."""
         message.stop()
         name, answer = message.field.key, message.field.answer
         if self._seen.get(name, answer) == answer:
-            return  # Textual tells of the first value, too
+            return  # Textual also reports the initial value
         self._seen[name] = answer
         if name == "effort":
             self._show_effort()
         self.post_message(self.Edited(name))
 
     def on_descendant_focus(self) -> None:
-        """Tell the screen."""
+        """Post Moved."""
         self.post_message(self.Moved())
 
     def on_descendant_blur(self) -> None:
-        """Tell the screen."""
+        """Post Moved."""
         self.post_message(self.Moved())
 
     def _show_effort(self) -> None:
-        """A fixed time has no target, and a target no fixed time."""
+        """Show the hint of the effort and only its own field: the time if it is fixed, else the target."""
         found: Mapping[str, Field] = self.fields
         if "effort" not in found:
             return

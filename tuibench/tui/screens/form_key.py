@@ -1,4 +1,4 @@
-"""Keys of a form that come before what has the focus."""
+"""Key bindings of a form with priority over the focused widget."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from textual.binding import Binding, BindingType
 
 
 def at_once(bindings: Iterable[BindingType]) -> list[BindingType]:
-    """The same, carried out before the next key is looked at: else a burst of keys all goes to the first field."""
+    """Return the bindings with priority, so that each key of a burst acts before the next one is dispatched."""
     return [replace(binding, priority=True) if isinstance(binding, Binding) else binding for binding in bindings]
