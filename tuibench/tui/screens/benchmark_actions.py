@@ -110,10 +110,7 @@ class BenchmarkActions(Page):
     # Compare
 
     def action_compare(self) -> None:
-        """Compare the two marked ones, or the one marked with the one under the cursor.
-
-        Without marks, compare a re-run with its original.
-        """
+        """Compare two marked ones, the marked one with the cursor's, or (without marks) a re-run with its original."""
         marked = self.marked()
         one = self.target()
         if len(marked) > 2:
