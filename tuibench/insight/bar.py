@@ -26,7 +26,7 @@ class Bar:
     length: float
     """Length in the chosen display; only the ratio to other bars matters."""
     amount: float | None
-    """In the unit of the summary type; None if unknown."""
+    """Amount in the unit of the summary type; None if unknown."""
     text: str
     layers: int
 
