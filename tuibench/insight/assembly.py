@@ -284,7 +284,7 @@ def _attributed(layers: Sequence[LayerTime], scaling: _Scaling) -> float | None:
 
 
 def _residual(layers: Sequence[LayerTime], total: Estimate, scaling: _Scaling) -> LayerTime:
-    """Return the part of the whole time that no layer has; its reason says how the layers were scaled."""
+    """Return the part of the time that no layer has; if there is none, its reason has the layers' share and scale."""
     left = (total.value or 0.0) - math.fsum(layer.ms.value or 0.0 for layer in layers)
     # A difference this small is rounding in the sum.
     value = left if left > 1e-9 * (total.value or 0.0) else 0.0

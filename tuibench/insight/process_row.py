@@ -20,7 +20,7 @@ class ProcessRow:
 def unite_rows(runs: Sequence[LayerRun]) -> list[ProcessRow]:
     """Return every row of any process, each node in one row: layers, then the engine's work, then folded nodes.
 
-    Rows differ between processes only if a branch ran in some, or kernels of one were identified by name alone.
+    Processes report the same rows, unless a branch ran in some only, or one identified kernels only by name.
     """
     rows: dict[str, KernelRow] = {}
     found: list[dict[str, KernelRow]] = []

@@ -120,7 +120,8 @@ class FormScreen(CheckedForm):
         if action not in _MOVES:
             return True
         waits = not self.ready or self.query_one("#news", StatusLine).asking
-        # The button learns of its focus later than the screen, and the next key may arrive before that.
+        # Enter on RUN presses the button instead of moving on. The screen is asked for the focus, since the button
+        # learns of it later, and the next key may arrive before that.
         return not waits and (action != "next_field" or self.focused is not self.summary.button)
 
     def on_resize(self) -> None:
