@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tuibench.core import ranges
+from tuibench.core import profile_setting, ranges
 from tuibench.core.errors import ExitCode, ModelError, UsageError
 from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.request.profile import ProfileValues, profile_values, read_profile
-from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS, read_request, recall_profile
+from tuibench.request.profile_flag import read_request, recall_profile
 from tuibench.request.repeat import again, command_words
 
 
@@ -192,9 +192,18 @@ def test_words_that_cannot_be_read_are_refused(argv: list[str], words: str) -> N
 
 def test_every_typed_value_has_a_flag_and_levels_are_in_the_help() -> None:
     typed = {one.name for one in fields(ProfileValues)} - {"model", "kind"}
-    assert typed <= {flag.field for flag in PROFILE_FLAGS}
-    assert all(level in next(flag for flag in PROFILE_FLAGS if flag.field == "levels").text for level in LEVELS)
-    assert {flag.field for flag in OWN_FLAGS} >= {"runs", "processes", "samples", "levels", "what_if", "budget"}
+    assert typed <= {one.name for one in profile_setting.settings()}
+    assert all(
+        level in next(one for one in profile_setting.settings() if one.name == "levels").help for level in LEVELS
+    )
+    assert {one.name for one in profile_setting.own()} >= {
+        "runs",
+        "processes",
+        "samples",
+        "levels",
+        "what_if",
+        "budget",
+    }
 
 
 @settings(max_examples=150, deadline=None)
