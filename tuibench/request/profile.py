@@ -18,7 +18,7 @@ from tuibench.core.text import show
 from tuibench.core.value import Context, Topology
 from tuibench.request.model_token import resolve_inputs, resolve_model
 
-_FIXED = {
+_FIXED: Mapping[str, Any] = {
     "scenarios": (PROFILED,), "streams": None, "stream_kind": None, "pin": "core", "precision": "f32", "io": None,
     "effort": EFFORTS["default"], "check": False,
 }  # fmt: skip
