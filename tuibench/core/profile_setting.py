@@ -148,6 +148,11 @@ def settings() -> tuple[Setting, ...]:
     return tuple(setting for group in GROUPS for setting in group.settings)
 
 
+def by_name() -> dict[str, Setting]:
+    """Return every setting by its name."""
+    return {setting.name: setting for setting in settings()}
+
+
 def own() -> tuple[Setting, ...]:
     """Return the settings that no benchmark has and that a re-run may change; the kind of a profile stays."""
     elsewhere = {flag for setting in benchmark_setting.settings() for flag in setting.flags}

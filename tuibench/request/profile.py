@@ -25,34 +25,31 @@ _FIXED: Mapping[str, Any] = {
 """Settings of a benchmark that every profile has alike."""
 
 
-@dataclass(frozen=True, slots=True)
 class ProfileValues:
-    """The texts of a form, or of a command line; '' leaves a field to its default."""
+    """The texts of a form, or of a command line, by setting; '' leaves one to its default.
 
-    model: str = ""
-    kind: str = PERFORMANCE
-    engine: str = ""
-    cores: str = ""
-    batch: str = ""
-    sequence_length: str = ""
-    dims: tuple[str, ...] = ()
-    """'NAME=N' each."""
-    shapes: str = ""
-    batch_dim: str = ""
-    inputs_file: str = ""
-    seed: str = ""
-    runs: str = ""
-    processes: str = ""
-    what_if: str = ""
-    fresh_roofs: bool = False
-    samples: str = ""
-    levels: tuple[str, ...] = ()
-    """'int8' or 'pruned 0.9' each, or the share alone."""
-    budget: bool = False
-    approximate: bool = False
-    max_time: str = ""
-    timeout: str = ""
-    memory_limit: str = ""
+    Switches are truths, and settings that may be repeated are tuples of texts.
+    """
+
+    __slots__ = ("given", "kind", "model")
+
+    def __init__(self, model: str = "", kind: str = PERFORMANCE, **given: Any) -> None:
+        unknown = given.keys() - profile_setting.by_name()
+        if unknown:
+            raise TypeError(f"no setting: {', '.join(sorted(unknown))}")
+        self.model = model
+        self.kind = kind
+        self.given: Mapping[str, Any] = given
+
+    def __getattr__(self, name: str) -> Any:
+        setting = profile_setting.by_name().get(name) if not name.startswith("_") else None
+        if setting is None:
+            raise AttributeError(name)
+        return self.given.get(name, False if setting.kind.is_switch else () if setting.many == "each" else "")
+
+    def changed(self, **changes: Any) -> ProfileValues:
+        """Return the same with other values."""
+        return ProfileValues(**{"model": self.model, "kind": self.kind, **self.given, **changes})
 
 
 @dataclass(frozen=True, slots=True)

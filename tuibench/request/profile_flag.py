@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from tuibench.core import benchmark_setting, profile_setting
@@ -14,7 +14,6 @@ from tuibench.request.flag_reader import FlagReader
 from tuibench.request.profile import ProfileValues, as_typed, profile_texts, stored_values
 from tuibench.request.request import BenchmarkRequest
 
-_TYPED = frozenset(one.name for one in fields(ProfileValues))
 _PAGE = frozenset(setting.name for setting in profile_setting.PAGE)
 _OWN = frozenset({"flops", "loss"})
 
@@ -50,7 +49,9 @@ def to_request(model: str, given: Mapping[str, Any]) -> ProfileRequest:
     loss, flops = bool(own.get("loss")), bool(own.get("flops"))
     if loss and flops:
         raise UsageError("--flops and --loss exclude each other", "give one of them")
-    typed = {name: fields_of.pop(name) for name in tuple(fields_of) if name in _TYPED}
+    typed = {
+        one.name: fields_of.pop(one.name) for one in profile_setting.settings() if one.at and one.name in fields_of
+    }
     values = ProfileValues(model=model, kind=LOSS if loss else PERFORMANCE, **typed)
     output = BenchmarkRequest(models=(model,), **fields_of)
     if page.get("layer") and output.json:
@@ -67,7 +68,7 @@ def profile_words(spec: BenchmarkSpec) -> Iterator[str]:
 def recall_profile(spec: BenchmarkSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of a stored profile with those `given` in their place; `given` may name a benchmark's."""
     found = profile_texts(spec)
-    known = {setting.name: setting for setting in profile_setting.settings()}
+    known = profile_setting.by_name()
     at = {setting.at: setting for setting in known.values() if setting.at}
     for name, value in given.items():
         setting = known.get(name) or at[benchmark_setting.by_name()[name].at]
