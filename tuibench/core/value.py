@@ -53,12 +53,15 @@ class Kind:
     is_free = False
     """Any text is allowed, so that it may begin with a dash."""
     is_switch = False
-    json: Any = "string"
-    """Type in a JSON schema."""
 
     def __call__(self, flag: str, given: str) -> Any:
         """Return the value of a text; raise UsageError where it is not allowed."""
-        return text(flag, given)
+        return self._read(flag, given)
+
+    def _read(self, flag: str, given: str) -> Any:
+        if not given:
+            raise UsageError(f"{flag} needs a value")
+        return given
 
     def spell(self, value: Any) -> str:
         """Return the text that reads back to `value`."""
@@ -82,12 +85,6 @@ class Text(Kind):
 
     is_free = True
 
-    def __call__(self, flag: str, given: str) -> str:
-        """See Kind."""
-        if not given:
-            raise UsageError(f"{flag} needs a value")
-        return given
-
 
 class FilePath(Text):
     """A file of inputs, found when the request is settled."""
@@ -102,8 +99,7 @@ class Label(Kind):
 
     is_free = True
 
-    def __call__(self, flag: str, given: str) -> str:
-        """See Kind."""
+    def _read(self, flag: str, given: str) -> str:
         if not given.strip():
             raise UsageError(f"{flag} needs a value")
         if len(given) > LONGEST_NAME or show(given, LONGEST_NAME) != given:
@@ -138,10 +134,8 @@ class Whole(Kind):
 
     low: int
     high: int
-    json = "integer"
 
-    def __call__(self, flag: str, given: str) -> int:
-        """See Kind."""
+    def _read(self, flag: str, given: str) -> int:
         is_plain = given.isascii() and given.isdigit() and len(given) <= 20
         if not is_plain or not self.low <= int(given) <= self.high:
             raise UsageError(f"{flag} takes a whole number from {self.low} to {self.high}, not '{show(given, 40)}'")
@@ -151,11 +145,10 @@ class Whole(Kind):
 class Streams(Whole):
     """A number of streams; `auto` is planned."""
 
-    def __call__(self, flag: str, given: str) -> int:
-        """See Kind."""
+    def _read(self, flag: str, given: str) -> int:
         if given.lower() == "auto":
             raise not_in_this_version(f"{flag} auto")
-        return super().__call__(flag, given)
+        return super()._read(flag, given)
 
 
 @dataclass(frozen=True)
@@ -165,10 +158,8 @@ class Decimal(Kind):
     low: float
     high: float
     unit: str
-    json = "number"
 
-    def __call__(self, flag: str, given: str) -> float:
-        """See Kind."""
+    def _read(self, flag: str, given: str) -> float:
         value = _float(given)
         if not self.low <= value <= self.high:
             raise UsageError(f"{flag} takes {self.unit} from {self.low:g} to {self.high:g}, not '{show(given, 40)}'")
@@ -178,10 +169,7 @@ class Decimal(Kind):
 class Percent(Kind):
     """A percentage, with or without its sign, as a fraction."""
 
-    json = "number"
-
-    def __call__(self, flag: str, given: str) -> float:
-        """See Kind."""
+    def _read(self, flag: str, given: str) -> float:
         value = _float(given.rstrip("%").rstrip()) / 100
         if not ranges.holds(ranges.TARGET, value):
             raise UsageError(f"{flag} takes percent from 0.01 to 100, not '{show(given, 40)}'")
@@ -199,8 +187,7 @@ class OneOf(Kind):
         self.names = names
         self._later = later
 
-    def __call__(self, flag: str, given: str) -> str:
-        """See Kind."""
+    def _read(self, flag: str, given: str) -> str:
         name = given.lower()
         if name in self._later:
             raise not_in_this_version(f"{flag} {name}")
@@ -213,10 +200,7 @@ class OneOf(Kind):
 class Size(Kind):
     """A number of bytes such as 8GB, 512MiB or 4000000000."""
 
-    json = "integer"
-
-    def __call__(self, flag: str, given: str) -> int:
-        """See Kind."""
+    def _read(self, flag: str, given: str) -> int:
         match = _SIZE.fullmatch(given.strip().lower())
         count = math.floor(float(match[1]) * _SIZES[match[2] or ""]) if match and not given.isdigit() else 0
         count = int(given) if given.isascii() and given.isdigit() and len(given) <= 19 else count
@@ -229,10 +213,7 @@ class Size(Kind):
 class Shapes(Kind):
     """Shapes in the order of the model's inputs, such as [1,3,224,224] or [1,128],[1,128]."""
 
-    json = "array"
-
-    def __call__(self, flag: str, given: str) -> tuple[tuple[int, ...], ...]:
-        """See Kind."""
+    def _read(self, flag: str, given: str) -> tuple[tuple[int, ...], ...]:
         found = _SHAPE.findall(given)
         # Rebuilding what was understood and comparing it refuses all that lies between the brackets.
         if not found or "".join(f"[{inner}]," for inner in found).replace(" ", "") != given.replace(" ", "") + ",":

@@ -16,7 +16,6 @@ class NameList(Text):
     """Names separated by commas: text in a request, a tuple in a specification."""
 
     is_free = False
-    json = "array"
 
     def __init__(
         self,
@@ -59,7 +58,6 @@ class IntegerList(Text):
     noun: str = ""
     """Name of the one value of a profile; '' where lists are allowed."""
     is_free = False
-    json = "array"
 
     def axis(self, flag: str, context: Context) -> Axis:
         """Return the allowed range."""
@@ -97,7 +95,6 @@ class Dims(Text):
 
     noun: str = ""
     """See IntegerList."""
-    json = "array"
 
     def settle(self, flag: str, value: Any, context: Context) -> Any:
         """See Kind."""
@@ -124,10 +121,7 @@ class Dims(Text):
 class Levels(Kind):
     """Forms that layers are changed to: 'int8', 'pruned 0.9' or the share alone; none means all."""
 
-    json = "array"
-
-    def __call__(self, flag: str, given: str) -> str:
-        """See Kind."""
+    def _read(self, flag: str, given: str) -> str:
         known = {level: level for level in LEVELS} | {level.removeprefix("pruned "): level for level in LEVELS}
         name = given.strip().lower()
         if name not in known:
