@@ -32,6 +32,8 @@ from tuibench.request.request import BenchmarkRequest, Info
 from tuibench.request.translation import repeat, to_spec
 from tuibench.runs.plan import make_cells
 from tuibench.tui.bridge_form import read_form, to_request, values_of
+from tuibench.tui.bridge_profile_again import values_of as profile_form
+from tuibench.tui.bridge_profile_form import ProfileStarter
 from tuibench.tui.desk import FormValues
 from tuibench.tui.screens.form_plan import TextSpec, plan_rows
 
@@ -129,6 +131,18 @@ def test_every_setting_of_a_profile_survives_command_and_record(setting: Setting
     again = read_request(command_words(spec, ["sample:tiny"])[2:]).values
     assert read_profile(again, MACHINE).require() == spec == through_json(spec)
     assert read_profile(profile_values(spec), MACHINE).require() == spec
+
+
+@pytest.mark.parametrize("setting", STORED_PROFILE, ids=lambda setting: setting.name)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_every_setting_of_a_profile_survives_its_form(setting: Setting, data: st.DataObject) -> None:
+    kind = setting.of or PERFORMANCE
+    given_ = as_typed(setting, data.draw(values(setting)))
+    spec = read_profile(ProfileValues("sample:tiny", kind, **{setting.name: given_}), MACHINE).require()
+    stored = profile_values(spec)
+    again = ProfileStarter._typed(stored, profile_form(stored, ""), kind, "sample:tiny")
+    assert read_profile(again, MACHINE).require() == spec
 
 
 @pytest.fixture

@@ -101,12 +101,12 @@ class Setting:
             return found.get(name, self.default)
         return getattr(found, name) if name else found
 
-    def words(self, value: Any) -> Iterator[str]:
-        """Yield the words of a command that give it this value."""
+    def words(self, value: Any, *, joined: bool = False) -> Iterator[str]:
+        """Yield the words of a command that give it this value, with `joined` as `--flag=value`."""
         for one in value if self.many == "each" else (value,):
             if self.kind.is_switch:
                 yield self.flag
-            elif self.kind.is_free:  # a text with a dash in front would be taken for a flag
+            elif joined or self.kind.is_free:  # a text with a dash in front would be taken for a flag
                 yield f"{self.flag}={self.kind.spell(one)}"
             else:
                 yield from (self.flag, self.kind.spell(one))
@@ -124,10 +124,11 @@ def in_spec_order(settings: Iterable[Setting]) -> list[Setting]:
     """Return those that are part of a specification, in the order of its fields."""
     top = [one.name for one in fields(BenchmarkSpec)]
 
-    def place(setting: Setting) -> tuple[int, int]:
+    def place(setting: Setting) -> tuple[float, int]:
         section, _, name = setting.at.partition(".")
         inner = [one.name for one in fields(_SECTIONS[section])] if section in _SECTIONS else []
-        return top.index(section), inner.index(name) if name in inner else 0
+        # The flag of each dim follows the other axes.
+        return top.index(section) + 1.5 * (setting.many == "each"), inner.index(name) if name in inner else 0
 
     return sorted((one for one in settings if one.at), key=place)
 

@@ -62,7 +62,7 @@ def to_request(model: str, given: Mapping[str, Any]) -> ProfileRequest:
 def profile_words(spec: BenchmarkSpec) -> Iterator[str]:
     """Yield the flags of `tuibench profile` that spell every setting of `spec`."""
     for setting, value in stored_values(spec):
-        yield from setting.words(value)
+        yield from setting.words(value, joined=setting.flag.startswith("--"))
 
 
 def recall_profile(spec: BenchmarkSpec, given: Mapping[str, Any]) -> dict[str, Any]:
