@@ -192,6 +192,11 @@ def test_a_declared_setting_is_recorded_and_identifies_a_cell_unless_default() -
     assert cell.key not in usual
 
 
+def test_only_the_switches_of_the_effort_have_a_place() -> None:
+    placed = {one.name for one in benchmark_setting.settings() if one.place and one.kind.is_switch}
+    assert placed == {"quick", "precise"}, "a field takes a text"
+
+
 def test_an_option_that_this_version_does_not_know_is_refused() -> None:
     spec = from_plain(BenchmarkSpec, {**to_plain(asked()), "options": {"newer": True}})
     with pytest.raises(UsageError, match="this version has no setting newer"):

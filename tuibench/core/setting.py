@@ -59,7 +59,7 @@ class Setting:
     needs_streams: bool = False
     """Part of the identity only in scenarios with streams."""
     place: Place | None = None
-    """Field of the form; settings without one are kept in its line of further flags."""
+    """Field of the form, which takes a text; settings without one, as most switches, are kept in its line of flags."""
     with_form: bool = False
     """The form takes the flag although it is no part of the specification."""
     of: str = ""
