@@ -42,6 +42,7 @@ samples:
 # The pages that are made from the source; a test says when they lag behind.
 docs:
 	$(PYTHON) tools/make_keys.py
+	$(PYTHON) tools/make_flags.py
 
 # Real runs on this machine, so let nothing else run meanwhile.
 screenshots:

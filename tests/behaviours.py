@@ -25,10 +25,10 @@ from tests.tui.pilot import open_app, press, settle
 from tuibench.cli.arguments import _SWITCHES
 from tuibench.cli.command import COMMANDS, LATER
 from tuibench.cli.parser import _find
+from tuibench.core import benchmark_setting, profile_setting
 from tuibench.core.errors import ExitCode
+from tuibench.core.setting import Setting
 from tuibench.report.json_export import SCHEMA_FILE
-from tuibench.request.flag import FLAGS, LATER_FLAGS, RERUN_FLAGS, Flag
-from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import _KINDS
@@ -53,16 +53,16 @@ def list_behaviours() -> str:
 
 def commands() -> Iterator[str]:
     """Yield every command with each of its flags and arguments."""
-    tables: dict[str, Iterable[Flag]] = {
-        "benchmark": FLAGS,
-        "rerun": (*OWN_FLAGS, *FLAGS, *RERUN_FLAGS),
-        "profile": PROFILE_FLAGS,
+    tables: dict[str, Iterable[Setting]] = {
+        "benchmark": benchmark_setting.settings(),
+        "rerun": (*profile_setting.own(), *benchmark_setting.settings(), *benchmark_setting.RERUN),
+        "profile": profile_setting.settings(),
     }
-    for name, flags in tables.items():
+    for name, settings in tables.items():
         yield f"command {name}"
-        for flag in flags:
-            for spelling in flag.names:
-                yield f"command {name} {spelling} {flag.metavar or 'switch'}"
+        for setting in settings:
+            for spelling in setting.flags:
+                yield f"command {name} {spelling} {setting.metavar or 'switch'}"
     for name, command in COMMANDS.items():
         if name not in tables:
             parser = argparse.ArgumentParser()
@@ -71,7 +71,7 @@ def commands() -> Iterator[str]:
             # A module may add several commands.
             yield from _of_parser(f"command {name}", subparsers.choices[name])
     yield from (f"command {name} not in this version" for name in LATER)
-    yield from (f"flag {name} not in this version" for name in LATER_FLAGS)
+    yield from (f"flag {name} not in this version" for name in benchmark_setting.LATER)
     yield from (f"command dashboard {switch} switch" for switch in _SWITCHES)
     yield from (f"command {name} switch" for name in ("--version", "--help", "-h", "help"))
 

@@ -10,9 +10,8 @@ import pytest
 
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import COMMANDS
+from tuibench.core import benchmark_setting, profile_setting
 from tuibench.core.errors import TuibenchError
-from tuibench.request.flag import FLAGS
-from tuibench.request.profile_flag import PROFILE_FLAGS
 from tuibench.request.request import BenchmarkRequest
 from tuibench.request.translation import to_spec
 from tuibench.tui.key import KEYS
@@ -22,7 +21,9 @@ from tuibench.workbench.hall import Workbench
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
 TOOLS = ("Sparsify", "deepsparse.benchmark", "ITREX", "benchmark_app", "onnxruntime_perf_test")
-OWN_FLAGS = {name for flag in (*FLAGS, *PROFILE_FLAGS) for name in flag.names} | {"--help"}
+OWN_FLAGS = {flag for one in (*benchmark_setting.settings(), *profile_setting.settings()) for flag in one.flags} | {
+    "--help"
+}
 
 
 def table(tool: str) -> list[tuple[str, str, str]]:

@@ -10,8 +10,7 @@ import pytest
 
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import GROUPS
-from tuibench.request.flag import FLAGS
-from tuibench.request.profile_flag import PROFILE_FLAGS
+from tuibench.core import benchmark_setting, profile_setting
 from tuibench.request.request import BenchmarkRequest, Info
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,7 +41,7 @@ def test_every_command_of_a_guide_is_understood(command: str) -> None:
 def test_every_flag_that_a_guide_names_exists(guide: str) -> None:
     text = (ROOT / guide).read_text(encoding="utf-8")
     named = {code.split()[0] for code in re.findall(r"`(--?[a-zA-Z][^`]*)`", text) if code not in REFUSED}
-    known = {name for flag in (*FLAGS, *PROFILE_FLAGS) for name in flag.names}
+    known = {flag for one in (*benchmark_setting.settings(), *profile_setting.settings()) for flag in one.flags}
     assert named
     assert named - known - ELSEWHERE == set()
 
@@ -50,7 +49,11 @@ def test_every_flag_that_a_guide_names_exists(guide: str) -> None:
 def test_the_guide_names_every_flag_that_changes_what_is_measured() -> None:
     text = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
     left_out = {"ascii", "no_save"}
-    missing = [f.field for f in FLAGS if f.field not in left_out and not any(name in text for name in f.names)]
+    missing = [
+        one.name
+        for one in benchmark_setting.settings()
+        if one.name not in left_out and not any(flag in text for flag in one.flags)
+    ]
     assert missing == []
 
 

@@ -16,10 +16,10 @@ from tuibench import __version__
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import COMMANDS, LATER
 from tuibench.cli.parser import parse_command
+from tuibench.core import benchmark_setting
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.spec import EFFORTS
 from tuibench.core.text import show
-from tuibench.request.flag import FLAGS, LATER_FLAGS
 from tuibench.request.request import BenchmarkRequest, DashboardRequest, Info
 
 
@@ -111,7 +111,7 @@ def test_a_near_miss_is_told_the_right_name() -> None:
     assert "-ncores" in refusal("benchmark", "m", "-ncore", "4").hint
 
 
-@pytest.mark.parametrize("flag", LATER_FLAGS)
+@pytest.mark.parametrize("flag", benchmark_setting.LATER)
 def test_flags_of_rooms_not_built_say_so(flag: str) -> None:
     for typed in (flag, flag.replace("-", "_").replace("__", "--", 1), f"{flag}=x"):
         assert refusal("benchmark", "m.onnx", typed).message == f"{flag} is not in this version"
@@ -213,9 +213,9 @@ def test_version_and_help() -> None:
 def test_help_fits_80_columns_and_shows_every_flag_with_its_default() -> None:
     text = info("benchmark", "--help")
     assert all(len(line) <= 79 for line in (text + info("--help")).splitlines())
-    for flag in FLAGS:
-        assert ", ".join(flag.names) in text
-        assert not flag.metavar or "; default " in flag.text, f"{flag.names} has no default in its help"
+    for setting in benchmark_setting.settings():
+        assert ", ".join(setting.flags) in text
+        assert setting.kind.is_switch or setting.default_words, f"{setting.flags} has no default in its help"
     flat = " ".join(text.split())
     assert "[onnxruntime]" in flat and "[async and sync]" in flat and "[core]" in flat
     assert f"{(EFFORTS['quick'].target or 0) * 100:g} %, at most {EFFORTS['quick'].limit_s:g} s" in flat

@@ -242,11 +242,11 @@ def test_what_makes_no_sense_is_refused_before_anything_starts(
 
 
 def test_help_names_every_flag(quick: Shell) -> None:
-    from tuibench.request.profile_flag import PROFILE_FLAGS
+    from tuibench.core import profile_setting
 
     done = quick.call("profile", "--help")  # type: ignore[attr-defined]
     assert done.code == 0 and max(map(len, done.lines)) <= 79
-    assert all(name in done.out for flag in PROFILE_FLAGS for name in flag.names)
+    assert all(name in done.out for one in profile_setting.settings() for name in one.flags)
 
 
 def test_the_built_in_models_are_listed_as_for_a_benchmark(quick: Shell) -> None:

@@ -15,6 +15,7 @@ from tests.report import build
 from tests.report.test_listing import row
 from tests.request.test_repeat import models, requests, spec_of
 from tuibench.cli.arguments import parse
+from tuibench.core import benchmark_setting
 from tuibench.core.card import Card, StoredBenchmark
 from tuibench.core.cell import CellResult, Samples
 from tuibench.core.errors import UsageError
@@ -27,7 +28,6 @@ from tuibench.intake.result import read_result
 from tuibench.report.json_export import dumps
 from tuibench.report.stored import stored_page
 from tuibench.report.summary import summary
-from tuibench.request.flag import FLAGS
 from tuibench.request.repeat import command_words
 from tuibench.request.request import BenchmarkRequest
 from tuibench.store.summary import summarize
@@ -206,7 +206,7 @@ def test_flag_readers_and_imports_share_their_ranges(tmp_path: Path) -> None:
     fields = {"distinct": ("inputs", DISTINCT), "seed": ("inputs", SEED), "timeout_scale": ("limits", TIMEOUT_SCALE),
               "warmup_s": ("effort", WARMUP_S), "max_time_s": ("limits", MAX_TIME_S)}  # fmt: skip
     for name, (block, (low, high)) in fields.items():
-        (read,) = [flag.read for flag in FLAGS if flag.field == name]
+        read = benchmark_setting.by_name()[name].kind
         for end in (low, high):
             assert read("-x", _plain(end)) == end
         beyond = high * 2 + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tuibench.core import ranges
+from tuibench.core import profile_setting, ranges
 from tuibench.core.errors import ExitCode, ModelError, UsageError
 from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.request.profile import ProfileValues, profile_values, read_profile
-from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS, read_request, recall_profile
+from tuibench.request.profile_flag import read_request, recall_profile
 from tuibench.request.repeat import again, command_words
 
 
@@ -34,7 +34,7 @@ def read(**typed: Any) -> BenchmarkSpec:
 
 
 def errors(**typed: Any) -> dict[str, str]:
-    reading = read_profile(replace(ProfileValues(model="sample:tiny"), **typed), Machine())
+    reading = read_profile(ProfileValues(**{"model": "sample:tiny", **typed}), Machine())
     assert reading.spec is None
     return {name: error.message for name, error in reading.errors.items()}
 
@@ -140,7 +140,7 @@ def test_nothing_is_fetched_while_anything_is_wrong() -> None:
     wrong = read_profile(values, Machine(), fetch)
     assert wrong.spec is None and set(wrong.errors) == {"batch"}, "that it is not here is nothing to mend"
     assert asked == []
-    assert read_profile(replace(values, batch="1"), Machine(), fetch).spec is not None
+    assert read_profile(values.changed(batch="1"), Machine(), fetch).spec is not None
     assert asked == ["https://models.example/m.onnx"]
 
 
@@ -190,11 +190,18 @@ def test_words_that_cannot_be_read_are_refused(argv: list[str], words: str) -> N
         read_request(argv)
 
 
-def test_every_typed_value_has_a_flag_and_levels_are_in_the_help() -> None:
-    typed = {one.name for one in fields(ProfileValues)} - {"model", "kind"}
-    assert typed <= {flag.field for flag in PROFILE_FLAGS}
-    assert all(level in next(flag for flag in PROFILE_FLAGS if flag.field == "levels").text for level in LEVELS)
-    assert {flag.field for flag in OWN_FLAGS} >= {"runs", "processes", "samples", "levels", "what_if", "budget"}
+def test_levels_are_in_the_help_and_own_settings_may_change() -> None:
+    assert all(
+        level in next(one for one in profile_setting.settings() if one.name == "levels").help for level in LEVELS
+    )
+    assert {one.name for one in profile_setting.own()} >= {
+        "runs",
+        "processes",
+        "samples",
+        "levels",
+        "what_if",
+        "budget",
+    }
 
 
 @settings(max_examples=150, deadline=None)

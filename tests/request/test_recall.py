@@ -10,8 +10,8 @@ from tests.request.test_repeat import models, requests, spec_of
 from tuibench.cli.arguments import parse
 from tuibench.core.errors import UsageError
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
-from tuibench.request.recall import recall
 from tuibench.request.request import BenchmarkRequest, RerunRequest
+from tuibench.request.translation import recall
 
 __all__ = ["models"]
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tuibench import __version__
 from tuibench.cli.command import COMMANDS, LATER
+from tuibench.core import benchmark_setting
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
-from tuibench.request.flag import FLAGS, RERUN_FLAGS
+from tuibench.core.value import not_in_this_version
 from tuibench.request.flag_reader import HELP, FlagReader
 from tuibench.request.request import BenchmarkRequest, DashboardRequest, Info, RerunRequest
 from tuibench.request.sample import list_samples
-from tuibench.request.value import not_in_this_version
 
 if TYPE_CHECKING:
     import argparse
@@ -105,7 +105,7 @@ def _parse_benchmark(argv: Sequence[str]) -> Info | BenchmarkRequest:
         from tuibench.cli.help import benchmark_help  # as above
 
         return Info(benchmark_help())
-    models, fields = FlagReader(FLAGS).split(argv)
+    models, fields = FlagReader(benchmark_setting.settings()).split(argv)
     if "sample:?" in models:
         return Info(list_samples())
     if not models:
@@ -130,9 +130,10 @@ def _parse_rerun(argv: Sequence[str]) -> Info | RerunRequest:
         from tuibench.cli.help import rerun_help  # as above
 
         return Info(rerun_help())
-    from tuibench.request.profile_flag import OWN_FLAGS  # 3 ms that only commands which measure anew need
+    from tuibench.core import profile_setting  # 3 ms that only commands which measure anew need
 
-    ids, fields = FlagReader((*OWN_FLAGS, *FLAGS, *RERUN_FLAGS), "rerun").split(argv)
+    settings = (*profile_setting.own(), *benchmark_setting.settings(), *benchmark_setting.RERUN)
+    ids, fields = FlagReader(settings, "rerun").split(argv)
     if len(ids) != 1:
         what = "rerun needs the ID of a benchmark" if not ids else "rerun takes one ID"
         raise UsageError(what, "tuibench list shows them; tuibench rerun last repeats the newest")

@@ -16,8 +16,8 @@ from tuibench.core.card import Card
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
+from tuibench.core.value import Whole
 from tuibench.report.run_list import reason_words, resume_words
-from tuibench.request.value import whole
 from tuibench.workbench.attached_run import AttachedRun
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.watched_run import ending_code, settle_samples
@@ -48,7 +48,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Follow to the end and return the run's exit code."""
-    first = int(whole(0, _LARGEST_SEQ)("--from", args.first))
+    first = int(Whole(0, _LARGEST_SEQ)("--from", args.first))
     with opened() as bench:
         active = bench.runs.attach(args.id)
         quiet = args.quiet or args.json

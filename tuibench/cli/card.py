@@ -6,10 +6,10 @@ import argparse
 
 from tuibench.cli.parser import Subparsers, reads
 from tuibench.cli.session import opened, tell
+from tuibench.core import value
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
-from tuibench.request import value
 from tuibench.workbench.hall import Workbench
 
 _FIELDS = ("name", "note", "project")

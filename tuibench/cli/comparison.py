@@ -11,14 +11,14 @@ from tuibench.cli.parser import Subparsers, reads
 from tuibench.cli.profile_beside import name_of
 from tuibench.cli.session import opened, width
 from tuibench.core.errors import ExitCode, TuibenchError, UnknownId, UsageError
+from tuibench.core.profile_setting import MOST_ROWS
 from tuibench.core.remote import is_remote
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
+from tuibench.core.value import Whole
 from tuibench.report.profile_shown import TOP, Shown
 from tuibench.report.side_by_side import WIDTH, dumps, side_by_side
-from tuibench.request.profile_flag import MOST_ROWS
-from tuibench.request.value import whole
 from tuibench.workbench.hall import Workbench
 
 _MODELS = (".onnx", ".ort")
@@ -36,7 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("base", metavar="BASE", help=sides)
     parser.add_argument("new", metavar="NEW", help="likewise")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
-    top = reads("--top", whole(1, MOST_ROWS))
+    top = reads("--top", Whole(1, MOST_ROWS))
     parser.add_argument("--top", type=top, metavar="N", help=f"of profiles: so many layers [{TOP}]")
     parser.add_argument("--ascii", action="store_true", help="plain ASCII only")
     parser.set_defaults(run=run)

@@ -13,7 +13,7 @@ from tuibench.core.activity import RunInfo
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import seconds
-from tuibench.request.value import decimal
+from tuibench.core.value import Decimal
 
 _LONGEST_S = 10_000_000
 
@@ -36,7 +36,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Request it and return at once."""
-    by_s = None if args.by is None else float(decimal(0.1, _LONGEST_S, "seconds")("--by", args.by))
+    by_s = None if args.by is None else float(Decimal(0.1, _LONGEST_S, "seconds")("--by", args.by))
     with opened() as bench:
         emit(_outcome(bench.runs.extend(args.id, by_s), by_s) + "\n")
         interruption.check()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tuibench.cli import command
-from tuibench.request.flag import GROUPS, RERUN_FLAGS, Flag
+from tuibench.core import benchmark_setting
+from tuibench.core.setting import Group, Setting
 from tuibench.request.sample import SAMPLES
 
 _WIDTH = 79
@@ -92,24 +93,28 @@ def _commands(title: str, commands: Sequence[command.Command]) -> str:
 
 def benchmark_help() -> str:
     """What `tuibench benchmark --help` prints: every flag with its default, in groups."""
-    parts = [_INTRO.format(samples=", ".join(SAMPLES))]
-    for title, flags in GROUPS:
-        parts.append("\n".join([title, *(line for flag in flags for line in flag_lines(flag))]) + "\n")
-    return "\n".join([*parts, _OUTRO])
+    intro = _INTRO.format(samples=", ".join(SAMPLES))
+    return "\n".join([intro, *group_texts(benchmark_setting.GROUPS), _OUTRO])
+
+
+def group_texts(groups: Iterable[Group]) -> Iterator[str]:
+    """Yield each group of the help: its heading and its flags."""
+    for group in groups:
+        yield "".join(
+            f"{line}\n" for line in (group.title, *(line for one in group.settings for line in flag_lines(one)))
+        )
 
 
 def rerun_help() -> str:
     """What `tuibench rerun --help` prints."""
-    own = "\n".join(line for flag in RERUN_FLAGS for line in flag_lines(flag)) + "\n"
+    own = "\n".join(line for one in benchmark_setting.RERUN for line in flag_lines(one)) + "\n"
     return f"{_RERUN}\n{own}\n{_RERUN_OUTRO}"
 
 
-def flag_lines(flag: Flag) -> list[str]:
-    """One flag in the help: its spellings, what it is, and its default in brackets."""
-    left = "  " + ", ".join(flag.names) + (f" {flag.metavar}" if flag.metavar else "")
-    what, _, default = flag.text.partition("; default ")
-    text = f"{what} [{default}]" if default else what
-    right = textwrap.wrap(text, _WIDTH - _LEFT - 2, break_on_hyphens=False)
+def flag_lines(setting: Setting) -> list[str]:
+    """Return a flag's lines: its spellings, what it does, and its default in brackets."""
+    left = "  " + ", ".join(setting.flags) + (f" {setting.metavar}" if setting.metavar else "")
+    right = textwrap.wrap(setting.help_text, _WIDTH - _LEFT - 2, break_on_hyphens=False)
     if len(left) <= _LEFT:
         return [f"{left:<{_LEFT}}  {right[0]}", *(f"{'':<{_LEFT}}  {line}" for line in right[1:])]
     return [left, *(f"{'':<{_LEFT}}  {line}" for line in right)]

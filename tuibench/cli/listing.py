@@ -8,9 +8,9 @@ import time
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers, reads
 from tuibench.cli.session import opened, tell, width
+from tuibench.core import value
 from tuibench.core.errors import ExitCode
 from tuibench.report.listing import NEWEST, hidden_words, listing, profile_listing, profile_words, rows_json
-from tuibench.request import value
 
 _MOST = 10**9
 
@@ -22,7 +22,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--project", metavar="NAME", help="only those of this project")
     parser.add_argument("--profiles", action="store_true", help="profiles instead of benchmarks")
     many = parser.add_mutually_exclusive_group()
-    number = reads("-n", value.whole(1, _MOST))
+    number = reads("-n", value.Whole(1, _MOST))
     many.add_argument("-n", type=number, default=NEWEST, metavar="N", help=f"how many [{NEWEST}]")
     many.add_argument("--all", action="store_true", help="all of them")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")

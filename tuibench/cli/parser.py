@@ -10,8 +10,8 @@ from typing import Any, NoReturn, TypeAlias
 from tuibench.cli.command import COMMANDS, Command
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
+from tuibench.core.value import Reader
 from tuibench.request.request import Info
-from tuibench.request.value import Reader
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 AddParser = Callable[[Any], object]

@@ -12,12 +12,14 @@ from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.profile_choice import shown_of
 from tuibench.cli.session import opened, tell
+from tuibench.core import profile_setting
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.label import model_names
 from tuibench.core.profile import LEVELS, LOSS, LossProfile
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import count_of
+from tuibench.core.value import Topology
 from tuibench.report.export import STDOUT, form_of, write_export
 from tuibench.report.profile_choice import settle
 from tuibench.report.profile_heading import ProfileHeading
@@ -26,14 +28,7 @@ from tuibench.report.profile_plan import time_lines
 from tuibench.report.profile_shown import Shown
 from tuibench.report.style import to_ascii
 from tuibench.request.profile import read_profile
-from tuibench.request.profile_flag import (
-    PAGE_FLAGS,
-    PROFILE_FLAGS,
-    ProfileRequest,
-    recall_profile,
-    to_request,
-)
-from tuibench.request.translation import Topology
+from tuibench.request.profile_flag import ProfileRequest, recall_profile, to_request
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.profiles import ProfilePlan
 
@@ -74,26 +69,10 @@ def again_request(
 
     `given` are fields of the benchmark's flags that profiles share, and profile fields.
     """
-    fields = {
-        _FIELDS.get(field, field): _as_typed(value) if field in _READ else value for field, value in given.items()
-    }
-    request = to_request(source.path, {"name": name, **recall_profile(spec, fields)})
+    request = to_request(source.path, {"name": name, **recall_profile(spec, given)})
     reading = read_profile(request.values, topology)
     found = reading.require()
     return request, replace(found, models=(source,)), reading.notes
-
-
-_FIELDS = {"engines": "engine", "batches": "batch", "sequence_lengths": "sequence_length", "max_time_s": "max_time"}
-_FIELDS |= {"timeout_scale": "timeout", "memory_bytes": "memory_limit"}
-_READ = frozenset({"seed", "shapes", "max_time_s", "timeout_scale", "memory_bytes"})
-"""Fields that the benchmark's flags parse, while a profile keeps the text."""
-
-
-def _as_typed(value: object) -> object:
-    """Turn a value that the benchmark's flags parsed back into text."""
-    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
-        return ",".join(f"[{','.join(map(str, shape))}]" for shape in value)
-    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
 def page_of(request: ProfileRequest, spec: BenchmarkSpec | None = None) -> Shown:
@@ -117,13 +96,14 @@ def _refuse_strange(request: ProfileRequest) -> None:
     what, meant = (
         ("--flops", {"flops", *_FED}) if request.flops else ("--approximate", {"loss", "approximate", "levels"})
     )
-    for flag in PROFILE_FLAGS:
-        if flag.field not in request.given or flag in PAGE_FLAGS or flag.field in _PRINTED | meant:
+    page = {setting.name for setting in profile_setting.PAGE}
+    for setting in profile_setting.settings():
+        if setting.name not in request.given - page - _PRINTED - meant:
             continue
-        why = "nothing is measured" if request.flops or flag.field not in _FED else "weights are the same at any size"
-        if flag.field in _KEPT:
+        why = "nothing is measured" if request.flops or setting.name not in _FED else "weights are the same at any size"
+        if setting.name in _KEPT:
             why = "nothing of it is kept; -x FILE writes it"
-        raise UsageError(f"{what} and {flag.names[0]} exclude each other", why)
+        raise UsageError(f"{what} and {setting.flags[0]} exclude each other", why)
 
 
 def _print_theory(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec, shown: Shown) -> int:

@@ -10,34 +10,34 @@ from typing import Any
 from tuibench.cli.output import can_draw
 from tuibench.cli.parser import reads
 from tuibench.cli.session import width
+from tuibench.core import profile_setting
 from tuibench.core.errors import UsageError
 from tuibench.report.profile_shown import WIDTH, Shown
-from tuibench.request.profile_flag import PAGE_FLAGS
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
     """Let a command take them."""
     group = parser.add_argument_group("of a profile")
-    for flag in PAGE_FLAGS:
-        what, _, usual = flag.text.partition("; default ")
-        text = (f"{what} [{usual}]" if usual else what).replace("%", "%%")
-        if flag.metavar:
-            reader = reads(flag.names[0], flag.read)
-            group.add_argument(*flag.names, dest=flag.field, metavar=flag.metavar, type=reader, help=text)
+    for setting in profile_setting.PAGE:
+        text = setting.help_text.replace("%", "%%")
+        if setting.kind.is_switch:
+            group.add_argument(*setting.flags, dest=setting.name, action="store_true", help=text)
         else:
-            group.add_argument(*flag.names, dest=flag.field, action="store_true", help=text)
+            reader = reads(setting.flags[0], setting.kind)
+            group.add_argument(*setting.flags, dest=setting.name, metavar=setting.metavar, type=reader, help=text)
 
 
 def chosen(args: argparse.Namespace) -> dict[str, Any]:
-    """What was typed of them, by field."""
-    return {flag.field: given for flag in PAGE_FLAGS if (given := getattr(args, flag.field)) not in (None, False)}
+    """Return what was typed of them, by name."""
+    names = [setting.name for setting in profile_setting.PAGE]
+    return {name: given for name in names if (given := getattr(args, name)) not in (None, False)}
 
 
 def refuse_choices(typed: Mapping[str, Any], why: str, hint: str = "") -> None:
     """Raise UsageError for the first of them, which has nothing to choose from here."""
-    for flag in PAGE_FLAGS:
-        if flag.field in typed:
-            raise UsageError(f"{flag.names[0]} {why}", hint)
+    for setting in profile_setting.PAGE:
+        if setting.name in typed:
+            raise UsageError(f"{setting.flags[0]} {why}", hint)
 
 
 def shown_of(typed: Mapping[str, Any], *, ascii_only: bool, aged: bool = False) -> Shown:

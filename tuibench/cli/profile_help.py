@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tuibench.cli.help import flag_lines
-from tuibench.request.profile_flag import GROUPS
+from tuibench.cli.help import group_texts
+from tuibench.core import profile_setting
 from tuibench.request.sample import SAMPLES
 
 _INTRO = """\
@@ -38,8 +38,5 @@ measured.
 
 def profile_help() -> str:
     """Every flag with its default, in groups."""
-    parts = [_INTRO.format(samples=", ".join(SAMPLES))]
-    parts += [
-        "\n".join([title, *(line for flag in flags for line in flag_lines(flag))]) + "\n" for title, flags in GROUPS
-    ]
-    return "\n".join([*parts, _OUTRO])
+    intro = _INTRO.format(samples=", ".join(SAMPLES))
+    return "\n".join([intro, *group_texts(profile_setting.GROUPS), _OUTRO])

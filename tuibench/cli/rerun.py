@@ -9,14 +9,13 @@ from tuibench.cli.benchmark import check_export, measure, to_wishes
 from tuibench.cli.fetching import fetcher
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.session import opened
+from tuibench.core import benchmark_setting, profile_setting
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import UsageError
 from tuibench.core.spec import ModelSource
-from tuibench.request.flag import FLAGS
 from tuibench.request.model_token import resolve_model
-from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS
-from tuibench.request.recall import repeat
 from tuibench.request.request import RerunRequest
+from tuibench.request.translation import repeat
 from tuibench.workbench.hall import Workbench
 
 
@@ -46,9 +45,10 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
 def check_flags(stored: StoredBenchmark, wanted: RerunRequest) -> None:
     """Raise UsageError for a flag that says nothing of what is stored."""
     is_profile = stored.result.spec.profile is not None
-    known = {name for flag in PROFILE_FLAGS for name in flag.names}
-    strange = [flag for flag in FLAGS if flag.names[0] not in known] if is_profile else OWN_FLAGS
-    names = [flag.names[0] for flag in strange if flag.field in wanted.given]
+    known = {flag for setting in profile_setting.settings() for flag in setting.flags}
+    benchmarks = benchmark_setting.settings()
+    strange = [one for one in benchmarks if one.flags[0] not in known] if is_profile else profile_setting.own()
+    names = [one.flags[0] for one in strange if one.name in wanted.given]
     if names:
         kind = "profile" if is_profile else "benchmark"
         raise UsageError(f"{names[0]} says nothing of a {kind}", f"tuibench {kind} --help lists what does")

@@ -9,9 +9,9 @@ from tuibench.cli.benchmark import stay_or_let_go
 from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.session import opened
 from tuibench.core.errors import UsageError
+from tuibench.core.value import Decimal
 from tuibench.report.export import check_target
 from tuibench.request.request import BenchmarkRequest
-from tuibench.request.value import decimal
 from tuibench.workbench.active_run import ActiveRun
 
 _LONGEST_WAIT_S = 10_000_000
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Resume the run and follow it, as benchmark does."""
     if args.no_wait and args.wait is not None:
         raise UsageError("--wait and --no-wait exclude each other", "give one of them")
-    wait_s = None if args.wait is None else float(decimal(0, _LONGEST_WAIT_S, "seconds")("--wait", args.wait))
+    wait_s = None if args.wait is None else float(Decimal(0, _LONGEST_WAIT_S, "seconds")("--wait", args.wait))
     if args.export_path is not None:
         if args.detach:
             raise UsageError("--detach and -x exclude each other", "tuibench export ID -x FILE writes it afterwards")

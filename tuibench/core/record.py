@@ -19,7 +19,7 @@ Builder = Callable[[Any], Any]
 def to_plain(value: Any) -> Any:
     """Return `value` with dataclasses as dicts and tuples as lists; the inverse of `from_plain`."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {name: to_plain(one) for name, one in written(value)}
     if isinstance(value, dict):
         return {str(k): to_plain(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
@@ -27,10 +27,16 @@ def to_plain(value: Any) -> Any:
     return value
 
 
+def written(value: Any) -> list[tuple[str, Any]]:
+    """Return names and values of the fields of a dataclass, without empty fields marked `sparse`."""
+    pairs = ((f, getattr(value, f.name)) for f in dataclasses.fields(value))
+    return [(f.name, found) for f, found in pairs if not f.metadata.get("sparse") or found]
+
+
 def to_compact(value: Any) -> Any:
     """Return the same with long tuples of one dataclass packed; `from_plain` reads both forms."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_compact(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {name: to_compact(one) for name, one in written(value)}
     if isinstance(value, dict):
         return {str(k): to_compact(v) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

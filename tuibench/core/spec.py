@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tuibench.core.profile_spec import ProfileSpec
 
@@ -80,3 +80,5 @@ class BenchmarkSpec:
     keep_raw: bool = False
     profile: ProfileSpec | None = None
     """Where layers are to be told apart: then every axis above has one value."""
+    options: dict[str, bool | int | float | str] = field(default_factory=dict, hash=False, metadata={"sparse": True})
+    """Settings without a field of their own, by name; one at its default is left out, and so is an empty mapping."""

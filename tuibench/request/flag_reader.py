@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tuibench.core.benchmark_setting import LATER
 from tuibench.core.errors import UsageError
+from tuibench.core.setting import Setting
 from tuibench.core.text import show
-from tuibench.request.flag import LATER_FLAGS, Flag
-from tuibench.request.value import not_in_this_version
+from tuibench.core.value import not_in_this_version, text
 
 HELP = ("-h", "--help")
 
 
 class FlagReader:
-    """Knows the spellings of some flags."""
+    """Knows the spellings of some flags; with `as_text` values of a specification stay texts."""
 
-    def __init__(self, flags: Iterable[Flag], command: str = "benchmark") -> None:
+    def __init__(self, settings: Iterable[Setting], command: str = "benchmark", *, as_text: bool = False) -> None:
         self._command = command
-        self._by_name = {name.replace("_", "-"): flag for flag in flags for name in flag.names}
+        self._as_text = as_text
+        self._by_name = {flag.replace("_", "-"): setting for setting in settings for flag in setting.flags}
 
     def split(self, argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
         """What stands by itself, and the values of flags by their fields."""
@@ -32,28 +34,29 @@ class FlagReader:
             if not token.startswith("-") or token == "-":
                 words.append(token)
                 continue
-            flag, name, attached = self._find(token)
-            if not flag.metavar:
+            setting, name, attached = self._find(token)
+            if setting.kind.is_switch:
                 if attached is not None:
                     raise UsageError(f"{name} takes no value")
-                fields[flag.field] = True
+                fields[setting.name] = True
                 continue
-            _store(fields, flag, flag.read(name, self._value(name, attached, rest)))
+            kind = text if setting.at and (self._as_text or setting.many) else setting.kind
+            _store(fields, setting, kind(name, self._value(name, attached, rest)))
         return words, fields
 
-    def _find(self, token: str) -> tuple[Flag, str, str | None]:
+    def _find(self, token: str) -> tuple[Setting, str, str | None]:
         """The flag that a token means, how it was typed, and the value attached to it."""
         name, equals, attached = token.partition("=")
         spelled = name.replace("_", "-")
         if spelled in self._by_name:
             return self._by_name[spelled], name, attached if equals else None
-        if spelled in LATER_FLAGS:
+        if spelled in LATER:
             raise not_in_this_version(spelled)
         short = self._by_name.get(token[:2])
         if (
             token.startswith("--")
             or short is None
-            or not short.metavar
+            or short.kind.is_switch
             or self._looks_long(spelled)
             or not _fits(token)
         ):
@@ -84,7 +87,7 @@ class FlagReader:
 
     def _is_flag(self, token: str) -> bool:
         name = token.partition("=")[0].replace("_", "-")
-        return name in self._by_name or name in LATER_FLAGS or name in HELP
+        return name in self._by_name or name in LATER or name in HELP
 
 
 def _fits(token: str) -> bool:
@@ -92,12 +95,10 @@ def _fits(token: str) -> bool:
     return not token.startswith("-i") or token[2:3] == "["
 
 
-def _store(fields: dict[str, Any], flag: Flag, value: Any) -> None:
-    if flag.many == "list" and flag.field in fields:
-        fields[flag.field] = f"{fields[flag.field]},{value}"
-    elif flag.many == "each":
-        fields[flag.field] = (*fields.get(flag.field, ()), value)
-    elif flag.field == "export_path" and flag.field in fields:
-        raise UsageError("-x is given twice", "one run writes one file; --json prints to stdout besides")
-    else:
-        fields[flag.field] = value
+def _store(fields: dict[str, Any], setting: Setting, value: Any) -> None:
+    name = setting.name
+    if setting.once and name in fields:
+        raise UsageError(f"{setting.flags[0]} is given twice", setting.once)
+    if setting.many == "list" and name in fields:
+        value = f"{fields[name]},{value}"
+    fields[name] = (*fields.get(name, ()), value) if setting.many == "each" else value

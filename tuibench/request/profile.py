@@ -2,61 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TypeVar
+from typing import Any
 
-from tuibench.core import engine as engine_names
-from tuibench.core import ranges
+from tuibench.core import profile_setting
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
-from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, WHAT_IF, ProfileSpec
+from tuibench.core.profile_spec import LOSS, PERFORMANCE
 from tuibench.core.remote import is_remote
 from tuibench.core.scenario import PROFILED
-from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
+from tuibench.core.setting import Setting, build_sections, in_spec_order
+from tuibench.core.spec import EFFORTS, BenchmarkSpec, ModelSource
 from tuibench.core.text import show
-from tuibench.request import value
-from tuibench.request.axis import Axis, parse_integers, parse_names
+from tuibench.core.value import Context, Topology
 from tuibench.request.model_token import resolve_inputs, resolve_model
-from tuibench.request.translation import Topology
 
-T = TypeVar("T")
-
-_DISTINCT = 8
-_USUAL = ProfileSpec(PERFORMANCE)
-_OF_LOSS = {"samples": "--samples", "levels": "--level", "budget": "--budget", "approximate": "--approximate"}
-_OF_PERFORMANCE = {"runs": "--runs", "processes": "--processes", "what_if": "--what-if",
-                   "fresh_roofs": "--fresh-roofs"}  # fmt: skip
+_FIXED: Mapping[str, Any] = {
+    "scenarios": (PROFILED,), "streams": None, "stream_kind": None, "pin": "core", "precision": "f32", "io": None,
+    "effort": EFFORTS["default"], "check": False,
+}  # fmt: skip
+"""Settings of a benchmark that every profile has alike."""
 
 
-@dataclass(frozen=True, slots=True)
 class ProfileValues:
-    """The texts of a form, or of a command line; '' leaves a field to its default."""
+    """The texts of a form, or of a command line, by setting; '' leaves one to its default.
 
-    model: str = ""
-    kind: str = PERFORMANCE
-    engine: str = ""
-    cores: str = ""
-    batch: str = ""
-    sequence_length: str = ""
-    dims: tuple[str, ...] = ()
-    """'NAME=N' each."""
-    shapes: str = ""
-    batch_dim: str = ""
-    inputs_file: str = ""
-    seed: str = ""
-    runs: str = ""
-    processes: str = ""
-    what_if: str = ""
-    fresh_roofs: bool = False
-    samples: str = ""
-    levels: tuple[str, ...] = ()
-    """'int8' or 'pruned 0.9' each, or the share alone."""
-    budget: bool = False
-    approximate: bool = False
-    max_time: str = ""
-    timeout: str = ""
-    memory_limit: str = ""
+    Switches are truths, and settings that may be repeated are tuples of texts.
+    """
+
+    __slots__ = ("given", "kind", "model")
+
+    def __init__(self, model: str = "", kind: str = PERFORMANCE, **given: Any) -> None:
+        unknown = given.keys() - profile_setting.by_name()
+        if unknown:
+            raise TypeError(f"no setting: {', '.join(sorted(unknown))}")
+        self.model = model
+        self.kind = kind
+        self.given: Mapping[str, Any] = given
+
+    def __getattr__(self, name: str) -> Any:
+        setting = profile_setting.by_name().get(name) if not name.startswith("_") else None
+        if setting is None:
+            raise AttributeError(name)
+        return self.given.get(name, False if setting.kind.is_switch else () if setting.many == "each" else "")
+
+    def changed(self, **changes: Any) -> ProfileValues:
+        """Return the same with other values."""
+        return ProfileValues(**{"model": self.model, "kind": self.kind, **self.given, **changes})
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,105 +75,68 @@ def read_profile(
     values: ProfileValues, topology: Topology, fetch: Callable[[str], ModelSource] | None = None
 ) -> ProfileReading:
     """The specification of a profile; a model that lies elsewhere is fetched once nothing else is wrong."""
-    reader = _Reader(values)
-    engine = reader.read("engine", _engine, "-e", engine_names.timed()[0])
-    usable = topology.usable_cores
-    axis = Axis("-ncores", 1, usable, "physical cores usable here", min(topology.node_cores, usable))
-    cores = reader.read("cores", _one(axis, "core count"), "-ncores", topology.default_cores)
-    batch = reader.read("batch", _one(_BATCH, "batch size"), "-b", None)
-    length = reader.read("sequence_length", _one(_LENGTH, "length"), "-seq_len", None)
-    dims = reader.dims()
-    asked = reader.asked()
-    inputs = reader.inputs(asked.samples if asked.kind == LOSS else _DISTINCT)
-    limits = reader.limits()
+    reader = _Reader(values, Context(topology, resolve_inputs, []))
+    found = reader.settled()
     model = reader.model(fetch)
     if reader.errors or model is None:
         return ProfileReading(None, reader.errors)
-    spec = BenchmarkSpec(
-        models=(model,), engines=(engine,), scenarios=(PROFILED,), cores=(cores,),
-        batches=() if batch is None else (batch,), dims=tuple((name, (size,)) for name, size in dims.items()),
-        sequence_lengths=() if length is None else (length,), streams=None, stream_kind=None, pin="core",
-        precision="f32", io=None, effort=EFFORTS["default"], inputs=inputs, limits=limits, check=False, profile=asked,
-    )  # fmt: skip
+    spec = BenchmarkSpec(models=(model,), **_FIXED, **build_sections(profile_setting.settings(), found))
+    if values.kind == LOSS:
+        spec = replace(spec, inputs=replace(spec.inputs, distinct=found["samples"]))
     return ProfileReading(spec)
-
-
-_BATCH = Axis("-b", *ranges.BATCH, has_max=False)
-_LENGTH = Axis("-seq_len", 1, None)
 
 
 class _Reader:
     """Reads one field after the other, and goes on where one is wrong."""
 
-    def __init__(self, values: ProfileValues) -> None:
+    def __init__(self, values: ProfileValues, context: Context) -> None:
         self._values = values
+        self._context = context
         self.errors: dict[str, TuibenchError] = {}
 
-    def read(self, name: str, read: Callable[[str, str], T], flag: str, default: T) -> T:
-        text = str(getattr(self._values, name)).strip()
-        if not text:
-            return default
-        return self._kept(name, lambda: read(flag, text), default)
+    def settled(self) -> dict[str, Any]:
+        """Return the values of the specification by setting; what cannot be read has an error instead."""
+        kind = self._values.kind
+        found: dict[str, Any] = {}
+        for setting in in_spec_order(profile_setting.settings()):
+            name = setting.name
+            if name == "loss":
+                found[name] = kind
+            elif name == "dims":
+                found[name] = self._dims(setting)
+            elif not setting.of or setting.of == kind:
+                with self._kept(name):
+                    found[name] = self._settle(setting)
+            elif getattr(self._values, name):
+                way = "leave --loss out" if kind == LOSS else "give --loss"
+                self.errors[name] = UsageError(f"{setting.flag} belongs to a {setting.of} profile", way)
+        return found
 
-    def _kept(self, name: str, read: Callable[[], T], default: T) -> T:
+    def _settle(self, setting: Setting) -> Any:
+        kind, flag, given = setting.kind, setting.flags[0], getattr(self._values, setting.name)
+        if not kind.is_switch and setting.many != "each":
+            given = given if kind.is_free else str(given).strip()
+            given = setting.default if not given else given if setting.many else kind(flag, given)
+        return kind.settle(flag, given, self._context)
+
+    @contextmanager
+    def _kept(self, place: str) -> Iterator[None]:
         try:
-            return read()
+            yield
         except TuibenchError as error:
-            self.errors[name] = error
-            return default
+            self.errors[place] = error
 
-    def dims(self) -> dict[str, int]:
-        """Zero is a length that models take: the past of a decoder at its first token."""
-        dims: dict[str, int] = {}
+    def _dims(self, setting: Setting) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Read each by itself; of a name given twice the error stands beside its second value."""
+        dims: dict[str, str] = {}
+        found: list[tuple[str, tuple[int, ...]]] = []
         for text in self._values.dims:
-            name, equals, size = text.rpartition("=")
-            shown = show(name or text, 60)
-            if not equals or not name:
-                self.errors[f"dim:{shown}"] = UsageError(f"--dim takes NAME=N, not '{show(text, 60)}'")
-            elif name in dims:
-                self.errors[f"dim:{shown}"] = UsageError(f"--dim {shown} is given twice", "a profile has one of each")
-            else:
-                read = _one(Axis(f"--dim {shown}", 0, None), "size")
-                dims[name] = self._kept(f"dim:{name}", partial(read, "--dim", size), 0)
-        return dims
-
-    def asked(self) -> ProfileSpec:
-        values, loss = self._values, self._values.kind == LOSS
-        for name, flag in (_OF_PERFORMANCE if loss else _OF_LOSS).items():
-            if getattr(values, name):
-                kind = PERFORMANCE if loss else LOSS
-                self.errors[name] = UsageError(f"{flag} belongs to a {kind} profile", _way_to(kind))
-        levels = [self._kept("levels", partial(_level, text), LEVELS[0]) for text in values.levels]
-        return ProfileSpec(
-            kind=values.kind,
-            runs=self.read("runs", value.whole(*ranges.PROFILE_RUNS), "--runs", _USUAL.runs),
-            what_if=self.read("what_if", _forms, "--what-if", ()),
-            levels=tuple(level for level in LEVELS if level in levels) if levels else LEVELS,
-            samples=self.read("samples", value.whole(*ranges.PROFILE_SAMPLES), "--samples", _USUAL.samples),
-            budget=values.budget,
-            approximate=values.approximate,
-            processes=self.read("processes", value.whole(*ranges.PROFILE_PROCESSES), "--processes", _USUAL.processes),
-            fresh_roofs=values.fresh_roofs,
-        )
-
-    def inputs(self, distinct: int) -> InputSettings:
-        values, file = self._values, None
-        if values.inputs_file:
-            file = self._kept("inputs_file", lambda: resolve_inputs(values.inputs_file), values.inputs_file)
-        return InputSettings(
-            seed=self.read("seed", value.whole(*ranges.SEED), "--seed", 0),
-            distinct=distinct,
-            file=file,
-            shapes=self.read("shapes", value.shapes, "-i", ()),
-            batch_dim=values.batch_dim or None,
-        )
-
-    def limits(self) -> Limits:
-        return Limits(
-            self.read("max_time", value.decimal(*ranges.MAX_TIME_S, "seconds"), "--max-time", None),
-            self.read("timeout", value.decimal(*ranges.TIMEOUT_SCALE, "a factor"), "--timeout", 1.0),
-            self.read("memory_limit", value.size, "--memory-limit", None),
-        )
+            name = text.rpartition("=")[0]
+            both = (dims[name], text) if name in dims else (text,)
+            with self._kept(f"dim:{name or show(text, 60)}"):
+                found += setting.kind.settle(setting.flag, both, self._context)
+            dims.setdefault(name, f"{name}=0")
+        return tuple(found)
 
     def model(self, fetch: Callable[[str], ModelSource] | None) -> ModelSource | None:
         """Fetching takes long, so that everything else should be right before."""
@@ -198,74 +154,28 @@ class _Reader:
         return source
 
 
-def _engine(flag: str, text: str) -> str:
-    names, _ = parse_names(text, flag)
-    if len(names) > 1:
-        raise UsageError(f"{flag} takes one engine here, not '{show(text, 40)}'", "a profile is of one engine")
-    return names[0]
+def stored_values(spec: BenchmarkSpec) -> Iterator[tuple[Setting, Any]]:
+    """Yield each setting that a profile's command spells, with its value, in the order of the help."""
+    kind = spec.profile.kind if spec.profile is not None else PERFORMANCE
+    for setting in profile_setting.settings():
+        if setting.at and setting.of in ("", kind):
+            value = setting.kind.recall(setting.stored(spec))
+            if value != setting.default or setting.always_spelled:
+                yield setting, value
 
 
-def _one(axis: Axis, noun: str) -> Callable[[str, str], int]:
-    """A reader of what is a list elsewhere."""
-    single = replace(axis, is_list=False)
-
-    def read(flag: str, text: str) -> int:  # noqa: ARG001 - the axis knows its flag with all that belongs to it
-        values, _ = parse_integers(text, single)
-        if len(values) > 1:
-            what = f"{axis.flag} takes one value here, not '{show(text, 40)}'"
-            raise UsageError(what, f"a profile has one {noun}; tuibench benchmark takes lists")
-        return values[0]
-
-    return read
+def profile_texts(spec: BenchmarkSpec) -> dict[str, Any]:
+    """Return the values of a stored profile by setting, as they are typed."""
+    return {setting.name: as_typed(setting, value) for setting, value in stored_values(spec)}
 
 
-def _forms(flag: str, text: str) -> tuple[str, ...]:
-    names, _ = parse_names(text, flag, WHAT_IF)
-    return names
-
-
-def _level(text: str) -> str:
-    plain = text.strip().lower()
-    known = {level: level for level in LEVELS} | {level.removeprefix("pruned "): level for level in LEVELS}
-    if plain not in known:
-        raise UsageError(f"--level takes {', '.join(LEVELS[:-1])} or {LEVELS[-1]}, not '{show(text, 40)}'")
-    return known[plain]
-
-
-def _way_to(kind: str) -> str:
-    return "give --loss" if kind == LOSS else "leave --loss out"
+def as_typed(setting: Setting, value: Any) -> Any:
+    """Return a value as ProfileValues hold it: switches as truths, repeated values apart, all else as text."""
+    return value if setting.kind.is_switch or setting.many else setting.kind.spell(value)
 
 
 def profile_values(spec: BenchmarkSpec) -> ProfileValues:
-    """The values that `read_profile` makes `spec` of again: for forms that begin with it, and for its command."""
-    asked = spec.profile or _USUAL
-    loss, inputs, limits = asked.kind == LOSS, spec.inputs, spec.limits
-    shapes = ",".join(f"[{','.join(map(str, shape))}]" for shape in inputs.shapes)
-    return ProfileValues(
-        model=spec.models[0].asked,
-        kind=asked.kind,
-        engine=spec.engines[0],
-        cores=str(spec.cores[0]),
-        batch="".join(map(str, spec.batches[:1])),
-        sequence_length="".join(map(str, spec.sequence_lengths[:1])),
-        dims=tuple(f"{name}={values[0]}" for name, values in spec.dims),
-        shapes=shapes,
-        batch_dim=inputs.batch_dim or "",
-        inputs_file=inputs.file or "",
-        seed=str(inputs.seed),
-        runs="" if loss else str(asked.runs),
-        processes="" if loss else str(asked.processes),
-        what_if="" if loss else ",".join(asked.what_if),
-        fresh_roofs=not loss and asked.fresh_roofs,
-        samples=str(asked.samples) if loss else "",
-        levels=asked.levels if loss and asked.levels != LEVELS else (),
-        budget=loss and asked.budget,
-        approximate=loss and asked.approximate,
-        max_time="" if limits.max_time_s is None else _plain(limits.max_time_s),
-        timeout="" if limits.timeout_scale == 1 else _plain(limits.timeout_scale),
-        memory_limit="" if limits.memory_bytes is None else str(limits.memory_bytes),
-    )
-
-
-def _plain(number: float) -> str:
-    return str(int(number)) if number == int(number) and number < 1e15 else repr(number)
+    """The values that `read_profile` makes `spec` of again: for forms that begin with it."""
+    texts = profile_texts(spec)
+    kind = LOSS if texts.pop("loss", False) else PERFORMANCE
+    return ProfileValues(model=spec.models[0].asked, kind=kind, **texts)

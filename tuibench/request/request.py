@@ -1,4 +1,4 @@
-"""What was typed, before anything about the machine or the models is known."""
+"""A command as typed, before anything about the machine or the models is known."""
 
 from __future__ import annotations
 
@@ -6,57 +6,42 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tuibench.core import benchmark_setting
 
-@dataclass(frozen=True, slots=True)
+
 class BenchmarkRequest:
-    """One `tuibench benchmark` as typed: axes still text because their ends depend on the machine."""
+    """One `tuibench benchmark` as typed: its models, and a value for each setting by name.
 
-    models: tuple[str, ...]
-    engines: str | None = None
-    scenarios: str | None = None
-    cores: str | None = None
-    batches: str | None = None
-    sequence_lengths: str | None = None
-    dims: tuple[str, ...] = ()
-    """'NAME=LIST' each."""
-    batch_dim: str | None = None
-    streams: int | None = None
-    stream_kind: str | None = None
-    pin: str = "core"
-    precision: str = "f32"
-    io: str | None = None
-    shapes: tuple[tuple[int, ...], ...] = ()
-    inputs_file: str | None = None
-    distinct: int = 8
-    seed: int = 0
-    no_check: bool = False
-    time_s: float | None = None
-    warmup_s: float | None = None
-    executions: int | None = None
-    target: float | None = None
-    """A fraction: 0.02 is ±2 %."""
-    quick: bool = False
-    precise: bool = False
-    max_time_s: float | None = None
-    timeout_scale: float = 1.0
-    memory_bytes: int | None = None
-    keep_raw: bool = False
-    export_path: str | None = None
-    """'-' is stdout."""
-    quiet: bool = False
-    json: bool = False
-    ascii: bool = False
-    dry_run: bool = False
-    no_save: bool = False
-    name: str = ""
-    note: str = ""
-    project: str = ""
-    detach: bool = False
-    wait_s: float | None = None
-    no_wait: bool = False
-    share_host: bool = False
-    compare_to: str | None = None
-    debug: bool = False
+    Axes are still text, because their ends depend on the machine.
+    """
+
+    __slots__ = ("given", "models")
+
+    def __init__(self, models: tuple[str, ...], **given: Any) -> None:
+        unknown = given.keys() - benchmark_setting.by_name()
+        if unknown:
+            raise TypeError(f"no setting: {', '.join(sorted(unknown))}")
+        self.models = models
+        self.given: Mapping[str, Any] = given
+
+    def __getattr__(self, name: str) -> Any:
+        known = benchmark_setting.by_name().get(name) if not name.startswith("_") else None
+        if known is None:
+            raise AttributeError(name)
+        return self.given.get(name, known.default)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BenchmarkRequest):
+            return NotImplemented
+        return self.models == other.models and self._values() == other._values()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"BenchmarkRequest({self.models!r}, **{dict(self.given)!r})"
+
+    def _values(self) -> dict[str, Any]:
+        return {one.name: self.given.get(one.name, one.default) for one in benchmark_setting.settings()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +55,7 @@ class RerunRequest:
     paths: tuple[str, ...]
     """Where models lie now."""
     given: Mapping[str, Any]
-    """Fields of BenchmarkRequest that were typed."""
+    """Values of settings that were typed, by name."""
 
 
 @dataclass(frozen=True, slots=True)

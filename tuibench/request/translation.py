@@ -1,66 +1,42 @@
-"""From what was typed to the spec that a runner carries out, with the ends of axes filled in from the machine."""
+"""A benchmark's request to its specification and back: both walk the table of settings."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any
 
-from tuibench.core import engine, ranges, scenario
+from tuibench.core import benchmark_setting, scenario
 from tuibench.core.errors import UsageError
 from tuibench.core.remote import is_remote, public_name
-from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
+from tuibench.core.setting import EFFORT, build_sections, in_spec_order
+from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort, ModelSource
 from tuibench.core.text import show
-from tuibench.request.axis import Axis, parse_integers, parse_names
+from tuibench.core.value import Context, Topology, nearest
 from tuibench.request.model_token import resolve_inputs, resolve_model
 from tuibench.request.request import BenchmarkRequest
-from tuibench.request.value import not_in_this_version
-
-
-class Topology(Protocol):
-    """What must be known about the machine to read `max` and `node`."""
-
-    @property
-    def default_cores(self) -> int:
-        """Those that are used when nothing is asked: no more than a quota leaves whole."""
-
-    @property
-    def usable_cores(self) -> int:
-        """Physical cores that affinity and quota leave to this process."""
-
-    @property
-    def node_cores(self) -> int:
-        """Those of them on one NUMA node."""
 
 
 def to_spec(
     request: BenchmarkRequest, topology: Topology, fetch: Callable[[str], ModelSource] | None = None
 ) -> tuple[BenchmarkSpec, tuple[str, ...]]:
-    """Return the spec and what to tell the user about how it was read; everything typed is checked before any file.
+    """Return the spec and notes for the user; everything typed is checked before any model.
 
-    Models that lie elsewhere are fetched by `fetch` once nothing else can be wrong.
+    Remote models are fetched by `fetch` once nothing else can be wrong.
     """
-    notes: list[str] = []
-    engines = _names(request.engines, "-e", (), (engine.DEFAULT,), notes)
-    scenarios = _scenarios(request.scenarios, notes)
-    usable = topology.usable_cores
-    cores_axis = Axis("-ncores", 1, usable, "physical cores usable here", min(topology.node_cores, usable))
-    cores = _integers(request.cores, cores_axis, (topology.default_cores,), notes)
-    batches = _integers(request.batches, Axis("-b", *ranges.BATCH, has_max=False), (), notes)
-    lengths = _integers(request.sequence_lengths, Axis("-seq_len", 1, None), (), notes)
-    dims = _dims(request.dims, notes)
-    effort = to_effort(request)
-    inputs = _inputs(request)
-    models = _models(request.models, notes, fetch)
-    spec = BenchmarkSpec(
-        models=models, engines=engines, scenarios=scenarios, cores=cores, batches=batches, dims=dims,
-        sequence_lengths=lengths, streams=_streams(request, scenarios, notes), stream_kind=request.stream_kind,
-        pin=request.pin, precision=request.precision, io=request.io, effort=effort, inputs=inputs,
-        limits=Limits(request.max_time_s, request.timeout_scale, request.memory_bytes), check=not request.no_check,
-        keep_raw=request.keep_raw,
-    )  # fmt: skip
-    return spec, tuple(notes)
+    context = Context(topology, resolve_inputs, [])
+    values: dict[str, Any] = {}
+    settings = in_spec_order(benchmark_setting.settings())
+    for setting in settings:
+        if setting.at == EFFORT:
+            values[setting.name] = to_effort(request)
+        else:
+            flag = setting.flags[0]
+            values[setting.name] = setting.kind.settle(flag, getattr(request, setting.name), context)
+    values["streams"] = _streams(request.streams, values["scenarios"], context.notes)
+    models = _models(request.models, context.notes, fetch)
+    return BenchmarkSpec(models=models, **build_sections(settings, values)), tuple(context.notes)
 
 
 def to_effort(request: BenchmarkRequest) -> Effort:
@@ -91,44 +67,70 @@ def to_effort(request: BenchmarkRequest) -> Effort:
     )  # fmt: skip
 
 
-def _names(
-    text: str | None, flag: str, allowed: tuple[str, ...], default: tuple[str, ...], notes: list[str]
-) -> tuple[str, ...]:
-    if text is None:
-        return default
-    names, said = parse_names(text, flag, allowed)
-    notes += said
-    return names
+def effort_values(effort: Effort) -> dict[str, Any]:
+    """Return the values of the settings that make this effort; the inverse of `to_effort`."""
+    found: dict[str, Any] = {effort.name: True} if effort.name in EFFORTS and effort.name != "default" else {}
+    if effort.target is None:
+        count = effort.max_executions
+        total_s = nearest(effort.timed_s * count, effort.timed_s, lambda seconds: seconds / count)
+        found |= {"executions": count, "time_s": total_s}
+    else:
+        found["target"] = effort.target
+    return found | {"warmup_s": effort.warmup_s}
 
 
-def _scenarios(text: str | None, notes: list[str]) -> tuple[str, ...]:
-    asked = {token.strip().lower() for token in (text or "").split(",")}
-    for later in scenario.names(planned=True):
-        if later in asked:
-            raise not_in_this_version(f"-s {later}")
-    return _names(text, "-s", scenario.names(), scenario.DEFAULT, notes)
+def to_values(spec: BenchmarkSpec) -> dict[str, Any]:
+    """Return the values of a request, by name, that make `spec` again but for its models.
+
+    A setting at its default is left out, unless a changed default would change the result.
+    """
+    settings = benchmark_setting.settings()
+    unknown = spec.options.keys() - {setting.name for setting in settings}
+    if unknown:
+        raise UsageError(f"this version has no setting {show(min(unknown), 40)}", "use the version that measured it")
+    found: dict[str, Any] = {}
+    for setting in in_spec_order(settings):
+        if setting.at == EFFORT:
+            found |= effort_values(spec.effort) if "warmup_s" not in found else {}
+            continue
+        value = setting.kind.recall(setting.stored(spec))
+        if value != setting.default or setting.always_spelled:
+            found[setting.name] = value
+    return found
 
 
-def _integers(text: str | None, axis: Axis, default: tuple[int, ...], notes: list[str]) -> tuple[int, ...]:
-    if text is None:
-        return default
-    values, said = parse_integers(text, axis)
-    notes += said
-    return values
+def recall(spec: BenchmarkSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a stored benchmark with those `given` in their place; UsageError for one out of range."""
+    known, found = benchmark_setting.by_name(), to_values(spec)
+    for name in given:
+        for replaced in known[name].replaces:
+            found.pop(replaced, None)
+    for name, value in found.items():
+        setting = known[name]
+        if not setting.many and name not in given:
+            setting.kind.check(setting.flag, value)
+    if "dims" in given:
+        found["dims"] = _merge(found.get("dims", ()), given["dims"])
+    return {**found, **{name: value for name, value in given.items() if name != "dims"}}
 
 
-def _dims(texts: tuple[str, ...], notes: list[str]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    dims: dict[str, tuple[int, ...]] = {}
-    for text in texts:
-        # Lists hold no '=', names in models may.
-        name, equals, values = text.rpartition("=")
-        if not equals or not name:
-            raise UsageError(f"--dim takes NAME=LIST, not '{show(text, 60)}'", "such as --dim height=224,320")
-        if name in dims:
-            raise UsageError(f"--dim {show(name, 60)} is given twice", "one list holds all its values: NAME=32,64")
-        # Zero is a length that models take: the past of a decoder at its first token.
-        dims[name] = _integers(values, Axis(f"--dim {show(name, 60)}", 0, None), (), notes)
-    return tuple(dims.items())
+def repeat(
+    spec: BenchmarkSpec, sources: Sequence[ModelSource], given: Mapping[str, Any], topology: Topology, name: str
+) -> tuple[BenchmarkRequest, BenchmarkSpec, tuple[str, ...]]:
+    """Return a stored specification with the values `given` put in; `name` unless another one is given."""
+    request = BenchmarkRequest(tuple(source.path for source in sources), **{"name": name, **recall(spec, given)})
+    found, notes = to_spec(request, topology)
+    known = benchmark_setting.by_name()
+    is_other = any(known[one].at == EFFORT for one in given)
+    named = {os.path.abspath(source.path): source for source in sources}
+    models = tuple(named[source.path] for source in found.models)
+    return request, replace(found, models=models, effort=found.effort if is_other else spec.effort), notes
+
+
+def _merge(stored: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
+    """'NAME=LIST' each; a name that is given has its new list only."""
+    names = {text.rpartition("=")[0] for text in given}
+    return (*(text for text in stored if text.rpartition("=")[0] not in names), *given)
 
 
 def _models(
@@ -143,14 +145,9 @@ def _models(
     return tuple(sources.values())
 
 
-def _streams(request: BenchmarkRequest, scenarios: tuple[str, ...], notes: list[str]) -> int | None:
-    if request.streams is None or scenario.any_streams(scenarios):
-        return request.streams
-    if request.streams > 1:
-        notes.append(f"-nstreams {request.streams}: sync has one request at a time, so 1 stream is used")
+def _streams(asked: int | None, scenarios: tuple[str, ...], notes: list[str]) -> int | None:
+    if asked is None or scenario.any_streams(scenarios):
+        return asked
+    if asked > 1:
+        notes.append(f"-nstreams {asked}: sync has one request at a time, so 1 stream is used")
     return None
-
-
-def _inputs(request: BenchmarkRequest) -> InputSettings:
-    file = resolve_inputs(request.inputs_file) if request.inputs_file is not None else None
-    return InputSettings(request.seed, request.distinct, file, request.shapes, request.batch_dim)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tuibench.core import benchmark_setting
 from tuibench.core.cell import Asked, Cell
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.scenario import find
+from tuibench.core.setting import identity_options
 from tuibench.core.spec import BenchmarkSpec
 
 LIMITS_S = {"start": 30.0, "inspect": 30.0, "load": 120.0, "first": 60.0}
@@ -28,11 +30,7 @@ def make_cells(spec: BenchmarkSpec, models: Sequence[ModelSummary], points: Sequ
 def _asked(spec: BenchmarkSpec, sha256: str, point: Point, engine: str, scenario: str, cores: int) -> Asked:
     found = find(scenario)
     streams = found.streams(spec.streams, cores)
-    options = {"seed": str(spec.inputs.seed), "distinct": str(spec.inputs.distinct)}
-    if spec.io is not None:
-        options["io"] = spec.io
-    if spec.stream_kind is not None and found.has_streams:
-        options["stream_kind"] = spec.stream_kind
+    options = identity_options(benchmark_setting.settings(), spec, has_streams=found.has_streams)
     return Asked(
         engine=engine,
         model_sha256=sha256,

@@ -18,7 +18,7 @@ from tuibench.core.collector import pause_collector
 from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.form import NEWEST, PROFILE
 from tuibench.core.profile_spec import KINDS
-from tuibench.core.record import from_plain, to_compact, to_plain
+from tuibench.core.record import from_plain, to_compact, to_plain, written
 from tuibench.core.short_id import short_id
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.envelope import (
@@ -234,7 +234,7 @@ def _head_crc(generation: int, head: bytes) -> str:
 def _shallow(value: Any) -> dict[str, Any]:
     """Encode one level of a dataclass; the JSON encoder recurses itself, ten times faster than a deep copy."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
+        return dict(written(value))
     raise TypeError(f"{type(value).__name__} is no part of a result")
 
 

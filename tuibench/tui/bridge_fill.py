@@ -100,7 +100,7 @@ def read_values(plain: Mapping[str, Any]) -> FormValues | None:
         value = plain.get(one.name, one.default)
         if one.name == "engines":
             value = tuple(map(str, value)) if isinstance(value, (list, tuple)) else one.default
-        elif one.name == "dims":
+        elif one.name in ("dims", "more"):
             pairs = value if isinstance(value, (list, tuple)) else ()
             pairs = [pair for pair in pairs if isinstance(pair, (list, tuple)) and len(pair) == 2]
             value = tuple((str(name), str(text)) for name, text in pairs)

@@ -7,31 +7,24 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from tuibench.core import engine, scenario
+from tuibench.core import benchmark_setting
 from tuibench.core.errors import TuibenchError, UsageError
 from tuibench.core.remote import is_remote
+from tuibench.core.setting import EFFORT, Setting
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, ModelSource
 from tuibench.core.text import show
+from tuibench.core.value import Context, Topology
+from tuibench.core.value_list import NameList
 from tuibench.report.command import token_of
-from tuibench.request.flag import FLAGS
 from tuibench.request.flag_reader import FlagReader
-from tuibench.request.model_token import resolve_model
-from tuibench.request.recall import recall
+from tuibench.request.model_token import resolve_inputs, resolve_model
 from tuibench.request.request import BenchmarkRequest
-from tuibench.request.translation import Topology, to_effort, to_spec
+from tuibench.request.translation import recall, to_effort, to_spec
 from tuibench.tui.desk import FormValues
 
-_FLAGS = {flag.field: flag for flag in FLAGS}
-_AXES = ("engines", "scenarios", "cores", "batches")
-_TEXTS = ("scenarios", "cores", "batches", "streams", "pin", "precision", "warmup_s", "name", "note")
-_EXTRA = (
-    *("sequence_lengths", "batch_dim", "stream_kind", "io", "shapes", "inputs_file", "distinct", "seed", "no_check"),
-    *("executions", "max_time_s", "timeout_scale", "memory_bytes", "keep_raw", "wait_s", "no_wait", "share_host"),
-)
-"""Of a BenchmarkRequest: what the form takes only as flags."""
-_DEFAULTS = {one.name: one.default for one in fields(BenchmarkRequest)}
-_UNSAID = {"engines": engine.DEFAULT, "scenarios": ",".join(scenario.DEFAULT), "pin": "core", "precision": "f32"}
-"""What a command need not say."""
+_SPECIAL = frozenset({"engines", "dims", "quick", "precise", "target", "time_s", "compare_to"})
+"""Settings whose fields need more than the text of one setting."""
+_FIELDS = frozenset(one.name for one in fields(FormValues))
 EFFORT_NAMES = (*EFFORTS, "fixed")
 MOST_MODELS = 2
 
@@ -40,52 +33,46 @@ MOST_MODELS = 2
 class Reading:
     """What was understood of a form, and what was not."""
 
+    context: Context
     fields: dict[str, Any] = field(default_factory=dict)
-    """Of a BenchmarkRequest, but for its models."""
+    """Values of settings by name."""
     errors: dict[str, str] = field(default_factory=dict)
     """By the field of FormValues; dims as `dim:NAME`."""
     words: list[str] = field(default_factory=list)
     """The flags that say the same."""
 
-    def take(self, name: str, given: str, *, place: str = "") -> None:
-        """Read the text of a request's field as its flag would be; '' is its default."""
+    def take(self, name: str, given: str) -> None:
+        """Read the text of a setting as its flag would be; '' is its default."""
         text = given.strip()
         if not text:
             return
-        flag = _FLAGS[name]
+        setting = benchmark_setting.by_name()[name]
+        flag = setting.flags[0]
         try:
-            self.fields[name] = flag.read(flag.names[0], text)
+            self.fields[name] = text if setting.many else setting.kind(flag, text)
+            setting.kind.settle(flag, self.fields[name], self.context)
         except UsageError as error:
-            self.errors[place or name] = told(error, flag.names)
-        if _UNSAID.get(name) != text:
-            # What looks like a flag must be tied to the one that it belongs to.
-            self.words += [f"{flag.names[-1]}={text}"] if text.startswith("-") else [flag.names[0], text]
-
-    def require(self, place: str, topology: Topology, flag: str, **given: Any) -> None:
-        """Have one axis read by itself, so that what is wrong with it stands beside it."""
-        try:
-            to_spec(BenchmarkRequest(models=(), **given), topology)
-        except UsageError as error:
-            self.errors.setdefault(place, told(error, (flag,)))
+            self.errors[name] = told(error, setting.flags)
+        if text != _default_text(setting):
+            # A text that looks like a flag is joined to its own.
+            self.words += [f"{setting.flags[-1]}={text}"] if text.startswith("-") else [flag, text]
 
 
 def read_form(values: FormValues, topology: Topology) -> Reading:
     """Every field by itself, so that all that is wrong can be said at once; models are only looked for."""
-    reading = Reading()
+    reading = Reading(Context(topology, resolve_inputs, []))
     _find_model(reading, "model", values.model)
     if values.against.strip():
         _find_model(reading, "against", values.against)
     reading.take("engines", ",".join(values.engines))
     if not values.engines:
         reading.errors["engines"] = "choose at least one"
-    for name in _TEXTS:
-        reading.take(name, getattr(values, name))
-    for name in _AXES:
-        if name in reading.fields:
-            reading.require(name, topology, _FLAGS[name].names[0], **{name: reading.fields[name]})
-    _take_dims(reading, values, topology)
+    further = dict(values.more)
+    for name in _own_fields():
+        reading.take(name, getattr(values, name) if name in _FIELDS else further.get(name, ""))
+    _take_dims(reading, values)
     _take_effort(reading, values)
-    _take_flags(reading, values.flags, topology)
+    _take_flags(reading, values.flags)
     return reading
 
 
@@ -103,7 +90,7 @@ def to_command(values: FormValues, reading: Reading) -> str:
     """The shell command that does the same, without what is the default anyway."""
     models = models_of(values)
     partner = values.compare_to.strip()
-    flags = [*reading.words, *([_FLAGS["compare_to"].names[0], partner] if partner else [])]
+    flags = [*reading.words, *(["--compare-to", partner] if partner else [])]
     guard = ["--"] if any(token.startswith("-") for token in models) else []
     words = [*flags, *guard, *models] if guard else [*models, *flags]
     return shlex.join(["tuibench", "benchmark", *words])
@@ -124,47 +111,53 @@ def values_of(spec: BenchmarkSpec, models: Iterable[ModelSource], name: str = ""
         what = f"it measured {len(sources)} models, and the form has room for two"
         raise UsageError(what, "a re-run without changes, or the shell, measures all of them")
     found = recall(spec, {})
+    known = benchmark_setting.by_name()
     fixed = spec.effort.target is None
     base = EFFORTS["default"] if fixed else EFFORTS.get(spec.effort.name, EFFORTS["default"])
     if fixed and found.get("executions") == base.min_executions:
         found.pop("executions")
-    target = "" if fixed or spec.effort.target == base.target else f"{100 * (spec.effort.target or 0):.6g}"
+    target = "" if fixed or spec.effort.target == base.target else known["target"].kind.spell(spec.effort.target)
+    warmup = "" if spec.effort.warmup_s == base.warmup_s else known["warmup_s"].kind.spell(spec.effort.warmup_s)
+    own = {each: _text(known[each], found.get(each)) for each in _own_fields() if known[each].at not in ("", EFFORT)}
     return FormValues(
         model=token_of(sources[0]) if sources else "",
         engines=spec.engines,
-        scenarios=",".join(spec.scenarios),
-        cores=",".join(map(str, spec.cores)),
-        batches=",".join(map(str, spec.batches)),
         dims=tuple((dim, ",".join(map(str, sizes))) for dim, sizes in spec.dims),
-        streams="" if spec.streams is None else str(spec.streams),
-        pin=spec.pin,
-        precision=spec.precision,
         effort="fixed" if fixed else base.name,
-        time_s=f"{found['time_s']:.12g}" if fixed else "10",
-        warmup_s="" if spec.effort.warmup_s == base.warmup_s else f"{spec.effort.warmup_s:.12g}",
+        time_s=known["time_s"].kind.spell(found["time_s"]) if fixed else "10",
+        warmup_s=warmup,
         target=target,
         against=token_of(sources[1]) if len(sources) == MOST_MODELS else "",
         name=name,
         flags=shlex.join(_flag_words(found)),
+        more=tuple((each, text) for each, text in own.items() if each not in _FIELDS and text),
+        **{each: text for each, text in own.items() if each in _FIELDS},
     )
 
 
+def _own_fields() -> list[str]:
+    """Return the settings that have a field of one text each."""
+    return [one.name for one in benchmark_setting.settings() if one.place and one.name not in _SPECIAL]
+
+
+def _text(setting: Setting, value: Any) -> str:
+    return "" if value is None else value if setting.many else setting.kind.spell(value)
+
+
+def _default_text(setting: Setting) -> str:
+    kind = setting.kind
+    return ",".join(kind.default) if isinstance(kind, NameList) else _text(setting, setting.default)
+
+
 def _flag_words(found: Mapping[str, Any]) -> list[str]:
-    """What the form has no field for, as it would be typed."""
+    """Return what the form has no field for, as it would be typed."""
     words = []
-    for name in _EXTRA:
-        value = found.get(name, _DEFAULTS.get(name))
-        if value == _DEFAULTS.get(name):
-            continue
-        flag = _FLAGS[name].names[-1]
-        words.append(flag if value is True else f"{flag}={_typed(value)}")
+    for setting in benchmark_setting.settings():
+        value = found.get(setting.name, setting.default)
+        if setting.is_further and value != setting.default:
+            flag = setting.flags[-1]
+            words.append(flag if setting.kind.is_switch else f"{flag}={setting.kind.spell(value)}")
     return words
-
-
-def _typed(value: object) -> str:
-    if isinstance(value, tuple):
-        return ",".join(f"[{','.join(map(str, shape))}]" for shape in value)
-    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def _find_model(reading: Reading, place: str, token: str) -> None:
@@ -179,12 +172,15 @@ def _find_model(reading: Reading, place: str, token: str) -> None:
         reading.errors[place] = told(error)
 
 
-def _take_dims(reading: Reading, values: FormValues, topology: Topology) -> None:
+def _take_dims(reading: Reading, values: FormValues) -> None:
+    setting = benchmark_setting.by_name()["dims"]
     given = [(name, text.strip()) for name, text in values.dims if text.strip()]
     for name, text in given:
-        flag = f"--dim {show(name, 60)}"
-        reading.require(f"dim:{name}", topology, flag, dims=(f"{name}={text}",))
-        reading.words.append(f"--dim={name}={text}")
+        try:
+            setting.kind.settle(setting.flag, (f"{name}={text}",), reading.context)
+        except UsageError as error:
+            reading.errors[f"dim:{name}"] = told(error, (f"{setting.flag} {show(name, 60)}",))
+        reading.words.append(f"{setting.flag}={name}={text}")
     reading.fields["dims"] = tuple(f"{name}={text}" for name, text in given)
 
 
@@ -202,18 +198,19 @@ def _take_effort(reading: Reading, values: FormValues) -> None:
             reading.words.append(f"--{values.effort}")
 
 
-def _take_flags(reading: Reading, text: str, topology: Topology) -> None:
-    """Further flags; what the form has a field for is not said twice."""
+def _take_flags(reading: Reading, text: str) -> None:
+    """Further flags; those of settings with a field are refused."""
+    known = benchmark_setting.by_name()
     try:
         split = shlex.split(text)
-        words, found = FlagReader(FLAGS).split(split)
+        words, found = FlagReader(known.values()).split(split)
     except ValueError as error:
         reading.errors["flags"] = f"cannot be read: {error}".lower()
         return
     except UsageError as error:
         reading.errors["flags"] = told(error)
         return
-    strange = [_FLAGS[name].names[0] for name in found if name not in _EXTRA]
+    strange = [known[name].flags[0] for name in found if not known[name].is_further]
     if words or strange:
         what = f"{strange[0]} is not for here" if strange else f"{show(words[0], 40)} is no flag"
         reading.errors["flags"] = f"{what}; such as --seed 1 or --inputs FILE.npz"
@@ -221,7 +218,7 @@ def _take_flags(reading: Reading, text: str, topology: Topology) -> None:
     reading.fields |= found
     reading.words += split
     try:
-        to_effort(BenchmarkRequest(models=(), **reading.fields))
+        to_effort(BenchmarkRequest((), **reading.fields))
+        to_spec(BenchmarkRequest((), **found), reading.context.topology)
     except UsageError as error:
         reading.errors["flags"] = told(error)
-    reading.require("flags", topology, "", **found)

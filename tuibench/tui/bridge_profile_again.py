@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import ModelError, TuibenchError
@@ -62,7 +62,7 @@ def recall(stored: StoredBenchmark, starter: Starter, *, fetch: bool = False) ->
     except TuibenchError as problem:
         lost = problem
     reference = refer(source.asked, result.models[0]) if result.models else None
-    typed = replace(profile_values(result.spec), model=token_of(source))
+    typed = profile_values(result.spec).changed(model=token_of(source))
     summary = result.models[0] if result.models else None
     return Before(typed, source, sha256, reference, summary, lost, note)
 

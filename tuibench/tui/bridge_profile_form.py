@@ -179,8 +179,7 @@ class ProfileStarter:
 
     @staticmethod
     def _typed(base: Typed, values: ProfileValues, kind: str, model: str) -> Typed:
-        both = replace(
-            base,
+        both = base.changed(
             model=model,
             kind=kind,
             engine=values.engine,
@@ -191,9 +190,9 @@ class ProfileStarter:
         )
         if kind == PERFORMANCE:
             what_if = INT8 if values.what_if else ""
-            return replace(both, what_if=what_if, runs=values.runs, processes=values.processes)
+            return both.changed(what_if=what_if, runs=values.runs, processes=values.processes)
         levels = values.levels if values.levels != LEVELS else ()
-        return replace(both, inputs_file=values.data, samples=values.samples, levels=levels, budget=values.budget)
+        return both.changed(inputs_file=values.data, samples=values.samples, levels=levels, budget=values.budget)
 
     def _project(self, project: str) -> Project | None:
         return self._project_of(project) if project else None

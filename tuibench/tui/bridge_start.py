@@ -19,8 +19,8 @@ from tuibench.core.text import show
 from tuibench.core.units import size
 from tuibench.core.width import fit_middle
 from tuibench.request.model_token import resolve_model
-from tuibench.request.recall import repeat
-from tuibench.request.translation import to_spec
+from tuibench.request.request import BenchmarkRequest
+from tuibench.request.translation import repeat, to_spec
 from tuibench.tui.bridge_fill import Filler
 from tuibench.tui.bridge_form import Reading, models_of, read_form, to_command, to_request, told
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
@@ -90,7 +90,7 @@ class Starter:
         self._check_names(values, reading)
         self._check_second(values, reading)
         if not reading.errors:
-            request = replace(to_request(values, reading), models=())
+            request = BenchmarkRequest((), **reading.fields)
             spec, notes = to_spec(request, topology)
             spec = replace(spec, models=tuple(ModelSource(token, token) for token in models_of(values)))
             found = _forecast(reading, spec, summary)

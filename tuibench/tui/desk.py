@@ -107,6 +107,8 @@ class FormValues:
     note: str = ""
     flags: str = ""
     """What the form has no field for, as flags of `tuibench benchmark`: kept from what is measured again."""
+    more: tuple[tuple[str, str], ...] = ()
+    """Texts of the settings that have a place in the form and no attribute here, by name; empty ones are left out."""
 
 
 @dataclass(frozen=True, slots=True)

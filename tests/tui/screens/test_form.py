@@ -10,7 +10,9 @@ from tests.tui.pilot import look, open_app, press, send_key, settle, type_text, 
 from tests.tui.rest import all_handled, until
 from tests.tui.screens.form_desk import MODEL, RUN, VALUES, FormDesk, running
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
+from tuibench.core import benchmark_setting
 from tuibench.core.errors import UsageError
+from tuibench.core.setting import Group, Place, Setting
 from tuibench.tui.desk import FormValues
 from tuibench.tui.terminal import Display
 
@@ -245,7 +247,7 @@ async def test_all_fields_are_reached_by_enter_and_all_are_left_by_up() -> None:
             await press(pilot, "enter")
             reached.append(focused(app))
         names = {one.name for one in fields(FormValues)} | {"dim:seq"}
-        assert set(reached) == names - {"dims", "time_s"} | {"RUN"}
+        assert set(reached) == names - {"dims", "more", "time_s"} | {"RUN"}
         await press(pilot, "up")
         assert focused(app) == reached[-2]
 
@@ -269,6 +271,18 @@ async def test_a_form_that_is_wrong_has_no_command_to_copy() -> None:
         await press(pilot, "y")
         assert desk.copied == []
         assert "no command for it" in frame(app)
+
+
+async def test_a_declared_setting_with_a_place_has_a_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = Setting("prefault", "--prefault N", "pages touched", "0", at="options.prefault", place=Place("Prefault"))
+    monkeypatch.setattr(benchmark_setting, "GROUPS", (*benchmark_setting.GROUPS, Group("More", (setting,))))
+    desk = FormDesk()
+    async with open_form(desk, project="p1") as (app, pilot):
+        form_of(app).column.go_to("prefault")
+        await type_text(pilot, "3")
+        await press(pilot, "ctrl+r")
+        (started,) = [values for values, *_ in desk.started]
+        assert started == replace(VALUES, more=(("prefault", "3"),))
 
 
 async def test_escape_leaves_a_form_that_nobody_has_typed_into() -> None:

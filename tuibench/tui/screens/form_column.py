@@ -11,7 +11,7 @@ from textual.widget import Widget
 
 from tuibench.tui.desk import FormValues
 from tuibench.tui.glyph import glyphs_of
-from tuibench.tui.screens.form_plan import FieldSpec, RowPlan, TextSpec, effort_hint
+from tuibench.tui.screens.form_plan import FieldSpec, RowPlan, TextSpec, effort_hint, further_settings
 from tuibench.tui.widgets.choice_field import Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.field import LABEL, Field
 from tuibench.tui.widgets.field_column import FieldColumn, FieldPair
@@ -53,6 +53,9 @@ class LineMany(_OneLine, ManyField, can_focus=True):
     """A choice of any number."""
 
 
+_KNOWN = frozenset(one.name for one in fields(FormValues))
+
+
 class FormColumn(FieldColumn):
     """All fields of the form."""
 
@@ -75,6 +78,7 @@ class FormColumn(FieldColumn):
         self._rows: tuple[RowPlan, ...] = ()
         self._wanted = ""
         self._seen: dict[str, Any] = {}
+        self._further = {one.name for one in further_settings()}
 
     def fill(self, rows: Sequence[RowPlan], values: FormValues) -> None:
         """Make all fields; Filled is sent once they are mounted."""
@@ -147,7 +151,7 @@ class FormColumn(FieldColumn):
     def _value(self, name: str) -> Any:
         if name.startswith(DIM):
             return dict(self._given.dims).get(name.removeprefix(DIM), "")
-        return getattr(self._given, name)
+        return getattr(self._given, name) if name in _KNOWN else dict(self._given.more).get(name, "")
 
     # Values
 
@@ -155,13 +159,13 @@ class FormColumn(FieldColumn):
         """Return the typed values; values without a field are unchanged."""
         answers = {key: field.answer for key, field in self.fields.items()}
         dims = tuple((name, str(answers.get(DIM + name, text))) for name, text in self._given.dims)
-        known = {one.name for one in fields(FormValues)}
+        more = tuple((name, str(text)) for name, text in answers.items() if text and name in self._further)
         plain: dict[str, Any] = {
             name: ",".join(answer) if isinstance(answer, tuple) and name != "engines" else answer
             for name, answer in answers.items()
-            if name in known
+            if name in _KNOWN
         }
-        return replace(self._given, dims=dims, **plain)
+        return replace(self._given, dims=dims, more=more, **plain)
 
     def label_of(self, name: str) -> str:
         """Return the label of a field."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
+from tuibench.core import benchmark_setting
 from tuibench.core.scenario import DEFAULT
+from tuibench.core.setting import Place, Setting
 from tuibench.core.spec import EFFORTS
+from tuibench.core.value import OneOf
 from tuibench.tui.desk import FormValues, Machine
 
 PRECISIONS = ("f32", "bf16", "f16", "engine-default")
-PINS = ("core", "none")
 EFFORT_WORDS = {"default": "default", "quick": "quick", "precise": "precise", "fixed": "fixed"}
 
 
@@ -50,30 +52,46 @@ RowPlan = tuple[FieldSpec, ...]
 
 def plan_rows(values: FormValues, machine: Machine | None, plus_minus: str) -> tuple[RowPlan, ...]:
     """The rows from top to bottom: what is measured, how, what with, and what it is called."""
-    list_hint = "1,2,4  1-8  pow2:64"
+    cores = replace(_placed("cores"), empty=_cores(machine), hint=_cores_hint(machine))
+    target = _placed("target")
     return (
         (TextSpec("model", "Model", 40, hint="a path, or sample"),),
-        (_engines(values, machine),),
-        (ChoiceSpec("scenarios", "Scenarios", _same(DEFAULT), many=True),),
-        (TextSpec("cores", "Cores", 24, _cores(machine), _cores_hint(machine)),),
-        (TextSpec("batches", "Batches", 24, "1, or the model's", list_hint),),
-        *((TextSpec(f"dim:{name}", name, 24, "chosen, and said", list_hint),) for name, _ in values.dims),
-        (
-            TextSpec("streams", "Streams", 10, "per core"),
-            ChoiceSpec("pin", "Pinning", _same(_with(PINS, values.pin)), beside=29),
-        ),
-        (ChoiceSpec("precision", "Precision", _same(_precisions(values, machine))),),
+        (_engines(values, machine, _placed("engines").label),),
+        (_choice("scenarios", DEFAULT, many=True),),
+        (cores,),
+        (_placed("batches"),),
+        *((replace(_placed("dims"), name=f"dim:{name}", label=name),) for name, _ in values.dims),
+        (_placed("streams"), _choice("pin", _with(_pins(), values.pin))),
+        (_choice("precision", _precisions(values, machine)),),
         (ChoiceSpec("effort", "Effort", tuple(EFFORT_WORDS.items())),),
-        (
-            TextSpec("target", f"Target {plus_minus}%", 10, "as above"),
-            TextSpec("time_s", "Time in s", 10, "needed", "per cell"),
-            TextSpec("warmup_s", "Warm-up s", 10, "as above", "at most", beside=40),
-        ),
-        (TextSpec("compare_to", "Compare to", 24, "nothing", "a stored benchmark, such as m9q"),),
+        (replace(target, label=f"{target.label} {plus_minus}%"), _placed("time_s"), _placed("warmup_s")),
+        *((_placed(setting.name),) for setting in further_settings()),
+        (_placed("compare_to"),),
         (TextSpec("against", "Against", 24, "nothing", "a second model, interleaved"),),
-        (TextSpec("name", "Name", 14, "none"), TextSpec("note", "Note", 0, "none", beside=30)),
+        (_placed("name"), _placed("note")),
         (TextSpec("flags", "More flags", 24, "none", "such as --seed 1"),),
     )
+
+
+def further_settings() -> list[Setting]:
+    """Return the settings with a place and no attribute of FormValues: one row each, in the order of the table."""
+    known = {one.name for one in fields(FormValues)} | {"quick", "precise"}  # these two are the field `effort`
+    return [one for one in benchmark_setting.settings() if one.place and one.name not in known]
+
+
+def _placed(name: str) -> TextSpec:
+    place = benchmark_setting.by_name()[name].place or Place("")
+    return TextSpec(name, place.label, place.width, place.empty, place.hint, place.beside)
+
+
+def _choice(name: str, choices: tuple[str, ...], *, many: bool = False) -> ChoiceSpec:
+    place = benchmark_setting.by_name()[name].place or Place("")
+    return ChoiceSpec(name, place.label, _same(choices), many=many, beside=place.beside)
+
+
+def _pins() -> tuple[str, ...]:
+    kind = benchmark_setting.by_name()["pin"].kind
+    return kind.names if isinstance(kind, OneOf) else ()
 
 
 def effort_hint(effort: str, plus_minus: str) -> str:
@@ -92,7 +110,7 @@ def _cores_hint(machine: Machine | None) -> str:
     return f"of {machine.usable_cores} usable: 1,2,max  1-8  pow2" if machine else ""
 
 
-def _engines(values: FormValues, machine: Machine | None) -> ChoiceSpec:
+def _engines(values: FormValues, machine: Machine | None, label: str) -> ChoiceSpec:
     known = machine.engines if machine else ()
     missing = [name for name in values.engines if name not in {engine.name for engine in known}]
     choices = [(one.name, f"{one.name} {one.version}".strip()) for one in known] + [(name, name) for name in missing]
@@ -102,7 +120,7 @@ def _engines(values: FormValues, machine: Machine | None) -> ChoiceSpec:
         for one in known
         if not one.available and one.name not in values.engines
     }
-    return ChoiceSpec("engines", "Engines", tuple(choices), many=True, refusals=refusals)
+    return ChoiceSpec("engines", label, tuple(choices), many=True, refusals=refusals)
 
 
 def _precisions(values: FormValues, machine: Machine | None) -> tuple[str, ...]:

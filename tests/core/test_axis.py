@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tuibench.core.axis import MOST_VALUES, Axis, parse_integers, parse_names
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
-from tuibench.request.axis import MOST_VALUES, Axis, parse_integers, parse_names
 
 CORES = Axis("-ncores", 1, 12, "physical cores usable here", node=6)
 LENGTHS = Axis("-seq_len", 1, None)

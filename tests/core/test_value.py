@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from tuibench.core import value
 from tuibench.core.errors import UsageError
-from tuibench.request import value
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,15 @@ def test_wrong_shapes_are_refused_with_an_example(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "count"),
-    [("8GB", 8_000_000_000), ("512MiB", 512 * 2**20), ("1.5g", 1_500_000_000), ("2000000", 2_000_000), ("2 Gi", 2**31)],
+    [
+        ("8GB", 8_000_000_000),
+        ("512MiB", 512 * 2**20),
+        ("1.5g", 1_500_000_000),
+        ("2000000", 2_000_000),
+        ("2 Gi", 2**31),
+        (str(2**60), 2**60),
+        (str(10**18), 10**18),
+    ],
 )
 def test_sizes_are_read(text: str, count: int) -> None:
     assert value.size("--memory-limit", text) == count
@@ -52,8 +60,8 @@ def test_percent_takes_the_sign_and_becomes_a_fraction() -> None:
 @pytest.mark.parametrize("text", ["inf", "nan", "-1", "1_0", "", "１", "0", "1e9", "ten"])
 def test_wrong_seconds_name_the_range(text: str) -> None:
     with pytest.raises(UsageError, match=r"-t takes seconds from 0\.001 to 86400"):
-        value.decimal(0.001, 86_400, "seconds")("-t", text)
+        value.Decimal(0.001, 86_400, "seconds")("-t", text)
 
 
 def test_seconds_take_fractions() -> None:
-    assert value.decimal(0.001, 86_400, "seconds")("-t", ".5") == 0.5
+    assert value.Decimal(0.001, 86_400, "seconds")("-t", ".5") == 0.5

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from tests.request.test_repeat import Machine
+from tuibench.cli.arguments import parse
+from tuibench.core.model import ModelSummary, Point, Reference
+from tuibench.request.request import BenchmarkRequest
+from tuibench.request.translation import to_spec
+from tuibench.runs.plan import make_cells
+
+MODEL = ModelSummary("m.onnx", "a" * 64, 1, 0, (), ())
+NOTHING = Reference(None, None, None)
+POINTS = (
+    Point("p0", 0, 1, 1, {}, {}, (), None, 8, NOTHING),
+    Point("p1", 0, 4, 4, {"seq": 128}, {}, (), None, 8, NOTHING),
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "keys"),
+    [
+        ("", ["749700fc5271", "3e875fa34c75", "153b9e6843fd", "5fe5b7a2a047"]),
+        ("-s sync -ncores 1 --seed 7 --distinct-inputs 1", ["8fa9bd03b68b", "c23c1674b43a"]),
+        (
+            "-e openvino --io call --stream-kind threads -nstreams 3",
+            ["95828121b3af", "9c05a99e9a8f", "ade0c7e59780", "6a796c506fc4"],
+        ),
+        (
+            "-pin none --precision bf16 -e fake --quick --no-check",
+            ["59e820c37ede", "7d9262e6c0c7", "b15b8409711d", "15dbbfcb9719"],
+        ),
+    ],
+)
+def test_keys_of_cells_are_those_of_stored_results(line: str, keys: list[str]) -> None:
+    request = parse(["benchmark", "sample:tiny", *shlex.split(line)])
+    assert isinstance(request, BenchmarkRequest)
+    spec, _ = to_spec(request, Machine())
+    assert [cell.key for cell in make_cells(spec, [MODEL], POINTS)] == keys

@@ -1,0 +1,275 @@
+"""Kinds of settings: each reads its text with the allowed range in the message, and spells a value as text again."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tuibench.core import ranges
+from tuibench.core.errors import UsageError
+from tuibench.core.text import LONGEST_NAME, show
+
+Reader = Callable[[str, str], Any]
+"""(flag as typed, text) to value; raises UsageError."""
+
+_SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+_SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?) ?([kmgt]i?)?b?", re.ASCII)
+_SHAPE = re.compile(r"\[([0-9, ]*)\]", re.ASCII)
+_NUMBER = re.compile(r"([0-9]{1,15}(\.[0-9]{0,25})?|\.[0-9]{1,25})(e[+-]?[0-9]{1,3})?", re.ASCII)
+
+
+class Topology(Protocol):
+    """The facts about the machine that `max` and `node` stand for."""
+
+    @property
+    def default_cores(self) -> int:
+        """Cores used by default: no more than a quota leaves whole."""
+
+    @property
+    def usable_cores(self) -> int:
+        """Physical cores that affinity and quota leave to this process."""
+
+    @property
+    def node_cores(self) -> int:
+        """Usable cores of one NUMA node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Facts outside the request that values depend on, and the notes for the user."""
+
+    topology: Topology
+    find_file: Callable[[str], str]
+    """Return the absolute path of a file of inputs; raise UsageError where there is none."""
+    notes: list[str]
+
+
+class Kind:
+    """A kind of value; a request may hold another form of it than the specification."""
+
+    is_free = False
+    """Any text is allowed, so that it may begin with a dash."""
+    is_switch = False
+
+    def __call__(self, flag: str, given: str) -> Any:
+        """Return the value of a text; raise UsageError where it is not allowed."""
+        return self._read(flag, given)
+
+    def _read(self, flag: str, given: str) -> Any:
+        if not given:
+            raise UsageError(f"{flag} needs a value")
+        return given
+
+    def spell(self, value: Any) -> str:
+        """Return the text that reads back to `value`."""
+        return plain(value) if isinstance(value, float) else str(value)
+
+    def check(self, flag: str, value: Any) -> None:
+        """Raise UsageError for a value out of the range."""
+        self(flag, self.spell(value))
+
+    def settle(self, flag: str, value: Any, context: Context) -> Any:
+        """Return the value that the specification holds for that of a request."""
+        return value
+
+    def recall(self, value: Any) -> Any:
+        """Return the value of a request for that of a specification."""
+        return value
+
+
+class Text(Kind):
+    """Any text but the empty one."""
+
+    is_free = True
+
+
+class FilePath(Text):
+    """A file of inputs, found when the request is settled."""
+
+    def settle(self, flag: str, value: Any, context: Context) -> Any:
+        """See Kind."""
+        return None if value is None else context.find_file(value)
+
+
+class Label(Kind):
+    """A name for lists: one line of visible characters, at most 200 of them."""
+
+    is_free = True
+
+    def _read(self, flag: str, given: str) -> str:
+        if not given.strip():
+            raise UsageError(f"{flag} needs a value")
+        if len(given) > LONGEST_NAME or show(given, LONGEST_NAME) != given:
+            what = f"one line of at most {LONGEST_NAME} visible characters, not '{show(given, 40)}'"
+            raise UsageError(f"{flag} takes {what}")
+        return given
+
+
+@dataclass(frozen=True)
+class Switch(Kind):
+    """A flag without a value; the specification holds `given` where it is given, else `absent`."""
+
+    given: bool | str = True
+    absent: bool | str = False
+    is_switch = True
+
+    def settle(self, flag: str, value: Any, context: Context) -> Any:
+        """See Kind."""
+        return self.given if value else self.absent
+
+    def check(self, flag: str, value: Any) -> None:
+        """Allow both values."""
+
+    def recall(self, value: Any) -> Any:
+        """See Kind."""
+        return value == self.given
+
+
+@dataclass(frozen=True)
+class Whole(Kind):
+    """Whole numbers from `low` to `high`."""
+
+    low: int
+    high: int
+
+    def _read(self, flag: str, given: str) -> int:
+        is_plain = given.isascii() and given.isdigit() and len(given) <= 20
+        if not is_plain or not self.low <= int(given) <= self.high:
+            raise UsageError(f"{flag} takes a whole number from {self.low} to {self.high}, not '{show(given, 40)}'")
+        return int(given)
+
+
+class Streams(Whole):
+    """A number of streams; `auto` is planned."""
+
+    def _read(self, flag: str, given: str) -> int:
+        if given.lower() == "auto":
+            raise not_in_this_version(f"{flag} auto")
+        return super()._read(flag, given)
+
+
+@dataclass(frozen=True)
+class Decimal(Kind):
+    """Numbers from `low` to `high`; `unit` names them in the message."""
+
+    low: float
+    high: float
+    unit: str
+
+    def _read(self, flag: str, given: str) -> float:
+        value = _float(given)
+        if not self.low <= value <= self.high:
+            raise UsageError(f"{flag} takes {self.unit} from {self.low:g} to {self.high:g}, not '{show(given, 40)}'")
+        return value
+
+
+class Percent(Kind):
+    """A percentage, with or without its sign, as a fraction."""
+
+    def _read(self, flag: str, given: str) -> float:
+        value = _float(given.rstrip("%").rstrip()) / 100
+        if not ranges.holds(ranges.TARGET, value):
+            raise UsageError(f"{flag} takes percent from 0.01 to 100, not '{show(given, 40)}'")
+        return value
+
+    def spell(self, value: Any) -> str:
+        """See Kind."""
+        return plain(nearest(value * 100, value, lambda percent: percent / 100))
+
+
+class OneOf(Kind):
+    """One of some names; those in `later` are planned."""
+
+    def __init__(self, *names: str, later: tuple[str, ...] = ()) -> None:
+        self.names = names
+        self._later = later
+
+    def _read(self, flag: str, given: str) -> str:
+        name = given.lower()
+        if name in self._later:
+            raise not_in_this_version(f"{flag} {name}")
+        if name not in self.names:
+            allowed = f"{', '.join(self.names[:-1])} or {self.names[-1]}"
+            raise UsageError(f"{flag} takes {allowed}, not '{show(given, 40)}'")
+        return name
+
+
+class Size(Kind):
+    """A number of bytes such as 8GB, 512MiB or 4000000000."""
+
+    def _read(self, flag: str, given: str) -> int:
+        match = _SIZE.fullmatch(given.strip().lower())
+        count = math.floor(float(match[1]) * _SIZES[match[2] or ""]) if match and not given.isdigit() else 0
+        count = int(given) if given.isascii() and given.isdigit() and len(given) <= 19 else count
+        if not ranges.holds(ranges.MEMORY_BYTES, count):
+            allowed = "a size from 1MiB to 1048576TiB such as 8GB or 512MiB"
+            raise UsageError(f"{flag} takes {allowed}, not '{show(given, 40)}'")
+        return count
+
+
+class Shapes(Kind):
+    """Shapes in the order of the model's inputs, such as [1,3,224,224] or [1,128],[1,128]."""
+
+    def _read(self, flag: str, given: str) -> tuple[tuple[int, ...], ...]:
+        found = _SHAPE.findall(given)
+        # Rebuilding what was understood and comparing it refuses all that lies between the brackets.
+        if not found or "".join(f"[{inner}]," for inner in found).replace(" ", "") != given.replace(" ", "") + ",":
+            raise _bad_shapes(flag, given)
+        result = []
+        for inner in found:
+            parts = [part.strip() for part in inner.split(",")] if inner.strip() else []
+            if not all(part.isdigit() and int(part[:12]) <= ranges.SIZE[1] for part in parts):
+                raise _bad_shapes(flag, given)
+            result.append(tuple(int(part) for part in parts))
+        return tuple(result)
+
+    def spell(self, value: Any) -> str:
+        """See Kind."""
+        return ",".join(f"[{joined(shape)}]" for shape in value)
+
+
+text = Text()
+label = Label()
+percent = Percent()
+size = Size()
+shapes = Shapes()
+
+
+def not_in_this_version(what: str) -> UsageError:
+    """Return the one answer to everything that is planned but not built."""
+    return UsageError(f"{what} is not in this version")
+
+
+def plain(value: float) -> str:
+    """Return the shortest text that reads back to `value`."""
+    return str(int(value)) if value == int(value) and value < 1e15 else repr(value)
+
+
+def nearest(guess: float, wanted: float, read: Callable[[float], float]) -> float:
+    """Return the shortest number near `guess` that `read` turns into `wanted`: dividing and multiplying round."""
+    rounded = (float(f"{guess:.{digits}g}") for digits in range(1, 18))
+    up, down = math.nextafter(guess, math.inf), math.nextafter(guess, 0)
+    for candidate in (*rounded, up, down, math.nextafter(up, math.inf), math.nextafter(down, 0)):
+        if read(candidate) == wanted:
+            return candidate
+    return guess
+
+
+def joined(values: Any) -> str:
+    """Return values separated by commas."""
+    return ",".join(map(str, values))
+
+
+def _bad_shapes(flag: str, given: str) -> UsageError:
+    return UsageError(
+        f"{flag} takes one shape per input such as [1,3,224,224],[1,128], not '{show(given, 60)}'",
+        "quote it, or the shell takes the brackets",
+    )
+
+
+def _float(given: str) -> float:
+    # float() alone would take 'inf', 'nan', '1_000' and digits of other scripts.
+    return float(given) if _NUMBER.fullmatch(given) else math.nan
