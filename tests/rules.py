@@ -69,8 +69,9 @@ ROOMS = {
     "child": Room(ours=ANYTHING, deferred=ANYTHING),
     "trial": Room(ours=ANYTHING, deferred=ANYTHING),
     "fetch": Room(deferred=("huggingface_hub",)),
-    "plots": Room(),
-    "report": Room(ours=("plots", "insight", "request"), third=("rich",)),
+    "plots": Room(ours=("report/verdict",)),
+    "report/verdict": Room(),
+    "report": Room(ours=("report/verdict", "plots", "insight", "request"), third=("rich",)),
     "workbench": Room(
         ours=(
             *("store", "runs", "report", "insight", "stats", "engines/registry"),
@@ -80,7 +81,7 @@ ROOMS = {
         )
     ),
     "request": Room(),
-    "tui": Room(ours=("plots", "report", "insight"), third=("textual", "rich")),
+    "tui": Room(ours=("plots", "report", "report/verdict", "insight"), third=("textual", "rich")),
     # The only ones that talk to the workbench.
     **{f"tui/{name}": Room(ours=(*BRIDGE_ROOMS, "tui", "workbench", "report", "request")) for name in BRIDGES},
     "cli": Room(ours=("workbench", "report", "request", "cli/dashboard"), third=("rich",)),

@@ -20,6 +20,7 @@ from tests.models.factory import encoder, save
 from tuibench.cli import attach
 from tuibench.cli.interruption import Interruption
 from tuibench.core.card import StoredBenchmark
+from tuibench.report.headline import result_headline
 from tuibench.request import repeat
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Runs
@@ -84,7 +85,7 @@ def test_the_settings_are_repeated_and_both_stand_side_by_side(keeper: Shell, fi
     assert (again.card.name, again.card.note, again.card.rerun_of) == ("mine", "", first.row.id)
     assert again.card.project == first.card.project is not None
     head, ratio = (next(i for i, line in enumerate(done.lines) if word in line) for word in (f"old {short}", "Ratio: "))
-    assert head < ratio < len(done.lines) - 1 and done.lines[-1] == again.result.headline
+    assert head < ratio < len(done.lines) - 1 and done.lines[-1] == result_headline(again.result)
     assert f"Re-run of: {short}" in run(keeper, "show", "mine").out, "its name means the newest"
 
 
@@ -148,7 +149,7 @@ def test_a_detached_rerun_is_compared_by_whoever_attaches(keeper: Shell, home: P
     again = newest()
     assert again.card.rerun_of == first.row.id
     assert any(f"old {first.row.id[-4:].lower()}" in line for line in attached.lines) and "Ratio: " in attached.out
-    assert attached.lines[-1] == again.result.headline
+    assert attached.lines[-1] == result_headline(again.result)
     (home / "tuibench" / "data" / "salt").write_text("x")
     noticed = run(keeper, "attach", done.out.strip())
     assert noticed.out == attached.out and noticed.err.count("salt of the store is damaged") == 1

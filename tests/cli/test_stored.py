@@ -196,7 +196,7 @@ def test_what_cannot_be_imported_does_not_keep_the_rest_out(shell: Shell, folder
 def test_names_from_elsewhere_drive_nothing(shell: Shell) -> None:
     result = make_small(1)
     source = replace(result.spec.models[0], asked=f"/m/{HOSTILE}", path=f"/m/{HOSTILE}")
-    result = replace(result, spec=replace(result.spec, models=(source,)), headline=HOSTILE, foreign=HOSTILE)
+    result = replace(result, spec=replace(result.spec, models=(source,)), foreign=HOSTILE)
     Workbench().store.benchmarks.add(result, Card(name=HOSTILE, note=HOSTILE))
     commands = [
         ("list",), ("list", "--json"), ("show", "last"), ("show", "last", "--json"), ("export", "last", "-x", "-"),

@@ -12,6 +12,7 @@ from tuibench.core.errors import UsageError
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
 from tuibench.intake.result import SCHEMA_PATH, read_result
+from tuibench.report.headline import result_headline
 from tuibench.report.json_export import document
 from tuibench.report.summary import summary
 
@@ -53,7 +54,10 @@ def test_a_file_of_1_8_becomes_one_ungraded_cell_with_its_numbers() -> None:
     assert (cell.grade, cell.check, cell.used, cell.executions, cell.samples) == (None, None, None, (), None)
     assert result.spec.models[0].asked.startswith("zoo:bert-base")
     assert result.spec.inputs.shapes == ((1, 128),) * 3
-    assert result.headline == "4.03 ms (sync, 16 cores, batch 1) · deepsparse.benchmark 1.8.0, no grade, no interval"
+    assert (
+        result_headline(result)
+        == "4.03 ms (sync, 16 cores, batch 1) · deepsparse.benchmark 1.8.0, no grade, no interval"
+    )
 
 
 def test_nothing_is_made_up() -> None:
@@ -75,7 +79,7 @@ def test_a_file_of_0_10_has_fewer_keys() -> None:
     assert (asked.scenario, asked.cores, asked.batch, asked.streams) == ("async", 24, 64, 12)
     assert result.cells[0].items == 64
     assert result.spec.models[0].asked == "/home/jo/.cache/sparsezoo/1f9d/model.onnx"
-    assert result.headline.startswith("1821 items/s (async, 24 cores, batch 64, 12 streams) · ")
+    assert result_headline(result).startswith("1821 items/s (async, 24 cores, batch 64, 12 streams) · ")
 
 
 def test_the_other_engine_says_less_and_what_is_missing_stays_missing() -> None:

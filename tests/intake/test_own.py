@@ -114,9 +114,9 @@ def test_files_that_a_result_names_are_forgotten(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "version", "words"),
     [
-        (3, "0.5.0", "has schema 3, written by tuibench 0.5.0; this version reads schemas up to 2"),
-        (0, "0.0.1\x1b[31m", "has schema 0, written by tuibench 0.0.1\\e[31m; this version reads schemas up to 2"),
-        (9, None, "has schema 9, written by another version of tuibench; this version reads schemas up to 2"),
+        (4, "0.5.0", "has schema 4, written by tuibench 0.5.0; this version reads schemas up to 3"),
+        (0, "0.0.1\x1b[31m", "has schema 0, written by tuibench 0.0.1\\e[31m; this version reads schemas up to 3"),
+        (9, None, "has schema 9, written by another version of tuibench; this version reads schemas up to 3"),
         ("1", "0.1.0", "tuibench.schema is missing"),
         (True, "0.1.0", "tuibench.schema is missing"),
     ],
@@ -176,7 +176,7 @@ def _set(*path: Any) -> Callable[[Any], Any]:
         (_set("spec", "inputs", "seed", -1), "spec.inputs.seed is -1; allowed is 0 to 9223372036854775807"),
         (_set("spec", "limits", "memory_bytes", -5), "limits.memory_bytes is -5; allowed is 1048576 to 1152921"),
         (_set("spec", "models", []), "tuibench.spec.models is empty"),
-        (_set("headline", "x" * 100_001), "tuibench.headline is a text of 100001 characters"),
+        (_set("started_utc", "x" * 100_001), "tuibench.started_utc is a text of 100001 characters"),
         (_set("cells", 0, "status", 5), "tuibench.cells[0].status is 5, none of ok"),
         (lambda d: d["tuibench"].pop("spec"), "tuibench.spec is missing"),
         (_set("cells", [None]), "tuibench.cells[0] is null, not an object"),

@@ -15,6 +15,7 @@ import tuibench
 from tests.report import build
 from tuibench.core import cell as cells
 from tuibench.core import model, run, spec
+from tuibench.core.failure import Failure
 from tuibench.core.record import from_plain
 from tuibench.core.run import RunResult
 from tuibench.report.json_export import SCHEMA_FILE, document, dumps
@@ -69,7 +70,7 @@ def test_the_schema_misses_every_key_that_is_left_out(path: tuple[str | int, ...
 
 
 @pytest.mark.parametrize(
-    "kind", [cells.CellResult, cells.Execution, cells.Used, cells.Asked, cells.Failure, cells.Noise, cells.Grade,
+    "kind", [cells.CellResult, cells.Execution, cells.Used, cells.Asked, Failure, cells.Noise, cells.Grade,
              cells.Check, model.ModelSummary, model.Point, model.Port, run.Comparison, spec.BenchmarkSpec, spec.Effort]
 )  # fmt: skip
 def test_the_schema_knows_every_field_of_the_vocabulary(kind: Any) -> None:
@@ -166,7 +167,7 @@ ANY_TEXT = st.text(st.characters() | FOREIGN_BYTES, max_size=20)
 @settings(deadline=None, max_examples=60)
 @given(ANY_TEXT, ANY_TEXT)
 def test_any_text_comes_back_equal(name: str, message: str) -> None:
-    failure = cells.Failure("exception", "load", message)
+    failure = Failure("exception", "load", message)
     result = build.run(build.failed_cell({"dims": {name: 1}}, failure=failure), environment={"host": name})
     loaded = export(result)
     assert loaded["tuibench"]["cells"][0]["asked"]["dims"] == {name: 1}

@@ -2,20 +2,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
-from tests.report.build import HEADLINE, HOSTILE
+from tests.report.build import HEADLINE, HOSTILE, default_run
 from tuibench.core import text, width
 from tuibench.core.card import BenchmarkRow
+from tuibench.core.failure import Failure
+from tuibench.core.headline import Headline, HeadlineNumber, to_facts
+from tuibench.core.result_headline import headline_of
+from tuibench.core.scenario import LATENCY
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
 from tuibench.report.listing import headline_words, hidden_words, listing, rows_json
 from tuibench.report.style import width_of
 
-CANCELLED = "cancelled"
+DEFAULT = headline_of(default_run())
+FACTS = to_facts(DEFAULT)
+SYNC = HeadlineNumber(LATENCY, 4.45, 0.01, scenario="sync", cores=1, batch=1)
+DIED = Headline(failure=Failure("signal", "load", "the worker died", "SIGSEGV"), cells=1)
 NOW = 1_767_323_045.0
 """2026-01-02T03:04:05Z."""
 
@@ -25,7 +32,7 @@ def row(number: int = 0, **changes: Any) -> BenchmarkRow:
         "id": make_ulid(1_767_000_000_000 + number, number.to_bytes(10, "big")), "host": "ab" * 8,
         "started_utc": "2026-01-02T00:00:00Z", "status": "finished", "models": "resnet50.onnx",
         "model_sha256": "cd" * 32, "engines": "onnxruntime", "scenarios": "async,sync", "cores": "1,2",
-        "batches": "1,8", "cells": 4, "measured": 4, "headline": HEADLINE, "grade": "A", "foreign": "",
+        "batches": "1,8", "cells": 4, "measured": 4, "facts": FACTS, "grade": "A", "foreign": "",
     }  # fmt: skip
     return BenchmarkRow(**{**base, **changes})
 
@@ -49,24 +56,23 @@ def test_more_room_shows_more_and_no_limit_everything() -> None:
 
 
 def test_a_run_that_did_not_end_by_itself_says_so_in_front() -> None:
-    assert headline_words(row(status="cancelled", headline=f"{HEADLINE} · cancelled")) == (
+    assert headline_words(row(status="cancelled", facts=to_facts(replace(DEFAULT, status="cancelled")))) == (
         "cancelled · 1.92 ms ±0.7 % · 1011 items/s ±1.4 %"
     )
-    assert headline_words(row(status="damaged", headline="")) == "damaged"
-    assert headline_words(row(headline="died by SIGSEGV in load: the worker died")) == (
-        "died by SIGSEGV in load: the worker died"
-    )
+    assert headline_words(row(status="damaged", facts={})) == "damaged"
+    assert headline_words(row(facts=to_facts(DIED))) == ("died by SIGSEGV in load: the worker died")
     assert " 2/4 " in listing([row(measured=2)], NOW, width=120)
 
 
 def test_no_single_row_takes_columns_from_all() -> None:
-    brief = "4.45 ms ±1.0 % (sync, 1 core, batch 1) · grade A"
     tool = "deepsparse.benchmark 1.8.0"
+    other = Headline((replace(SYNC, value=4.03, half_width=None),), tool=tool)
+    part = Headline((replace(SYNC, value=0.3, half_width=None),), missing={"partial": 3}, cells=3, status="cancelled")
     rows = [
-        row(0, headline=brief, scenarios="sync", cores="1"),
-        row(1, headline=f"4.03 ms (sync, 1 core) · {tool}, no grade, no interval", foreign=tool, grade="", models="m"),
-        row(2, headline=f"0.300 ms (sync) · 3 of 3 cells partial · {CANCELLED}", status=CANCELLED, models="m"),
-        row(3, headline="died by SIGSEGV in load: the worker died", measured=0, cells=1, grade="", models="m"),
+        row(0, facts=to_facts(Headline((SYNC,), grade="A")), scenarios="sync", cores="1"),
+        row(1, facts=to_facts(other), foreign=tool, grade="", models="m"),
+        row(2, facts=to_facts(part), status="cancelled", models="m"),
+        row(3, facts=to_facts(DIED), measured=0, cells=1, grade="", models="m"),
     ]
     head, *lines = listing(rows, NOW).splitlines()
     assert head.split()[:5] == ["id", "age", "name", "engine", "scenario"] and head.split()[-2:] == ["result", "grade"]
@@ -75,7 +81,12 @@ def test_no_single_row_takes_columns_from_all() -> None:
     assert " 4.03 ms  " in lines[1] and "deepsparse" not in lines[1]
     assert " cancelled · 0.300 ms  " in lines[2]
     assert " died by SIGSEGV in …  " in lines[3]
-    assert "1 of 3 cells failed" in headline_words(row(headline="1 ms · 1 of 3 cells failed", status=CANCELLED))
+    lost = replace(part, missing={"failed": 1, "skipped": 1})
+    assert headline_words(row(facts=to_facts(lost))) == "cancelled · 0.300 ms · 1 of 3 cells failed"
+
+
+def test_row_of_an_older_version_shows_its_sentence() -> None:
+    assert headline_words(row(facts={}, headline=HEADLINE)) == HEADLINE
 
 
 def test_the_newest_thirty_are_shown_and_the_rest_is_told() -> None:
@@ -104,8 +115,8 @@ def test_hostile_names_stay_in_their_line_and_width(width: int | None) -> None:
     hostile = HOSTILE + "\x9b2J\x85" + "宽" * 1000
     names = ("status", "models", "engines", "scenarios", "cores", "batches", "headline", "grade", "name")
     changes: dict[str, Any] = dict.fromkeys(names, hostile)
-    strange = row(**changes, started_utc=hostile)
-    lines = listing([strange, row(models=hostile, headline="x" * 1000), row()], NOW, width=width).splitlines()
+    strange = row(**changes, facts={}, started_utc=hostile)
+    lines = listing([strange, row(models=hostile, facts={}, headline="x" * 1000), row()], NOW, width=width).splitlines()
     assert len(lines) == 4
     for line in lines:
         assert show(line, 100_000) == line
@@ -119,7 +130,9 @@ def test_json_is_what_is_stored_with_the_short_id() -> None:
     loaded = json.loads(printed)
     assert printed.isascii() and "\x1b" not in printed
     assert (loaded["schema"], loaded["total"]) == (1, 2)
-    assert loaded["benchmarks"] == [{"short": f"000{n}", **asdict(one)} for n, one in enumerate(rows, 1)]
+    assert loaded["benchmarks"] == [
+        {"short": f"000{n}", **asdict(one), "headline": HEADLINE} for n, one in enumerate(rows, 1)
+    ]
     assert len(json.loads(rows_json(rows, 1))["benchmarks"]) == 1
     assert json.loads(rows_json([]))["benchmarks"] == []
 

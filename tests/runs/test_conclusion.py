@@ -1,13 +1,21 @@
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tests.runs.execution_data import asked, result
-from tuibench.core.cell import CellResult, Failure
+from tuibench.core.cell import CellResult
+from tuibench.core.failure import Failure
+from tuibench.core.result_headline import cells_headline
 from tuibench.core.run import Comparison
-from tuibench.runs.conclusion import conclude, headline
+from tuibench.report.headline import headline_sentence
+from tuibench.runs.conclusion import conclude
 
 NAMES = {"a" * 64: "resnet.onnx", "b" * 64: "\x1b[2Jevil.onnx"}
+
+
+def headline(cells: Sequence[CellResult], names: Mapping[str, str], found: Sequence[Comparison] = ()) -> str:
+    return headline_sentence(cells_headline(cells, names, found))
 
 
 def failed(message: str, phase: str = "load", **changes: int) -> CellResult:

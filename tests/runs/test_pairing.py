@@ -8,6 +8,7 @@ import pytest
 from tests.runs.execution_data import execution, result
 from tuibench.core.cell import CellResult, Execution
 from tuibench.core.model import ModelSummary
+from tuibench.report.verdict import comparison_sentence
 from tuibench.runs.pairing import compare_cells, explain_missing
 
 NAMES = {"a" * 64: "fp32.onnx", "b" * 64: "int8.onnx"}
@@ -32,7 +33,7 @@ def test_engines_are_paired_by_round_against_the_first() -> None:
     assert comparison.low == pytest.approx(0.5)
     assert (comparison.base, comparison.new, comparison.n) == (base.key, new.key, 5)
     assert comparison.verdict == "faster"
-    assert comparison.sentence.startswith("openvino is faster than onnxruntime: ")
+    assert comparison_sentence(comparison).startswith("openvino is faster than onnxruntime: ")
 
 
 def test_cells_that_differ_in_more_than_one_axis_are_not_compared() -> None:
@@ -44,15 +45,15 @@ def test_in_a_sweep_the_base_names_the_settings_that_both_sides_share() -> None:
     cells = [*pair(cores=1), *pair(cores=2)]
     found = compare_cells(cells, {c.key: rounds(i + 1.0) for i, c in enumerate(cells)}, NAMES)
     assert [(c.base, c.new) for c in found] == [(cells[0].key, cells[1].key), (cells[2].key, cells[3].key)]
-    assert "openvino is slower than onnxruntime (sync, 1 core, batch 1)" in found[0].sentence
-    assert "openvino is slower than onnxruntime (sync, 2 cores, batch 1)" in found[1].sentence
+    assert "openvino is slower than onnxruntime (sync, 1 core, batch 1)" in comparison_sentence(found[0])
+    assert "openvino is slower than onnxruntime (sync, 2 cores, batch 1)" in comparison_sentence(found[1])
 
 
 def test_models_are_compared_with_the_first_and_get_no_verdict() -> None:
     base, new = result(), result(model_sha256="b" * 64)
     (comparison,) = compare_cells([base, new], {base.key: rounds(2e6), new.key: rounds(1e6)}, NAMES)
     assert comparison.verdict is None
-    assert comparison.sentence.startswith("int8.onnx / fp32.onnx in p50 latency: 0.500 (")
+    assert comparison_sentence(comparison).startswith("int8.onnx / fp32.onnx in p50 latency: 0.500 (")
     assert "outputs were not held against each other" in (comparison.why_no_verdict or "")
 
 

@@ -12,8 +12,9 @@ import pytest
 from tests.insight.stock import make_costs, make_loss
 from tests.runs.profile_script import LOSSY, MODEL, Bench, Say, Scripted, make_profile_spec, say_losses
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossProfile, Profile
+from tuibench.core.result_headline import profile_headline
 from tuibench.core.spec import InputSettings
-from tuibench.runs.profile_result import profile_headline
+from tuibench.report.headline import headline_sentence
 
 
 def with_points(places: set[int], **changes: Any) -> LossProfile:
@@ -91,7 +92,7 @@ MATMUL, CONV = "stage0.block7.matmul.weight", "stage0.block5.conv.weight"
 def test_the_headline_of_losses_names_harm_first_and_takes_no_proxy_for_a_measurement(
     loss: LossProfile, words: str
 ) -> None:
-    assert profile_headline(Profile(LOSS, make_costs(), loss=loss)) == words
+    assert headline_sentence(profile_headline(Profile(LOSS, make_costs(), loss=loss))) == words
 
 
 def test_data_is_named_with_as_many_samples_as_were_run(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.spec import Limits
+from tuibench.report.headline import result_headline
 from tuibench.runs.journal import read_events
 from tuibench.runs.past import count
 from tuibench.runs.profile_part import list_parts
@@ -345,7 +346,7 @@ def test_the_result_is_made_of_the_journal_alone(bench: Bench) -> None:
 )
 def test_the_headline_says_what_a_profile_comes_to(bench: Bench, profile: ProfileSpec, words: list[str]) -> None:
     result = bench.run(make_profile_spec(MODEL, profile=profile), Scripted()).result()
-    assert all(word in result.headline for word in words), result.headline
+    assert all(word in result_headline(result) for word in words)
 
 
 def test_costs_that_cannot_be_counted_are_said_and_layers_are_timed(bench: Bench) -> None:

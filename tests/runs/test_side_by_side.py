@@ -11,6 +11,7 @@ from tuibench.core.cell import CellResult, Execution
 from tuibench.core.comparison import CellPair, SideBySide
 from tuibench.core.run import RunResult, Sitting
 from tuibench.core.spec import ModelSource
+from tuibench.report.verdict import comparison_sentence
 from tuibench.runs.side_by_side import compare_results
 from tuibench.stats.comparison import unpaired
 
@@ -54,7 +55,7 @@ def test_equal_requests_are_paired_and_compared_by_welch_without_a_verdict() -> 
     assert (pair.comparison.verdict, pair.comparison.why_no_verdict) == (None, "measured at different times")
     assert not pair.comparison.interleaved and pair.bars == ()
     assert (pair.unit, pair.old.estimate.value, pair.new.estimate.value, pair.old.grade) == ("ms", 2.0, 1.8, "A")
-    assert pair.comparison.sentence.startswith("77zz / k3f9 in p50 latency: 0.900 (")
+    assert comparison_sentence(pair.comparison).startswith("77zz / k3f9 in p50 latency: 0.900 (")
 
 
 def test_streams_go_by_time_per_item() -> None:

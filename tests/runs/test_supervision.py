@@ -15,7 +15,8 @@ import pytest
 
 from tests.build import make_cell, make_job
 from tuibench.arrays.bundle import write_bundle
-from tuibench.core.cell import Execution, Failure
+from tuibench.core.cell import Execution
+from tuibench.core.failure import Failure
 from tuibench.runs import supervision
 from tuibench.runs.plan import LIMITS_S
 from tuibench.runs.stopping import Cancelled, StopSwitch

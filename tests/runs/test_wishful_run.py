@@ -12,11 +12,13 @@ import pytest
 
 from tests.build import make_execution, make_spec
 from tests.runs.test_run import DEAD, Bench, Script, bench, model
-from tuibench.core.cell import Execution, Failure
+from tuibench.core.cell import Execution
+from tuibench.core.failure import Failure
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits
 from tuibench.measure.job import Job
+from tuibench.report.headline import result_headline
 from tuibench.runs.journal import Journal, cut_tail, read_events, read_history
 from tuibench.runs.machine import Machine
 from tuibench.runs.outcome import exit_code
@@ -63,7 +65,7 @@ def test_the_execution_that_goes_on_is_the_last(bench: Bench, model: Path) -> No
         ("ok", 1, "finished on request after 1 execution"),
         ("skipped", 0, "finished on request after 0 executions"),
     ]
-    assert result.headline.endswith("1 of 3 cells skipped")
+    assert result_headline(result).endswith("1 of 3 cells skipped")
     assert (state.end["cells_done"], state.end["executions"]) == (2, 2)
     assert exit_code(result.cells) == 1
     for cell in result.cells:

@@ -8,6 +8,7 @@ import pytest
 
 from tuibench.core.run import Comparison
 from tuibench.core.scenario import THROUGHPUT
+from tuibench.report.verdict import comparison_sentence
 from tuibench.stats.comparison import Side, compare, paired, unpaired
 
 
@@ -82,17 +83,21 @@ def test_verdict_follows_the_interval(by: float, scale: float, verdict: str) -> 
 
 def test_sentence_gives_verdict_change_and_ratio() -> None:
     zero = [0.0] * 5
-    assert interleaved(zero, shifted(math.log(1.046))).sentence == (
+    assert comparison_sentence(interleaved(zero, shifted(math.log(1.046)))) == (
         "new is slower than old: 4.6 % more p50 latency (+4.5 to +4.7 %); ratio 1.046 [1.045, 1.047]"
     )
-    assert interleaved(zero, shifted(math.log(0.9), 4)).sentence == (
+    assert comparison_sentence(interleaved(zero, shifted(math.log(0.9), 4))) == (
         "new is faster than old: 10.0 % less p50 latency (−10.4 to −9.6 %); ratio 0.900 [0.896, 0.904]"
     )
-    assert interleaved(zero, shifted(0.019, 10)).sentence.partition(";")[0].endswith(", perhaps by less than 2 %")
-    assert interleaved(zero, WOBBLE).sentence == (
+    assert (
+        comparison_sentence(interleaved(zero, shifted(0.019, 10)))
+        .partition(";")[0]
+        .endswith(", perhaps by less than 2 %")
+    )
+    assert comparison_sentence(interleaved(zero, WOBBLE)) == (
         "new and old are equivalent within 2 % in p50 latency (−0.1 to +0.1 %); ratio 1.000 [0.999, 1.001]"
     )
-    assert interleaved(zero, shifted(math.log(0.25), 20)).sentence == (
+    assert comparison_sentence(interleaved(zero, shifted(math.log(0.25), 20))) == (
         "new is faster than old: 0.250 times the p50 latency (0.245 to 0.255 times); ratio 0.250 [0.245, 0.255]"
     )
 
@@ -101,7 +106,7 @@ def test_undecided_sentence_gives_the_number_of_pairs_needed() -> None:
     result = interleaved([0.0] * 5, shifted(0.0, 30), pair_s=3.0)
     deviation = 30 * math.sqrt(sum(w * w for w in WOBBLE) / 4)
     more = math.ceil((2.7764451052 * deviation / 0.02) ** 2) - 5
-    assert result.sentence == (
+    assert comparison_sentence(result) == (
         "undecided: new may differ from old by −2.9 to +3.0 % in p50 latency"
         f"; about {more} more pairs ({more * 3.0:.0f} s) would settle it; ratio 1.000 [0.971, 1.030]"
     )
@@ -111,7 +116,7 @@ def test_pairs_needed_are_for_the_nearer_of_exclusion_and_equivalence() -> None:
     """A difference of 0.4 % is shown to be within ±2 % long before it is shown to exist."""
     deviation = 30 * math.sqrt(sum(w * w for w in WOBBLE) / 4)
     more = math.ceil((2.7764451052 * deviation / 0.016) ** 2) - 5
-    assert f"about {more} more pairs would" in interleaved([0.0] * 5, shifted(0.004, 30)).sentence
+    assert f"about {more} more pairs would" in comparison_sentence(interleaved([0.0] * 5, shifted(0.004, 30)))
 
 
 def test_delta_is_set_by_the_user() -> None:
@@ -122,8 +127,8 @@ def test_operands_of_different_times_get_a_ratio_and_no_verdict() -> None:
     result = compare(side("old", WOBBLE), side("new", shifted(0.5)), interleaved=False)
     assert (result.verdict, result.why_no_verdict) == (None, "measured at different times")
     assert result.low is not None and result.low > 1.6
-    assert result.sentence.startswith("new / old in p50 latency: 1.649 (")
-    assert result.sentence.endswith("no verdict: measured at different times")
+    assert comparison_sentence(result).startswith("new / old in p50 latency: 1.649 (")
+    assert comparison_sentence(result).endswith("no verdict: measured at different times")
 
 
 def test_operands_of_different_times_are_not_paired_by_round() -> None:
@@ -144,15 +149,18 @@ def test_unequal_work_prevents_a_verdict_and_names_are_escaped() -> None:
     )
     assert result.verdict is None
     assert result.why_no_verdict == "outputs differ; I/O class: bound against call"
-    assert "\x1b" not in result.sentence
-    assert result.sentence.endswith("no verdict: outputs differ; I/O class: bound against call")
+    assert "\x1b" not in comparison_sentence(result)
+    assert comparison_sentence(result).endswith("no verdict: outputs differ; I/O class: bound against call")
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_fewer_than_three_pairs_have_no_interval(count: int) -> None:
     result = interleaved([0.0] * count, [0.5] * count)
     assert (result.low, result.high, result.verdict) == (None, None, "undecided")
-    assert result.sentence == f"new / old in p50 latency: 1.649, no interval; undecided: {count} of at least 3 pairs"
+    assert (
+        comparison_sentence(result)
+        == f"new / old in p50 latency: 1.649, no interval; undecided: {count} of at least 3 pairs"
+    )
 
 
 def test_throughput_is_compared_as_time_per_item() -> None:
@@ -161,7 +169,7 @@ def test_throughput_is_compared_as_time_per_item() -> None:
     result = interleaved(slow, fast, metric=THROUGHPUT)
     assert (result.verdict, result.metric) == ("faster", "items/s")
     assert result.ratio == pytest.approx(0.5, rel=0.01)
-    assert "time per item" in result.sentence
+    assert "time per item" in comparison_sentence(result)
 
 
 def test_equal_operands_rarely_differ_and_a_true_difference_is_found() -> None:

@@ -65,7 +65,6 @@ def make_result(number: int = 0, *, cells: int = 1, executions: int = 1, points:
         versions={"fake": "1.0"},
         started_utc="2026-09-21T14:13:20Z",
         seconds=12.5,
-        headline=f"{number + 1}.25 ms p50 ±1.2 % (A): sync, 1 core, batch 1",
         host="0" * 16,
     )
     return replace(result, **changes)

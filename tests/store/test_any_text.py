@@ -26,7 +26,7 @@ ANY = st.text(st.characters(exclude_categories=()), max_size=40)
 def test_text_of_any_characters_reads_back_equal(name: str, note: str, warning: str, key: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
-        result = replace(make_small(1), warnings=(warning,), environment={key: warning}, headline=note)
+        result = replace(make_small(1), warnings=(warning,), environment={key: warning})
         store = Store(root, MACHINE, disk=SyncingNothing())
         store.benchmarks.add(result, Card(name=name, note=note))
         fresh = Store(root, MACHINE, disk=SyncingNothing())

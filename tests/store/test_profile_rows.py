@@ -15,7 +15,7 @@ from tests.runs.profile_script import make_profile_result
 from tests.store.data import make_small
 from tuibench.core.card import BenchmarkRow, Card
 from tuibench.core.errors import StoreNewer
-from tuibench.core.form import BENCHMARK, PROFILE
+from tuibench.core.form import BENCHMARK, FACTS, PROFILE
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.store.disk import RealDisk
 from tuibench.store.envelope import encode_table, seal, unseal
@@ -37,7 +37,7 @@ def test_row_without_a_kind_is_that_of_a_benchmark() -> None:
     assert to_row(document).kind == ""
 
 
-@pytest.mark.parametrize("name", sorted({*asdict(row())} - {"kind"}))
+@pytest.mark.parametrize("name", sorted({*asdict(row())} - {"kind", "facts", "headline"}))
 def test_row_without_another_field_is_refused(name: str) -> None:
     document = to_document(row())
     del document[name]
@@ -85,7 +85,7 @@ def test_profile_reads_back_equal(tmp_path: Path) -> None:
     assert len(json.dumps(to_document(found.row))) < 1024
 
 
-def test_profile_record_states_the_schema_of_profiles(tmp_path: Path) -> None:
+def test_record_states_the_schema_of_facts(tmp_path: Path) -> None:
     profile, benchmark = make_profile_result(1), make_small(2)
     assert (profile.schema, benchmark.schema) == (PROFILE, BENCHMARK)
     store = open_store(tmp_path)
@@ -93,7 +93,7 @@ def test_profile_record_states_the_schema_of_profiles(tmp_path: Path) -> None:
         store.benchmarks.add(result, Card())
         store.benchmarks.edit(result.id, name="edited")
     forms = {path.stem: unseal(path.read_bytes()).meta.schema for path in tmp_path.rglob("*.json")}
-    assert (forms[profile.id], forms[benchmark.id], forms["tuibench"]) == (PROFILE, BENCHMARK, BENCHMARK)
+    assert (forms[profile.id], forms[benchmark.id], forms["tuibench"]) == (FACTS, FACTS, BENCHMARK)
     assert not list(tmp_path.rglob("*.pre-v*"))
     fresh = open_store(tmp_path)
     assert fresh.check(read_data=True).problems == () and fresh.migrate().migrated == 0 and fresh.notices() == ()

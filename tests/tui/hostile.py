@@ -66,7 +66,7 @@ def dressed(run: RunResult) -> RunResult:
         run,
         spec=replace(run.spec, models=(ModelSource(EVIL, "/abs/" + EVIL),)),
         models=(model(path="/abs/" + EVIL, producer=EVIL),),
-        warnings=(EVIL,), conclusions=(EVIL,), headline=EVIL, environment={EVIL: EVIL},
+        warnings=(EVIL,), conclusions=(EVIL,), environment={EVIL: EVIL},
     )  # fmt: skip
 
 

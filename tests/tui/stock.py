@@ -31,7 +31,7 @@ from tuibench.core.run import Comparison, RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.core.ulid import make_ulid
 from tuibench.core.watch import RunRow
-from tuibench.runs.conclusion import conclude, headline
+from tuibench.runs.conclusion import conclude
 from tuibench.workbench.hall import Workbench
 
 CORES = (1, 2, 4, 8, 16)
@@ -69,12 +69,10 @@ def add(bench: Workbench, result: RunResult, project: str = "", **card: str) -> 
 
 
 def make(number: int, ago_s: float, *cells: CellResult, **changes: object) -> RunResult:
-    """A result of those cells, with the headline and sentences that a run of them would have."""
+    """A result of those cells, with the sentences that a run of them would have."""
     names = {SHA: "resnet50.onnx"}
     engines = tuple(dict.fromkeys(cell.asked.engine for cell in cells))
     scenarios = tuple(dict.fromkeys(cell.asked.scenario for cell in cells))
-    comparisons = changes.get("comparisons", ())
-    assert isinstance(comparisons, tuple)
     result = run(
         *cells,
         id=make_id(number, ago_s),
@@ -82,7 +80,6 @@ def make(number: int, ago_s: float, *cells: CellResult, **changes: object) -> Ru
                   scenarios=scenarios, cores=tuple(dict.fromkeys(cell.asked.cores for cell in cells)) or (2,)),
         models=(model(path="/models/resnet50.onnx"),),
         started_utc=datetime.fromtimestamp(NOW - ago_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        headline=headline(cells, names, comparisons),
         conclusions=conclude(cells, names),
         anchor={"drift": 0.004},
         warnings=(),

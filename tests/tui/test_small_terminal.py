@@ -28,7 +28,7 @@ def fill_long(bench: Workbench) -> tuple[str, tuple[str, ...]]:
     project = add_project(bench)
     long = {
         "spec": replace(sweep(1).spec, models=(ModelSource(LONG, f"/{LONG}"),)),
-        "models": (model(path=f"/{LONG}"),), "warnings": (LONG,), "conclusions": (LONG,), "headline": LONG,
+        "models": (model(path=f"/{LONG}"),), "warnings": (LONG,), "conclusions": (LONG,),
         "environment": {LONG: LONG},
     }  # fmt: skip
     runs = [replace(sweep(number, 60.0 * number), **long) for number in (1, 2)]  # type: ignore[arg-type]

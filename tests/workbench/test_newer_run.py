@@ -30,7 +30,7 @@ from tuibench.workbench.runs import Runs, Wishes
 from tuibench.workbench.saving import result_of
 from tuibench.workbench.setting import Settings
 
-NEWER = r"this run was written by tuibench 9\.9 \(schema 3\): this version cannot read it"
+NEWER = r"this run was written by tuibench 9\.9 \(schema 4\): this version cannot read it"
 UNKNOWN = "this run is a profile of a kind that this version does not know: energy"
 PROFILE_SPEC = make_profile_spec(Path("/models/m.onnx"))
 Change = Callable[[RunDirectory], None]
@@ -110,7 +110,7 @@ def test_it_is_told_while_a_newer_version_measures_it(places: Places, run: Scrip
     store = open_store(places.data)
     (row,) = Presence(Runs(Settings(places, "nobody"), store), store).look("")
     run.let_go()
-    assert row.info.state == activity.RUNNING and "tuibench 9.9 (schema 3)" in row.info.detail
+    assert row.info.state == activity.RUNNING and "tuibench 9.9 (schema 4)" in row.info.detail
 
 
 @pytest.mark.parametrize(

@@ -345,7 +345,7 @@ def test_a_run_that_a_newer_version_took_up_is_not_shown_as_it_was(run: Scripted
     begun(run)
     eyes = watch(run)
     eyes.look()
-    run.say("sitting", v=3, versions={"tuibench": "9.9"})
+    run.say("sitting", v=4, versions={"tuibench": "9.9"})
     for _ in range(2):
         with pytest.raises(StoreNewer, match=r"tuibench 9\.9"):
             eyes.look()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
     from tuibench.core.run import RunResult
@@ -53,9 +53,8 @@ class BenchmarkRow:
     cells: int
     measured: int
     """Cells that have numbers."""
-    headline: str
     grade: str
-    """Worst letter of the measured cells, '' where there is none."""
+    """Of the headline's numbers, else the worst one of the cells; '' where there is none."""
     foreign: str
     """The tool that measured it where that was not tuibench; '' for our own."""
     name: str = ""
@@ -65,6 +64,10 @@ class BenchmarkRow:
     card_generation: int = 1
     kind: str = ""
     """performance or loss where it is a profile."""
+    facts: dict[str, Any] = field(default_factory=dict, hash=False)
+    """The headline as plain values (core/headline.py); empty until they are derived for a row of an older version."""
+    headline: str = ""
+    """The sentence of a row of an older version."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tuibench.core.failure import Failure
 from tuibench.core.record import to_plain
 
 
@@ -43,20 +44,6 @@ class Cell:
     asked: Asked
     model: int
     point: str
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a cell or an execution has no result."""
-
-    kind: str
-    """refused, setting, signal, timeout, memory, exit, exception, inputs, engine or model; refused is the engine's no
-    to this model, setting its no to what was asked of it, such as a precision that it does not have."""
-    phase: str
-    """inspect, inputs, start, load, first, check, warmup, timed."""
-    message: str
-    signal: str | None = None
-    log_tail: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tuibench.core.cell import Failure
+from dataclasses import dataclass
+
 from tuibench.core.text import show
 
 _PHASES = {
@@ -21,6 +22,20 @@ _KINDS = {
     "memory": "out of memory in",
 }
 _LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a cell or an execution has no result."""
+
+    kind: str
+    """refused, setting, signal, timeout, memory, exit, exception, inputs, engine or model; refused is the engine's no
+    to this model, setting its no to what was asked of it, such as a precision that it does not have."""
+    phase: str
+    """inspect, inputs, start, load, first, check, warmup, timed."""
+    message: str
+    signal: str | None = None
+    log_tail: str | None = None
 
 
 def failure_words(failure: Failure, limit: int = _LONGEST) -> str:

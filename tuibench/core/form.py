@@ -12,9 +12,10 @@ from tuibench.core.errors import StoreNewer
 from tuibench.core.profile_spec import KINDS
 from tuibench.core.text import show
 
-BENCHMARK, PROFILE = 1, 2
-NEWEST = PROFILE
-"""What this version reads; records, journals, requests and exports count alike."""
+BENCHMARK, PROFILE, FACTS = 1, 2, 3
+"""FACTS is a record of the store without sentences; exports have them and stay as they were."""
+NEWEST = FACTS
+"""The newest form that this version reads; records, journals, requests and exports count alike."""
 
 _HINT = "Use that version, or a newer one. Nothing is wrong with it."
 

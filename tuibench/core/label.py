@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from tuibench.core.cell import Asked
 from tuibench.core.scenario import find
-from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import count_of
+
+if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+    from tuibench.core.cell import Asked
+    from tuibench.core.headline import HeadlineNumber
+    from tuibench.core.spec import ModelSource
 
 _FIELDS = {"model": "model_sha256"}
 _AXES = ("model", "engine", "scenario", "cores", "batch", "dims", "streams", "precision", "pin", "options")
@@ -23,7 +27,7 @@ def varying_axes(cells: Iterable[Asked]) -> tuple[str, ...]:
 
 
 def name_cell(
-    asked: Asked,
+    asked: Asked | HeadlineNumber,
     axes: Collection[str],
     *,
     model: str = "",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PERFORMANCE, LOSS = "performance", "loss"
+APPROXIMATED = "approximated"
+"""A loss profile that looks at weights alone."""
 KINDS = frozenset({PERFORMANCE, LOSS})
 
 PRUNED_LEVELS = (0.5, 0.8, 0.9, 0.95)

@@ -29,7 +29,16 @@ class Comparison:
     verdict: str | None
     """faster, slower, equivalent or undecided; None where no verdict may be given."""
     why_no_verdict: str | None
-    sentence: str
+    sentence: str = ""
+    """Of a record of an older version, which lacks what follows; shown as it is."""
+    base_name: str = ""
+    new_name: str = ""
+    margin: float = 0.02
+    """Differences below it count as equivalent."""
+    more_pairs: int | None = None
+    """Pairs that would settle an undecided comparison; None where more pairs would not."""
+    more_s: float | None = None
+    """Seconds that they take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +69,6 @@ class RunResult:
     started_utc: str
     seconds: float
     warnings: tuple[str, ...] = ()
-    headline: str = ""
-    """One line: the best numbers, or why there are none."""
     comparisons: tuple[Comparison, ...] = ()
     conclusions: tuple[str, ...] = ()
     anchor: dict[str, Any] = field(default_factory=dict)

@@ -76,8 +76,13 @@ def seconds(value: float) -> str:
 
 def percent(fraction: float) -> str:
     """Return a share or a half-width such as 0.7 %, with two digits or one decimal."""
+    return f"{percent_number(fraction)} %"
+
+
+def percent_number(fraction: float) -> str:
+    """Return the same without the sign, for a column that has it in its title."""
     value = fraction * 100
-    return f"{value:.1f} %" if value < 10 else f"{value:.0f} %"
+    return f"{value:.1f}" if value < 10 else f"{value:.0f}"
 
 
 def count_of(count: int, noun: str) -> str:

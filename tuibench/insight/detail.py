@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tuibench.core.profile import LAYER, PRUNED_LEVELS, RESIDUAL, CostProfile, LossProfile, NodeCost, PerformanceProfile
+from tuibench.core.profile_spec import APPROXIMATED
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, scaled, short, size
 from tuibench.insight.column import NONE, UNKNOWN
 from tuibench.insight.cost import CostRow, shapes_words
 from tuibench.insight.estimate import BOUND, amdahl
 from tuibench.insight.layer import ROOF_REACHED, LayerRow
-from tuibench.insight.loss import APPROXIMATED, HARM, LossRow, decibels, level_words
+from tuibench.insight.loss import HARM, LossRow, decibels, level_words
 from tuibench.insight.portion import int8_of, untold_words
 from tuibench.insight.trust import find_withheld
 

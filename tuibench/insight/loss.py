@@ -11,11 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.profile import ALREADY_INT8, INT8, NOT_RUN, LayerLoss, LossPoint, LossProfile
+from tuibench.core.profile_spec import APPROXIMATED
 from tuibench.core.text import show
 from tuibench.core.units import percent, scaled, short
 from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ordered
 
-APPROXIMATED = "approximated"
 UNCHANGED = "same"
 """Text in place of decibels if changing the layer changed nothing."""
 HARM = "harm"

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tuibench.core.profile import LayerLoss, LossProfile
+from tuibench.core.profile_spec import APPROXIMATED
 from tuibench.core.text import show
 from tuibench.insight.comparison import OTHER_FILES
-from tuibench.insight.loss import APPROXIMATED, noise_of
+from tuibench.insight.loss import noise_of
 from tuibench.insight.loss_assembly import MADE_UP
 
 _LONGEST = 120

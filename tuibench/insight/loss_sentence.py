@@ -8,9 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.profile import LayerLoss, LossProfile
+from tuibench.core.profile_spec import APPROXIMATED
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent
-from tuibench.insight.loss import APPROXIMATED, HARM, level_words, noise_of
+from tuibench.insight.loss import HARM, level_words, noise_of
 
 _HALF = 0.5
 _MOST_TO_SPARE = 5

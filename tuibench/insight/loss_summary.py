@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 
 from tuibench.core.profile import INT8, LayerLoss, LossProfile
+from tuibench.core.profile_spec import APPROXIMATED
 from tuibench.core.units import count_of, percent, scaled
 from tuibench.insight.bar import SHARES, VALUES, Amount, Summary, make_bars
-from tuibench.insight.loss import APPROXIMATED, HARM, level_words, noise_of
+from tuibench.insight.loss import HARM, level_words, noise_of
 
 PARAMETERS = "params"
 

@@ -7,12 +7,10 @@ import re
 from typing import Any, TypeVar
 
 from tuibench.core.cell import Asked, CellResult, Estimate, Pooled
-from tuibench.core.label import model_names, name_cell
 from tuibench.core.ranges import AMOUNT, CORES, LENGTH, MAX_TIME_S, SIZE, Range
 from tuibench.core.run import RunResult
 from tuibench.core.scenario import REGISTRY, find
 from tuibench.core.spec import BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
-from tuibench.core.units import ms, short
 from tuibench.intake.refusal import Refusal
 from tuibench.intake.sense import outside
 
@@ -46,7 +44,7 @@ def read_deepsparse(document: dict[str, Any]) -> RunResult:
     return RunResult(
         id="", status="finished", spec=_spec(file, asked, source), models=(), points=(), cells=(cell,), environment={},
         versions={"deepsparse": version} if version else {}, started_utc="", seconds=pooled.seconds_ran,
-        headline=_headline(cell, pooled, source, tool), foreign=tool,
+        foreign=tool,
     )  # fmt: skip
 
 
@@ -173,10 +171,3 @@ def _spec(file: _File, asked: Asked, source: ModelSource) -> BenchmarkSpec:
         effort=Effort(TOOL, 1, 1, seconds, 0.0, None, seconds), limits=Limits(), check=False,
         inputs=InputSettings(shapes=file.shapes("input_shapes")),
     )  # fmt: skip
-
-
-def _headline(cell: CellResult, pooled: Pooled, source: ModelSource, tool: str) -> str:
-    alone = find(cell.asked.scenario).is_latency
-    amount = ms(pooled.median) if alone else f"{short(pooled.items_per_sec)} items/s"
-    name = name_cell(cell.asked, (), model=model_names([source])[0])
-    return f"{amount} ({name}) · {tool}, no grade, no interval"

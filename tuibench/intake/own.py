@@ -24,6 +24,14 @@ KEY = "tuibench"
 
 _HINT = "export it again; a file that was edited by hand may no longer be one"
 _NOT_FINITE = {f"not finite: {word}": float(word) for word in ("nan", "inf", "-inf")}
+_LATER_IN_COMPARISONS: Mapping[str, Any] = {
+    "base_name": "",
+    "new_name": "",
+    "margin": 0.02,
+    "more_pairs": None,
+    "more_s": None,
+}
+"""Fields that comparisons of older exports lack."""
 
 
 def read_own(document: dict[str, Any], schema: Schema) -> RunResult:
@@ -32,6 +40,7 @@ def read_own(document: dict[str, Any], schema: Schema) -> RunResult:
     if not isinstance(own, dict):
         raise Refusal(f"'{KEY}' in it is no object", _HINT)
     _check_version(own, document.get("version"))
+    _fill(own)
     problem = find_problem(document, schema)
     if problem:
         raise Refusal(problem, _HINT)
@@ -50,6 +59,14 @@ def _check_version(own: dict[str, Any], version: object) -> None:
         who = f"tuibench {show(version, 40)}" if isinstance(version, str) and version else "another version of tuibench"
         what = f"has schema {number}, written by {who}; this version reads schemas up to {NEWEST}"
         raise Refusal(what, "import it with that version, or with a newer one" if number > NEWEST else _HINT)
+
+
+def _fill(own: dict[str, Any]) -> None:
+    found = own.get("comparisons")
+    for one in found if isinstance(found, list) else ():
+        if isinstance(one, dict):
+            for name, value in _LATER_IN_COMPARISONS.items():
+                one.setdefault(name, value)
 
 
 def _restored(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> Any:

@@ -19,7 +19,7 @@ from tuibench.core.text import show
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}\Z")
 LONGEST_LISTED = 100_000
 """Length limit of texts that lists show and the store's index keeps for every benchmark."""
-_LISTED = ("headline", "foreign", "host", "started_utc")
+_LISTED = ("foreign", "host", "started_utc")
 _NEEDED = ("models", "engines", "scenarios", "cores")
 _MOST_BINS = 256
 _WIDEST_BIN = 2.0

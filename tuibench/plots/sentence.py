@@ -13,6 +13,7 @@ from tuibench.core.units import percent, short
 from tuibench.plots.line import Line, ScalingPoint, Sentence
 from tuibench.plots.quantity import LESS_IS_BETTER, amount, overlap, relative
 from tuibench.plots.selection import Selection
+from tuibench.report.verdict import comparison_sentence
 
 _STILL_PAYS = 0.5
 """A further core pays if it gives at least this share of a first core's rate."""
@@ -238,7 +239,7 @@ def _ratio(first: Line, other: Line, selection: Selection, comparisons: Sequence
     twin = twins[best.value]
     for comparison in comparisons:
         if {comparison.base, comparison.new} == {best.cell_key, twin.cell_key}:
-            yield Sentence("ratio", f"{best.label}: {show(comparison.sentence, _LONGEST)}")
+            yield Sentence("ratio", f"{best.label}: {show(comparison_sentence(comparison), _LONGEST)}")
             return
     ratio = relative(twin.estimate, best.estimate)
     if ratio.value is not None:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tuibench.core.cell import Cell, Failure
-from tuibench.core.failure import failure_words
+from tuibench.core.cell import Cell
+from tuibench.core.failure import Failure, failure_words
 from tuibench.core.label import model_names
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import find

@@ -6,8 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
-from tuibench.core.cell import Failure
-from tuibench.core.failure import failure_words
+from tuibench.core.failure import Failure, failure_words
 from tuibench.core.model import FedInput, Point
 from tuibench.core.text import show
 

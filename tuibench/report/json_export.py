@@ -12,9 +12,11 @@ from tuibench.core.comparison import SideBySide
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.scenario import find
+from tuibench.report.headline import result_headline
 from tuibench.report.label import first_cell, model_index, model_of
 from tuibench.report.lines import batch_size
 from tuibench.report.profile_trust import shown_profile
+from tuibench.report.verdict import comparison_sentence
 from tuibench.request.repeat import again
 
 SCHEMA_FILE = "benchmark.schema.json"
@@ -29,7 +31,7 @@ def document(run: RunResult, beside: SideBySide | None = None) -> dict[str, Any]
     run = run if run.profile is None else replace(run, profile=shown_profile(run.profile))
     cell = first_cell(run)
     reasons: dict[str, str] = {}
-    own = _own(run, cell, reasons) | ({} if beside is None else {"side_by_side": to_plain(beside)})
+    own = _own(run, cell, reasons) | ({} if beside is None else {"side_by_side": _beside(beside)})
     body = {**_compatible(run, cell, reasons), "tuibench": own}
     plain: dict[str, Any] = finite(body, "", reasons)
     plain["tuibench"]["reasons"] = reasons
@@ -137,7 +139,7 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
         "id": plain["id"],
         "status": plain["status"],
         "first": first.key if first else None,
-        "headline": plain["headline"],
+        "headline": result_headline(run),
         "cells": [_cell(cell) for cell in run.cells],
         "environment": plain["environment"],
         "versions": plain["versions"],
@@ -145,7 +147,10 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
         "models": plain["models"],
         "points": plain["points"],
         "spec": plain["spec"],
-        "comparisons": plain["comparisons"],
+        "comparisons": [
+            said | {"sentence": comparison_sentence(one)}
+            for said, one in zip(plain["comparisons"], run.comparisons, strict=True)
+        ],
         "conclusions": plain["conclusions"],
         "warnings": plain["warnings"],
         "anchor": plain["anchor"],
@@ -156,6 +161,17 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
         "profile": plain["profile"],
         "reasons": reasons,
     }
+
+
+def _beside(beside: SideBySide) -> dict[str, Any]:
+    pairs = [
+        replace(pair, comparison=replace(found, sentence=comparison_sentence(found)))
+        if (found := pair.comparison) is not None
+        else pair
+        for pair in beside.pairs
+    ]
+    plain: dict[str, Any] = to_plain(replace(beside, pairs=tuple(pairs)))
+    return plain
 
 
 def _cell(cell: CellResult) -> dict[str, Any]:

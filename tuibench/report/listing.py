@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from tuibench.core.card import BenchmarkRow
+from tuibench.core.headline import row_headline
 from tuibench.core.short_id import short_ids
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.report.age import age
 from tuibench.report.column import Column, lay_out
+from tuibench.report.headline import brief_headline, headline_sentence
 from tuibench.report.style import to_ascii, width_of
 
 WIDTH = 80
@@ -46,9 +47,7 @@ _PROFILE_COLUMNS = (
 _RESULT = 8
 _LEAST_RESULT, _MOST_RESULT = 20, 40
 _FOREIGN = "foreign"
-_FIELDS = tuple(field.name for field in fields(BenchmarkRow))
-_IN_BRACKETS = re.compile(r" \([^()]*\)")
-_PARTIAL = re.compile(r"\d+ of \d+ cells? (?:partial|skipped)")
+_FIELDS = tuple(field.name for field in fields(BenchmarkRow) if field.name != "facts")
 _LONGEST = 200
 _FINISHED = "finished"
 
@@ -109,7 +108,7 @@ def rows_json(rows: Sequence[BenchmarkRow], limit: int | None = None) -> str:
     """The rows as they are stored, each with its short id; ASCII, so that no name can drive what prints it."""
     names = short_ids(row.id for row in rows)
     shown = rows if limit is None else rows[: max(limit, 0)]
-    lines = [json.dumps({"short": names[row.id], **{field: getattr(row, field) for field in _FIELDS}}) for row in shown]
+    lines = [json.dumps({"short": names[row.id], **_plain(row), "facts": row.facts}) for row in shown]
     # A line per benchmark: for eyes, for diff, and because indenting takes ten times as long.
     listed = "".join(f"\n{line}" + "," * (i < len(lines)) for i, line in enumerate(lines, 1))
     return f'{{"schema": {SCHEMA}, "total": {len(rows)}, "benchmarks": [{listed}\n]}}\n'
@@ -117,13 +116,18 @@ def rows_json(rows: Sequence[BenchmarkRow], limit: int | None = None) -> str:
 
 def headline_words(row: BenchmarkRow) -> str:
     """The headline without what other columns say, and with how the run ended where that was not of itself."""
-    parts = [part for part in _IN_BRACKETS.sub("", row.headline).split(" · ") if part and part != row.status]
-    said = ("grade ", row.foreign) if row.foreign else ("grade ",)
-    parts = [part for part in parts if not part.startswith(said)]
-    if row.status != _FINISHED:
-        # In front, where it is never cut; that its cells are not complete follows from it.
-        parts = [row.status, *(part for part in parts if not _PARTIAL.fullmatch(part))]
-    return show(" · ".join(parts), _LONGEST)
+    found = row_headline(row)
+    if found is not None:
+        return brief_headline(found)
+    # A row of an older version has its sentence until its facts are derived; a damaged one has neither.
+    return show(row.headline or ("" if row.status == _FINISHED else row.status), _LONGEST)
+
+
+def _plain(row: BenchmarkRow) -> dict[str, str | int]:
+    """The values of a row, with its whole headline in words."""
+    found = row_headline(row)
+    said = row.headline if found is None else headline_sentence(found)
+    return {name: getattr(row, name) for name in _FIELDS} | {"headline": said}
 
 
 def _fit_columns(rows: Sequence[BenchmarkRow], table: Sequence[tuple[str, ...]]) -> list[Column]:

@@ -12,11 +12,13 @@ from tuibench.core.text import show
 from tuibench.core.units import number
 from tuibench.report.command import command_of
 from tuibench.report.figures import drawings
+from tuibench.report.headline import result_headline
 from tuibench.report.label import axis_value, describe, failure_text, plus_minus, varying
 from tuibench.report.lines import check_text, differences
 from tuibench.report.missing import no_interval_notes
 from tuibench.report.provenance import provenance_lines
 from tuibench.report.tradeoff import TITLE, tradeoff_lines
+from tuibench.report.verdict import comparison_sentence
 
 _MARKUP = re.compile(r"([\\`*_\[\]#!|~$])")
 _LONGEST = 100_000
@@ -25,11 +27,11 @@ _FIGURE_WIDTH = 80
 
 def dumps(run: RunResult) -> str:
     """Return headline, table of cells, problems, figures, conclusions, environment and the command."""
-    parts = ["# tuibench benchmark", escape(run.headline), _table(run)]
+    parts = ["# tuibench benchmark", escape(result_headline(run)), _table(run)]
     notes = _notes(run)
     parts += [_bullets(notes)] if notes else []
     parts += _figures_of(run)
-    said = [comparison.sentence for comparison in run.comparisons] + list(run.conclusions)
+    said = list(map(comparison_sentence, run.comparisons)) + list(run.conclusions)
     parts += ["## Conclusions", _bullets(said)] if said else []
     choices = tradeoff_lines(run)
     parts += [f"## {TITLE}", "\n".join(f"    {line}".rstrip() for line in choices)] if choices else []

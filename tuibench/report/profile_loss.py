@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tuibench.core.profile import LossProfile
+from tuibench.core.profile_spec import APPROXIMATED
 from tuibench.core.text import show
 from tuibench.core.units import scaled, short
 from tuibench.insight.bar import VALUES
-from tuibench.insight.loss import APPROXIMATED, HARM, UNCHANGED, loss_columns, narrow_of
+from tuibench.insight.loss import HARM, UNCHANGED, loss_columns, narrow_of
 from tuibench.insight.loss_sentence import loss_notes, loss_sentences
 from tuibench.insight.loss_summary import summarize_loss, told_level
 from tuibench.report.profile_heading import ProfileHeading, heading_lines

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tuibench.core.profile import CostProfile, LossProfile, PerformanceProfile, Profile
+from tuibench.core.profile_spec import APPROXIMATED
 from tuibench.insight.bar import SHARES, VALUES, Summary
 from tuibench.insight.column import Column
 from tuibench.insight.cost import COST_COLUMNS
 from tuibench.insight.layer import columns_of
-from tuibench.insight.loss import APPROXIMATED, loss_columns
+from tuibench.insight.loss import loss_columns
 from tuibench.insight.loss_sentence import loss_sentences
 from tuibench.insight.loss_summary import summarize_loss, told_level
 from tuibench.insight.sentence import help_sentence, zeros_sentence

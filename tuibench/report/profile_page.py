@@ -16,6 +16,7 @@ from tuibench.insight.comparison import ProfileComparison
 from tuibench.insight.loss_comparison import LossComparison
 from tuibench.insight.two_profiles import compare_profiles
 from tuibench.report.age import moment_words
+from tuibench.report.headline import result_headline
 from tuibench.report.json_export import finite
 from tuibench.report.profile_choice import settle
 from tuibench.report.profile_comparison import profile_comparison_lines
@@ -56,7 +57,7 @@ def profile_page(result: RunResult, card: Card | None = None, shown: Shown | Non
     said = [f"Warning: {show(warning, _LONGEST)}" for warning in result.warnings]
     said += [f"Run {show(result.status, 40)}: what was measured is shown"] * (result.status != "finished")
     beside = ["", *compared.splitlines()] if compared else []
-    text = "\n".join([*lines, *beside, "", *said, show(result.headline, _LONGEST)]) + "\n"
+    text = "\n".join([*lines, *beside, "", *said, result_headline(result)]) + "\n"
     return to_ascii(text) if shown.ascii_only else text
 
 

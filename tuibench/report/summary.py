@@ -8,22 +8,24 @@ from tuibench.core.run import RunResult
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.report.command import command_of
+from tuibench.report.headline import result_headline
 from tuibench.report.label import first_cell, varying
 from tuibench.report.lines import cell_lines, differences, own_lines
 from tuibench.report.provenance import provenance_lines
 from tuibench.report.side_by_side import side_by_side
 from tuibench.report.style import to_ascii
 from tuibench.report.table import table
+from tuibench.report.verdict import comparison_sentence
 
 
 def summary(run: RunResult, ascii_only: bool = False, beside: SideBySide | None = None) -> str:
     """Return the text for stdout, perhaps with another result beside; its last line is the headline."""
     lines = [*_cells(run), *_ending(run), *provenance_lines(run)]
-    lines += [show(comparison.sentence, 500) for comparison in run.comparisons]
+    lines += map(comparison_sentence, run.comparisons)
     lines += [show(sentence, 500) for sentence in run.conclusions]
     lines += [f"Again: {command}"] if (command := command_of(run)) else []
     lines += ["", side_by_side(beside)] if beside is not None else []
-    text = "\n".join([*lines, show(run.headline, 1000)]) + "\n"
+    text = "\n".join([*lines, result_headline(run)]) + "\n"
     return to_ascii(text) if ascii_only else text
 
 

@@ -1,4 +1,4 @@
-"""What a run comes to, in words: one headline, and after a sweep a sentence for each question people have."""
+"""The conclusions of a sweep: one sentence for each question people have."""
 
 from __future__ import annotations
 
@@ -10,17 +10,13 @@ from tuibench.core.choice import (
     choose,
     is_clean,
     latency,
-    least_latency,
     measured,
-    most_of_streams,
     throughput,
     throughput_per_core,
 )
-from tuibench.core.failure import failure_words
-from tuibench.core.run import Comparison
 from tuibench.core.scenario import find
 from tuibench.core.text import show
-from tuibench.core.units import count_of, ms, percent, short
+from tuibench.core.units import ms, percent, short
 from tuibench.runs.naming import Names, describe, varying
 
 _MOST_TIED = 3
@@ -44,24 +40,6 @@ def _conclude(able: Sequence[CellResult], among: Sequence[CellResult], names: Na
         best = choose(able, throughput_per_core, most=True)
         sentences.append(_sentence("Most items/s per core", best, able, among, names, "items/s per core"))
     return [s for s in sentences if s]
-
-
-def headline(cells: Sequence[CellResult], names: Names, comparisons: Sequence[Comparison] = ()) -> str:
-    """The last line: best sync latency, best throughput of streams, grade, and whatever a reader must not miss."""
-    able = measured(cells)
-    if not able:
-        return _why_nothing(cells)
-    parts, named = [], []
-    if best := least_latency(able):
-        named.append(best.cell)
-        parts.append(f"{_amount(best.estimate, 'ms')} ({describe(best.cell, cells, names, brief=True)})")
-    if best := most_of_streams(able):
-        named.append(best.cell)
-        parts.append(f"{_amount(best.estimate, 'items/s')} ({describe(best.cell, cells, names, brief=True)})")
-    letters = [c.grade.letter for c in named if c.grade is not None]
-    if letters:
-        parts.append(f"grade {max(letters)}")
-    return " · ".join([*parts, *_remarks(named, cells), *_ratio(comparisons)])
 
 
 def _sentence(
@@ -92,31 +70,6 @@ def _amount(estimate: Estimate, unit: str) -> str:
     half = estimate.half_width
     amount = ms(value) if unit == "ms" else f"{short(value)} {unit}"
     return amount if half is None else f"{amount} ±{percent(half)}"
-
-
-def _remarks(named: Sequence[CellResult], cells: Sequence[CellResult]) -> list[str]:
-    remarks = []
-    if any(_differs(c) for c in named):
-        remarks.append("outputs differ")
-    for status in ("failed", "partial", "skipped"):
-        count = sum(c.status == status for c in cells)
-        if count:
-            remarks.append(f"{count} of {count_of(len(cells), 'cell')} {status}")
-    return remarks
-
-
-def _ratio(comparisons: Sequence[Comparison]) -> list[str]:
-    """The sentence of a run's only comparison; several have a table of their own."""
-    return [comparisons[0].sentence] if len(comparisons) == 1 else []
-
-
-def _why_nothing(cells: Sequence[CellResult]) -> str:
-    """The first failure's reason: the one thing to mend before anything can be measured."""
-    failed = [c.failure for c in cells if c.failure is not None]
-    if not failed:
-        return f"nothing measured: {count_of(len(cells), 'cell')} skipped" if cells else "nothing measured"
-    more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-    return failure_words(failed[0]) + more
 
 
 def _differs(cell: CellResult) -> bool:

@@ -19,10 +19,10 @@ def varying(cells: Sequence[CellResult]) -> tuple[str, ...]:
     return varying_axes(c.asked for c in cells)
 
 
-def describe(cell: CellResult, cells: Sequence[CellResult], names: Names, *, brief: bool = False) -> str:
-    """Return the name of a cell among `cells`; `brief` for the headline."""
+def describe(cell: CellResult, cells: Sequence[CellResult], names: Names) -> str:
+    """Return the name of a cell among `cells`."""
     streams = cell.used.streams if cell.used else None
-    return name_cell(cell.asked, varying(cells), model=model_name(cell, names), streams=streams, brief=brief)
+    return name_cell(cell.asked, varying(cells), model=model_name(cell, names), streams=streams)
 
 
 def model_name(cell: CellResult, names: Names) -> str:

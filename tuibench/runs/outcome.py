@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tuibench.core.cell import CellResult, Failure
+from tuibench.core.cell import CellResult
 from tuibench.core.errors import ExitCode
+from tuibench.core.failure import Failure
 
 _SIGNAL_CODES = {"SIGINT": ExitCode.INTERRUPT, "SIGTERM": ExitCode.TERMINATED, "SIGHUP": ExitCode.HANGUP}
 _ENGINES = frozenset({"engine", "setting"})

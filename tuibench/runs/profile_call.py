@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.cell import Failure
 from tuibench.core.errors import ExitCode, TuibenchError
+from tuibench.core.failure import Failure
 from tuibench.core.model import Point
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec

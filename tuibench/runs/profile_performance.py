@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tuibench.core.cell import Estimate, Failure
-from tuibench.core.failure import failure_words
+from tuibench.core.cell import Estimate
+from tuibench.core.failure import Failure, failure_words
 from tuibench.core.profile import LAYER, CostProfile, KernelRow, LayerRun, Roofline, WhatIf, ZeroEffect
 from tuibench.core.record import from_plain
 from tuibench.engines import registry

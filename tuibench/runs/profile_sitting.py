@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from tuibench.core.cell import Failure
 from tuibench.core.errors import TuibenchError
-from tuibench.core.failure import failure_words
+from tuibench.core.failure import Failure, failure_words
 from tuibench.core.profile_spec import ProfileSpec
 from tuibench.core.record import to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec

@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from tuibench.core.cell import Failure
 from tuibench.core.errors import EngineError, ModelError, PhaseTimeout, TuibenchError
+from tuibench.core.failure import Failure
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec

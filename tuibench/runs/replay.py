@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
+from tuibench.core.cell import Cell, CellResult, Execution, Pooled
 from tuibench.core.errors import StoreDamaged
+from tuibench.core.failure import Failure
 from tuibench.core.form import NEWEST, require_form, require_kind
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point

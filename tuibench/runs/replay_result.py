@@ -7,7 +7,7 @@ from dataclasses import replace
 from tuibench.core.form import PROFILE
 from tuibench.core.label import model_names
 from tuibench.core.run import RunResult
-from tuibench.runs.conclusion import conclude, headline
+from tuibench.runs.conclusion import conclude
 from tuibench.runs.pairing import compare_cells, explain_missing
 from tuibench.runs.replay import Replay, all_warnings
 
@@ -19,10 +19,10 @@ def make_result(past: Replay) -> RunResult:
 
 
 def _with_profile(past: Replay, frame: RunResult) -> RunResult:
-    from tuibench.runs.profile_result import make_profile, profile_headline  # what a benchmark has no use for
+    from tuibench.runs.profile_result import make_profile  # what a benchmark has no use for
 
     profile = make_profile(frame.spec, past.parts, past.points, past.inputs_sha256)
-    return replace(frame, schema=PROFILE, profile=profile, headline=_ended(frame, profile_headline(profile)))
+    return replace(frame, schema=PROFILE, profile=profile)
 
 
 def _with_cells(past: Replay, frame: RunResult) -> RunResult:
@@ -35,7 +35,6 @@ def _with_cells(past: Replay, frame: RunResult) -> RunResult:
     return replace(
         frame,
         cells=cells,
-        headline=_ended(frame, headline(cells, names, comparisons)),
         comparisons=comparisons,
         conclusions=(*conclude(cells, names), *missing),
         anchor=past.drift(),
@@ -61,8 +60,3 @@ def _frame(past: Replay) -> RunResult:
         waited_s=past.waited_s,
         shared_host=past.shared,
     )
-
-
-def _ended(frame: RunResult, words: str) -> str:
-    """A headline, and how the run ended where that was not of itself."""
-    return words + ("" if frame.status == "finished" else f" · {frame.status}")

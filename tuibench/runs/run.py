@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core import engine
-from tuibench.core.cell import Cell, Execution, Failure
+from tuibench.core.cell import Cell, Execution
+from tuibench.core.failure import Failure
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.wish import ON_REQUEST, finish_words

@@ -7,7 +7,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from tuibench.core.cell import Cell, Execution, Failure
+from tuibench.core.cell import Cell, Execution
+from tuibench.core.failure import Failure
 from tuibench.core.spec import Effort
 from tuibench.stats.interval import half_width
 from tuibench.stats.stopping import Decision, decide

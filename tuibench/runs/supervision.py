@@ -14,7 +14,8 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.cell import Execution, Failure
+from tuibench.core.cell import Execution
+from tuibench.core.failure import Failure
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.signal_name import signal_name
 from tuibench.core.units import seconds

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tuibench.core.run import Comparison
-from tuibench.core.scenario import LATENCY, THROUGHPUT
-from tuibench.core.text import show
-from tuibench.core.units import percent, seconds
+from tuibench.core.scenario import LATENCY
 from tuibench.stats.interval import LEAST, mean_and_deviation
 from tuibench.stats.student import t_quantile
 
@@ -56,12 +54,8 @@ def compare(
     """
     difference = paired(base.logs, new.logs) if interleaved else unpaired(base.logs, new.logs)
     why = list(bars) if interleaved else ["measured at different times", *bars]
-    names = (show(base.name), show(new.name))
     verdict = None if why else _verdict(difference, delta)
-    if verdict is None:
-        sentence = f"{_ratio_words(difference, names, metric)}; no verdict: {'; '.join(show(w) for w in why)}"
-    else:
-        sentence = _sentence(verdict, difference, names, metric, delta, pair_s) + _bracket(difference)
+    more = _more_pairs(difference, delta) if verdict == "undecided" and difference.half is not None else None
     half = difference.half
     return Comparison(
         base=base.key,
@@ -74,7 +68,11 @@ def compare(
         interleaved=interleaved,
         verdict=verdict,
         why_no_verdict="; ".join(why) or None,
-        sentence=sentence,
+        base_name=base.name,
+        new_name=new.name,
+        margin=delta,
+        more_pairs=more,
+        more_s=None if more is None or pair_s is None else more * pair_s,
     )
 
 
@@ -124,79 +122,10 @@ def _verdict(difference: Difference, delta: float) -> str:
     return "faster" if high < 0 else "undecided"
 
 
-def _sentence(
-    verdict: str, difference: Difference, names: tuple[str, str], metric: str, delta: float, pair_s: float | None
-) -> str:
-    base, new = names
-    if difference.half is None:
-        return f"{_ratio_words(difference, names, metric)}; undecided: {difference.n} of at least {LEAST} pairs"
-    low, high = difference.center - difference.half, difference.center + difference.half
-    margin = f"{delta * 100:g} %"
-    if verdict == "equivalent":
-        return f"{new} and {base} are equivalent within {margin} in {_of(metric)} ({_span(low, high)})"
-    if verdict == "undecided":
-        more = _settling(difference, delta, pair_s)
-        return f"undecided: {new} may differ from {base} by {_span(low, high)} in {_of(metric)}{more}"
-    sure = low > math.log1p(delta) if verdict == "slower" else high < math.log1p(-delta)
-    caveat = "" if sure else f", perhaps by less than {margin}"
-    return f"{new} is {verdict} than {base}: {_change(difference.center)} {_of(metric)} ({_span(low, high)}){caveat}"
-
-
-def _ratio_words(difference: Difference, names: tuple[str, str], metric: str) -> str:
-    base, new = names
-    ratio = f"{new} / {base} in {_of(metric)}: {_digits(math.exp(difference.center))}"
-    if difference.half is None:
-        return f"{ratio}, no interval"
-    low, high = (math.exp(difference.center + side * difference.half) for side in (-1, 1))
-    return f"{ratio} ({_digits(low)} to {_digits(high)})"
-
-
-def _bracket(difference: Difference) -> str:
-    """The ratio itself, for those who calculate with it."""
-    if difference.half is None:
-        return ""
-    ratio, low, high = (math.exp(difference.center + side * difference.half) for side in (0, -1, 1))
-    return f"; ratio {_digits(ratio)} [{_digits(low)}, {_digits(high)}]"
-
-
-def _settling(difference: Difference, delta: float, pair_s: float | None) -> str:
-    """How many more pairs would leave one of the other words, were the difference what it seems to be."""
+def _more_pairs(difference: Difference, delta: float) -> int | None:
+    """Return how many more pairs would settle a difference of this size; None where the spread is too large."""
     center = abs(difference.center)
     wanted = max(center, delta - center)
     needed = (t_quantile(difference.n - 1) * difference.spread / wanted) ** 2
     more = max(1, math.ceil(needed) - difference.n)
-    if more > _MOST_PREDICTED:
-        return "; the spread is too large for more pairs to settle it"
-    cost = "" if pair_s is None else f" ({seconds(more * pair_s)})"
-    return f"; about {more} more {'pair' if more == 1 else 'pairs'}{cost} would settle it"
-
-
-def _of(metric: str) -> str:
-    return "time per item" if metric == THROUGHPUT else metric
-
-
-def _change(center: float) -> str:
-    """A difference in the words of its size: percent when small, a factor when large."""
-    ratio = math.exp(center)
-    if ratio >= 2 or ratio <= 0.5:
-        return f"{_digits(ratio)} times the"
-    return f"{percent(abs(ratio - 1))} {'more' if ratio > 1 else 'less'}"
-
-
-def _span(low: float, high: float) -> str:
-    if low > math.log(2) or high < -math.log(2):
-        return f"{_digits(math.exp(low))} to {_digits(math.exp(high))} times"
-    return f"{_signed(low)} to {_signed(high)} %"
-
-
-def _signed(log: float) -> str:
-    value = math.expm1(log) * 100
-    text = f"{abs(value):.1f}" if abs(value) < 99.5 else f"{abs(value):.0f}"
-    if float(text) == 0:
-        return text
-    # A typographic minus: a hyphen between numbers reads as a range.
-    return f"+{text}" if value > 0 else f"\N{MINUS SIGN}{text}"
-
-
-def _digits(ratio: float) -> str:
-    return f"{ratio:.3f}" if 0.1 <= ratio < 10 else f"{ratio:.4g}" if ratio >= 10 else f"{ratio:.3g}"
+    return more if more <= _MOST_PREDICTED else None

@@ -16,6 +16,7 @@ from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
 from tuibench.store.context import Context
 from tuibench.store.doubt import clear_doubt, mark_doubt, settle_doubts
+from tuibench.store.fact_fill import FactFill
 from tuibench.store.files import Files
 from tuibench.store.index import Index
 from tuibench.store.layout import HostLayout, check_ulid
@@ -53,6 +54,7 @@ class Benchmarks:
         self._attendant: Attendant | None = None
         self._records = RecordFiles(context.sealing)
         self._indexes: dict[str, Index] = {}
+        self.facts = FactFill(context.sealing)
         self._listing: tuple[tuple[object, ...], Listing] | None = None
 
     def draw_id(self, time_ms: int, taken: Iterable[str] = ()) -> str:
@@ -192,6 +194,7 @@ class Benchmarks:
             # Read before any record changes, so that a list that is lost is noticed, and one that is new is not.
             try:
                 with self.index(layout).transaction():
+                    self.index(layout).fill(self.facts.known(self.index(layout).rows()[1]))
                     yield doubt
             except StoreNewer:
                 # Refused before anything was written.
@@ -235,8 +238,8 @@ class Benchmarks:
         parts = [(layout, *self.index(layout).rows()) for layout in self._context.hosts()]
         keys = tuple((layout.id, key) for layout, key, _ in parts)
         kept = self._listing
-        if kept is None or kept[0] != keys or any(key is None for _, key in keys):
-            lists = [rows for _, _, rows in parts]
+        if kept is None or kept[0] != keys or self.facts.pending or any(key is None for _, key in keys):
+            lists = self.facts.fill([(layout, rows) for layout, _, rows in parts])
             kept = self._listing = keys, Listing(join_rows(lists), kept[1] if kept else None)
         return kept[1]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from tuibench.core.card import DAMAGED, BenchmarkRow
 from tuibench.core.errors import StoreDamaged, StoreError, StoreReadOnly
@@ -167,7 +168,7 @@ class HostCheck:
             if ulid not in listed:
                 note("unlisted", name, "a whole record that no list has")
                 put.append(row)
-            elif listed[ulid] != row and row.status != NEWER:
+            elif not _agree(listed[ulid], row) and row.status != NEWER:
                 note("stale", name, "the list says something else than the record")
                 put.append(row)
         if may:
@@ -208,3 +209,8 @@ class HostCheck:
             self._findings.reset(before)
         with self._locked():
             look()
+
+
+def _agree(listed: BenchmarkRow, row: BenchmarkRow) -> bool:
+    """Whether a listed row is that of its record; a record of an older version states no facts of its headline."""
+    return listed == row or (not row.facts and replace(listed, facts={}) == row)

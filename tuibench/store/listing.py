@@ -7,6 +7,7 @@ from dataclasses import fields
 from operator import attrgetter
 
 from tuibench.core.card import BenchmarkRow
+from tuibench.core.headline import fact_texts
 
 _TEXTS = attrgetter(*(field.name for field in fields(BenchmarkRow) if field.type in ("str", str)))
 
@@ -30,7 +31,9 @@ class Listing:
             # No word contains a line break, so a match never spans two fields.
             before = self._before
             known = before.texts_by_row() if before is not None else {}
-            texts = [known.get(id(row)) or "\n".join(_TEXTS(row)).casefold() for row in self.rows]
+            texts = [
+                known.get(id(row)) or "\n".join((*_TEXTS(row), *fact_texts(row.facts))).casefold() for row in self.rows
+            ]
             self._texts, self._before = texts, None
         first, *others = words
         found = [place for place, line in enumerate(texts) if first in line]

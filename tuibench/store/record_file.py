@@ -10,13 +10,13 @@ import json
 import os
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
 from tuibench.core.collector import pause_collector
 from tuibench.core.errors import StoreDamaged, StoreError
-from tuibench.core.form import NEWEST, PROFILE
+from tuibench.core.form import FACTS, NEWEST
 from tuibench.core.profile_spec import KINDS
 from tuibench.core.record import from_plain, to_compact, to_plain, written
 from tuibench.core.short_id import short_id
@@ -100,7 +100,7 @@ class RecordFiles:
             _HEAD: len(head),
             _HEAD_CRC: _head_crc(generation, head),
         }
-        meta, _ = self.sealing.write(path, parts, old, marks, PROFILE if summary.get(KIND) else SCHEMA)
+        meta, _ = self.sealing.write(path, parts, old, marks, _form(summary, old))
         return meta
 
     def read(self, path: str) -> Record | None:
@@ -161,7 +161,7 @@ class RecordFiles:
                 "The version of tuibench that wrote it can.",
             )
             raise self.sealing.misfit(path, record.loaded, damage) from error
-        return StoredBenchmark(record.row, record.card, result)
+        return StoredBenchmark(with_facts(record.row, result), record.card, result)
 
     def read_row(self, path: str) -> BenchmarkRow:
         """Return a record's row, from its head alone if sound; raise StoreDamaged or FileNotFoundError."""
@@ -221,6 +221,16 @@ class RecordFiles:
         record = Record(loaded, summary, card, encoded)
         join_card(summary, card, record.generation)
         return record
+
+
+def with_facts(row: BenchmarkRow, result: RunResult) -> BenchmarkRow:
+    """Return a row with the facts of its headline, which a row of an older version lacks."""
+    return row if row.facts else replace(row, facts=summarize(result)["facts"])
+
+
+def _form(summary: Mapping[str, Any], old: Loaded | None) -> int:
+    """Return the form of a record: one of an older version keeps the sentence that this version needs to read it."""
+    return FACTS if old is None or "headline" not in summary else max(old.meta.schema, SCHEMA)
 
 
 def _join_head(summary: bytes, card: bytes) -> bytes:

@@ -86,7 +86,7 @@ class Store:
 
     def mark(self) -> str:
         """Return a text that differs after any change; cheap enough to poll every second."""
-        return read_mark(self._context)
+        return f"{read_mark(self._context)} {self.benchmarks.facts.mark}".rstrip()
 
     def check(self, *, read_data: bool = False, repair: bool = False, journals: Collection[str] = ()) -> StoreReport:
         """Check the whole store, with `read_data` every byte; `repair` mends what it can.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from tuibench.core.card import DAMAGED, BenchmarkRow, Card
+from tuibench.core.headline import to_facts
 from tuibench.core.trash import NEWER
 
 if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
@@ -17,16 +17,19 @@ if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
 
 _NAMES = tuple(field.name for field in fields(BenchmarkRow))
 _NUMBERS = frozenset({"cells", "measured", "card_generation"})
-_TYPES = tuple(int if name in _NUMBERS else str for name in _NAMES)
+_FACTS = "facts"
+_TYPES = tuple(int if name in _NUMBERS else dict if name == _FACTS else str for name in _NAMES)
 _ALL = itemgetter(*_NAMES)
 _KINDS = dict(zip(_NAMES, _TYPES, strict=True))
-_GRADE = re.compile("grade ([A-D])")
-_LATER = {"kind": ""}
-"""Fields that the first rows did not have, with what their absence means."""
+_LATER: dict[str, Any] = {"kind": "", _FACTS: {}, "headline": ""}
+"""Fields that not every row has, with what their absence means."""
 
 
-def summarize(result: RunResult) -> dict[str, str | int]:
+def summarize(result: RunResult) -> dict[str, Any]:
     """What a row says of a result; the rest of it comes from the card."""
+    from tuibench.core.result_headline import headline_of  # as above
+
+    headline = headline_of(result)
     asked = [cell.asked for cell in result.cells]
     letters = [cell.grade.letter for cell in result.cells if cell.grade is not None and cell.grade.letter]
     measured = result.profile.performance if result.profile is not None else None
@@ -48,16 +51,12 @@ def summarize(result: RunResult) -> dict[str, str | int]:
         "batches": _join(sorted({batch for batch in batches if batch is not None})) or _join(result.spec.batches),
         "cells": len(result.cells),
         "measured": sum(cell.status in ("ok", "partial") for cell in result.cells),
-        "headline": result.headline,
-        "grade": _grade_of(result.headline) or max(letters, default=""),
+        "grade": headline.grade or max(letters, default=""),
         "foreign": result.foreign,
         "kind": result.spec.profile.kind if result.spec.profile is not None else "",
+        # Never empty: that says that they are not derived.
+        _FACTS: to_facts(headline) or {"status": result.status},
     }
-
-
-def _grade_of(headline: str) -> str:
-    """How disturbed the numbers of a headline were: the letter stands beside these numbers, not beside the worst."""
-    return next((found[1] for part in headline.split(" · ") if (found := _GRADE.fullmatch(part))), "")
 
 
 def join_card(summary: Mapping[str, Any], card: Card, generation: int) -> BenchmarkRow:
@@ -80,12 +79,12 @@ def damaged_row(ulid: str) -> BenchmarkRow:
 def foreign_row(ulid: str, told: Iterable[Mapping[str, Any]]) -> BenchmarkRow:
     """What is listed for a record of a newer version that cannot be shown: as much of it as is understood."""
     known = {name: value for one in told for name, value in one.items() if type(value) is _KINDS.get(name)}
-    return to_row({**asdict(damaged_row(ulid)), **known, "id": ulid, "status": NEWER})
+    return to_row({**to_document(damaged_row(ulid)), **known, "id": ulid, "status": NEWER, _FACTS: {}})
 
 
-def to_document(row: BenchmarkRow) -> dict[str, str | int]:
+def to_document(row: BenchmarkRow) -> dict[str, Any]:
     """A row as the index holds it."""
-    return asdict(row)
+    return {name: getattr(row, name) for name in _NAMES}
 
 
 def to_row(document: Mapping[str, Any]) -> BenchmarkRow:

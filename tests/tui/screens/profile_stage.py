@@ -32,7 +32,6 @@ def profile_run(number: int, ago_s: float, profile: Profile | None = None, **cha
     """A finished run that made a profile."""
     profile = profile or make_profile()
     source = ModelSource("dir/resnet50.onnx", "/models/resnet50.onnx")
-    headline = "4.72 ms/batch ±1.0 %" if profile.kind == PERFORMANCE else "most sensitive: stage0.block0.conv.weight"
     result = make(
         number,
         ago_s,
@@ -40,7 +39,6 @@ def profile_run(number: int, ago_s: float, profile: Profile | None = None, **cha
                   profile=ProfileSpec(profile.kind)),
         models=(model(path="/models/resnet50.onnx"),),
         profile=profile,
-        headline=headline,
         conclusions=("82 % of the time is Conv; INT8 measured 2.1×",) if profile.kind == PERFORMANCE else (),
         anchor={},
     )  # fmt: skip

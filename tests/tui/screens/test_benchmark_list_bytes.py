@@ -14,7 +14,7 @@ from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.pilot import look, make_desk, open_app, press, send_key, settle
 from tests.tui.rest import all_handled
 from tests.tui.screens.stage import Shown, with_runs
-from tests.tui.screens.test_best import ROW, STREAMS, SYNC
+from tests.tui.screens.test_best import STREAMS, SYNC, row_of
 from tests.tui.stock import make_going, make_id, rich_project
 from tuibench.tui import route
 from tuibench.tui.desk import Desk
@@ -46,10 +46,7 @@ async def sent(seen: Shown, *keys: str) -> int:
 def crowd(desk: Desk) -> None:
     """Ten thousand benchmarks, each with the record of one that is stored."""
     one = desk.benchmarks()[0].id
-    rows = tuple(
-        replace(ROW, id=make_id(n, 60.0 * n), headline=f"{SYNC} · {STREAMS} · grade A", name=f"run {n}")
-        for n in range(10_000)
-    )
+    rows = tuple(replace(row_of(SYNC, STREAMS), id=make_id(n, 60.0 * n), name=f"run {n}") for n in range(10_000))
     opened = desk.open(one)
     desk.benchmarks = lambda project="": rows  # type: ignore[method-assign]
     desk.open = lambda benchmark: opened  # type: ignore[method-assign]

@@ -7,7 +7,8 @@ import pytest
 from tests.report.build import asked, default_run, failed_cell, hostile_run, lone_cell, ok_cell, run, sweep_run
 from tests.tui.stock import make, make_broken, make_going, sweep, sweep_cell
 from tuibench.core.card import Card, StoredBenchmark
-from tuibench.core.cell import CellResult, Failure
+from tuibench.core.cell import CellResult
+from tuibench.core.failure import Failure
 from tuibench.core.run import RunResult
 from tuibench.tui.glyph import ASCII, UNICODE
 from tuibench.tui.screens.benchmark_preview import preview_of, preview_of_run

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.store.build import NOW
-from tests.tui.screens.test_best import ROW
+from tests.tui.screens.test_best import ROW, SYNC, row_of
 from tests.tui.stock import make_going, make_id
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
@@ -41,7 +41,9 @@ def test_core_counts_are_sorted_as_numbers() -> None:
 def test_words_are_looked_for_in_all_that_is_known_of_a_row() -> None:
     rows = [
         replace(ROW, id="01AAAA", name="Cold Room", note="after the fix"),
-        replace(ROW, id="01BBBB", engines="openvino", headline="2.00 ms · grade B", foreign="deepsparse"),
+        replace(
+            ROW, id="01BBBB", engines="openvino", facts=row_of(replace(SYNC, value=2.0)).facts, foreign="deepsparse"
+        ),
     ]
     shown = BenchmarkRows(rows)
     for text, wanted in (("cold FIX", ["01AAAA"]), ("openvino", ["01BBBB"]), ("bbbb", ["01BBBB"]), ("m.onnx", None),
@@ -66,11 +68,11 @@ def test_a_run_is_found_by_its_state_and_no_longer_by_the_last_one() -> None:
         ({"measured": 0}, "✗", "bad"),
         ({"status": "damaged"}, "✗", "bad"),
         ({"status": "newer"}, "✗", "bad"),
-        ({"headline": "1.0 ms (sync) · outputs differ"}, "!", "warn"),
+        ({"facts": row_of(SYNC, differs=True).facts}, "!", "warn"),
     ],
 )
 def test_each_state_has_a_sign_of_its_own(changes: dict[str, object], sign: str, style: str) -> None:
-    row = replace(ROW, **{"headline": "1.0 ms (sync)", **changes})  # type: ignore[arg-type]
+    row = replace(row_of(SYNC), **changes)  # type: ignore[arg-type]
     line = BenchmarkRows([row]).line(row.id, NOW, UNICODE)
     assert (line.cells[0] or " ", line.style) == (sign, style)
 
@@ -95,7 +97,7 @@ def test_every_column_has_a_cell() -> None:
 
 
 def test_what_was_measured_elsewhere_has_no_grade() -> None:
-    row = replace(ROW, foreign="deepsparse", grade="", headline="16.1 ms (sync)")
+    row = replace(row_of(SYNC), foreign="deepsparse", grade="")
     cells = BenchmarkRows([row]).line(row.id, NOW, UNICODE).cells
     assert cells[3] == "ort (deepsparse)" and cells[8] == "-"
 
@@ -128,7 +130,7 @@ def test_nothing_of_a_row_is_worked_out_before_it_is_seen() -> None:
             made.append(row.id)
             return super().best(row, glyphs)
 
-    rows = [replace(ROW, id=make_id(n, 60.0 * n), headline=f"{n}.5 ms ±1.0 % (sync)") for n in range(10_000)]
+    rows = [replace(row_of(replace(SYNC, value=n + 0.5)), id=make_id(n, 60.0 * n)) for n in range(10_000)]
     shown = Counting(rows)
     for sort in SORTS:
         assert len(shown.keys(sort, True, "onnxruntime")) == 10_000
@@ -139,7 +141,7 @@ def test_nothing_of_a_row_is_worked_out_before_it_is_seen() -> None:
 
 @pytest.mark.bench
 def test_ten_thousand_rows_are_sorted_and_filtered_within_a_key_press() -> None:
-    rows = [replace(ROW, id=make_id(n, 60.0 * n), headline=f"{n}.5 ms ±1.0 % (sync)") for n in range(10_000)]
+    rows = [replace(row_of(replace(SYNC, value=n + 0.5)), id=make_id(n, 60.0 * n)) for n in range(10_000)]
     shown = BenchmarkRows(rows)
     for sort in SORTS:
         for text in ("", "ort m.onnx"):
@@ -149,7 +151,7 @@ def test_ten_thousand_rows_are_sorted_and_filtered_within_a_key_press() -> None:
 
 
 def test_what_is_stored_is_sorted_once_while_runs_go_on() -> None:
-    rows = [replace(ROW, id=make_id(n, 60.0 * n), headline=f"{n}.5 ms (sync)") for n in range(3)]
+    rows = [replace(row_of(replace(SYNC, value=n + 0.5)), id=make_id(n, 60.0 * n)) for n in range(3)]
     going = make_going("")
     shown = BenchmarkRows(rows, going)
     before = shown.keys("best", True, "")

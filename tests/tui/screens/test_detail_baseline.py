@@ -161,7 +161,7 @@ async def test_what_is_wrong_or_missing_is_said() -> None:
 
 
 async def test_a_run_without_any_cell_says_so() -> None:
-    async with detail(replace(sweep(31), cells=(), headline="", status="cancelled")) as seen:
+    async with detail(replace(sweep(31), cells=(), status="cancelled")) as seen:
         assert "no cell was planned before it ended" in seen.text
         await seen.press("left", "right", "h", "down", "2", "6", "7")
         assert seen.tab == "log"

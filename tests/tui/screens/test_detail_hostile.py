@@ -11,7 +11,8 @@ from tests.tui.counting import CountingDriver, sent_by
 from tests.tui.screens.detail_stage import detail
 from tests.tui.stock import make_id
 from tests.tui.widgets.stage import HOSTILE
-from tuibench.core.cell import Check, Failure, Grade
+from tuibench.core.cell import Check, Grade
+from tuibench.core.failure import Failure
 from tuibench.core.run import Comparison, RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.tui.terminal import Display
@@ -31,7 +32,7 @@ def hostile(number: int, name: str) -> RunResult:
     versus = Comparison(cells[0].key, cells[1].key, "p50", 0.9, 0.8, 1.0, 5, True, "faster", None, name)
     base = build.hostile_run()
     return replace(
-        base, id=make_id(number, 60), cells=(*cells, failed), comparisons=(versus,), headline=name,
+        base, id=make_id(number, 60), cells=(*cells, failed), comparisons=(versus,),
         conclusions=(f"{name}: {name}", name), warnings=(name,), environment={name: {name: [name, {name: name}]}},
         versions={name: name}, host=name, foreign=name, started_utc=name, anchor={"drift": name},
         spec=build.spec(models=(ModelSource(name, name),), engines=("onnxruntime", name)),

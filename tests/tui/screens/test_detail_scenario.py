@@ -15,7 +15,7 @@ async def test_page_of_a_benchmark_shows_the_throughput_of_a_third_scenario(monk
     run = sweep(1, 3600)
     cells = tuple(replace(cell, asked=replace(cell.asked, scenario="pairs")) for cell in run.cells)
     spec = replace(run.spec, scenarios=("pairs",))
-    async with detail(replace(run, cells=cells, spec=spec, headline="")) as seen:
+    async with detail(replace(run, cells=cells, spec=spec)) as seen:
         assert seen.rows[0].endswith(" pairs")
         await seen.press("2")
         assert seen.tab == "cores"

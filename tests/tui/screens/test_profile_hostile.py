@@ -48,7 +48,7 @@ async def test_no_name_does_anything_on_any_page() -> None:
     answers = ProfileAnswers()
     answers.start = ProfileStart(ProfileValues(dims=((EVIL, EVIL),), name=EVIL, data=EVIL), EVIL, EVIL, place=EVIL)
     answers.check = ProfileCheck(performance_s=1.0, commands=(EVIL,), busy=EVIL)
-    named = {"headline": EVIL, "conclusions": (EVIL,), "warnings": (EVIL,)}
+    named = {"conclusions": (EVIL,), "warnings": (EVIL,)}
     results = (
         profile_run(1, 60, Profile(PERFORMANCE, evil_costs(), performance=evil_times()), **named),
         profile_run(2, 90, Profile(PERFORMANCE, evil_costs(), performance=make_performance()), **named),

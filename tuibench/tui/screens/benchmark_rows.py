@@ -8,6 +8,7 @@ from typing import Any
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.card import DAMAGED, BenchmarkRow
+from tuibench.core.headline import fact_texts
 from tuibench.core.scenario import DEFAULT
 from tuibench.core.short_id import short_id
 from tuibench.core.trash import NEWER
@@ -132,8 +133,8 @@ class BenchmarkRows:
         else:
             row = self.stored[key]
             said = (
-                short_id(key), row.status, row.name, row.note, row.models, row.engines, row.scenarios, row.headline,
-                row.started_utc[:10], row.foreign,
+                short_id(key), row.status, row.name, row.note, row.models, row.engines, row.scenarios,
+                row.headline, row.started_utc[:10], row.foreign, *fact_texts(row.facts),
             )  # fmt: skip
         return "\n".join(said).casefold()
 
@@ -210,7 +211,7 @@ def _run_line(row: RunRow, now: float, glyphs: Glyphs) -> Line:
     return Line(info.id, cells, style_of_state(state))
 
 
-def run_words(info: RunInfo) -> str:
+def run_words(info: RunInfo, *, queued: bool = True) -> str:
     """What a run is at, as short as the column of numbers wants it."""
     done = f"{info.cells_done}/{info.cells}" if info.cells else ""
     parts = "parts" if info.kind else "cells"
@@ -218,7 +219,9 @@ def run_words(info: RunInfo) -> str:
         left = f"~{seconds(max(info.eta_s, 0.0))}" if info.eta_s is not None else ""
         return " ".join(filter(None, (f"{done} {parts}" if done else "starting", left)))
     if info.state == activity.WAITING:
-        place = f"queued, place {info.place}" if info.place is not None else "queued"
+        place = ", ".join(
+            ["queued"] * (queued or info.place is None) + [f"place {info.place}"] * (info.place is not None)
+        )
         eta = info.holder.eta_s if info.holder is not None else None
         return place + (f", in ~{seconds(max(eta, 0.0))}" if eta is not None and info.place == 1 else "")
     words = "not saved" if info.state == activity.UNSAVED else info.state

@@ -1,31 +1,27 @@
-"""The one number that a list shows of a benchmark, read from its headline: no record has to be opened for it."""
+"""The one number that a list shows of a benchmark, from the facts of its row: no record is opened for it."""
 
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 
 from tuibench.core.card import DAMAGED, BenchmarkRow
 from tuibench.core.engine import short_names
+from tuibench.core.headline import Headline, HeadlineNumber, Verdict, row_headline
+from tuibench.core.scenario import THROUGHPUT, find
+from tuibench.core.text import show
 from tuibench.core.trash import NEWER
+from tuibench.core.units import ms, percent_number, short
+from tuibench.report.headline import missing_words, sensitive_words
 from tuibench.report.listing import headline_words
+from tuibench.report.verdict import change_words, time_word
 
-_PART = re.compile(r"([\d.]+) (µs|ms|s|items/s)(?:/batch)?(?: ±([\d.]+) %)?(?: \((.*)\))?")
-_FACTOR = {"µs": 1e-3, "ms": 1.0, "s": 1e3}
-_VERDICT = re.compile(r"(.+?) is (faster|slower) than (.+?): (.+?) \(")
-_EQUIVALENT = re.compile(r"(.+?) and (.+?) are equivalent within (.+?) in")
-_DIFFERS = "outputs differ"
-_NUMBER = re.compile(r"(\d+) (core|stream)s?\b")
-_BATCH = re.compile(r"batch (\d+)")
-_MISSING = re.compile(r"\d+ of \d+ cells? (?:failed|partial|skipped)")
-_DIM = re.compile(r"(?:^|, )([^,=]+=\d+)(?=,|$)")
-"""Named in a headline where it varied."""
+_LONGEST = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """What stands under BEST and ±, and by what it is sorted."""
+    """The cells of the columns BEST and ±."""
 
     text: str
     plus_minus: str = ""
@@ -44,62 +40,65 @@ def best_of(row: BenchmarkRow, times: str = "×") -> Best:
         return Best("damaged: its record cannot be read")
     if row.status == NEWER:
         return Best("written by a newer tuibench")
-    parts = row.headline.split(" · ")
-    found = _PART.match(parts[0])
-    if found is None:
-        return Best(headline_words(row))
-    amount, unit, half, cell = found.groups()
-    differs = _DIFFERS in parts
+    found = row_headline(row)
+    if found is None or not found.numbers:
+        return Best(_sensitive(found) or headline_words(row))
+    number, *others = found.numbers
     words = [f"{row.status} {row.measured}/{row.cells}"] if row.status != "finished" else []
-    words += [_DIFFERS] if differs else []
-    verdict = next(filter(None, map(_verdict, parts[1:])), "")
-    words.append(verdict or _number(row, amount, unit, cell or "", times))
-    if not verdict and (other := _PART.match(parts[1]) if len(parts) > 1 else None) is not None:
-        words.append(f"{other[1]} /s" if other[2] == "items/s" else f"{other[1]} {other[2]}")
+    words += ["outputs differ"] if found.differs else []
+    verdict = _verdict(found.verdict) if found.verdict is not None else ""
+    words.append(verdict or _number(row, found, number, times))
+    if not verdict:
+        words += map(_amount, others)
     if row.status == "finished":
-        words += filter(_MISSING.fullmatch, parts[1:])
-    return Best(" · ".join(words), half or "", differs)
+        words += missing_words(found)
+    half = "" if number.half_width is None else percent_number(number.half_width)
+    return Best(" · ".join(words), half, found.differs)
 
 
 def order_of(row: BenchmarkRow) -> tuple[int, float]:
     """What its number is sorted by: times first, the least before; then items/s, the most before; then what has none.
 
-    Thousands are sorted at once, so that this looks at no more than it must.
+    Thousands are sorted at once, so that this reads plain values.
     """
-    amount, _, rest = row.headline.partition(" ")
-    unit = rest.partition(" ")[0].removesuffix("/batch")
-    try:
-        if unit in _FACTOR:
-            return 0, float(amount) * _FACTOR[unit]
-        return (1, -float(amount)) if unit == "items/s" else (9, 0.0)
-    except ValueError:
+    numbers = row.facts.get("numbers")
+    if not numbers:
         return 9, 0.0
+    value = numbers[0]["value"]
+    return (1, -value) if numbers[0]["metric"] == THROUGHPUT else (0, value)
 
 
 def half_of(row: BenchmarkRow) -> float:
-    """The interval of its number in percent; without one it comes last."""
-    words = row.headline.split(" ", 3)
-    try:
-        return float(words[2].removeprefix("±")) if len(words) > 2 and words[2][:1] == "±" else math.inf
-    except ValueError:
-        return math.inf
+    """The interval of its number; without one it comes last."""
+    numbers = row.facts.get("numbers")
+    half: float = numbers[0].get("half_width", math.inf) if numbers else math.inf
+    return half
 
 
-def _number(row: BenchmarkRow, amount: str, unit: str, cell: str, times: str) -> str:
+def _amount(number: HeadlineNumber) -> str:
+    return f"{short(number.value)} /s" if number.metric == THROUGHPUT else ms(number.value)
+
+
+def _number(row: BenchmarkRow, found: Headline, number: HeadlineNumber, times: str) -> str:
     """The number, and at which cell of several."""
-    text = f"{amount} /s" if unit == "items/s" else f"{amount} {unit}"
+    streams = find(number.scenario).has_streams if number.scenario else False
+    sizes = {"cores": number.cores, "batch": number.batch}
+    at = [str(size) for axis, size in sizes.items() if size and (not streams or axis in found.varied)]
     several = "," in row.cores or "," in row.batches
-    place = {noun: count for count, noun in _NUMBER.findall(cell)}
-    batch = _BATCH.search(cell)
-    at = times.join(filter(None, (place.get("core", ""), batch[1] if batch else "")))
-    where = [f"@{at}"] if several and at else []
-    return " ".join([text, *where, *_DIM.findall(cell)])
+    where = [f"@{times.join(at)}"] if several and at else []
+    return " ".join([_amount(number), *where, *(f"{show(name, _LONGEST)}={n}" for name, n in number.dims.items())])
 
 
-def _verdict(part: str) -> str:
+def _verdict(found: Verdict) -> str:
     """Of two sides that were measured in turn, as short as a column needs it."""
-    if found := _VERDICT.match(part):
-        return f"{engine_word(found[1])} {found[2]}: {found[4]}"
-    if found := _EQUIVALENT.match(part):
-        return f"{engine_word(found[1])}, {engine_word(found[2])} equivalent (±{found[3]})"
-    return "undecided" if "undecided" in part else ""
+    base, new = (engine_word(show(name, _LONGEST)) for name in (found.base, found.new))
+    if found.kind in ("faster", "slower"):
+        return f"{new} {found.kind}: {change_words(found.ratio)} {time_word(found.metric)}"
+    return f"{new}, {base} equivalent (±{found.margin * 100:g} %)" if found.kind == "equivalent" else found.kind or ""
+
+
+def _sensitive(found: Headline | None) -> str:
+    """The most sensitive layer, where a loss profile has nothing worse to tell."""
+    facts = found.profile if found is not None else None
+    whole = facts is not None and facts.layer and not facts.harmed and facts.measured == facts.asked > 0
+    return sensitive_words(facts) if facts is not None and whole and found is not None else ""

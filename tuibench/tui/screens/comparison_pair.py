@@ -13,6 +13,7 @@ from tuibench.core.run import Comparison, RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of, ms, percent, short
 from tuibench.report.label import describe, varying
+from tuibench.report.verdict import comparison_sentence
 
 _TURNED = {"faster": "slower", "slower": "faster"}
 _STREAMS = "items/s"
@@ -162,7 +163,7 @@ def _pair(name: str, unit: str, base: PairSide, new: PairSide, found: Comparison
         return Pair(name, unit, base, new, Estimate(None, reason=reason), "", reason, reason)
     ratio = Estimate(found.ratio, found.low, found.high, found.n, reason or None)
     why = "; ".join(filter(None, (found.why_no_verdict, reason)))
-    return Pair(name, unit, base, new, ratio, found.verdict or "", why, found.sentence)
+    return Pair(name, unit, base, new, ratio, found.verdict or "", why, comparison_sentence(found))
 
 
 def _words(pair: Pair) -> str:

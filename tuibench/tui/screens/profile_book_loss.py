@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tuibench.core.profile import CostProfile, LossProfile
+from tuibench.core.profile_spec import APPROXIMATED
 from tuibench.core.units import count_of, percent, scaled, short
 from tuibench.insight.bar import LOG, SHARES, VALUES
 from tuibench.insight.detail import loss_detail
 from tuibench.insight.loss import (
-    APPROXIMATED,
     HARM,
     LossRow,
     arrange_losses,

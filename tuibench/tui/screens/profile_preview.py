@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.short_id import short_id
+from tuibench.report.headline import result_headline
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.benchmark_preview import fold
 from tuibench.tui.screens.profile_words import processes
@@ -18,7 +19,7 @@ def preview_lines(stored: StoredBenchmark, width: int, glyphs: Glyphs) -> list[L
     dims = [f"{name} {','.join(map(str, values))}" for name, values in run.spec.dims]
     what = (short_id(row.id), f'"{row.name}"' if row.name else "", row.models, row.engines, run.spec.precision)
     lines: list[LineLike] = [dot.join(filter(None, (*what, *sizes, *dims)))]
-    lines += [(run.headline, "title")] if run.headline else []
+    lines += [(result_headline(run), "title")]
     lines += [(text, "") for text in run.conclusions]
     lines += [(f"note: {stored.card.note}", "")] if stored.card.note else []
     lines += [(f"re-run of {short_id(stored.card.rerun_of)}: c compares", "dim")] if stored.card.rerun_of else []

@@ -27,8 +27,6 @@ _OF_KIND: dict[str, Callable[[Glyphs], tuple[Column, ...]]] = {
     ),
     LOSS: lambda _: (Column("best", "MOST SENSITIVE", 26, grow=True, wide=60, part=3),),
 }
-_PREFIX = "most sensitive: "
-"""Of the headline of a loss profile, which its column says already."""
 THEORIES = {
     FLOPS: ("FLOPS", "theoretical", "what each layer costs by its shapes: nothing of it is measured"),
     APPROXIMATED: ("Approximated", "from weights", "what weights alone tell of each layer: a proxy, nothing is run"),
@@ -86,7 +84,7 @@ class ProfileRows(BenchmarkRows):
             engine_word(row.engines),
             row.batches,
             row.cores,
-            "its record is damaged" if damaged else best.text.removeprefix(_PREFIX),
+            "its record is damaged" if damaged else best.text,
             *self._more("" if damaged else best.plus_minus, "" if damaged else row.grade),
             row.note,
         )
@@ -108,7 +106,7 @@ class ProfileRows(BenchmarkRows):
             row.batches,
             row.cores,
             # The sign says that it is queued, and the column is narrower than that of benchmarks.
-            run_words(info).removeprefix("queued, "),
+            run_words(info, queued=False),
             *self._more("", ""),
             row.note,
         )

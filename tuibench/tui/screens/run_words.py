@@ -8,12 +8,15 @@ from tuibench.core import activity
 from tuibench.core.cell import CellResult
 from tuibench.core.comparison import SideBySide
 from tuibench.core.label import model_names
+from tuibench.core.result_headline import headline_of
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of, seconds
 from tuibench.core.watch import RunView
 from tuibench.plots.bar import progress_bar
+from tuibench.report.headline import headline_sentence
 from tuibench.report.label import failure_text
+from tuibench.report.verdict import verdict_sentence
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.comparison_pair import pairs_of_sides, ratio_words
 from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
@@ -119,9 +122,10 @@ def _end_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike
 
 def _headline(result: RunResult) -> Iterator[str]:
     """With the verdict on a line of its own, which the end of a long one would cut at its decisive word."""
-    verdict = result.comparisons[0].sentence if len(result.comparisons) == 1 else ""
-    numbers = result.headline.removesuffix(verdict).removesuffix(" · ") if verdict else result.headline
-    yield from filter(None, (numbers, verdict if numbers != result.headline else ""))
+    found = headline_of(result)
+    yield headline_sentence(found, verdict=False)
+    if found.verdict is not None:
+        yield verdict_sentence(found.verdict)
 
 
 def _end_words(view: RunView) -> str:

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.store.build import make_id, make_result, make_store
+from tuibench.core.card import Card
+from tuibench.core.form import BENCHMARK, FACTS
+from tuibench.core.run import RunResult
+from tuibench.report.listing import headline_words
+from tuibench.store import fact_fill, record_file
+from tuibench.store.envelope import unseal
+from tuibench.store.summary import summarize
+
+OLD = "1.00 ms ±1.0 % (sync, 1 core, batch 1) · grade A"
+
+
+@pytest.fixture
+def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store whose five records were written by a version that stored sentences."""
+
+    def told(result: RunResult) -> dict[str, Any]:
+        found = {name: value for name, value in summarize(result).items() if name != "facts"}
+        return {**found, "headline": OLD}
+
+    with monkeypatch.context() as patched:
+        patched.setattr(record_file, "summarize", told)
+        patched.setattr(record_file, "FACTS", BENCHMARK)
+        for number in range(5):
+            make_store(tmp_path).benchmarks.add(make_result(number), Card())
+    return tmp_path
+
+
+def schema_of(root: Path, number: int) -> int:
+    (path,) = root.glob(f"hosts/*/records/*/{make_id(number)}.json")
+    return unseal(path.read_bytes()).meta.schema
+
+
+def test_a_look_derives_a_bounded_number_newest_first(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fact_fill, "MOST", 2)
+    store = make_store(old)
+    assert [bool(row.facts) for row in store.benchmarks.rows()] == [True, True, False, False, False]
+    assert headline_words(store.benchmarks.rows()[-1]) == OLD
+    marks = {store.mark()}
+    for _ in range(2):
+        store.benchmarks.rows()
+        marks.add(store.mark())
+    assert all(row.facts for row in store.benchmarks.rows()) and len(marks) > 1
+    store.benchmarks.rows()
+    assert store.benchmarks.facts.reads == 5, "no record is read twice"
+
+
+def test_next_write_persists_derived_facts_and_leaves_results_alone(old: Path) -> None:
+    (sealed,) = old.glob(f"hosts/*/records/*/{make_id(3)}.json")
+    before = sealed.read_bytes()
+    store = make_store(old)
+    store.benchmarks.rows()
+    store.benchmarks.add(make_result(7), Card())
+    fresh = make_store(old)
+    assert all(row.facts for row in fresh.benchmarks.rows()) and fresh.benchmarks.facts.reads == 0
+    assert sealed.read_bytes() == before
+    assert fresh.check(read_data=True).problems == ()
+    assert (schema_of(old, 3), schema_of(old, 7)) == (BENCHMARK, FACTS)
+
+
+def test_edit_of_an_old_record_keeps_it_readable_for_its_version(old: Path) -> None:
+    store = make_store(old)
+    store.benchmarks.edit(make_id(2), name="kept")
+    assert schema_of(old, 2) == BENCHMARK
+    stored = make_store(old).benchmarks.get(make_id(2))
+    assert stored.row.headline == OLD and stored.row.facts["numbers"][0]["value"] == 1.0
+
+
+def test_record_without_facts_keeps_its_sentence(old: Path) -> None:
+    (path,) = old.glob(f"hosts/*/records/*/{make_id(4)}.json")
+    path.write_bytes(b"{")
+    store = make_store(old)
+    row = store.benchmarks.rows()[0]
+    assert (row.id, row.facts, headline_words(row)) == (make_id(4), {}, OLD)
+    store.benchmarks.rows()
+    assert store.benchmarks.facts.reads == 5

@@ -1,0 +1,69 @@
+"""Derives the headline facts of rows that an older version wrote, from their records, a few at each look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from tuibench.core.card import DAMAGED, BenchmarkRow
+from tuibench.core.errors import StoreError
+from tuibench.core.trash import NEWER
+from tuibench.store.layout import HostLayout
+from tuibench.store.record_file import RecordFiles
+from tuibench.store.sealed import Sealing
+
+MOST = 100
+"""Records that one look reads."""
+Part = tuple[HostLayout, Sequence[BenchmarkRow]]
+
+
+class FactFill:
+    """The facts that were derived so far; a result never changes, so they stay true."""
+
+    def __init__(self, sealing: Sealing) -> None:
+        self._files = sealing.files
+        # The list tells damage in a row of its own.
+        self._records = RecordFiles(Sealing(sealing.files, lambda _: None, sealing.tool))
+        self._known: dict[str, dict[str, Any]] = {}
+        """By id; empty for a record that has none to give, which keeps its sentence."""
+        self.reads = 0
+        self.pending = False
+        """Whether the last look left rows for the next one."""
+
+    @property
+    def mark(self) -> str:
+        """Another text after each look that leaves rows for the next one; '' where none are left."""
+        return f"facts {self.reads}" if self.pending else ""
+
+    def fill(self, parts: Sequence[Part]) -> list[Sequence[BenchmarkRow]]:
+        """Return the rows of each host with all facts that are known; the newest rows come first."""
+        lacking = [(row.id, layout) for layout, rows in parts for row in rows if _lacks(row)]
+        unread = sorted((one for one in lacking if one[0] not in self._known), key=lambda one: one[0], reverse=True)
+        for ulid, layout in unread[:MOST]:
+            self._known[ulid] = self._derive(layout.record(ulid))
+        self.pending = len(unread) > MOST
+        return [self.filled(rows) if lacking else rows for _, rows in parts]
+
+    def filled(self, rows: Sequence[BenchmarkRow]) -> tuple[BenchmarkRow, ...]:
+        """Return rows with the facts that are known; no record is read."""
+        known = self._known
+        return tuple(replace(row, facts=known[row.id]) if _lacks(row) and known.get(row.id) else row for row in rows)
+
+    def known(self, rows: Sequence[BenchmarkRow]) -> list[BenchmarkRow]:
+        """Return the rows that lack facts which are known by now, for a writer to list."""
+        known = self._known
+        return [replace(row, facts=known[row.id]) for row in rows if _lacks(row) and known.get(row.id)] if known else []
+
+    def _derive(self, path: str) -> dict[str, Any]:
+        self.reads += 1
+        try:
+            found = self._records.get(path)
+        except StoreError:
+            # A record that cannot be read keeps its sentence; opening it tells why.
+            return {}
+        return found.row.facts if found is not None else {}
+
+
+def _lacks(row: BenchmarkRow) -> bool:
+    return not row.facts and row.status not in (DAMAGED, NEWER)
