@@ -9,6 +9,7 @@ from tests.report import build
 from tests.store.data import make_id
 from tuibench.core.cell import Estimate
 from tuibench.core.comparison import CellPair, Figure, SideBySide
+from tuibench.core.label import CellName
 from tuibench.core.run import Comparison, RunResult
 from tuibench.plots.comparison import comparison_figure, ratio_figure, samples_comparison, together
 from tuibench.plots.figure import draw
@@ -23,7 +24,8 @@ def pair(old: RunResult, cores: int, batch: int, ratio: float | None) -> CellPai
     key = next(c.key for c in old.cells if (c.asked.cores, c.asked.batch) == (cores, batch))
     side = Figure(key, Estimate(1.0), "A", "ok")
     sentence = Comparison(key, key, "p50", ratio or 0, 0.9, 1.1, 5, False, None, "stored", "") if ratio else None
-    return CellPair(f"{cores} cores", (), "ms", side, side, sentence)
+    name = CellName(old.cells[0].asked, (), "", None)
+    return CellPair(name, (), "ms", side, side, sentence)
 
 
 def test_two_results_share_an_axis_and_are_named_by_id() -> None:

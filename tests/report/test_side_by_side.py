@@ -10,6 +10,7 @@ import pytest
 from tests.report import build
 from tuibench.core.cell import Estimate
 from tuibench.core.comparison import CellPair, Figure, SideBySide
+from tuibench.core.label import CellName
 from tuibench.core.run import Comparison
 from tuibench.core.text import show
 from tuibench.report.side_by_side import document, dumps, side_by_side
@@ -24,7 +25,14 @@ def figure(value: float | None = 1.92, half: float | None = 0.007, grade: str = 
     return Figure("0" * 12, estimate, grade, status)
 
 
-def pair(name: str = "sync, 2 cores, batch 1", **changes: Any) -> CellPair:
+def named(model: str = "", axes: tuple[str, ...] = ("model",), **settings: Any) -> CellName:
+    return CellName(build.asked(**settings), axes, model, None)
+
+
+NAME = named()
+
+
+def pair(name: CellName = NAME, **changes: Any) -> CellPair:
     base = CellPair(name, (), "ms", figure(), figure(1.73), COMPARISON)
     return replace(base, **changes)
 
@@ -34,11 +42,13 @@ def side(*pairs: CellPair, **changes: Any) -> SideBySide:
 
 
 def test_a_pair_is_a_row_of_both_figures_and_the_ratio() -> None:
-    found = side(pair("sync, 1 core"), pair("async", unit="items/s", old=figure(1011.2, 0.014, "B")))
+    found = side(
+        pair(named(cores=1, batch=None)), pair(named(batch=None), unit="items/s", old=figure(1011.2, 0.014, "B"))
+    )
     assert _stripped(found) == [
         "old k3f9 new 77zz ratio",
         "sync, 1 core 1.92 ms ±0.7 % A 1.73 ms ±0.7 % A 0.900 (0.850 to 0.950)",
-        "async 1011/s ±1.4 % B 1.73/s ±0.7 % A 0.900 (0.850 to 0.950)",
+        "sync, 2 cores 1011/s ±1.4 % B 1.73/s ±0.7 % A 0.900 (0.850 to 0.950)",
         "Ratio: new / old in time (below 1 is faster), measured at different times.",
         "Environment: nothing that matters for speed is known to differ.",
     ]
@@ -49,7 +59,7 @@ def _stripped(found: SideBySide) -> list[str]:
 
 
 def test_settings_that_are_too_long_stand_above_their_figures() -> None:
-    text = side_by_side(side(pair("onnxruntime, sync, 2 cores, batch 1"))).splitlines()
+    text = side_by_side(side(pair(named(axes=("engine",))))).splitlines()
     assert text[1] == "onnxruntime, sync, 2 cores, batch 1"
     assert text[2].split() == [
         "1.92",
@@ -67,14 +77,14 @@ def test_settings_that_are_too_long_stand_above_their_figures() -> None:
         "to",
         "0.950)",
     ]
-    wide = side_by_side(side(pair("onnxruntime, sync, 2 cores, batch 1")), width=120).splitlines()
+    wide = side_by_side(side(pair(named(axes=("engine",)))), width=120).splitlines()
     assert wide[1].startswith("onnxruntime, sync, 2 cores, batch 1  1.92 ms")
 
 
 @pytest.mark.parametrize("count", [1, 200])
 @pytest.mark.parametrize("width", [80, 120])
 def test_rows_keep_to_the_width_however_long_the_names_are(count: int, width: int) -> None:
-    pairs = [pair(f"{'n' * (n * 7 % 300)} cell {n}", old=figure(0.001234 * 10 ** (n % 9))) for n in range(count)]
+    pairs = [pair(named(f"{'n' * (n * 7 % 300)} cell {n}"), old=figure(0.001234 * 10 ** (n % 9))) for n in range(count)]
     lines = side_by_side(side(*pairs), width).splitlines()
     rows = lines[: lines.index(next(line for line in lines if line.startswith("Ratio:")))]
     assert sum("0.900 (" in line for line in rows) == count
@@ -114,7 +124,7 @@ def test_cells_alone_and_environments_are_named() -> None:
 def test_ascii_is_ascii_and_nothing_foreign_arrives_raw() -> None:
     hostile = build.HOSTILE + "\x9b2J" + "x" * 1000
     found = side(
-        pair(hostile, reason=hostile, bars=(hostile,), old=figure(None, None, hostile, hostile)), old_id=hostile,
+        pair(named(hostile), reason=hostile, bars=(hostile,), old=figure(None, None, hostile, hostile)), old_id=hostile,
         new_id=hostile, old_only=(hostile,), new_only=(hostile,), environment=(hostile,),
     )  # fmt: skip
     for line in side_by_side(found).splitlines():

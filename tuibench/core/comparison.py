@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tuibench.core.cell import Estimate
+from tuibench.core.label import CellName
 from tuibench.core.run import Comparison
 
 
@@ -25,8 +26,7 @@ class Figure:
 class CellPair:
     """Two cells that were asked for the same, or for all but one setting."""
 
-    name: str
-    """The settings in words, safe to print."""
+    cell: CellName
     bars: tuple[str, ...]
     """Why they could have no verdict even if they had been measured at one time: what they do not share."""
     unit: str
@@ -37,6 +37,11 @@ class CellPair:
     """Ratio of times, new / old; None where a side has no numbers."""
     reason: str = ""
     """Why there is no ratio, or no interval around it."""
+
+    @property
+    def name(self) -> str:
+        """Return the settings in words, safe to print."""
+        return self.cell.words()
 
 
 @dataclass(frozen=True, slots=True)

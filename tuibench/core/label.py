@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tuibench.core.engine import short_names
 from tuibench.core.scenario import find
 from tuibench.core.text import show
 from tuibench.core.units import count_of
@@ -33,30 +35,67 @@ def name_cell(
     model: str = "",
     streams: int | None = None,
     brief: bool = False,
+    narrow: bool = False,
     was: Asked | None = None,
     was_streams: int | None = None,
 ) -> str:
     """A cell in words: scenario, cores, batch and streams always, the rest where it is among the `axes` that vary.
 
     `model` is its name for people, `streams` what was really used; `brief`, for the headline, leaves cores and batch of
-    streams to where they vary; `was` is what it is held against, which may have had other cores or streams, and
-    `was_streams` how many of them it really used.
+    streams to where they vary; `narrow` is for columns: ov sync 16c b32; `was` is what it is held against, which may
+    have had other cores or streams, and `was_streams` how many of them it really used.
     """
     alone = not find(asked.scenario).has_streams
     words = [show(model, _LONGEST)] if "model" in axes and model else []
-    words += [show(asked.engine, _LONGEST)] if "engine" in axes else []
+    engine = short_names([asked.engine]) if narrow else asked.engine
+    words += [show(engine, _LONGEST)] if "engine" in axes else []
     words.append(show(asked.scenario, _LONGEST))
     if alone or not brief or "cores" in axes:
-        words.append(_from(was.cores if was is not None else None, asked.cores) + count_of(asked.cores, "core"))
+        arrow = _from(was.cores if was is not None else None, asked.cores)
+        words.append(f"{arrow}{asked.cores}c" if narrow else arrow + count_of(asked.cores, "core"))
     if asked.batch is not None and (alone or not brief or "batch" in axes):
-        words.append(f"batch {asked.batch}")
+        words.append(f"b{asked.batch}" if narrow else f"batch {asked.batch}")
     shown = asked.streams if streams is None else streams
     before = was.streams if was is not None and was_streams is None else was_streams
-    words += [] if alone else [_from(before, shown) + count_of(shown, "stream")]
+    if not alone:
+        arrow = _from(before, shown)
+        words.append(f"s{arrow}{shown}" if narrow else arrow + count_of(shown, "stream"))
     words += [f"{show(name, _LONGEST)}={size}" for name, size in asked.dims.items() if "dims" in axes]
     words += [show(getattr(asked, axis), _LONGEST) for axis in ("precision", "pin") if axis in axes]
     words += [show(f"{name}={value}", _LONGEST) for name, value in asked.options.items() if "options" in axes]
-    return ", ".join(words)
+    return (" " if narrow else ", ").join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class CellName:
+    """The facts that the name of a pair of cells is made of."""
+
+    asked: Asked
+    axes: tuple[str, ...]
+    model: str
+    streams: int | None
+    """As many as were really used."""
+    was: Asked | None = None
+    """The other side."""
+    was_streams: int | None = None
+
+    def words(self, *, narrow: bool = False) -> str:
+        """Return the name."""
+        return name_cell(
+            self.asked,
+            self.axes,
+            model=self.model,
+            streams=self.streams,
+            narrow=narrow,
+            was=self.was,
+            was_streams=self.was_streams,
+        )
+
+    def turned(self) -> CellName:
+        """Return the name with the sides exchanged."""
+        if self.was is None:
+            return self
+        return replace(self, asked=self.was, was=self.asked, streams=self.was_streams, was_streams=self.streams)
 
 
 def _from(before: int | None, now: int) -> str:

@@ -151,4 +151,5 @@ def _one_side(run: RunResult, selection: Selection) -> Selection:
 
 def _named(lines: tuple[Line, ...], run: RunResult) -> tuple[Line, ...]:
     name = show(short_id(run.id), 10)
-    return tuple(replace(line, side=replace(line.side, label=f"{name} {line.side.label}")) for line in lines)
+    sides = (replace(s, label=f"{name} {s.label}", brief=f"{name} {s.brief}") for s in (line.side for line in lines))
+    return tuple(replace(line, side=side) for line, side in zip(lines, sides, strict=True))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.cell import Asked, CellResult
+from tuibench.core.engine import short_names
 from tuibench.core.label import model_names, varying_axes
 from tuibench.core.run import RunResult
 from tuibench.core.scenario import find
@@ -134,10 +135,12 @@ def _sides(run: RunResult) -> tuple[Side, ...]:
     names = dict(zip((model.sha256 for model in run.models), model_names(run.spec.models), strict=False))
     labels = {key: _label(asked, varying, names) for key, asked in every.items()}
     twice = {label for label, count in Counter(labels.values()).items() if count > 1}
-    return tuple(
-        Side(key, f"{label} {key[:4]}" if label in twice else label, every[key].scenario)
-        for key, label in labels.items()
-    )
+    sides = []
+    for key, label in labels.items():
+        brief = _label(replace(every[key], engine=short_names([every[key].engine])), varying, names)
+        end = f" {key[:4]}" if label in twice else ""
+        sides.append(Side(key, label + end, every[key].scenario, brief + end))
+    return tuple(sides)
 
 
 def _label(asked: Asked, varying: set[str], names: Mapping[str, str]) -> str:

@@ -23,6 +23,8 @@ class Side:
     label: str
     """The settings that differ from the run's other sides, safe to print."""
     scenario: str
+    brief: str
+    """The label with short names of engines."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def document(run: RunResult, beside: SideBySide | None = None) -> dict[str, Any]
     run = run if run.profile is None else replace(run, profile=shown_profile(run.profile))
     cell = first_cell(run)
     reasons: dict[str, str] = {}
-    own = _own(run, cell, reasons) | ({} if beside is None else {"side_by_side": _beside(beside)})
+    own = _own(run, cell, reasons) | ({} if beside is None else {"side_by_side": side_values(beside)})
     body = {**_compatible(run, cell, reasons), "tuibench": own}
     plain: dict[str, Any] = finite(body, "", reasons)
     plain["tuibench"]["reasons"] = reasons
@@ -163,14 +163,14 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
     }
 
 
-def _beside(beside: SideBySide) -> dict[str, Any]:
-    pairs = [
-        replace(pair, comparison=replace(found, sentence=comparison_sentence(found)))
-        if (found := pair.comparison) is not None
-        else pair
-        for pair in beside.pairs
-    ]
-    plain: dict[str, Any] = to_plain(replace(beside, pairs=tuple(pairs)))
+def side_values(beside: SideBySide) -> dict[str, Any]:
+    """Return two results side by side as plain values, with names and sentences in words."""
+    plain: dict[str, Any] = to_plain(beside)
+    for said, pair in zip(plain["pairs"], beside.pairs, strict=True):
+        del said["cell"]
+        said["name"] = pair.name
+        if pair.comparison is not None:
+            said["comparison"]["sentence"] = comparison_sentence(pair.comparison)
     return plain
 
 

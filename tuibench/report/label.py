@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.failure import failure_words
-from tuibench.core.label import model_names, name_cell
+from tuibench.core.label import CellName, model_names
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.run import RunResult
 from tuibench.core.spec import ModelSource
@@ -83,11 +83,16 @@ def varying(run: RunResult) -> list[str]:
 
 def describe(run: RunResult, cell: CellResult, axes: Sequence[str] | None = None) -> str:
     """A cell in words; `axes` spares working out for each cell what varies."""
+    return cell_name(run, cell, axes).words()
+
+
+def cell_name(run: RunResult, cell: CellResult, axes: Sequence[str] | None = None) -> CellName:
+    """The facts of a cell's name; `axes` spares working out for each cell what varies."""
     axes = varying(run) if axes is None else axes
     batch = axis_value(run, cell, "batch")
     asked = replace(cell.asked, batch=int(batch) if batch != "-" else None)
     streams = cell.used.streams if cell.used else None
-    return name_cell(asked, axes, model=axis_value(run, cell, "model"), streams=streams)
+    return CellName(asked, tuple(axes), axis_value(run, cell, "model"), streams)
 
 
 def plus_minus(estimate: Estimate) -> str:

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tuibench.core.comparison import CellPair, Figure, SideBySide
-from tuibench.core.record import to_plain
 from tuibench.core.run import Comparison
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, short
-from tuibench.report.json_export import finite
+from tuibench.report.json_export import finite, side_values
 from tuibench.report.style import fit, pad, to_ascii, width_of
 
 WIDTH = 80
@@ -38,7 +37,7 @@ def side_by_side(side: SideBySide, width: int = WIDTH, ascii_only: bool = False)
 def document(side: SideBySide) -> dict[str, Any]:
     """The same as plain values, for `--json`; every number is finite."""
     reasons: dict[str, str] = {}
-    plain: dict[str, Any] = finite({"schema": SCHEMA, **to_plain(side)}, "", reasons)
+    plain: dict[str, Any] = finite({"schema": SCHEMA, **side_values(side)}, "", reasons)
     return plain | {"reasons": reasons}
 
 

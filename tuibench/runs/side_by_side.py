@@ -10,7 +10,7 @@ from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.choice import latency, throughput
 from tuibench.core.comparison import CellPair, Figure, SideBySide
 from tuibench.core.failure import failure_words
-from tuibench.core.label import model_names, name_cell, varying_axes
+from tuibench.core.label import CellName, model_names, varying_axes
 from tuibench.core.run import Comparison, RunResult
 from tuibench.core.scenario import LATENCY
 from tuibench.core.short_id import short_id
@@ -51,8 +51,8 @@ def compare_results(old: RunResult, new: RunResult) -> SideBySide:
         old_id=old.id,
         new_id=new.id,
         pairs=tuple(_pair(match, book) for match in matches),
-        old_only=tuple(_name(cell, book, 0) for cell in old.cells if id(cell) not in paired),
-        new_only=tuple(_name(cell, book, 1) for cell in new.cells if id(cell) not in paired),
+        old_only=tuple(_name(cell, book, 0).words() for cell in old.cells if id(cell) not in paired),
+        new_only=tuple(_name(cell, book, 1).words() for cell in new.cells if id(cell) not in paired),
         environment=(*_other_model(book, matches), *_environment(book)),
     )
 
@@ -81,7 +81,7 @@ def _pair(match: Match, book: _Book) -> CellPair:
     bars = tuple(dict.fromkeys([*bars_between(old, new, match.axis), *match.differs, *_conditions(book)]))
     comparison, reason = _compare(match, bars, book, whole)
     return CellPair(
-        name=_name(new, book, 1, but=match.axis, was=old),
+        cell=_name(new, book, 1, but=match.axis, was=old),
         bars=bars,
         unit="ms" if metric == LATENCY else "items/s",
         old=figures[0],
@@ -161,12 +161,12 @@ def _environment(book: _Book) -> Iterator[str]:
         yield from environment_changes(old.environment, old.versions, new.environment, new.versions)
 
 
-def _name(cell: CellResult, book: _Book, side: int, but: str = "", was: CellResult | None = None) -> str:
+def _name(cell: CellResult, book: _Book, side: int, but: str = "", was: CellResult | None = None) -> CellName:
     """The settings; what the sides of a pair differ in is said beside them, of cores and streams in their place."""
-    axes = [axis for axis in book.axes if axis != but]
+    axes = tuple(axis for axis in book.axes if axis != but)
     model = book.names[side].get(cell.asked.model_sha256, cell.asked.model_sha256[:12])
     asked = was.asked if was is not None else None
-    return name_cell(cell.asked, axes, model=model, streams=_streams(cell), was=asked, was_streams=_streams(was))
+    return CellName(cell.asked, axes, model, _streams(cell), asked, _streams(was))
 
 
 def _streams(cell: CellResult | None) -> int | None:

@@ -1,18 +1,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from tests.runs.execution_data import asked
 from tests.runs.test_side_by_side import cell, side
 from tests.tui.stock import failed_sweep, rich_pair, sweep
-from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.cell import Asked, CellResult, Estimate
+from tuibench.core.label import CellName
 from tuibench.runs.side_by_side import compare_results
 from tuibench.tui.screens.comparison_pair import (
     Pair,
     PairSide,
     amount,
-    brief_name,
     pairs_of_run,
     pairs_of_sides,
     ratio_words,
@@ -21,7 +23,7 @@ from tuibench.tui.screens.comparison_pair import (
 )
 
 PAIR = Pair(
-    "sync, 8 cores", "ms", PairSide("ort", "k1", Estimate(2.0, 1.98, 2.02, 5), "A", "ok"),
+    CellName(asked(cores=8), (), "", None), "ms", PairSide("ort", "k1", Estimate(2.0, 1.98, 2.02, 5), "A", "ok"),
     PairSide("ov", "k2", Estimate(1.0, 0.99, 1.01, 5), "B", "ok"), Estimate(0.5, 0.49, 0.52, 5), "faster", "",
     "ov is faster than ort",
 )  # fmt: skip
@@ -61,7 +63,8 @@ def test_the_name_turns_with_the_sides(old: CellResult, new: CellResult, name: s
 
 
 def test_an_arrow_in_the_name_of_a_model_is_its_own() -> None:
-    pair = replace(PAIR, name="2→4 cores.onnx, sync, 1→2 cores, batch 1")
+    name = CellName(asked(cores=2), ("model",), "2→4 cores.onnx", None, asked(cores=1))
+    pair = replace(PAIR, cell=name)
     assert pair.turned().name == "2→4 cores.onnx, sync, 2→1 core, batch 1"
 
 
@@ -94,6 +97,11 @@ def test_streams_are_told_in_items() -> None:
 
 
 def test_names_of_cells_in_a_narrow_column() -> None:
-    assert brief_name("openvino, sync, 16 cores, batch 32") == "ov sync 16c b32"
-    assert brief_name("async, 1 core, batch 1, 4 streams, seq=128") == "async 1c b1 s4 seq=128"
-    assert brief_name("async, 2→4 cores, batch 1, 2→1 stream") == "async 2→4c b1 s2→1"
+    def narrow(was: Asked | None = None, axes: tuple[str, ...] = (), **settings: Any) -> str:
+        return CellName(asked(**settings), axes, "", None, was).words(narrow=True)
+
+    assert narrow(None, ("engine",), engine="openvino", cores=16, batch=32) == "ov sync 16c b32"
+    streams: dict[str, Any] = {"scenario": "async", "cores": 1, "streams": 4, "dims": {"seq": 128}}
+    assert narrow(None, ("dims",), **streams) == "async 1c b1 s4 seq=128"
+    was = asked(scenario="async", cores=2, streams=2)
+    assert narrow(was, scenario="async", cores=4, streams=1) == "async 2→4c b1 s2→1"

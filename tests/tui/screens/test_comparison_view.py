@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.runs.execution_data import asked
 from tuibench.core.cell import Estimate
+from tuibench.core.label import CellName
 from tuibench.tui.screens.comparison_pair import Pair, PairSide
 from tuibench.tui.screens.comparison_view import lines_of
 
@@ -10,11 +12,12 @@ BASE, NEW, THIRD = (
     PairSide(name, name, Estimate(value, None, None, 5), "A", "ok")
     for name, value in (("a.onnx", 2.0), ("b.onnx", 1.0), ("c.onnx", 3.0))
 )
-PAIR = Pair("sync, 2 cores, batch 1", "ms", BASE, NEW, Estimate(0.5), "faster", "", "b is faster")
+NAME = CellName(asked(cores=2, batch=1), (), "", None)
+PAIR = Pair(NAME, "ms", BASE, NEW, Estimate(0.5), "faster", "", "b is faster")
 
 
 def test_two_sides_that_all_pairs_share_are_the_headers() -> None:
-    columns, lines = lines_of([PAIR, replace(PAIR, name="sync, 4 cores, batch 1")], str)
+    columns, lines = lines_of([PAIR, replace(PAIR, cell=replace(NAME, asked=asked(cores=4, batch=1)))], str)
     assert [column.title for column in columns[1:3]] == ["a.onnx", "b.onnx"]
     assert [line.cells[0] for line in lines] == ["sync 2c b1", "sync 4c b1"]
 

@@ -76,7 +76,7 @@ async def test_when_it_has_ended_enter_opens_the_profile(monkeypatch: pytest.Mon
     land(monkeypatch, "profile")
     async with watched(making(), ended()) as seen:
         await seen.look()
-        assert "finished after" in seen.text and "4.72 ms" in seen.text
+        assert "finished after" in seen.text and "4.76 ms" in seen.text
         await seen.press("enter")
         assert landed(seen.app)[:2] == ("profile", (RUN,))
 

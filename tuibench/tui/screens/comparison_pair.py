@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.comparison import SideBySide
-from tuibench.core.engine import REGISTRY
+from tuibench.core.label import CellName
 from tuibench.core.run import Comparison, RunResult
 from tuibench.core.short_id import short_id
-from tuibench.core.units import count_of, ms, percent, short
-from tuibench.report.label import describe, varying
+from tuibench.core.units import ms, percent, short
+from tuibench.report.label import cell_name, varying
 from tuibench.report.verdict import comparison_sentence
 
 _TURNED = {"faster": "slower", "slower": "faster"}
 _STREAMS = "items/s"
-_BRIEF = (
-    (re.compile(r"(\d+) cores?\b"), r"\1c"),
-    (re.compile(r"batch (\d+)"), r"b\1"),
-    (re.compile(r"((?:\d+→)?\d+) streams?\b"), r"s\1"),
-    *((re.compile(rf"\b{one.name}\b"), one.short) for one in REGISTRY.values() if one.short != one.name),
-    (re.compile(", "), " "),
-)
-_CHANGED = re.compile(r"(?:^|(?<=, ))(\d+)→(\d+) (core|stream)s?(?=, |$)")
-"""Of a name what the other side was asked for differently, as core/label.py says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +35,7 @@ class PairSide:
 class Pair:
     """A row of a comparison."""
 
-    name: str
+    cell: CellName
     """Where the sides had other cores or streams it says from how many to how many."""
     unit: str
     """ms or items/s."""
@@ -60,6 +50,11 @@ class Pair:
     sentence: str
 
     @property
+    def name(self) -> str:
+        """The settings in words."""
+        return self.cell.words()
+
+    @property
     def key(self) -> str:
         """Tells it from others, whichever side is the base."""
         return ":".join(sorted((self.base.key + self.base.name, self.new.key + self.new.name)))
@@ -69,8 +64,7 @@ class Pair:
         value, low, high = (None if v is None else 1 / v for v in (self.ratio.value, self.ratio.high, self.ratio.low))
         ratio = Estimate(value, low, high, self.ratio.n, self.ratio.reason)
         verdict = _TURNED.get(self.verdict, self.verdict)
-        name = _CHANGED.sub(lambda found: f"{found[2]}→{count_of(int(found[1]), found[3])}", self.name)
-        turned = replace(self, name=name, base=self.new, new=self.base, ratio=ratio, verdict=verdict)
+        turned = replace(self, cell=self.cell.turned(), base=self.new, new=self.base, ratio=ratio, verdict=verdict)
         return replace(turned, sentence=_words(turned))
 
 
@@ -83,7 +77,7 @@ def pairs_of_sides(side: SideBySide) -> tuple[Pair, ...]:
             PairSide(name, figure.key, figure.estimate, figure.grade, figure.status)
             for name, figure in zip(names, (pair.old, pair.new), strict=True)
         )
-        pairs.append(_pair(pair.name, pair.unit, base, new, pair.comparison, pair.reason))
+        pairs.append(_pair(pair.cell, pair.unit, base, new, pair.comparison, pair.reason))
     return tuple(pairs)
 
 
@@ -102,16 +96,9 @@ def pairs_of_run(run: RunResult) -> tuple[Pair, ...]:
             for cell in (base, new)
         ]
         unit = _STREAMS if _STREAMS in found.metric else "ms"
-        name = describe(run, new, [axis for axis in varied if axis not in axes])
+        name = cell_name(run, new, [axis for axis in varied if axis not in axes])
         pairs.append(_pair(name, unit, sides[0], sides[1], found, ""))
     return tuple(pairs)
-
-
-def brief_name(name: str) -> str:
-    """A cell's name in a narrow column: sync 16c b32."""
-    for long, brief in _BRIEF:
-        name = long.sub(brief, name)
-    return name
 
 
 def amount(side: PairSide, unit: str) -> str:
@@ -158,7 +145,7 @@ def side_line(side: PairSide, cells: Mapping[str, CellResult]) -> str:
     return f"{side.name}  " + "  ".join(parts)
 
 
-def _pair(name: str, unit: str, base: PairSide, new: PairSide, found: Comparison | None, reason: str) -> Pair:
+def _pair(name: CellName, unit: str, base: PairSide, new: PairSide, found: Comparison | None, reason: str) -> Pair:
     if found is None:
         return Pair(name, unit, base, new, Estimate(None, reason=reason), "", reason, reason)
     ratio = Estimate(found.ratio, found.low, found.high, found.n, reason or None)

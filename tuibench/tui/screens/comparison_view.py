@@ -21,7 +21,6 @@ from tuibench.tui.screens.comparison_missing import missing_lines
 from tuibench.tui.screens.comparison_pair import (
     Pair,
     amount,
-    brief_name,
     ratio_words,
     side_line,
     side_names,
@@ -231,7 +230,7 @@ def _line(pair: Pair, named: bool) -> Line:
     grades = f"{pair.base.grade or '-'}{pair.new.grade or '-'}"
     sides = f"{show(pair.new.name, 16)} / {show(pair.base.name, 16)} " if named else ""
     cells = (
-        sides + brief_name(pair.name), amount(pair.base, pair.unit), amount(pair.new, pair.unit),
+        sides + pair.cell.words(narrow=True), amount(pair.base, pair.unit), amount(pair.new, pair.unit),
         ratio_words(pair.ratio), verdict_words(pair), grades,
     )  # fmt: skip
     return Line(pair.key, cells, _STYLES.get(pair.verdict, ""))

@@ -17,10 +17,9 @@ from tuibench.plots.baseline import marks_of, merged_histogram, samples_figure
 from tuibench.plots.figure import draw
 from tuibench.plots.histogram import draw_histogram
 from tuibench.plots.styled import Row, message_rows
-from tuibench.report.label import describe, varying
+from tuibench.report.label import cell_name, varying
 from tuibench.report.tradeoff import HEAD, tradeoff_rows
 from tuibench.tui import key
-from tuibench.tui.screens.comparison_pair import brief_name
 from tuibench.tui.screens.detail_fact import Fact, FactBlock
 from tuibench.tui.screens.detail_number import number_facts
 from tuibench.tui.screens.detail_pane import Beside, DetailPane
@@ -113,11 +112,12 @@ class BaselinePane(DetailPane):
             self.query_one("#numbers", FactBlock).show_facts([Fact("", "no cell was planned before it ended", "warn")])
             return
         cell = self._cells[self._at]
-        place = describe(self.stored.result, cell, self._axes)
+        name = cell_name(self.stored.result, cell, self._axes)
+        place = name.words()
         many = len(self._cells) > 1
         number = f"cell {self._at + 1} of {len(self._cells)}" if many else "cell"
         if cell_len(number + place + self.around) > self.app.size.width - _BESIDE:
-            place = brief_name(place)
+            place = name.words(narrow=True)
         selectors = [Selector(number, (place, "") if many else (place,), 0, self.around)]
         selectors.append(Selector("figure", self._figures, self._figure, self.shown_key("figure")))
         self.query_one("#baseline-choices", SelectorLine).show(selectors)

@@ -9,9 +9,9 @@ from tuibench.core.units import percent, short
 from tuibench.core.width import fit_end
 from tuibench.plots.line import Line, ScalingPoint, Sentence
 from tuibench.plots.scaling import Scaling
+from tuibench.plots.selection import Side
 from tuibench.plots.sentence import point_words
 from tuibench.plots.trace import signs
-from tuibench.tui.screens.comparison_pair import brief_name
 from tuibench.tui.screens.detail_fact import Fact, hung
 from tuibench.tui.widgets.row import Row, cut
 
@@ -37,7 +37,7 @@ def table(shown: Scaling, *, wide: bool, missing: str) -> tuple[Row, list[Row]]:
             for line, label in zip(lines, labels, strict=True)
         ]
     else:
-        head = "".join(f"{label:>{_COLUMN}}" for label in _heads([line.side.label for line in lines], _COLUMN - 1))
+        head = "".join(f"{label:>{_COLUMN}}" for label in _heads([line.side for line in lines], _COLUMN - 1))
         columns = [{point.value: _brief(point, missing) for point in line.points} for line in lines]
     rows = []
     for value in every:
@@ -46,10 +46,10 @@ def table(shown: Scaling, *, wide: bool, missing: str) -> tuple[Row, list[Row]]:
     return ((name + head, "dim"),), rows
 
 
-def _heads(labels: Sequence[str], width: int) -> list[str]:
+def _heads(sides: Sequence[Side], width: int) -> list[str]:
     """Names of sides in so many columns; where two would look the same, their short forms, or else their ends."""
-    brief = [brief_name(label) for label in labels]
-    ways = ([cut(label, width) for label in labels], [cut(label, width) for label in brief])
+    brief = [side.brief for side in sides]
+    ways = ([cut(side.label, width) for side in sides], [cut(label, width) for label in brief])
     different = (way for way in ways if len(set(way)) == len(way))
     return next(different, [fit_end(label, width) for label in brief])
 
