@@ -294,7 +294,7 @@ def test_a_record_of_a_newer_version_is_shown_and_left_alone(bridge: Bridge, sto
     add(store, 1)
     path = record_of(data, 1)
     text = path.read_text()
-    path.write_text(text.replace('"schema": 1', '"schema": 99', 1))
+    path.write_text(text.replace('"schema": 3', '"schema": 99', 1))
     assert len(bridge.benchmarks()) == 1
     with pytest.raises(StoreReadOnly, match="schema 99"):
         bridge.edit(make_id(1), "x", None)

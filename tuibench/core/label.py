@@ -36,11 +36,13 @@ def name_cell(
     streams: int | None = None,
     brief: bool = False,
     narrow: bool = False,
+    sizes: bool = True,
     was: Asked | None = None,
     was_streams: int | None = None,
 ) -> str:
     """A cell in words: scenario, cores, batch and streams always, the rest where it is among the `axes` that vary.
 
+    `sizes` False leaves cores, batch and streams out and separates by blanks, for a title beside them;
     `model` is its name for people, `streams` what was really used; `brief`, for the headline, leaves cores and batch of
     streams to where they vary; `narrow` is for columns: ov sync 16c b32; `was` is what it is held against, which may
     have had other cores or streams, and `was_streams` how many of them it really used.
@@ -50,20 +52,20 @@ def name_cell(
     engine = short_names([asked.engine]) if narrow else asked.engine
     words += [show(engine, _LONGEST)] if "engine" in axes else []
     words.append(show(asked.scenario, _LONGEST))
-    if alone or not brief or "cores" in axes:
+    if sizes and (alone or not brief or "cores" in axes):
         arrow = _from(was.cores if was is not None else None, asked.cores)
         words.append(f"{arrow}{asked.cores}c" if narrow else arrow + count_of(asked.cores, "core"))
-    if asked.batch is not None and (alone or not brief or "batch" in axes):
+    if sizes and asked.batch is not None and (alone or not brief or "batch" in axes):
         words.append(f"b{asked.batch}" if narrow else f"batch {asked.batch}")
     shown = asked.streams if streams is None else streams
     before = was.streams if was is not None and was_streams is None else was_streams
-    if not alone:
+    if sizes and not alone:
         arrow = _from(before, shown)
         words.append(f"s{arrow}{shown}" if narrow else arrow + count_of(shown, "stream"))
     words += [f"{show(name, _LONGEST)}={size}" for name, size in asked.dims.items() if "dims" in axes]
     words += [show(getattr(asked, axis), _LONGEST) for axis in ("precision", "pin") if axis in axes]
     words += [show(f"{name}={value}", _LONGEST) for name, value in asked.options.items() if "options" in axes]
-    return (" " if narrow else ", ").join(words)
+    return (" " if narrow or not sizes else ", ").join(words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,3 +51,5 @@ class Sentence:
     kind: str
     """best, worst, knee, enough, growth, Amdahl, step, ratio, missing or note."""
     text: str
+    brief: str = ""
+    """The text without its interval, for where room is short; '' where it is the same."""

@@ -206,11 +206,13 @@ def _last_step(line: Line, axis: str) -> Iterator[Sentence]:
         return
     before, last = known[-2:]
     if axis == "shape":
-        change = f"time {_change(relative(before.throughput, last.throughput))}"
+        what, ratio = "time", relative(before.throughput, last.throughput)
     else:
-        change = f"items/s {_change(relative(last.throughput, before.throughput))}"
+        what, ratio = "items/s", relative(last.throughput, before.throughput)
     between = f"{before.value} → {last.value}"
-    yield Sentence("step", f"{between} cores: {change}" if axis == "cores" else f"{_name(last)} {between}: {change}")
+    step = f"{between} cores: {what}" if axis == "cores" else f"{_name(last)} {between}: {what}"
+    brief = f"{step} {_change(replace(ratio, low=None, high=None))}"
+    yield Sentence("step", f"{step} {_change(ratio)}", brief)
 
 
 def _name(point: ScalingPoint) -> str:

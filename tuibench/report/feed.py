@@ -16,12 +16,12 @@ K = TypeVar("K", bound=Hashable)
 _MOST_VALUES = 6
 _MOST_HOWS = 3
 
-ROTATING = "Rotating over"
-"""Beginning of the line about samples, for callers that leave it out."""
 
+def feed_lines(points: Sequence[Point], names: Sequence[str], *, rotating: bool = True) -> list[str]:
+    """Return every fed input and every chosen dim; `names` are the names of the models, in their order.
 
-def feed_lines(points: Sequence[Point], names: Sequence[str]) -> list[str]:
-    """Return every fed input and every chosen dim; `names` are the names of the models, in their order."""
+    `rotating` adds the number of samples that a benchmark rotates over.
+    """
     several = len({point.model for point in points}) > 1
     lines: list[str] = []
     for index in dict.fromkeys(point.model for point in points):
@@ -29,8 +29,8 @@ def feed_lines(points: Sequence[Point], names: Sequence[str]) -> list[str]:
         own = [point for point in points if point.model == index]
         lines += [f"{name}: {line}" if several else line for line in _lines_of_model(own)]
     counts = dict.fromkeys(str(point.distinct) for point in points if point.failure is None and point.distinct > 1)
-    if counts:
-        lines.append(f"{ROTATING} {' or '.join(counts)} samples (--distinct-inputs 1 for the hot loop)")
+    if counts and rotating:
+        lines.append(f"Rotating over {' or '.join(counts)} samples (--distinct-inputs 1 for the hot loop)")
     return lines
 
 

@@ -47,7 +47,8 @@ _PROFILE_COLUMNS = (
 _RESULT = 8
 _LEAST_RESULT, _MOST_RESULT = 20, 40
 _FOREIGN = "foreign"
-_FIELDS = tuple(field.name for field in fields(BenchmarkRow) if field.name != "facts")
+_PLAIN = [field.name for field in fields(BenchmarkRow) if field.name not in ("facts", "headline")]
+_FIELDS = (*_PLAIN[: _PLAIN.index("grade")], "headline", *_PLAIN[_PLAIN.index("grade") :])
 _LONGEST = 200
 _FINISHED = "finished"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.text import show
 from tuibench.core.units import count_of, cpu_ranges, scaled, seconds, short, size
-from tuibench.report.feed import ROTATING, feed_lines
+from tuibench.report.feed import feed_lines
 from tuibench.report.style import to_ascii
 
 _MOST_OPERATORS = 4
@@ -68,13 +68,11 @@ def preamble_text(preamble: Preamble, ascii_only: bool = False) -> str:
 def preamble_lines(preamble: Preamble) -> list[str]:
     """Return the lines in the order in which a reader asks, each safe to show."""
     lines = [show(note, 500) for note in preamble.notes]
-    pinning = pinning_line(preamble.pin, preamble.cpus)
     # A profile uses the default pinning and has no flag for it.
-    lines.append(pinning.partition(" (")[0] if preamble.parts else pinning)
+    lines.append(pinning_line(preamble.pin, preamble.cpus) + ("" if preamble.parts else " (-pin none|core)"))
     lines += [engine_line(engine) for engine in preamble.engines]
     lines += [model_line(*pair) for pair in zip(preamble.models, preamble.summaries, strict=False)]
-    fed = feed_lines(preamble.points, preamble.models)
-    lines += [line for line in fed if not line.startswith(ROTATING)] if preamble.parts else fed
+    lines += feed_lines(preamble.points, preamble.models, rotating=not preamble.parts)
     lines += [stream_line(choice) for choice in preamble.streams]
     if preamble.parts:
         return [*lines, f"Plan: {', '.join(preamble.parts)}", *preamble.time]
@@ -85,7 +83,7 @@ def pinning_line(pin: str, cpus: Sequence[int]) -> str:
     """Return the line about the CPUs of the workers."""
     where = f"CPU {cpu_ranges(cpus)}" if cpus else "the CPUs of its process"
     how = "each engine thread on one CPU" if pin == "core" else "threads move among them"
-    return f"Pinning: {show(pin, 20)}, {where}, {how} (-pin none|core)"
+    return f"Pinning: {show(pin, 20)}, {where}, {how}"
 
 
 def engine_line(engine: EngineFact) -> str:

@@ -194,7 +194,7 @@ class Benchmarks:
             # Read before any record changes, so that a list that is lost is noticed, and one that is new is not.
             try:
                 with self.index(layout).transaction():
-                    self.index(layout).fill(self.facts.known(self.index(layout).rows()[1]))
+                    self.index(layout).fill(self.facts.known(self.index(layout)))
                     yield doubt
             except StoreNewer:
                 # Refused before anything was written.

@@ -9,11 +9,12 @@ from typing import Any
 from tuibench.core.card import DAMAGED, BenchmarkRow
 from tuibench.core.errors import StoreError
 from tuibench.core.trash import NEWER
+from tuibench.store.index import Index
 from tuibench.store.layout import HostLayout
 from tuibench.store.record_file import RecordFiles
 from tuibench.store.sealed import Sealing
 
-MOST = 100
+MOST = 30
 """Records that one look reads."""
 Part = tuple[HostLayout, Sequence[BenchmarkRow]]
 
@@ -43,17 +44,20 @@ class FactFill:
         for ulid, layout in unread[:MOST]:
             self._known[ulid] = self._derive(layout.record(ulid))
         self.pending = len(unread) > MOST
-        return [self.filled(rows) if lacking else rows for _, rows in parts]
-
-    def filled(self, rows: Sequence[BenchmarkRow]) -> tuple[BenchmarkRow, ...]:
-        """Return rows with the facts that are known; no record is read."""
+        if not lacking:
+            return [rows for _, rows in parts]
         known = self._known
-        return tuple(replace(row, facts=known[row.id]) if _lacks(row) and known.get(row.id) else row for row in rows)
+        return [
+            [replace(row, facts=known[row.id]) if _lacks(row) and known.get(row.id) else row for row in rows]
+            for _, rows in parts
+        ]
 
-    def known(self, rows: Sequence[BenchmarkRow]) -> list[BenchmarkRow]:
-        """Return the rows that lack facts which are known by now, for a writer to list."""
+    def known(self, index: Index) -> list[BenchmarkRow]:
+        """Return the rows of a list that lack facts which are known by now, for a writer to set."""
         known = self._known
-        return [replace(row, facts=known[row.id]) for row in rows if _lacks(row) and known.get(row.id)] if known else []
+        if not known:
+            return []
+        return [replace(row, facts=known[row.id]) for row in index.rows()[1] if _lacks(row) and known.get(row.id)]
 
     def _derive(self, path: str) -> dict[str, Any]:
         self.reads += 1

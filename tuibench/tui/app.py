@@ -180,7 +180,7 @@ class Dashboard(CalmApp):
         self.page.say("; ".join(end.words for end in ends), "info" if all(end.well for end in ends) else "warn")
         if self.config.bell:
             self.bell()
-        self.set_terminal_title(f"tuibench: {'; '.join(end.words.partition(':')[0] for end in ends)}")
+        self.set_terminal_title(f"tuibench: {'; '.join(end.title for end in ends)}")
 
     def forget_runs(self, ids: Collection[str]) -> None:
         """Their user ended them here and was told so: the next look has nothing to add."""

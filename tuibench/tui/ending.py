@@ -17,9 +17,16 @@ from tuibench.tui.desk import Pulse
 class End:
     """The end of one run."""
 
-    words: str
+    title: str
+    """What became of it."""
     well: bool
     """True if the user has nothing left to do about it."""
+    detail: str = ""
+
+    @property
+    def words(self) -> str:
+        """Return the whole line."""
+        return ": ".join(filter(None, (self.title, self.detail)))
 
 
 def ends_between(before: Pulse, now: Pulse) -> tuple[End, ...]:
@@ -34,7 +41,7 @@ def ends_between(before: Pulse, now: Pulse) -> tuple[End, ...]:
 def _end(was: RunInfo, left: RunInfo | None, done: RunInfo | None) -> End:
     name = f"run {short_id(was.id)}"
     if left is not None:
-        return End(f"{name} {left.state}: {left.detail}".rstrip(": "), False)
+        return End(f"{name} {left.state}", False, left.detail)
     if done is None:
         return End(f"{name} was removed", True)
     if done.state == activity.CANCELLED:
@@ -44,5 +51,5 @@ def _end(was: RunInfo, left: RunInfo | None, done: RunInfo | None) -> End:
         return End(f"{name} {done.detail}" + (" and saved" if done.detail == ON_REQUEST else ""), True)
     if not done.executions:
         models = f" of {show(', '.join(done.models), 40)}" if done.models else ""
-        return End(f"{name}{models} ended: every cell failed", False)
-    return End(f"{name} finished and saved" + (f": {done.detail}" if done.detail else ""), True)
+        return End(f"{name}{models} ended", False, "every cell failed")
+    return End(f"{name} finished and saved", True, done.detail)

@@ -121,7 +121,8 @@ def interval_words(cell: CellResult, view: RunView, ascii_only: bool) -> str:
         # The grid has items/s of streams, which vary less.
         what = "p50 " if not find(cell.asked.scenario).is_latency else ""
         words.append(f"{what}{first}±{percent(halves[-1])}")
-    if cell.stopped_by and not cell.stopped_by.startswith("going on"):
+    is_over = view.ended or cell.status == "ok" or cell.failure is not None
+    if cell.stopped_by and is_over:
         words.append(cell.stopped_by)
     return "  ".join(words)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 from tuibench.core.units import percent, short
@@ -19,7 +18,6 @@ _NAME = 6
 _COLUMN = 10
 _FIRST = ("best", "worst", "ratio")
 _BRIEF = ((" %", "%"), ("efficiency", "eff"), (", grade ", ", "))
-_INTERVAL = re.compile(r" \[[^\[\]]*\]$")
 
 
 def table(shown: Scaling, *, wide: bool, missing: str) -> tuple[Row, list[Row]]:
@@ -81,10 +79,7 @@ def values_of(shown: Scaling) -> tuple[int, ...]:
 def sentence_facts(sentences: Sequence[Sentence], *, wide: bool) -> list[Fact]:
     """What follows from the figure, how the sides compare before the form of a line; intervals where there is room."""
     ordered = sorted(sentences, key=lambda each: each.kind not in _FIRST)
-    return [
-        Fact(each.kind, each.text if wide or each.kind != "step" else _INTERVAL.sub("", each.text), _style(each.kind))
-        for each in ordered
-    ]
+    return [Fact(each.kind, each.text if wide else each.brief or each.text, _style(each.kind)) for each in ordered]
 
 
 def sign_facts(shown: Scaling) -> list[Fact]:

@@ -91,15 +91,8 @@ def _column(asked: Asked) -> Column:
 
 def _title(asked: Asked, axes: tuple[str, ...], names: Mapping[str, str]) -> str:
     """Of what tells it from the others; the scenario always, as it says what the numbers are."""
-    words = name_cell(asked, axes, model=names.get(asked.model_sha256, ""))
-    # Cores, batch and streams have their own places.
-    kept = [word for word in words.split(", ") if not word.startswith("batch ") and not _counts(word)]
-    return f"{' '.join(kept)}, {'p50 ms/batch' if find(asked.scenario).is_latency else 'items/s'}"
-
-
-def _counts(word: str) -> bool:
-    number, _, noun = word.partition(" ")
-    return number.isdigit() and noun.rstrip("s") in ("core", "stream")
+    name = name_cell(asked, axes, model=names.get(asked.model_sha256, ""), sizes=False)
+    return f"{name}, {'p50 ms/batch' if find(asked.scenario).is_latency else 'items/s'}"
 
 
 def _heading(column: Column, several: bool) -> str:
