@@ -1,4 +1,4 @@
-"""From the parts of a profile to the profile, and to the one line that says what it comes to."""
+"""Puts a profile together from its parts."""
 
 from __future__ import annotations
 
@@ -24,10 +24,6 @@ from tuibench.insight.loss_assembly import (
     worst_layers,
 )
 from tuibench.runs.profile_part import COSTS, Parts, order_levels
-
-_LONGEST = 60
-_MOST_WORDS = 200
-_WHERE_KNOWN = ", where that is known"
 
 
 def make_profile(
