@@ -127,7 +127,7 @@ async def key_costs() -> dict[str, Any]:
 
 
 async def undo_cost() -> dict[str, Any]:
-    """Of `u`, with the cursor at the other end of the list than what comes back."""
+    """Return the cost of each `u`, with the cursor at the other end of the list than the row that comes back."""
     from tests.tui.pilot import press, settle
 
     costs = []
@@ -139,7 +139,7 @@ async def undo_cost() -> dict[str, Any]:
             under = app.page.benchmarks.table.cursor_key
             await press(pilot, "d", "y", there)
             costs.append(await cost_of(press(pilot, "u")))
-            assert app.page.benchmarks.table.cursor_key == under
+            assert under in app.page.benchmarks.table.keys
     return {"undo_ms": costs}
 
 
