@@ -36,6 +36,11 @@ def live_results() -> list[RunResult]:
     return [one for one in gc.get_objects() if isinstance(one, RunResult)]
 
 
+def all_gone(parts: list[weakref.ref[Any]]) -> bool:
+    gc.collect()
+    return all(part() is None for part in parts)
+
+
 def page_of(app: Dashboard, name: str, project: str, one: str) -> Screen[None]:
     if name == "benchmark":
         return route.detail(one)
@@ -57,4 +62,4 @@ async def test_closed_page_is_freed_with_its_lines_and_records(name: str) -> Non
         assert len(parts) > OPENINGS * 10
         # The thread of a question that a closed page asked may still end.
         await until(lambda: len(live_results()) <= results)
-        await until(lambda: all(part() is None for part in parts))
+        await until(lambda: all_gone(parts))
