@@ -81,7 +81,7 @@ MADE_NOW = {"home", "trash", "settings"}
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
 @pytest.mark.parametrize("name", PAGES)
-async def test_idle_page_shows_the_ages_that_a_new_one_shows(name: str, size: tuple[int, int], stored: Stored) -> None:
+async def test_idle_page_shows_same_ages_as_new_page(name: str, size: tuple[int, int], stored: Stored) -> None:
     start = time.time() if name in MADE_NOW else NOW
     clock = Clock(start)
     async with open_app(size, now=clock, headless=False, driver=CountingDriver) as (app, pilot):
@@ -123,7 +123,7 @@ async def test_ages_advance_once_a_minute_in_the_lines_that_change() -> None:
         assert youngest in sent and not any(short_id(one) in sent for one in ids)
 
 
-async def test_log_keeps_its_place_while_ages_advance(stored: Stored) -> None:
+async def test_log_keeps_position_while_ages_advance(stored: Stored) -> None:
     clock = Clock(NOW)
     async with open_app((80, 12), now=clock) as (app, pilot):
         await go(app, pilot, route.detail(stored.benchmark, "log"))
@@ -134,7 +134,7 @@ async def test_log_keeps_its_place_while_ages_advance(stored: Stored) -> None:
         assert rows(app)[4:8] == below
 
 
-async def test_page_below_the_palette_sends_no_ages_before_it_is_shown_again(stored: Stored) -> None:
+async def test_page_below_palette_sends_no_ages_until_visible(stored: Stored) -> None:
     clock = Clock(NOW)
     async with open_app(now=clock, headless=False, driver=CountingDriver) as (app, pilot):
         await look(app, pilot)

@@ -85,7 +85,7 @@ async def dashboard(
 
 
 @pytest.mark.parametrize("problem", [OSError(errno.EMFILE, "Too many open files"), KeyError("spec"), StoreError("no")])
-async def test_a_look_that_fails_is_news_and_the_next_one_is_taken(desk: PulseDesk, problem: Exception) -> None:
+async def test_failed_poll_is_reported_and_next_one_runs(desk: PulseDesk, problem: Exception) -> None:
     async with dashboard(desk) as (app, pilot):
         desk.show(row(1))
         await look(app, pilot)
@@ -115,7 +115,7 @@ async def test_a_look_that_fails_is_news_and_the_next_one_is_taken(desk: PulseDe
         ((row(1, activity.INTERRUPTED, "its runner died"),), (), "interrupted: its runner died"),
     ],
 )
-async def test_how_a_run_ended_is_said_once_with_one_bell(
+async def test_run_end_is_announced_once_with_one_bell(
     desk: PulseDesk, bells: list[None], left: tuple[RunRow, ...], ended: tuple[RunRow, ...], words: str
 ) -> None:
     desk.show(row(1, activity.WAITING))
@@ -131,7 +131,7 @@ async def test_how_a_run_ended_is_said_once_with_one_bell(
         assert len(bells) == 1
 
 
-async def test_two_that_end_in_one_look_are_one_line_and_one_bell(desk: PulseDesk, bells: list[None]) -> None:
+async def test_two_run_ends_in_one_poll_share_line_and_bell(desk: PulseDesk, bells: list[None]) -> None:
     desk.show(row(2), row(1))
     async with dashboard(desk, (120, 24)) as (app, pilot):
         desk.show(row(1, activity.FAILED, "no such operator"), ended=(row(2, activity.CANCELLED),))
@@ -140,14 +140,14 @@ async def test_two_that_end_in_one_look_are_one_line_and_one_bell(desk: PulseDes
         assert len(bells) == 1
 
 
-async def test_what_ended_before_the_dashboard_came_is_no_news(desk: PulseDesk, bells: list[None]) -> None:
+async def test_run_ended_before_dashboard_start_is_not_announced(desk: PulseDesk, bells: list[None]) -> None:
     desk.show(row(1, activity.INTERRUPTED), ended=(row(2, activity.FINISHED),))
     async with dashboard(desk) as (app, pilot):
         await look(app, pilot)
         assert bells == [] and "run " not in frame(app).splitlines()[-3]
 
 
-async def test_what_its_user_removed_here_is_not_told_once_more(desk: PulseDesk, bells: list[None]) -> None:
+async def test_run_removed_by_user_is_not_announced(desk: PulseDesk, bells: list[None]) -> None:
     desk.show(row(1))
     async with dashboard(desk) as (app, pilot):
         app.forget_runs((row(1).info.id,))
@@ -156,7 +156,7 @@ async def test_what_its_user_removed_here_is_not_told_once_more(desk: PulseDesk,
         assert bells == [] and "removed" not in frame(app)
 
 
-async def test_the_head_of_a_narrow_terminal_has_room_for_all_that_goes_on(desk: PulseDesk) -> None:
+async def test_narrow_title_line_fits_all_active_runs(desk: PulseDesk) -> None:
     broken = (row(n, activity.INTERRUPTED) for n in (4, 5))
     desk.show(row(1), row(2, activity.WAITING), row(3, activity.WAITING), *broken)
     async with dashboard(desk) as (app, _):
@@ -165,7 +165,7 @@ async def test_the_head_of_a_narrow_terminal_has_room_for_all_that_goes_on(desk:
         assert len(words) <= 45, "beside ' tuibench › Projects (14)' and more"
 
 
-async def test_the_bell_can_be_turned_off(desk: PulseDesk, bells: list[None]) -> None:
+async def test_bell_can_be_disabled(desk: PulseDesk, bells: list[None]) -> None:
     desk.show(row(1))
     async with dashboard(desk, config=Config(bell=False)) as (app, pilot):
         desk.show()
@@ -173,11 +173,11 @@ async def test_the_bell_can_be_turned_off(desk: PulseDesk, bells: list[None]) ->
         assert bells == [] and "was removed" in frame(app)
 
 
-def test_a_run_that_begins_to_measure_has_not_ended() -> None:
+def test_run_starting_to_measure_is_not_announced_as_ended() -> None:
     assert ends_between(Pulse("", (row(1, activity.WAITING),)), Pulse("", (row(1),))) == ()
 
 
-async def test_a_page_is_told_of_nothing_that_did_not_change(desk: PulseDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_page_gets_no_update_without_change(desk: PulseDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Pulse] = []
     monkeypatch.setattr(Landing, "pulse_changed", lambda self, pulse, before: told.append(pulse))
     async with dashboard(desk) as (app, pilot):
@@ -190,7 +190,7 @@ async def test_a_page_is_told_of_nothing_that_did_not_change(desk: PulseDesk, mo
 
 
 @pytest.mark.parametrize("heard", [False, True])
-async def test_a_question_that_breaks_is_news_and_ends_nothing(desk: PulseDesk, heard: bool) -> None:
+async def test_failed_query_is_reported_and_app_continues(desk: PulseDesk, heard: bool) -> None:
     async with dashboard(desk) as (app, pilot):
         told: list[TuibenchError] = []
 
@@ -203,7 +203,7 @@ async def test_a_question_that_breaks_is_news_and_ends_nothing(desk: PulseDesk, 
         assert told[0].message.startswith(words) if heard else words in frame(app)
 
 
-async def test_garbage_is_looked_for_once_there_are_rows_whoever_looked_first(desk: PulseDesk) -> None:
+async def test_garbage_collector_starts_once_after_first_rows(desk: PulseDesk) -> None:
     gc.disable()
     try:
         async with dashboard(desk) as (app, pilot):
@@ -216,7 +216,7 @@ async def test_garbage_is_looked_for_once_there_are_rows_whoever_looked_first(de
         gc.enable()
 
 
-async def test_a_screen_that_misses_its_parts_while_the_app_ends_is_missed_by_nobody(desk: PulseDesk) -> None:
+async def test_missing_widget_during_shutdown_is_ignored(desk: PulseDesk) -> None:
     class Late(Page):
         def on_mount(self) -> None:
             self.app.exit(129, return_code=129)
@@ -227,7 +227,7 @@ async def test_a_screen_that_misses_its_parts_while_the_app_ends_is_missed_by_no
     assert (app.return_code, app.last_words) == (129, "")
 
 
-async def test_what_breaks_otherwise_ends_it_with_its_last_words(desk: PulseDesk) -> None:
+async def test_other_missing_widget_error_ends_app_and_is_raised(desk: PulseDesk) -> None:
     class Broken(Page):
         def on_mount(self) -> None:
             self.query_one("#gone")
@@ -245,7 +245,7 @@ async def test_what_breaks_otherwise_ends_it_with_its_last_words(desk: PulseDesk
     assert last[0].return_code == 1 and "#gone" in last[0].last_words
 
 
-async def test_a_page_below_a_dialog_is_told_when_it_is_in_sight_again(
+async def test_page_below_dialog_is_updated_when_visible_again(
     desk: PulseDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with dashboard(desk) as (app, pilot):
@@ -262,7 +262,7 @@ async def test_a_page_below_a_dialog_is_told_when_it_is_in_sight_again(
         assert told == ["load"]
 
 
-async def test_a_run_is_not_gone_from_the_title_below_a_dialog_that_nothing_is_told_to(desk: PulseDesk) -> None:
+async def test_title_below_dialog_keeps_run_without_estimate(desk: PulseDesk) -> None:
     async with dashboard(desk) as (app, pilot):
         desk.show(row(1))
         await look(app, pilot)
@@ -275,7 +275,7 @@ async def test_a_run_is_not_gone_from_the_title_below_a_dialog_that_nothing_is_t
         assert f"{name(1)} runs ~" in rows(app)[0]
 
 
-async def test_a_look_that_comes_back_when_the_last_page_is_gone_tells_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_poll_result_after_last_page_closed_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_app() as (app, _):
         with monkeypatch.context() as patch:
             patch.setattr(Dashboard, "screen_stack", [])

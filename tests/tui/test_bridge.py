@@ -76,7 +76,7 @@ def record_of(data: Path, number: int) -> Path:
     return found
 
 
-def test_a_fresh_home_has_nothing_and_gets_nothing(bridge: Bridge, home: Path) -> None:
+def test_fresh_home_is_empty_and_stays_empty(bridge: Bridge, home: Path) -> None:
     before = sorted(home.rglob("*"))
     first = bridge.pulse()
     assert (first.runs, first.notices) == ((), ())
@@ -87,7 +87,7 @@ def test_a_fresh_home_has_nothing_and_gets_nothing(bridge: Bridge, home: Path) -
     assert sorted(home.rglob("*")) == before
 
 
-def test_another_sessions_work_shows_at_the_next_pulse(bridge: Bridge, store: Store) -> None:
+def test_work_of_other_session_appears_at_next_poll(bridge: Bridge, store: Store) -> None:
     add(store, 1)
     before = bridge.pulse()
     assert [row.id for row in bridge.benchmarks()] == [make_id(1)]
@@ -96,7 +96,7 @@ def test_another_sessions_work_shows_at_the_next_pulse(bridge: Bridge, store: St
     assert [row.id for row in bridge.benchmarks()] == [make_id(2), make_id(1)]
 
 
-def test_benchmarks_of_one_project(bridge: Bridge, store: Store) -> None:
+def test_benchmarks_are_listed_by_project(bridge: Bridge, store: Store) -> None:
     project = store.projects.create("mine", MODEL).id
     add(store, 1, 2, project=project)
     add(store, 3)
@@ -106,14 +106,14 @@ def test_benchmarks_of_one_project(bridge: Bridge, store: Store) -> None:
     assert bridge.projects(text="nothing") == ()
 
 
-def test_a_card_is_edited_and_a_record_opened(bridge: Bridge, store: Store) -> None:
+def test_metadata_is_edited_and_record_opens(bridge: Bridge, store: Store) -> None:
     add(store, 1)
     assert bridge.edit(make_id(1), "new name", None).name == "new name"
     opened = bridge.open(make_id(1))
     assert (opened.card.name, opened.result.id) == ("new name", make_id(1))
 
 
-def test_what_is_removed_comes_back(bridge: Bridge, store: Store) -> None:
+def test_removed_benchmark_can_be_restored(bridge: Bridge, store: Store) -> None:
     add(store, 1, 2, 3)
     removed = bridge.remove([make_id(1), make_id(2)])
     assert removed.words == "removed 0001 run 1, 0002 run 2"
@@ -129,7 +129,7 @@ def test_what_is_removed_comes_back(bridge: Bridge, store: Store) -> None:
     assert bridge.empty_trash(entries) == "nothing of it was there any more"
 
 
-def test_a_run_that_goes_on_is_removed_only_on_request(bridge: Bridge, home: Path) -> None:
+def test_active_run_is_removed_only_on_request(bridge: Bridge, home: Path) -> None:
     run = ScriptedRun(home / "tuibench" / "state" / "runs")
     run.hold()
     run.begin(pid=None)
@@ -143,7 +143,7 @@ def test_a_run_that_goes_on_is_removed_only_on_request(bridge: Bridge, home: Pat
     assert bridge.pulse().runs == ()
 
 
-def test_the_traces_of_a_run_that_is_in_no_list_are_discarded(bridge: Bridge, home: Path) -> None:
+def test_files_of_unlisted_run_are_deleted(bridge: Bridge, home: Path) -> None:
     run = ScriptedRun(home / "tuibench" / "state" / "runs")
     run.begin()
     run.plan()
@@ -157,7 +157,7 @@ def test_the_traces_of_a_run_that_is_in_no_list_are_discarded(bridge: Bridge, ho
     assert not run.directory.path.exists()
 
 
-def test_projects_go_with_their_benchmarks_and_come_back_with_them(bridge: Bridge, store: Store) -> None:
+def test_project_removal_and_undo_include_benchmarks(bridge: Bridge, store: Store) -> None:
     project = store.projects.create("mine", MODEL).id
     add(store, 1, 2, project=project)
     words = bridge.remove_projects([project]).words
@@ -167,7 +167,7 @@ def test_projects_go_with_their_benchmarks_and_come_back_with_them(bridge: Bridg
     assert [row.benchmarks for row in bridge.projects()] == [2]
 
 
-def test_a_project_that_is_measured_is_not_removed(bridge: Bridge, store: Store, home: Path) -> None:
+def test_project_with_active_run_is_not_removed(bridge: Bridge, store: Store, home: Path) -> None:
     project = store.projects.create("mine", MODEL).id
     run = ScriptedRun(home / "tuibench" / "state" / "runs", card={"project": project})
     run.hold()
@@ -178,7 +178,7 @@ def test_a_project_that_is_measured_is_not_removed(bridge: Bridge, store: Store,
     assert bridge.remove_projects([project]).entry is not None
 
 
-def test_only_what_a_form_changed_is_changed(bridge: Bridge, store: Store) -> None:
+def test_form_saves_only_changed_fields(bridge: Bridge, store: Store) -> None:
     project = store.projects.create("mine", MODEL, "old words")
     store.projects.edit(project.id, description="another session's words")
     row = bridge.edit_project(project, "renamed", "old words", None)
@@ -186,7 +186,7 @@ def test_only_what_a_form_changed_is_changed(bridge: Bridge, store: Store) -> No
     assert bridge.copy_project(project.id, "second").benchmarks == 0
 
 
-def test_a_model_is_found_made_a_project_and_found_again(bridge: Bridge, tmp_path: Path) -> None:
+def test_model_lookup_finds_project_once_created(bridge: Bridge, tmp_path: Path) -> None:
     path = tmp_path / "net.onnx"
     shutil.copy(TINY, path)
     found = bridge.find_model(f" {path} ")
@@ -206,19 +206,19 @@ def test_a_model_is_found_made_a_project_and_found_again(bridge: Bridge, tmp_pat
 
 
 @pytest.mark.parametrize("text", ["", "sample:no", "zoo:x", "http://example.org/x.onnx"])
-def test_a_name_that_means_nothing_is_a_wrong_request(bridge: Bridge, text: str) -> None:
+def test_unresolvable_name_is_invalid_request(bridge: Bridge, text: str) -> None:
     with pytest.raises(UsageError):
         bridge.find_model(text)
 
 
-def test_a_file_of_another_kind_is_no_model(bridge: Bridge, tmp_path: Path) -> None:
+def test_file_of_other_type_is_not_model(bridge: Bridge, tmp_path: Path) -> None:
     path = tmp_path / "notes.onnx"
     path.write_text("nothing of the kind")
     with pytest.raises(ModelError, match=r"notes\.onnx"):
         bridge.find_model(str(path))
 
 
-def test_an_export_goes_where_a_shell_would_put_it(bridge: Bridge, store: Store, home: Path) -> None:
+def test_export_uses_same_path_as_shell(bridge: Bridge, store: Store, home: Path) -> None:
     add(store, 1)
     assert bridge.export(make_id(1), "~/out.json") == f"wrote 0001 to {home}/out.json without private paths"
     assert json.loads((home / "out.json").read_text())["tuibench"]["id"] == make_id(1)
@@ -230,17 +230,17 @@ def test_an_export_goes_where_a_shell_would_put_it(bridge: Bridge, store: Store,
         bridge.export(make_id(1), "~/out.html")
 
 
-def test_two_benchmarks_are_held_against_each_other(bridge: Bridge, store: Store) -> None:
+def test_two_benchmarks_are_compared(bridge: Bridge, store: Store) -> None:
     add(store, 1, 2)
     found = bridge.compare(make_id(1), make_id(2))
     assert (found.old_id, found.new_id, len(found.pairs)) == (make_id(1), make_id(2), 1)
 
 
-def test_what_is_copied_lies_in_a_file(bridge: Bridge) -> None:
+def test_copied_text_is_saved_to_file(bridge: Bridge) -> None:
     assert Path(bridge.keep_copy("tuibench benchmark x")).read_text() == "tuibench benchmark x\n"
 
 
-def test_the_machine_is_read_once(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_is_read_once(bridge: Bridge, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = bridge.machine()
     assert [engine.name for engine in machine.engines] == ["onnxruntime", "openvino", "fake"]
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
@@ -248,13 +248,13 @@ def test_the_machine_is_read_once(bridge: Bridge, monkeypatch: pytest.MonkeyPatc
     assert [engine.name for engine in Bridge().machine().engines] == ["onnxruntime", "openvino"]
 
 
-def test_paths_are_completed_with_the_samples(bridge: Bridge, tmp_path: Path) -> None:
+def test_path_completion_includes_samples(bridge: Bridge, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     assert bridge.complete("sample:t") == ("sample:text", "sample:tiny")
     assert bridge.complete(f"{tmp_path}/d") == (f"{tmp_path}/deep/",)
 
 
-def test_a_damaged_record_is_listed_and_hides_nothing_else(bridge: Bridge, store: Store, data: Path) -> None:
+def test_damaged_record_is_listed_and_hides_no_other(bridge: Bridge, store: Store, data: Path) -> None:
     add(store, 1, 2)
     record_of(data, 1).write_bytes(b"{")
     for path in data.glob("hosts/*/tuibench.json*"):
@@ -267,7 +267,7 @@ def test_a_damaged_record_is_listed_and_hides_nothing_else(bridge: Bridge, store
     assert any("made from the 2 records" in notice for notice in bridge.pulse().notices)
 
 
-def test_a_store_that_another_session_holds_says_who(bridge: Bridge, store: Store) -> None:
+def test_locked_store_names_lock_owner(bridge: Bridge, store: Store) -> None:
     add(store, 1)
     with store.benchmarks.locked(store._context.own()):
         assert len(bridge.benchmarks()) == 1
@@ -278,7 +278,7 @@ def test_a_store_that_another_session_holds_says_who(bridge: Bridge, store: Stor
 @pytest.mark.parametrize(
     ("code", "words"), [(errno.EROFS, "is read-only"), (errno.ENOSPC, "disk of the store is full")]
 )
-def test_a_disk_that_takes_nothing_still_shows_everything(store: Store, data: Path, code: int, words: str) -> None:
+def test_full_disk_still_shows_everything(store: Store, data: Path, code: int, words: str) -> None:
     add(store, 1)
     bridge = Bridge(at(data, disk=FailingDisk(1, code, lasting=True)))
     assert [row.id for row in bridge.benchmarks()] == [make_id(1)]
@@ -290,7 +290,7 @@ def test_a_disk_that_takes_nothing_still_shows_everything(store: Store, data: Pa
     assert bridge.pulse().runs == ()
 
 
-def test_a_record_of_a_newer_version_is_shown_and_left_alone(bridge: Bridge, store: Store, data: Path) -> None:
+def test_record_of_newer_version_is_shown_and_unchanged(bridge: Bridge, store: Store, data: Path) -> None:
     add(store, 1)
     path = record_of(data, 1)
     text = path.read_text()
@@ -300,7 +300,7 @@ def test_a_record_of_a_newer_version_is_shown_and_left_alone(bridge: Bridge, sto
         bridge.edit(make_id(1), "x", None)
 
 
-def test_an_id_that_is_unknown_says_which_there_are(bridge: Bridge, store: Store) -> None:
+def test_unknown_id_lists_available_ids(bridge: Bridge, store: Store) -> None:
     add(store, 1)
     acts: list[Callable[[str], object]] = [bridge.open, bridge.plan_rerun, bridge.watch, bridge.cancel, bridge.resume]
     acts += [lambda one: bridge.remove([one]), lambda one: bridge.export(one, "~/x"), bridge.command]
@@ -309,9 +309,7 @@ def test_an_id_that_is_unknown_says_which_there_are(bridge: Bridge, store: Store
             act("zzzz")
 
 
-def test_lists_that_are_asked_for_at_the_same_time_are_read_once(
-    bridge: Bridge, store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_concurrent_list_requests_read_once(bridge: Bridge, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     add(store, *range(1, 30))
     reads: list[object] = []
     read = index.to_rows
@@ -333,7 +331,7 @@ def test_lists_that_are_asked_for_at_the_same_time_are_read_once(
     assert len(reads) == 1
 
 
-def test_threads_that_ask_at_the_same_time_get_the_same(bridge: Bridge, store: Store) -> None:
+def test_concurrent_threads_get_same_list(bridge: Bridge, store: Store) -> None:
     add(store, 1, 2, 3)
     barrier, found, failed = threading.Barrier(8), [], []
 
@@ -354,7 +352,7 @@ def test_threads_that_ask_at_the_same_time_get_the_same(bridge: Bridge, store: S
     assert len({id(one) for one in found if not isinstance(one, tuple) and one != bridge.pulse()}) == 3
 
 
-def test_a_session_imports_nothing_that_executes_models(home: Path, store: Store) -> None:
+def test_session_imports_no_model_runtime(home: Path, store: Store) -> None:
     add(store, 1, 2)
     code = (
         "from tuibench.tui.bridge import Bridge; b = Bridge(); b.pulse(); "
@@ -369,14 +367,14 @@ def test_a_session_imports_nothing_that_executes_models(home: Path, store: Store
     assert {"tinydb", "tuibench"} <= loaded
 
 
-def test_the_first_rows_wait_for_nothing_that_they_do_not_need(home: Path, store: Store) -> None:
+def test_first_rows_do_not_wait_for_unneeded_data(home: Path, store: Store) -> None:
     add(store, 1)
     loaded = modules_after("from tuibench.tui.bridge import Bridge; b = Bridge(); b.projects(); b.benchmarks()")
     late = ("core.cell", "core.run", "runs", "report", "request", "stats", "models", "engines", "workbench.runs")
     assert {name for name in loaded if name.startswith(tuple(f"tuibench.{one}" for one in late))} == set()
 
 
-def test_command_of_a_result_of_another_tool_is_refused(bridge: Bridge) -> None:
+def test_command_of_imported_result_is_refused(bridge: Bridge) -> None:
     imported = bridge._bench.exchange.import_file(str(ROOT / "tests/fixtures/import/deepsparse-0.10.0.json"))
     with pytest.raises(TuibenchError, match=r"no command repeats it: deepsparse.benchmark 0.10.0 measured it"):
         bridge.command(imported.row.id)

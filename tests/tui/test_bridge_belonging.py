@@ -15,7 +15,7 @@ __all__ = ["bridge", "model", "project"]
 
 
 @pytest.mark.slow
-def test_a_changed_model_of_a_form_becomes_a_version_of_its_project(bridge: Bridge, project: str, model: Path) -> None:
+def test_changed_model_in_form_adds_version_to_project(bridge: Bridge, project: str, model: Path) -> None:
     alter(model)
     start = bridge.form(project=project)
     assert start.changed
@@ -28,7 +28,7 @@ def test_a_changed_model_of_a_form_becomes_a_version_of_its_project(bridge: Brid
 
 
 @pytest.mark.slow
-def test_a_model_of_elsewhere_does_not_end_up_in_a_project_that_lacks_it(
+def test_foreign_model_is_not_assigned_to_project(
     bridge: Bridge, project: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TUIBENCH_FAKE", HANGING)

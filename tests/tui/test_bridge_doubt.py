@@ -17,7 +17,7 @@ def data(home: Path) -> Path:
     return home / "tuibench" / "data"
 
 
-def test_a_store_that_takes_no_results_is_said_once_before_anything_is_measured(data: Path) -> None:
+def test_unwritable_store_is_reported_once_before_measuring(data: Path) -> None:
     disk = FailingDisk(1, errno.EROFS, lasting=True)
     bridge = Bridge(at(data, disk=disk))
     assert bridge.pulse().notices == (), "the first frame does not wait for it"

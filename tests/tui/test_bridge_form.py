@@ -70,7 +70,7 @@ def forms(draw: st.DrawFn) -> FormValues:
     )
 
 
-def test_everything_that_is_wrong_is_said_at_once_beside_its_field() -> None:
+def test_all_errors_appear_at_once_beside_fields() -> None:
     errors = read_form(WRONG, MACHINE).errors
     assert set(errors) == {
         *("model", "against", "engines", "scenarios", "cores", "batches", "dim:seq", "streams", "pin", "precision"),
@@ -83,11 +83,11 @@ def test_everything_that_is_wrong_is_said_at_once_beside_its_field() -> None:
 
 
 @pytest.mark.parametrize("model", ["", "   "])
-def test_a_form_without_a_model_says_what_one_is(model: str) -> None:
+def test_form_without_model_explains_model_argument(model: str) -> None:
     assert "sample" in read_form(replace(GOOD, model=model), MACHINE).errors["model"]
 
 
-def test_a_model_that_lies_elsewhere_is_fetched_later_and_no_error_now() -> None:
+def test_remote_model_is_fetched_later_without_error() -> None:
     assert read_form(replace(GOOD, model="hf:org/model"), MACHINE).errors == {}
 
 
@@ -103,23 +103,23 @@ def test_a_model_that_lies_elsewhere_is_fetched_later_and_no_error_now() -> None
         ("--executions 3 --target 1", "--target is not for here"),
     ],
 )
-def test_flags_that_the_form_cannot_take_are_refused(flags: str, words: str) -> None:
+def test_flags_unsupported_by_form_are_refused(flags: str, words: str) -> None:
     assert words in read_form(replace(GOOD, flags=flags), MACHINE).errors["flags"]
 
 
-def test_a_target_goes_with_no_number_of_executions() -> None:
+def test_target_conflicts_with_execution_count() -> None:
     errors = read_form(replace(GOOD, target="1", flags="--executions 3"), MACHINE).errors
     assert "give one of them" in errors["flags"]
 
 
-def test_a_target_that_a_fixed_time_leaves_without_meaning_is_no_matter() -> None:
+def test_target_overridden_by_fixed_time_is_ignored() -> None:
     reading = read_form(replace(GOOD, effort="fixed", time_s="2", target="nonsense"), MACHINE)
     spec, _ = to_spec(to_request(GOOD, reading), MACHINE)
     assert (reading.errors, spec.effort.target) == ({}, None)
     assert spec.effort.timed_s * spec.effort.max_executions == pytest.approx(2)
 
 
-def test_the_command_says_only_what_is_not_the_default_anyway() -> None:
+def test_command_omits_defaults() -> None:
     values = replace(GOOD, cores="1,2", batches="1,8", dims=(("seq", "128"),), effort="quick", name="after the fix")
     words = "tuibench benchmark sample:tiny -ncores 1,2 -b 1,8 --name 'after the fix' --dim=seq=128 --quick"
     assert to_command(values, read_form(values, MACHINE)) == words
@@ -130,7 +130,7 @@ def test_the_command_says_only_what_is_not_the_default_anyway() -> None:
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(forms())
-def test_the_command_measures_what_the_form_does(values: FormValues) -> None:
+def test_command_measures_same_as_form(values: FormValues) -> None:
     reading = read_form(values, MACHINE)
     assert reading.errors == {}
     request = parse(shlex.split(to_command(values, reading))[1:])
@@ -142,7 +142,7 @@ def test_the_command_measures_what_the_form_does(values: FormValues) -> None:
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 @given(forms())
-def test_a_form_filled_from_what_was_measured_measures_it_again(values: FormValues) -> None:
+def test_form_filled_from_result_repeats_measurement(values: FormValues) -> None:
     spec, _ = to_spec(to_request(values, read_form(values, MACHINE)), MACHINE)
     filled = values_of(spec, spec.models)
     again = read_form(filled, MACHINE)
@@ -153,7 +153,7 @@ def test_a_form_filled_from_what_was_measured_measures_it_again(values: FormValu
     assert replace(repeated.effort, name=spec.effort.name, limit_s=spec.effort.limit_s) == spec.effort
 
 
-def test_what_the_form_has_no_field_for_is_kept_as_flags(tmp_path: Path) -> None:
+def test_settings_without_field_are_kept_as_flags(tmp_path: Path) -> None:
     inputs = tmp_path / "in put.npz"
     inputs.write_bytes(b"x")
     flags = f"--seed 3 -shapes '[1,8],[2]' --max-time 12.5 --no-check --inputs '{inputs}'"
@@ -168,9 +168,7 @@ def test_what_the_form_has_no_field_for_is_kept_as_flags(tmp_path: Path) -> None
     assert repeated == spec
 
 
-def test_a_model_that_looks_like_a_flag_stands_behind_the_flags(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_model_named_like_flag_follows_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "--quick").write_bytes(b"x")
     values = FormValues(model="--quick", batches="8")
@@ -180,14 +178,14 @@ def test_a_model_that_looks_like_a_flag_stands_behind_the_flags(
     assert isinstance(request, BenchmarkRequest) and request.models == ("--quick",)
 
 
-def test_a_benchmark_of_three_models_has_no_form() -> None:
+def test_benchmark_of_three_models_has_no_form() -> None:
     spec, _ = to_spec(BenchmarkRequest(models=("sample",)), MACHINE)
     sources = [ModelSource(name, f"/{name}") for name in ("a", "b", "c")]
     with pytest.raises(UsageError, match="room for two"):
         values_of(replace(spec, models=tuple(sources)), sources)
 
 
-def test_a_model_is_called_by_its_path_unless_its_name_is_none() -> None:
+def test_model_token_is_path_unless_name_is_not_path() -> None:
     assert token_of(ModelSource("./m.onnx", "/srv/m.onnx")) == "/srv/m.onnx"
     assert [token_of(ModelSource(name, "/x")) for name in ("sample", "sample:tiny", "hf:a/b")] == [
         "sample",

@@ -45,7 +45,7 @@ def sample() -> tuple[Bridge, str]:
     return bridge, bridge.create_project(found, "text", "", {"sequence": 64}).project.id
 
 
-def test_costs_are_those_of_the_sizes_of_the_project(sample: tuple[Bridge, str]) -> None:
+def test_costs_use_sizes_of_project(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
     counted = bridge.costs(project)
     assert counted.flops == 2 * counted.macs + counted.element_flops and counted.dims["sequence"] == 64
@@ -53,7 +53,7 @@ def test_costs_are_those_of_the_sizes_of_the_project(sample: tuple[Bridge, str])
     assert bridge.costs(project).dims["sequence"] == 32
 
 
-def test_lists_of_benchmarks_have_no_profiles_and_lists_of_profiles_nothing_else() -> None:
+def test_benchmark_and_profile_lists_are_separate() -> None:
     bench = Workbench()
     project, ids = stock_profiles(bench)
     lost = add(bench, profile_run(7, 60))
@@ -64,14 +64,14 @@ def test_lists_of_benchmarks_have_no_profiles_and_lists_of_profiles_nothing_else
     assert {row.id for row in bridge.profiles("")} == {lost, *ids}
 
 
-def test_the_set_up_begins_with_what_the_project_remembers(sample: tuple[Bridge, str]) -> None:
+def test_profile_setup_begins_with_project_settings(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
     start = bridge.profile_form(project)
     assert dict(start.values.dims)["sequence"] == "64" and start.place == "text" and start.error == ""
     assert (start.values.performance, start.values.loss) == (True, True)
 
 
-def test_all_that_is_wrong_is_said_with_what_is_allowed(sample: tuple[Bridge, str]) -> None:
+def test_all_errors_list_allowed_values(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
     wrong = ProfileValues(batch="many", cores="9999", dims=(("sequence", "-1"),), data="/nowhere/a.npz")
     check = bridge.check_profile(wrong, project)
@@ -79,7 +79,7 @@ def test_all_that_is_wrong_is_said_with_what_is_allowed(sample: tuple[Bridge, st
     assert "1" in check.errors["cores"]
 
 
-def test_how_much_is_measured_is_checked_by_field_too(sample: tuple[Bridge, str]) -> None:
+def test_effort_is_checked_by_field(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
     wrong = ProfileValues(engine="openvino", runs="0", processes="many", samples="99999", levels=())
     check = bridge.check_profile(wrong, project)
@@ -90,7 +90,7 @@ def test_how_much_is_measured_is_checked_by_field_too(sample: tuple[Bridge, str]
     assert bridge.check_profile(replace(wrong, engine="", performance=False, loss=False), project).errors == {}
 
 
-def test_less_of_it_takes_less(sample: tuple[Bridge, str]) -> None:
+def test_less_effort_takes_less_time(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
     bridge.costs(project)
     values = ProfileValues(samples="64", dims=(("sequence", "64"),))
@@ -102,7 +102,7 @@ def test_less_of_it_takes_less(sample: tuple[Bridge, str]) -> None:
     assert "--level=int8" in less.commands[1] and "--processes=1" in less.commands[0]
 
 
-def test_a_set_up_comes_to_commands_and_estimates_once_costs_are_known(sample: tuple[Bridge, str]) -> None:
+def test_setup_yields_commands_and_estimates_once_costs_are_known(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
     values = ProfileValues(dims=(("sequence", "32"),), what_if=True)
     check = bridge.check_profile(values, project)
@@ -120,7 +120,7 @@ def test_a_set_up_comes_to_commands_and_estimates_once_costs_are_known(sample: t
     assert check.performance_s is not None and check.loss_s is not None
 
 
-def test_a_start_makes_a_run_for_each_that_is_on(sample: tuple[Bridge, str], launched: Launched) -> None:
+def test_start_creates_one_run_per_enabled_kind(sample: tuple[Bridge, str], launched: Launched) -> None:
     bridge, project = sample
     runs, _ = bridge.start_profile(ProfileValues(name="fast", loss_name="soft", cores="1", batch="4"), project)
     assert runs == ("01RUN1", "01RUN2")
@@ -131,7 +131,7 @@ def test_a_start_makes_a_run_for_each_that_is_on(sample: tuple[Bridge, str], lau
     assert all(wishes.card.project == project for _, wishes in launched)
 
 
-def test_what_was_started_is_told_although_the_next_was_refused(
+def test_started_run_is_reported_when_next_is_refused(
     sample: tuple[Bridge, str], launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse_second(profiles: Profiles, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
@@ -146,14 +146,14 @@ def test_what_was_started_is_told_although_the_next_was_refused(
     assert runs == ("01RUN1",) and "the loss profile was not started: the disk is full" in said
 
 
-def test_nothing_starts_while_a_field_is_wrong(sample: tuple[Bridge, str], launched: Launched) -> None:
+def test_invalid_field_prevents_start(sample: tuple[Bridge, str], launched: Launched) -> None:
     bridge, project = sample
     with pytest.raises(TuibenchError, match="ncores"):
         bridge.start_profile(ProfileValues(cores="9999"), project)
     assert launched == []
 
 
-def test_one_is_made_again_as_it_was_or_with_changes(launched: Launched) -> None:
+def test_profile_is_repeated_unchanged_or_with_changes(launched: Launched) -> None:
     bench = Workbench()
     bridge = Bridge(bench)
     project = bridge.create_project(bridge.find_model("sample:tiny"), "tiny", "", {}).project.id
@@ -168,7 +168,7 @@ def test_one_is_made_again_as_it_was_or_with_changes(launched: Launched) -> None
     assert launched[1][0].batches == (8,) and launched[1][1].card.rerun_of == one
 
 
-def test_a_loss_profile_is_made_again_as_it_was(launched: Launched) -> None:
+def test_loss_profile_is_repeated_unchanged(launched: Launched) -> None:
     bench = Workbench()
     bridge = Bridge(bench)
     project = bridge.create_project(bridge.find_model("sample:text"), "text", "", {}).project.id
@@ -183,7 +183,7 @@ def test_a_loss_profile_is_made_again_as_it_was(launched: Launched) -> None:
     assert launched[1][0] == long
 
 
-def test_the_commands_of_theory(sample: tuple[Bridge, str]) -> None:
+def test_theory_has_commands(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
     # What is counted depends on the dims that the project remembers.
     assert bridge.theory_command(project, FLOPS) == "tuibench profile --flops --dim=sequence=64 sample:text"
@@ -191,9 +191,7 @@ def test_the_commands_of_theory(sample: tuple[Bridge, str]) -> None:
     assert bridge.approximated(project).kind == "approximated"
 
 
-def test_the_command_of_theory_names_the_file_wherever_it_is_pasted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_theory_command_names_file_by_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bridge = Bridge(Workbench())
     shutil.copy(bridge.find_model("sample:tiny").source.path, tmp_path / "net.onnx")
     monkeypatch.chdir(tmp_path)
@@ -201,7 +199,7 @@ def test_the_command_of_theory_names_the_file_wherever_it_is_pasted(
     assert bridge.theory_command(project, FLOPS) == f"tuibench profile --flops {tmp_path}/net.onnx"
 
 
-def test_theory_is_written_in_the_form_that_the_name_says(sample: tuple[Bridge, str], tmp_path: Path) -> None:
+def test_theory_export_format_follows_file_name(sample: tuple[Bridge, str], tmp_path: Path) -> None:
     bridge, project = sample
     said = bridge.export_theory(project, FLOPS, f" {tmp_path}/costs.json")
     written = json.loads((tmp_path / "costs.json").read_text())
@@ -216,7 +214,7 @@ def test_theory_is_written_in_the_form_that_the_name_says(sample: tuple[Bridge, 
     assert "pruned 0.5" in (tmp_path / "loss.csv").read_text()
 
 
-def test_theory_is_not_written_over_its_model(tmp_path: Path) -> None:
+def test_theory_export_refuses_to_overwrite_model(tmp_path: Path) -> None:
     model = tmp_path / "m.onnx"
     bridge = Bridge(Workbench())
     shutil.copy(bridge.find_model("sample:tiny").source.path, model)

@@ -59,7 +59,7 @@ def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_relative_name_means_the_file_that_was_measured(stage: Stage, other: Path, launched: Launched) -> None:
+def test_relative_model_name_resolves_to_measured_file(stage: Stage, other: Path, launched: Launched) -> None:
     start = stage.bridge.profile_form("", stage.one)
     assert (start.model, start.error, start.note) == ("net.onnx", "", "")
     (command,) = stage.bridge.check_profile(start.values, start.project, stage.one).commands
@@ -68,7 +68,7 @@ def test_a_relative_name_means_the_file_that_was_measured(stage: Stage, other: P
     assert launched[0][0].models[0].path == str(stage.model) != str(other)
 
 
-def test_a_file_that_changed_is_said_to_have(stage: Stage, launched: Launched) -> None:
+def test_changed_model_file_is_reported(stage: Stage, launched: Launched) -> None:
     alter(stage.model)
     start = stage.bridge.profile_form("", stage.one)
     changed = f"the model changed since {short_id(stage.one)}: RUN measures it as it is now"
@@ -77,7 +77,7 @@ def test_a_file_that_changed_is_said_to_have(stage: Stage, launched: Launched) -
     assert launched[0][0].models[0].path == str(stage.model)
 
 
-def test_without_its_model_nothing_starts_and_it_says_what_does(stage: Stage, launched: Launched) -> None:
+def test_missing_model_prevents_start_and_shows_alternative(stage: Stage, launched: Launched) -> None:
     stage.model.unlink()
     start = stage.bridge.profile_form("", stage.one)
     assert "is gone; tuibench rerun" in start.error and "--model PATH" in start.error
@@ -91,7 +91,7 @@ def test_without_its_model_nothing_starts_and_it_says_what_does(stage: Stage, la
     assert way in start.error and said == f"{stage.model.name} is gone: {way} (was {stage.model})"
 
 
-def test_a_record_without_directories_is_of_no_file_here(stage: Stage, other: Path, launched: Launched) -> None:
+def test_record_without_directories_matches_no_local_file(stage: Stage, other: Path, launched: Launched) -> None:
     stage.model.unlink()
     result = stage.bridge.open(stage.one).result
     spec = replace(result.spec, models=(ModelSource("net.onnx", "net.onnx"),))
@@ -103,9 +103,7 @@ def test_a_record_without_directories_is_of_no_file_here(stage: Stage, other: Pa
     assert launched == []
 
 
-def test_what_was_fetched_is_not_fetched_anew(
-    stage: Stage, launched: Launched, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_fetched_model_is_not_fetched_again(stage: Stage, launched: Launched, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     monkeypatch.setattr(Workbench, "fetch", lambda bench, token, tell=None: asked.append(token))
     source = ModelSource("hf:org/repo", str(stage.model))

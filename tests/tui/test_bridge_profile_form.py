@@ -57,7 +57,7 @@ def fetched(elsewhere: Elsewhere) -> tuple[Bridge, str]:
     return Bridge(bench), bench.projects.create(source, "far")[0].project.id
 
 
-def test_of_a_model_from_elsewhere_a_check_fetches_nothing_and_a_start_once(
+def test_remote_model_check_fetches_nothing_and_start_once(
     fetched: tuple[Bridge, str], elsewhere: Elsewhere, launched: Launched
 ) -> None:
     bridge, project = fetched
@@ -70,7 +70,7 @@ def test_of_a_model_from_elsewhere_a_check_fetches_nothing_and_a_start_once(
     assert {spec.models for spec, _ in launched} == {(ModelSource(ADDRESS, str(elsewhere.file)),)}
 
 
-def test_what_the_cache_has_lost_is_fetched_by_the_start(
+def test_evicted_model_is_fetched_by_start(
     fetched: tuple[Bridge, str], elsewhere: Elsewhere, launched: Launched
 ) -> None:
     bridge, project = fetched
@@ -80,7 +80,7 @@ def test_what_the_cache_has_lost_is_fetched_by_the_start(
     assert elsewhere.file.exists() and len(launched) == 1
 
 
-def test_the_result_of_a_model_that_is_another_by_now_is_told_to_go_elsewhere(
+def test_changed_model_result_is_reported_as_unassigned(
     fetched: tuple[Bridge, str], elsewhere: Elsewhere, launched: Launched
 ) -> None:
     bridge, project = fetched
@@ -94,7 +94,7 @@ def test_the_result_of_a_model_that_is_another_by_now_is_told_to_go_elsewhere(
     )
 
 
-def test_where_both_belong_is_found_out_before_either_starts(
+def test_target_project_is_resolved_before_either_kind_starts(
     fetched: tuple[Bridge, str], launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, asked = Projects.belonging, list[int]()
@@ -109,7 +109,7 @@ def test_where_both_belong_is_found_out_before_either_starts(
     assert asked == [0]
 
 
-def test_a_changed_file_of_a_project_is_said_to_be_one(tmp_path: Path) -> None:
+def test_changed_project_model_file_is_reported(tmp_path: Path) -> None:
     path = Path(shutil.copy(TINY, tmp_path / "net.onnx"))
     bridge = Bridge(Workbench())
     project = bridge.create_project(bridge.find_model(str(path)), "net", "", {}).project.id
@@ -120,7 +120,7 @@ def test_a_changed_file_of_a_project_is_said_to_be_one(tmp_path: Path) -> None:
     assert start.error == ""
 
 
-def test_sizes_that_the_model_fixes_otherwise_are_wrong_at_once(tmp_path: Path, launched: Launched) -> None:
+def test_sizes_fixed_otherwise_by_model_are_errors_at_once(tmp_path: Path, launched: Launched) -> None:
     bridge = Bridge(Workbench())
     path = factory.save(factory.classifier((1, 3, 8, 8)), tmp_path / "net.onnx")
     project = bridge.create_project(bridge.find_model(path), "net", "", {}).project.id
@@ -136,7 +136,7 @@ def test_sizes_that_the_model_fixes_otherwise_are_wrong_at_once(tmp_path: Path, 
     assert bridge.check_profile(ProfileValues(batch="64"), project).errors == {}
 
 
-def test_one_that_is_made_again_is_held_against_the_model_as_it_was_read(
+def test_repeated_profile_is_compared_with_recorded_model(
     tmp_path: Path, launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = Workbench()
@@ -153,7 +153,7 @@ def test_one_that_is_made_again_is_held_against_the_model_as_it_was_read(
     assert set(wrong) == {"batch", "sequence"}
 
 
-def test_of_a_model_without_weights_no_loss_profile_is_started(tmp_path: Path, launched: Launched) -> None:
+def test_loss_profile_of_model_without_weights_is_refused(tmp_path: Path, launched: Launched) -> None:
     bridge = Bridge(Workbench())
     path = factory.save(factory.classifier(), tmp_path / "net.onnx")
     project = bridge.create_project(bridge.find_model(path), "net", "", {}).project.id
@@ -171,7 +171,7 @@ def test_of_a_model_without_weights_no_loss_profile_is_started(tmp_path: Path, l
     assert len(launched) == 1
 
 
-def test_one_that_is_made_again_stays_in_its_project(launched: Launched) -> None:
+def test_repeated_profile_stays_in_its_project(launched: Launched) -> None:
     bench = Workbench()
     bridge = Bridge(bench)
     tiny, text = (
@@ -184,7 +184,7 @@ def test_one_that_is_made_again_stays_in_its_project(launched: Launched) -> None
     assert (launched[1][1].card.project, said) == (text, ())
 
 
-def test_costs_are_counted_once_for_each_size_and_failures_not_again(
+def test_costs_are_counted_once_per_size_and_failures_are_cached(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     count, asked, broken = Profiles.count, list[object](), list[bool]()

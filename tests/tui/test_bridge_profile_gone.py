@@ -53,7 +53,7 @@ def evicted(stage: Stage, server: Server) -> str:
     return one
 
 
-def test_a_file_that_is_back_is_found_when_the_form_is_opened_again(stage: Stage, launched: Launched) -> None:
+def test_restored_file_is_found_when_form_reopens(stage: Stage, launched: Launched) -> None:
     away = stage.model.rename(stage.model.with_suffix(".away"))
     start = stage.bridge.profile_form("", stage.one)
     assert "is gone" in start.error
@@ -65,7 +65,7 @@ def test_a_file_that_is_back_is_found_when_the_form_is_opened_again(stage: Stage
     assert launched[0][0].models[0].path == str(stage.model)
 
 
-def test_opening_fetches_nothing_and_run_does(stage: Stage, server: Server, evicted: str, launched: Launched) -> None:
+def test_open_fetches_nothing_and_start_fetches(stage: Stage, server: Server, evicted: str, launched: Launched) -> None:
     start = stage.bridge.profile_form("", evicted)
     check = stage.bridge.check_profile(start.values, start.project, evicted)
     assert (start.error, check.errors, server.asked) == ("", {}, 0)
@@ -75,12 +75,12 @@ def test_opening_fetches_nothing_and_run_does(stage: Stage, server: Server, evic
     assert launched[0][0].models == (ModelSource(ADDRESS, str(stage.model)),)
 
 
-def test_the_key_that_asks_nothing_names_what_is_gone(stage: Stage, server: Server, evicted: str) -> None:
+def test_repeat_key_without_question_names_missing_model(stage: Stage, server: Server, evicted: str) -> None:
     assert stage.bridge.plan_rerun(evicted).error == f"{ADDRESS} is not in the cache any more: R fetches it"
     assert server.asked == 0
 
 
-def test_who_runs_it_without_a_network_may_run_it_again(
+def test_failed_fetch_without_network_can_be_retried(
     stage: Stage, server: Server, evicted: str, launched: Launched
 ) -> None:
     server.is_up = False
@@ -94,16 +94,14 @@ def test_who_runs_it_without_a_network_may_run_it_again(
     assert server.asked == 3 and len(launched) == 1
 
 
-def test_what_is_fetched_and_is_another_by_now_is_said_to_be(
-    stage: Stage, server: Server, evicted: str, launched: Launched
-) -> None:
+def test_fetched_model_that_differs_is_reported(stage: Stage, server: Server, evicted: str, launched: Launched) -> None:
     server.content = server.content.replace(b"tuibench", b"tuibenck", 1)
     start = stage.bridge.profile_form("", evicted)
     _, said = stage.bridge.start_profile(start.values, start.project, evicted)
     assert said == (f"the model changed since {short_id(evicted)}: it is measured as it is now",)
 
 
-def test_costs_that_would_have_to_be_fetched_are_not_asked_for(stage: Stage, server: Server) -> None:
+def test_costs_requiring_fetch_are_not_requested(stage: Stage, server: Server) -> None:
     def lacks() -> bool:
         return stage.bridge.check_profile(ProfileValues(), stage.project).uncounted
 
@@ -117,7 +115,7 @@ def test_costs_that_would_have_to_be_fetched_are_not_asked_for(stage: Stage, ser
     assert server.asked == 0
 
 
-def test_the_time_is_that_of_the_content_that_would_be_measured(stage: Stage) -> None:
+def test_time_estimate_uses_content_to_be_measured(stage: Stage) -> None:
     bridge, start = stage.bridge, stage.bridge.profile_form("", stage.one)
 
     def took() -> float:

@@ -21,7 +21,7 @@ from tuibench.workbench.hall import Workbench
 __all__ = ["bridge", "model", "project"]
 
 
-def test_a_run_is_ended_from_here(bridge: Bridge, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_is_ended_by_desk(bridge: Bridge, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TUIBENCH_FAKE", HANGING)
     start = bridge.form(project=project)
     run, _ = bridge.start(brief(start), project)
@@ -43,7 +43,7 @@ def find(bridge: Bridge, run: str) -> activity.RunInfo | None:
     return next((row.info for row in bridge.pulse().runs if row.info.id == run), None)
 
 
-def test_a_run_that_broke_off_is_taken_up_and_saved_without_this_process(bridge: Bridge, project: str) -> None:
+def test_interrupted_run_resumes_and_saves_outside_this_process(bridge: Bridge, project: str) -> None:
     run, _ = bridge.start(brief(bridge.form(project=project), flags="--executions 40", time_s="2"), project)
     info = until(lambda: found if (found := find(bridge, run)) and found.executions else None, "an execution")
     assert info.pid is not None
@@ -57,7 +57,7 @@ def test_a_run_that_broke_off_is_taken_up_and_saved_without_this_process(bridge:
     assert bridge.pulse().runs == ()
 
 
-def test_a_run_that_finished_meanwhile_is_not_said_to_go_on(
+def test_run_finished_in_meantime_is_not_reported_active(
     bridge: Bridge, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = ScriptedRun(home / "tuibench" / "state" / "runs")

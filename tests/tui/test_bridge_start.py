@@ -91,7 +91,7 @@ def stored(bridge: Bridge, project: str, **changes: object) -> str:
 # What forms begin with
 
 
-def test_a_models_form_begins_with_the_defaults(bridge: Bridge, model: Path) -> None:
+def test_model_form_begins_with_defaults(bridge: Bridge, model: Path) -> None:
     start = bridge.form(path=str(model))
     assert (start.values, start.origin) == (FormValues(model=str(model)), "the defaults")
     assert start.summary is not None and start.summary.path == str(model)
@@ -99,7 +99,7 @@ def test_a_models_form_begins_with_the_defaults(bridge: Bridge, model: Path) -> 
         bridge.form(path="/nowhere.onnx")
 
 
-def test_dims_that_a_model_leaves_open_have_a_row_each(bridge: Bridge, tmp_path: Path) -> None:
+def test_dims_left_open_by_model_have_one_row_each(bridge: Bridge, tmp_path: Path) -> None:
     path = Path(save(encoder(), tmp_path / "text.onnx"))
     found = bridge.find_model(str(path))
     names = found.dims
@@ -110,7 +110,7 @@ def test_dims_that_a_model_leaves_open_have_a_row_each(bridge: Bridge, tmp_path:
     assert bridge.form(path=str(path)).values.dims[0] == (names[0], "24")
 
 
-def test_a_projects_form_begins_with_the_newest_settings_there(bridge: Bridge, project: str) -> None:
+def test_project_form_begins_with_newest_settings(bridge: Bridge, project: str) -> None:
     assert bridge.form(project=project).origin == "the defaults"
     stored(bridge, project, pin="none")
     start = bridge.form(project=project)
@@ -118,7 +118,7 @@ def test_a_projects_form_begins_with_the_newest_settings_there(bridge: Bridge, p
     assert (start.values.pin, start.values.name, start.values.engines) == ("none", "", ("fake",))
 
 
-def test_a_projects_form_begins_with_what_was_started_last(bridge: Bridge, project: str, model: Path) -> None:
+def test_project_form_begins_with_last_started_settings(bridge: Bridge, project: str, model: Path) -> None:
     bridge.start(brief(bridge.form(project=project), name="first", note="not for the next", batches="1,2"), project)
     again = Bridge(hidden=True).form(project=project)
     assert again.origin == "this project's last values"
@@ -126,7 +126,7 @@ def test_a_projects_form_begins_with_what_was_started_last(bridge: Bridge, proje
     assert (again.values.name, again.values.note, again.values.model) == ("", "", str(model))
 
 
-def test_values_that_another_version_kept_are_taken_as_far_as_they_are_ours(bridge: Bridge, project: str) -> None:
+def test_values_of_other_version_are_read_where_known(bridge: Bridge, project: str) -> None:
     kept = Path(os.environ["TUIBENCH_HOME"]) / "state" / "forms" / f"{project}.json"
     kept.parent.mkdir(parents=True)
     kept.write_text('{"engines": 7, "cores": 3, "dims": [["a"], 5], "batches": "1,4", "of another version": []}')
@@ -136,7 +136,7 @@ def test_values_that_another_version_kept_are_taken_as_far_as_they_are_ours(brid
     assert bridge.form(project=project).origin == "the defaults"
 
 
-def test_a_benchmarks_form_has_its_settings(bridge: Bridge, project: str) -> None:
+def test_benchmark_form_has_its_settings(bridge: Bridge, project: str) -> None:
     one = stored(bridge, project, pin="none")
     start = bridge.form(benchmark=one)
     assert start.origin == "the settings of 0001"
@@ -144,7 +144,7 @@ def test_a_benchmarks_form_has_its_settings(bridge: Bridge, project: str) -> Non
     assert not bridge.check_form(start.values, start.summary).errors
 
 
-def test_a_model_that_is_gone_or_changed_is_said_in_the_form(bridge: Bridge, project: str, model: Path) -> None:
+def test_form_reports_missing_or_changed_model(bridge: Bridge, project: str, model: Path) -> None:
     one = stored(bridge, project)
     alter(model)
     for start in (bridge.form(project=project), bridge.form(benchmark=one)):
@@ -165,7 +165,7 @@ def alter(model: Path) -> None:
 # What they amount to
 
 
-def test_a_form_says_what_it_comes_to(bridge: Bridge, project: str) -> None:
+def test_form_shows_estimate(bridge: Bridge, project: str) -> None:
     start = bridge.form(project=project)
     check = bridge.check_form(replace(start.values, cores="1", batches="1,8", effort="quick"), start.summary)
     assert (check.errors, check.cells, check.warnings, check.busy) == ({}, 4, (), "")
@@ -175,7 +175,7 @@ def test_a_form_says_what_it_comes_to(bridge: Bridge, project: str) -> None:
     assert check.command.endswith("net.onnx -ncores 1 -b 1,8 --quick")
 
 
-def test_a_form_says_what_a_dry_run_of_its_command_says(bridge: Bridge) -> None:
+def test_form_estimate_matches_dry_run_of_command(bridge: Bridge) -> None:
     start = bridge.form(path="sample:text")
     values = replace(start.values, cores="1", batches="1,4", dims=((start.values.dims[0][0], "16,32"),))
     check = bridge.check_form(values, start.summary)
@@ -185,7 +185,7 @@ def test_a_form_says_what_a_dry_run_of_its_command_says(bridge: Bridge) -> None:
     assert check.memory_bytes == plan["memory_bytes"]
 
 
-def test_every_wrong_field_is_named_and_nothing_else_said(bridge: Bridge, project: str) -> None:
+def test_every_invalid_field_is_named_and_no_other(bridge: Bridge, project: str) -> None:
     start = bridge.form(project=project)
     values = replace(start.values, cores="9999", batches="x", compare_to="zzzz", engines=("nope",), against="/gone")
     check = bridge.check_form(values, start.summary)
@@ -193,7 +193,7 @@ def test_every_wrong_field_is_named_and_nothing_else_said(bridge: Bridge, projec
     assert (check.command, check.cells) == ("", 0)
 
 
-def test_what_the_model_forbids_stands_beside_its_field(bridge: Bridge, project: str) -> None:
+def test_model_constraint_error_appears_beside_field(bridge: Bridge, project: str) -> None:
     start = bridge.form(project=project)
     unknown = bridge.check_form(replace(start.values, dims=(("nope", "3"),)), start.summary)
     assert list(unknown.errors) == ["dim:nope"]
@@ -201,7 +201,7 @@ def test_what_the_model_forbids_stands_beside_its_field(bridge: Bridge, project:
     assert list(twice.errors) == ["batches"]
 
 
-def test_what_will_probably_fail_is_a_warning(bridge: Bridge, project: str) -> None:
+def test_probable_failure_is_warning(bridge: Bridge, project: str) -> None:
     start = bridge.form(project=project)
     values = replace(start.values, precision="f16", cores="1,1", scenarios="sync", streams="4")
     check = bridge.check_form(values, start.summary)
@@ -213,7 +213,7 @@ def test_what_will_probably_fail_is_a_warning(bridge: Bridge, project: str) -> N
     assert any(words.startswith("the largest needs about 60") for words in tight.warnings)
 
 
-def test_a_check_starts_nothing_and_opens_nothing_of_the_users(bridge: Bridge, project: str) -> None:
+def test_check_starts_nothing_and_opens_no_user_file(bridge: Bridge, project: str) -> None:
     start = bridge.form(project=project)
     bridge.check_form(start.values, start.summary)
     seen: list[str] = []
@@ -229,7 +229,7 @@ def test_a_check_starts_nothing_and_opens_nothing_of_the_users(bridge: Bridge, p
     assert [line for line in seen if not line.startswith(("open /proc/", "open /sys/", "os.listdir /sys/"))] == []
 
 
-def test_who_types_asks_only_once_in_a_while_who_measures() -> None:
+def test_typing_limits_queries_for_active_measurement() -> None:
     asked: list[int] = []
     now = [0.0]
 
@@ -246,7 +246,7 @@ def test_who_types_asks_only_once_in_a_while_who_measures() -> None:
 # Runs
 
 
-def test_a_form_is_measured_and_belongs_to_its_project(bridge: Bridge, project: str) -> None:
+def test_form_measurement_is_stored_in_its_project(bridge: Bridge, project: str) -> None:
     before = bridge.pulse()
     run, notes = bridge.start(brief(bridge.form(project=project), name="mine", note="why"), project)
     assert notes == ()
@@ -263,7 +263,7 @@ def test_a_form_is_measured_and_belongs_to_its_project(bridge: Bridge, project: 
     assert stored.result.spec == view.spec
 
 
-def test_what_a_form_is_to_be_compared_with_stands_on_its_card(bridge: Bridge, project: str) -> None:
+def test_comparison_reference_is_stored_in_metadata(bridge: Bridge, project: str) -> None:
     one = stored(bridge, project)
     values = brief(bridge.form(project=project), compare_to=" 0001 ")
     run, _ = bridge.start(values, project)
@@ -272,7 +272,7 @@ def test_what_a_form_is_to_be_compared_with_stands_on_its_card(bridge: Bridge, p
     assert (Card(rerun_of="a").partner, Card(rerun_of="a", compare_to="b").partner) == ("a", "b")
 
 
-def test_a_form_with_an_error_starts_nothing(bridge: Bridge, project: str) -> None:
+def test_form_with_error_starts_nothing(bridge: Bridge, project: str) -> None:
     start = bridge.form(project=project)
     for changes, words in (
         ({"cores": "0"}, "cores: takes 1 to"),
@@ -284,7 +284,7 @@ def test_a_form_with_an_error_starts_nothing(bridge: Bridge, project: str) -> No
     assert bridge.pulse().runs == ()
 
 
-def test_a_rerun_measures_the_same_and_knows_what_it_repeats(bridge: Bridge, project: str) -> None:
+def test_rerun_repeats_settings_and_records_original(bridge: Bridge, project: str) -> None:
     first = stored(bridge, project, effort=SHORT)
     plan = bridge.plan_rerun(first[-4:].lower())
     assert (plan.id, plan.cells, plan.busy, plan.error, plan.changed) == (first, 1, "", "", False)
@@ -298,9 +298,7 @@ def test_a_rerun_measures_the_same_and_knows_what_it_repeats(bridge: Bridge, pro
     assert bridge.compare(first, run).new_id == run
 
 
-def test_what_is_asked_before_a_start_tells_how_quiet_the_machine_is(
-    bridge: Bridge, project: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_start_question_shows_machine_load(bridge: Bridge, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
     first = stored(bridge, project)
     monkeypatch.setattr(Workbench, "load_words", lambda bench: "quiet")
     other = Bridge(hidden=True)
@@ -309,7 +307,7 @@ def test_what_is_asked_before_a_start_tells_how_quiet_the_machine_is(
 
 
 @pytest.mark.parametrize("profile", [None, ProfileSpec(LOSS)])
-def test_what_was_fed_must_be_there_to_measure_again(
+def test_rerun_requires_original_input_files(
     bridge: Bridge, project: str, tmp_path: Path, profile: ProfileSpec | None
 ) -> None:
     fed = tmp_path / "fed.npz"
@@ -321,7 +319,7 @@ def test_what_was_fed_must_be_there_to_measure_again(
 
 
 @pytest.mark.slow
-def test_a_changed_model_is_repeated_only_as_a_new_version(bridge: Bridge, project: str, model: Path) -> None:
+def test_changed_model_is_rerun_only_as_new_version(bridge: Bridge, project: str, model: Path) -> None:
     first = stored(bridge, project, effort=SHORT)
     alter(model)
     plan = bridge.plan_rerun(first)
@@ -336,7 +334,7 @@ def test_a_changed_model_is_repeated_only_as_a_new_version(bridge: Bridge, proje
     assert (gone.changed, "is gone" in gone.error) == (False, True)
 
 
-def test_a_benchmark_of_another_tool_has_nothing_to_repeat(bridge: Bridge) -> None:
+def test_imported_benchmark_cannot_be_rerun(bridge: Bridge) -> None:
     store = make_store(Path(os.environ["TUIBENCH_HOME"]) / "data")
     store.benchmarks.add(replace(make_small(1), foreign="deepsparse.benchmark 1.8"), Card())
     assert "its settings are not known" in bridge.plan_rerun(make_id(1)).error
@@ -344,7 +342,7 @@ def test_a_benchmark_of_another_tool_has_nothing_to_repeat(bridge: Bridge) -> No
         bridge.rerun(make_id(1))
 
 
-def test_a_run_of_a_model_that_is_new_here_has_its_project_at_once(bridge: Bridge, model: Path) -> None:
+def test_run_of_new_model_has_project_at_once(bridge: Bridge, model: Path) -> None:
     run, _ = bridge.start(brief(bridge.form(path=str(model))))
     (row,) = bridge.projects()
     assert row.project.versions[0].model.file.path == str(model)
@@ -352,7 +350,7 @@ def test_a_run_of_a_model_that_is_new_here_has_its_project_at_once(bridge: Bridg
     assert [stored.project for stored in bridge.benchmarks()] == [row.project.id]
 
 
-def test_a_second_model_is_looked_at_like_the_first_and_once(
+def test_second_model_is_read_once_like_first(
     bridge: Bridge, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[str] = []
@@ -375,7 +373,7 @@ def test_a_second_model_is_looked_at_like_the_first_and_once(
 
 
 @pytest.mark.parametrize("profile", [None, ProfileSpec(LOSS)])
-def test_hint_for_a_gone_model_fits_80_columns(bridge: Bridge, tmp_path: Path, profile: ProfileSpec | None) -> None:
+def test_missing_model_hint_fits_80_columns(bridge: Bridge, tmp_path: Path, profile: ProfileSpec | None) -> None:
     model = tmp_path / ("deep" * 20) / f"{'very-' * 20}long.onnx"
     model.parent.mkdir()
     shutil.copy(TINY, model)

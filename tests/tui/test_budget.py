@@ -38,16 +38,14 @@ def project() -> tuple[str, tuple[str, ...]]:
     return made
 
 
-async def test_the_start_sends_little(project: tuple[str, tuple[str, ...]]) -> None:
+async def test_dashboard_start_sends_little(project: tuple[str, tuple[str, ...]]) -> None:
     async with open_app(headless=False, driver=CountingDriver) as (app, _):
         assert 1000 < len(counter_of(app).take().encode()) <= START
 
 
 @pytest.mark.parametrize("slow", [False, True], ids=["at once", "late"])
 @pytest.mark.usefixtures("project")
-async def test_nothing_else_is_asked_before_the_first_rows_are_painted(
-    monkeypatch: pytest.MonkeyPatch, slow: bool
-) -> None:
+async def test_first_rows_are_painted_before_other_queries(monkeypatch: pytest.MonkeyPatch, slow: bool) -> None:
     """A thread that reads beside takes its turns of the interpreter, and the rows come later for it."""
     sent: list[str] = []
     asked: list[tuple[str, bool]] = []
@@ -85,7 +83,7 @@ async def test_nothing_else_is_asked_before_the_first_rows_are_painted(
 
 
 @pytest.mark.slow
-async def test_no_screen_sends_anything_while_nothing_happens_and_little_for_a_key(
+async def test_idle_screens_send_nothing_and_keys_send_little(
     project: tuple[str, tuple[str, ...]],
 ) -> None:
     over: list[str] = []
@@ -119,7 +117,7 @@ async def test_no_screen_sends_anything_while_nothing_happens_and_little_for_a_k
 
 
 @pytest.mark.slow
-async def test_five_seconds_in_which_nothing_happens_send_nothing(project: tuple[str, tuple[str, ...]]) -> None:
+async def test_five_idle_seconds_send_nothing(project: tuple[str, tuple[str, ...]]) -> None:
     """With every timer that the dashboard and Textual have: where a field has the focus, and over the palette."""
     async with open_app(headless=False, driver=CountingDriver) as (app, pilot):
         driver = counter_of(app)

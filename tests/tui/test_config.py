@@ -17,11 +17,11 @@ def read(folder: Path, text: str | bytes) -> Config:
     return read_config(path)
 
 
-def test_without_a_file_all_is_as_it_comes(tmp_path: Path) -> None:
+def test_missing_file_gives_defaults(tmp_path: Path) -> None:
     assert read_config(tmp_path / "config.toml") == Config() == read(tmp_path, "")
 
 
-def test_what_the_file_says_is_taken(tmp_path: Path) -> None:
+def test_file_values_are_used(tmp_path: Path) -> None:
     config = read(
         tmp_path,
         '[dashboard]\ntheme = "nord"\nascii = true\nmouse = false\nbell = false\nfps = 10\n'
@@ -55,14 +55,14 @@ def test_what_the_file_says_is_taken(tmp_path: Path) -> None:
         ('[keys]\n"\\u001b[2J" = "x"\n', "there is no action \\e[2J"),
     ],
 )
-def test_what_is_wrong_is_said_and_left_out(tmp_path: Path, text: str | bytes, words: str) -> None:
+def test_invalid_values_are_reported_and_skipped(tmp_path: Path, text: str | bytes, words: str) -> None:
     config = read(tmp_path, text)
     assert any(words in problem for problem in config.problems), config.problems
     assert all(problem.startswith(str(tmp_path)) and show(problem, 999) == problem for problem in config.problems)
     assert Config(problems=config.problems) == config
 
 
-def test_what_is_right_beside_it_stays(tmp_path: Path) -> None:
+def test_valid_values_beside_invalid_ones_are_used(tmp_path: Path) -> None:
     config = read(tmp_path, "[dashboard]\nfps = 99\nmouse = true\n[keys]\nremove = 'ctrl+x'\n")
     assert (config.fps, config.mouse, config.keys) == (None, True, {"remove": "ctrl+x"}) and len(config.problems) == 1
     clash = read(tmp_path, "[dashboard]\nmouse = true\n[keys]\nremove = 'n'\nundo = 'ctrl+z'\n")
@@ -70,12 +70,12 @@ def test_what_is_right_beside_it_stays(tmp_path: Path) -> None:
     assert clash.problems[-1].endswith("all of [keys] is left out until that is mended")
 
 
-def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+def test_unreadable_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "config.toml").mkdir()
     assert "not a regular file" in read_config(tmp_path / "config.toml").problems[0]
 
 
-def test_a_fifo_in_its_place_makes_nobody_wait(tmp_path: Path) -> None:
+def test_fifo_as_config_file_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "config.toml")
     assert "not a regular file" in read_config(tmp_path / "config.toml").problems[0]
 
@@ -92,7 +92,7 @@ NAMES = st.one_of(
 
 @settings(max_examples=40)
 @given(st.dictionaries(NAMES, st.one_of(VALUES, st.dictionaries(NAMES, VALUES, max_size=5)), max_size=4))
-def test_any_file_gives_a_config_that_can_be_used(found: dict[str, object]) -> None:
+def test_any_file_gives_usable_config(found: dict[str, object]) -> None:
     config = _check(found, "config.toml")
     assert config.fps is None or 1 <= config.fps <= 60
     assert all(show(problem, 999) == problem for problem in config.problems)

@@ -33,7 +33,7 @@ def measure(what: str, home: Path) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_first_frame_and_keys_among_ten_thousand(tmp_path: Path) -> None:
+def test_first_frame_and_keys_with_ten_thousand_records_are_fast(tmp_path: Path) -> None:
     fill_home(tmp_path, MANY)
     # In pairs, as the processor's speed changes from minute to minute.
     frames = [frame_beside_bare(tmp_path) for _ in range(ROUNDS)]

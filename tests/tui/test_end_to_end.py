@@ -60,7 +60,7 @@ def open_terminal(request: pytest.FixtureRequest, keeper: Shell, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_from_a_fresh_home_to_a_comparison_and_back_to_a_run_that_went_on(
+def test_user_path_from_fresh_home_to_rerun_and_detached_run(
     keeper: Shell, open_terminal: Callable[[], RealTerminal]
 ) -> None:
     terminal = open_terminal()
@@ -155,7 +155,7 @@ def come_back_and_lose_the_terminal(terminal: RealTerminal, going: str) -> None:
     assert terminal.wait() == 129
 
 
-def test_the_screen_is_given_back_as_it_was(keeper: Shell) -> None:
+def test_terminal_screen_is_restored_on_exit(keeper: Shell) -> None:
     terminal = RealTerminal(keeper)
     terminal.see("No project yet")
     terminal.press("q")
@@ -166,7 +166,7 @@ def test_the_screen_is_given_back_as_it_was(keeper: Shell) -> None:
     assert shown.rfind("\x1b[?25h") > shown.rfind("\x1b[?25l"), "the cursor is seen again"
 
 
-def test_under_ssh_no_mouse_is_asked_for(keeper: Shell) -> None:
+def test_ssh_session_requests_no_mouse(keeper: Shell) -> None:
     terminal = RealTerminal(keeper, env={"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"})
     terminal.see("No project yet")
     terminal.press("q")
@@ -174,7 +174,7 @@ def test_under_ssh_no_mouse_is_asked_for(keeper: Shell) -> None:
     assert not re.search(r"\x1b\[\?100[0236]h", terminal.shown)
 
 
-def test_a_path_opens_its_form_and_one_key_measures_it(keeper: Shell, tmp_path: Path) -> None:
+def test_path_argument_opens_form_and_one_key_measures(keeper: Shell, tmp_path: Path) -> None:
     model = tmp_path / "mine.onnx"
     sample = Path(__file__).resolve().parents[2] / "tuibench" / "data" / "samples" / "tiny.onnx"
     model.write_bytes(sample.read_bytes())

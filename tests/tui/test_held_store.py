@@ -43,7 +43,7 @@ def stopped_writer() -> Iterator[int]:
         assert process.wait(30) == 0
 
 
-async def test_what_a_stopped_writer_holds_is_shown_and_who_it_is_when_something_is_to_change() -> None:
+async def test_stopped_lock_owner_allows_reads_and_is_named_on_write() -> None:
     project, ids = rich_project(Workbench())
     bench = Workbench()
     bench.store = open_store(bench.settings.places.data, wait_s=0.2)

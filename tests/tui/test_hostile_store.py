@@ -25,7 +25,7 @@ def check_links(app: Dashboard, where: str) -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), pytest.param((200, 60), marks=pytest.mark.slow)])
-async def test_no_screen_and_no_dialog_lets_a_name_do_anything(home: Path, size: tuple[int, int]) -> None:
+async def test_hostile_names_are_plain_text_on_every_screen_and_dialog(home: Path, size: tuple[int, int]) -> None:
     project, ids, model = fill_hostile(Workbench(), home / "models")
     everywhere = size != (80, 24)
     async with open_app(size, headless=False, driver=CountingDriver) as (app, pilot):
@@ -58,7 +58,7 @@ async def test_no_screen_and_no_dialog_lets_a_name_do_anything(home: Path, size:
         "\x7f",
     ],
 )
-def test_what_drives_a_terminal_would_be_seen(sent: str) -> None:
+def test_control_sequence_check_detects_control_sequences(sent: str) -> None:
     check_sent("\x1b[2;1H\x1b[1;39;49mname \x1b[0m\r\n", "fine")
     with pytest.raises(AssertionError):
         check_sent(f"\x1b[2;1H\x1b[1mname {sent}\x1b[0m", "odd")

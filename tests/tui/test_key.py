@@ -10,17 +10,17 @@ from textual.binding import Binding
 from tuibench.tui import key
 
 
-def test_every_id_is_unique_and_every_default_is_a_key() -> None:
+def test_key_ids_are_unique_and_defaults_are_valid_keys() -> None:
     assert len(key.KEYS) == sum(len(group) for group in key.GROUPS.values())
     assert key.clashes({each.id: each.keys for each in key.KEYS.values()}) == ()
 
 
-def test_every_group_stands_beside_those_it_may_clash_with() -> None:
+def test_every_key_group_is_checked_for_conflicts() -> None:
     assert {name for groups in key._TOGETHER for name in groups} == set(key.GROUPS)
     assert all("everywhere" in groups for groups in key._TOGETHER)
 
 
-def test_no_two_actions_of_a_screen_have_a_key_by_default_but_where_the_focus_decides() -> None:
+def test_default_keys_of_screen_are_unique_unless_focus_decides() -> None:
     shared = set()
     for groups in key._TOGETHER:
         keys = [(name, one) for group in groups for one in key.GROUPS[group] for name in one.keys.split(",")]
@@ -29,7 +29,7 @@ def test_no_two_actions_of_a_screen_have_a_key_by_default_but_where_the_focus_de
     assert shared == {("focus-next", "complete")}
 
 
-def test_texts_are_sentences_and_words_are_short() -> None:
+def test_key_texts_are_sentences_and_labels_are_short() -> None:
     for each in key.KEYS.values():
         assert each.text[0].isupper() and each.text.endswith("."), each.id
         assert 0 < len(each.word) <= 12 and each.word.isascii() and each.text.isascii(), each.id
@@ -45,7 +45,7 @@ def test_bindings_carry_id_action_and_tooltip() -> None:
     assert found[1].tooltip == key.KEYS["help"].text and not any(each.show for each in found)
 
 
-def test_keys_are_shown_as_the_user_bound_them() -> None:
+def test_keys_are_displayed_as_bound_by_user() -> None:
     assert key.shown("help", {}) == "?"
     assert key.all_shown("help", {}) == "? f1"
     assert key.all_shown("help", {"help": "ctrl+h,f1"}) == "backspace f1"
@@ -71,7 +71,7 @@ def test_keys_are_shown_as_the_user_bound_them() -> None:
         ({"mark": "ctrl+i"}, "tab means both focus-next and mark"),
     ],
 )
-def test_what_is_wrong_with_a_users_keys_is_said(keymap: dict[str, str], words: str) -> None:
+def test_invalid_user_keys_are_reported(keymap: dict[str, str], words: str) -> None:
     assert words in key.clashes(keymap)
 
 
@@ -88,7 +88,7 @@ def test_what_is_wrong_with_a_users_keys_is_said(keymap: dict[str, str], words: 
         {"run-form": "f5,ctrl+r"},
     ],
 )
-def test_what_can_be_meant_is_taken(keymap: dict[str, str]) -> None:
+def test_resolvable_user_keys_are_used(keymap: dict[str, str]) -> None:
     assert key.clashes(keymap) == ()
 
 
@@ -110,7 +110,7 @@ class _Bound(App[None]):
         self.done.append("copy-command")
 
 
-def test_a_users_keys_reach_the_bindings() -> None:
+def test_user_keys_reach_bindings() -> None:
     async def press(keymap: dict[str, str], *keys: str) -> list[str]:
         app = _Bound(keymap)
         async with app.run_test() as pilot:

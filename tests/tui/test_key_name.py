@@ -11,7 +11,7 @@ from tuibench.tui.key_name import is_text, is_typed, spelled, written
 
 
 @pytest.mark.parametrize("sign", sorted(set(string.ascii_letters + string.digits + string.punctuation)))
-def test_every_sign_of_a_keyboard_is_named_as_textual_names_it(sign: str) -> None:
+def test_keyboard_symbols_have_textual_key_names(sign: str) -> None:
     assert spelled(sign) == _character_to_key(sign)
     assert written(spelled(sign)) == sign
 
@@ -35,7 +35,7 @@ def test_every_sign_of_a_keyboard_is_named_as_textual_names_it(sign: str) -> Non
         ("ctrl+[", "escape"),
     ],
 )
-def test_people_may_write_keys_their_way(typed: str, name: str) -> None:
+def test_common_key_spellings_are_accepted(typed: str, name: str) -> None:
     assert spelled(typed) == name
 
 
@@ -43,32 +43,32 @@ def test_people_may_write_keys_their_way(typed: str, name: str) -> None:
     "typed",
     ["", " ", "frob", "f25", "f0", "ctrl+", "ctrl+ctrl+a", "super+a", "ctrl a", "\x1b", "\x07", "é+", "up down"],
 )
-def test_what_is_no_key_has_no_name(typed: str) -> None:
+def test_invalid_key_has_no_name(typed: str) -> None:
     assert spelled(typed) == ""
 
 
 @given(st.text(max_size=12))
-def test_any_text_is_a_key_or_none_and_a_name_stays_what_it_is(typed: str) -> None:
+def test_any_text_is_key_or_none_and_names_are_stable(typed: str) -> None:
     name = spelled(typed)
     assert not name or spelled(name) == name
 
 
-def test_named_keys_are_those_of_textual() -> None:
+def test_named_keys_match_textual() -> None:
     known = {key.value for key in Keys}
     named = ["enter", "tab", "space", "escape", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown"]
     assert {spelled(name) for name in (*named, "left", "right", "up", "down", "f1", "f24")} <= known
 
 
-def test_arrows_are_words_where_there_is_only_ascii() -> None:
+def test_arrows_are_words_in_ascii_mode() -> None:
     assert (written("left"), written("left", arrows=False), written("ctrl+left")) == ("←", "left", "ctrl+left")
     assert written("pagedown") == "pgdn" and written("shift+tab") == "shift+tab"
 
 
-def test_what_a_field_would_take() -> None:
+def test_is_typed_excludes_ctrl_alt_and_function_keys() -> None:
     assert all(is_typed(name) for name in ("a", "f", "question_mark", "enter", "left", "space", "shift+tab"))
     assert not any(is_typed(name) for name in ("ctrl+a", "alt+x", "f1", "f24", "ctrl+shift+f5"))
 
 
-def test_what_a_text_that_has_the_focus_keeps_to_itself() -> None:
+def test_is_text_accepts_only_keys_used_by_text_field() -> None:
     assert all(is_text(name) for name in ("a", "G", "7", "question_mark", "space", "left", "ctrl+u"))
     assert not any(is_text(name) for name in ("enter", "escape", "up", "tab", "f1", "ctrl+p", "pageup"))

@@ -83,7 +83,7 @@ async def counted(path: str = "") -> AsyncIterator[Counted]:
         yield seen
 
 
-async def test_core_scaling_at_another_batch_in_items_per_second_takes_four() -> None:
+async def test_core_scaling_at_other_batch_and_metric_takes_four_keys() -> None:
     async with counted() as seen:
         await seen.press("enter", "enter", "2", "right")
         page = seen.app.page
@@ -92,7 +92,7 @@ async def test_core_scaling_at_another_batch_in_items_per_second_takes_four() ->
         assert "batch ‹ 1 [8] 32 › ←→   metric [items/s] m" in frame(seen.app)
 
 
-async def test_the_newest_against_what_it_re_ran_takes_one() -> None:
+async def test_comparing_newest_with_its_original_takes_one_key() -> None:
     async with counted() as seen:
         await seen.press("c")
         page = seen.app.page
@@ -100,7 +100,7 @@ async def test_the_newest_against_what_it_re_ran_takes_one() -> None:
         assert "0.943 [0.937, 0.950]" in frame(seen.app)
 
 
-async def test_the_newest_again_takes_two(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rerunning_newest_takes_two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with counted() as seen:
         await seen.press("r", "y")
@@ -108,7 +108,7 @@ async def test_the_newest_again_takes_two(monkeypatch: pytest.MonkeyPatch) -> No
         assert landed(seen.app)[:2] == ("run", ("01RUN",))
 
 
-async def test_the_same_with_other_batch_sizes_takes_at_most_five_beside_typing(
+async def test_rerun_with_other_batches_takes_at_most_five_keys(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     land(monkeypatch, "run")
@@ -124,7 +124,7 @@ async def test_the_same_with_other_batch_sizes_takes_at_most_five_beside_typing(
         assert landed(seen.app)[:2] == ("run", ("01RUN",))
 
 
-async def test_the_first_number_of_a_model_of_mine_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_first_number_of_own_model_takes_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with counted(path="/models/resnet50.onnx") as seen:
         assert isinstance(seen.app.page, FormScreen)
@@ -133,7 +133,7 @@ async def test_the_first_number_of_a_model_of_mine_takes_one(monkeypatch: pytest
         assert landed(seen.app)[:2] == ("run", ("01RUN",))
 
 
-async def test_a_profile_of_the_newest_project_takes_at_most_five(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_profile_of_newest_project_takes_at_most_five_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with counted() as seen:
         await seen.press("enter", "2", "n", "enter")

@@ -26,7 +26,7 @@ class _Half(Page):
         return None if action == "resume" else True
 
 
-async def test_only_keys_that_do_something_now_are_told() -> None:
+async def test_key_use_lists_only_enabled_keys() -> None:
     async with open_app() as (app, pilot):
         page = _Half()
         app.go(page)

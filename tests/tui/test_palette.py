@@ -34,13 +34,13 @@ async def search(pilot: Pilot[int], text: str) -> None:
     await type_text(pilot, text)
 
 
-def test_every_group_is_found_in_the_palette_or_only_moves() -> None:
+def test_palette_contains_every_group_except_movement() -> None:
     assert set(GROUP_WORDS) | MOVING == set(key.GROUPS)
     # Textual reads what stands below an action as markup.
     assert not any(sign in each.text for each in key.KEYS.values() for sign in MARKUP)
 
 
-async def test_it_lists_what_keys_do_on_this_screen_and_nothing_else() -> None:
+async def test_palette_lists_exactly_keys_of_screen() -> None:
     async with open_app() as (app, pilot):
         active = {one for _, one, _ in live_keys(app.page)}
         listed = list(list_actions(app.page))
@@ -56,7 +56,7 @@ async def test_it_lists_what_keys_do_on_this_screen_and_nothing_else() -> None:
         assert any(action.name == "Machine: look again" for action in list_actions(app.page))
 
 
-async def test_typing_a_part_of_a_name_and_enter_does_it() -> None:
+async def test_palette_partial_name_and_enter_run_action() -> None:
     async with open_app() as (app, pilot):
         await search(pilot, "help")
         assert names(app)[0] == "Dashboard: help"
@@ -64,7 +64,7 @@ async def test_typing_a_part_of_a_name_and_enter_does_it() -> None:
         assert isinstance(app.screen, HelpScreen)
 
 
-async def test_what_it_does_can_be_typed_as_well_and_comes_after_names() -> None:
+async def test_palette_matches_descriptions_after_names() -> None:
     async with open_app() as (app, pilot):
         await search(pilot, "noise now")
         assert names(app) == ["Dashboard: system"]
@@ -78,7 +78,7 @@ async def test_what_it_does_can_be_typed_as_well_and_comes_after_names() -> None
         assert names(app) == []
 
 
-async def test_an_action_happens_to_what_had_the_focus() -> None:
+async def test_palette_action_applies_to_previous_focus() -> None:
     store = Workbench().store
     for number in (1, 2):
         store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
@@ -89,7 +89,7 @@ async def test_an_action_happens_to_what_had_the_focus() -> None:
         assert isinstance(app.screen, HomeScreen) and "reversed" in frame(app)
 
 
-async def test_escape_changes_nothing_and_a_second_colon_is_typed() -> None:
+async def test_palette_escape_changes_nothing_and_second_colon_is_text() -> None:
     async with open_app() as (app, pilot):
         before = frame(app)
         await press(pilot, "ctrl+p")
@@ -98,7 +98,7 @@ async def test_escape_changes_nothing_and_a_second_colon_is_typed() -> None:
         assert isinstance(app.screen, HomeScreen) and frame(app) == before
 
 
-async def test_keys_stand_beside_their_actions_as_the_user_bound_them() -> None:
+async def test_palette_shows_user_bound_keys() -> None:
     async with open_app(config=Config(keys={"help": "f9"})) as (app, pilot):
         await press(pilot, "colon")
         prompts = [str(option.prompt) for option in app.screen.query_one(CommandList).options]
@@ -106,7 +106,7 @@ async def test_keys_stand_beside_their_actions_as_the_user_bound_them() -> None:
 
 
 @pytest.mark.parametrize("ascii_only", [True, False])
-async def test_only_ascii_where_that_is_wanted(ascii_only: bool) -> None:
+async def test_palette_in_ascii_mode_is_ascii(ascii_only: bool) -> None:
     async with open_app(display=Display(ascii_only=ascii_only)) as (app, pilot):
         await search(pilot, "project")
         assert "project" in frame(app)
@@ -114,7 +114,7 @@ async def test_only_ascii_where_that_is_wanted(ascii_only: bool) -> None:
 
 
 @pytest.mark.parametrize("size", [(4, 24), (1, 1), (20, 5)])
-async def test_a_terminal_too_narrow_for_it_ends_nothing(size: tuple[int, int]) -> None:
+async def test_palette_survives_too_narrow_terminal(size: tuple[int, int]) -> None:
     async with open_app() as (app, pilot):
         await search(pilot, "he")
         await pilot.resize_terminal(*size)
@@ -124,14 +124,14 @@ async def test_a_terminal_too_narrow_for_it_ends_nothing(size: tuple[int, int]) 
         assert app.is_running and "tuibench" in frame(app)
 
 
-async def test_nothing_in_it_moves_by_itself() -> None:
+async def test_palette_has_no_animation() -> None:
     async with open_app() as (app, pilot):
         await search(pilot, "help")
         assert not app.screen.query_one(Input).cursor_blink
         assert [one.auto_refresh for one in app.screen.query("*")] == [None] * len(app.screen.query("*"))
 
 
-async def test_ctrl_c_says_how_to_leave() -> None:
+async def test_ctrl_c_shows_quit_key() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "ctrl+c")
         assert "ctrl+q leaves the dashboard, q goes one screen back; runs go on" in frame(app)
@@ -141,7 +141,7 @@ async def test_ctrl_c_says_how_to_leave() -> None:
         assert "ctrl+x leaves the dashboard" in frame(app)
 
 
-async def test_what_is_wrong_in_the_config_file_is_said_at_the_start() -> None:
+async def test_config_errors_are_shown_at_start() -> None:
     problems = ("config.toml: fps takes a number from 1 to 60, not 99", "another", "a third")
     async with open_app(config=Config(problems=problems)) as (app, _):
         assert "3 things are wrong in the config file (tuibench config): fps takes a" in frame(app)
@@ -150,7 +150,7 @@ async def test_what_is_wrong_in_the_config_file_is_said_at_the_start() -> None:
 
 
 @pytest.mark.parametrize("key_", ["pagedown", "pageup", "down", "ctrl+end"])
-async def test_a_key_that_comes_with_the_one_that_opens_it_breaks_nothing(key_: str) -> None:
+async def test_palette_key_sent_with_opening_key_is_handled(key_: str) -> None:
     async with open_app() as (app, pilot):
         for one in ("colon", key_):
             send_key(app, one)

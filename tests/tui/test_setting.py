@@ -13,7 +13,7 @@ def found(config: Config | None = None, /, **changes: str) -> dict[str, tuple[bo
     return {one.name: (one.value, one.source) for one in settings}
 
 
-def test_without_anything_all_comes_by_default() -> None:
+def test_settings_without_input_use_defaults() -> None:
     assert list_settings(XTERM, Config()) == (
         Setting("theme", "ansi-dark", DEFAULT),
         Setting("colour", True, DEFAULT),
@@ -24,7 +24,7 @@ def test_without_anything_all_comes_by_default() -> None:
     )
 
 
-def test_what_the_file_says_is_from_the_file_even_where_it_is_the_default() -> None:
+def test_setting_in_file_has_file_origin_even_if_default() -> None:
     given = frozenset({"theme", "ascii", "mouse", "fps", "bell"})
     settings = found(Config("nord", False, True, True, 30, {}, given), SSH_TTY="x")
     assert {source for name, (_, source) in settings.items() if name != "colour"} == {FILE}
@@ -48,11 +48,11 @@ def test_what_the_file_says_is_from_the_file_even_where_it_is_the_default() -> N
         ({"TERM": "linux", "LANG": "C"}, "ascii", (True, "LANG")),
     ],
 )
-def test_who_decided_is_named(changes: dict[str, str], name: str, expected: tuple[object, str]) -> None:
+def test_setting_origin_is_named(changes: dict[str, str], name: str, expected: tuple[object, str]) -> None:
     assert found(**changes)[name] == expected
 
 
-def test_flags_come_before_the_file() -> None:
+def test_flags_override_file() -> None:
     config = Config(mouse=True, ascii=False)
     assert wishes_of(config).mouse is True and not wishes_of(config).ascii_only
     assert wishes_of(config, mouse=False, ascii_only=True).mouse is False
@@ -60,5 +60,5 @@ def test_flags_come_before_the_file() -> None:
     assert wishes_of(Config()).mouse is None
 
 
-def test_a_terminal_that_cannot_show_it_says_why() -> None:
+def test_unsupported_terminal_setting_shows_reason() -> None:
     assert refusal_of({"TERM": "dumb"}) and not refusal_of(XTERM)

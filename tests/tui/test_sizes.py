@@ -30,7 +30,7 @@ def outside(app: App[Any]) -> list[Widget]:
     return cut + [widget for widget in screen.query(Widget) if widget.region.right > screen.region.right]
 
 
-async def test_no_screen_overflows_a_wider_terminal() -> None:
+async def test_screens_fit_wider_terminals() -> None:
     bench = Workbench()
     project, ids = rich_project(bench)
     seen = []

@@ -37,7 +37,7 @@ def fill_long(bench: Workbench) -> tuple[str, tuple[str, ...]]:
 
 
 @pytest.mark.slow
-async def test_every_screen_survives_twenty_columns_and_five_rows_and_comes_back(home: Path) -> None:
+async def test_every_screen_survives_20x5_and_back(home: Path) -> None:
     bench = Workbench()
     project, ids = fill_long(bench)
     async with open_app(USUAL, desk=with_runs(make_desk(bench), *make_going(project))) as (app, pilot):
@@ -53,7 +53,7 @@ async def test_every_screen_survives_twenty_columns_and_five_rows_and_comes_back
         await visit_all(app, pilot, project, ids, str(SAMPLE), visit)
 
 
-async def test_of_every_list_the_line_under_the_cursor_is_in_sight_there() -> None:
+async def test_every_list_shows_selected_line_at_20x5() -> None:
     bench = Workbench()
     project, ids = rich_project(bench)
     add(bench, sweep(40, 40.0))
@@ -68,7 +68,7 @@ async def test_of_every_list_the_line_under_the_cursor_is_in_sight_there() -> No
             assert any(row.startswith(">") for row in rows(app)), rows(app)
 
 
-async def test_so_does_the_page_of_a_run_while_it_goes_on() -> None:
+async def test_active_run_page_shows_selected_line_at_20x5() -> None:
     views = [sketch_view(elapsed_s=112.0 + second) for second in range(9)]
     async with open_app(USUAL, desk=RunDesk(*views).as_desk()) as (app, pilot):
         app.go(route.run(RUN))

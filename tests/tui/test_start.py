@@ -34,7 +34,7 @@ def be_terminals(monkeypatch: pytest.MonkeyPatch, numbers: Iterable[int] = (0, 1
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
 
 
-def test_flags_file_and_terminal_come_together(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_start_combines_flags_file_and_terminal(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     be_terminals(monkeypatch)
     config_path(places).write_text('[dashboard]\nmouse = false\nascii = true\nfps = 7\n[keys]\nundo = "ctrl+z"\n')
     monkeypatch.delenv("TEXTUAL_FPS", raising=False)
@@ -45,18 +45,20 @@ def test_flags_file_and_terminal_come_together(places: Places, monkeypatch: pyte
 
 
 @pytest.mark.parametrize(("number", "name"), [(0, "stdin"), (1, "stdout"), (2, "stderr")])
-def test_each_descriptor_is_asked(places: Places, monkeypatch: pytest.MonkeyPatch, number: int, name: str) -> None:
+def test_every_standard_descriptor_is_checked(
+    places: Places, monkeypatch: pytest.MonkeyPatch, number: int, name: str
+) -> None:
     be_terminals(monkeypatch, {0, 1, 2} - {number})
     assert look_at_terminal(places, None, False)[0].refusal == f"{name} is not a terminal"
 
 
-def test_a_stdin_that_was_closed_is_no_terminal(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_stdin_is_not_terminal(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     be_terminals(monkeypatch)
     monkeypatch.setattr(sys, "stdin", None)
     assert look_at_terminal(places, None, False)[0].refusal == "stdin is not a terminal"
 
 
-def test_a_theme_is_looked_up_only_where_one_is_named(tmp_path: Path) -> None:
+def test_theme_is_resolved_only_when_named(tmp_path: Path) -> None:
     assert check_theme(Config(), tmp_path) == Config()
     assert check_theme(Config(theme="nord"), tmp_path) == Config(theme="nord")
     found = check_theme(Config(theme="neon", problems=("another",)), tmp_path / "config.toml").problems
@@ -96,7 +98,7 @@ def open_it(places: Places, monkeypatch: pytest.MonkeyPatch, display: Display, c
     return _Opened.last
 
 
-def test_the_environment_is_set_before_the_app_is_made(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_environment_is_set_before_app_is_created(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "")
     environ = (("TEXTUAL_FPS", "15"), ("TEXTUAL_THEME", "ansi-dark"))
     opened = open_it(places, monkeypatch, Display(environ=environ, mouse=True), Config(theme="neon"))
@@ -107,7 +109,7 @@ def test_the_environment_is_set_before_the_app_is_made(places: Places, monkeypat
     assert "there is no theme neon" in opened.config.problems[0]
 
 
-def test_a_wish_for_no_colours_reaches_textual(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color_request_reaches_textual(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     opened = open_it(places, monkeypatch, Display(colour=False), Config())
     assert opened.environ["NO_COLOR"] == "1" and opened.mouse is False

@@ -8,7 +8,7 @@ import pytest
 from tuibench.tui.state import StateFile
 
 
-def test_what_was_remembered_is_there_and_others_stay(tmp_path: Path) -> None:
+def test_saved_state_is_reloaded_and_other_keys_stay(tmp_path: Path) -> None:
     path = tmp_path / "not" / "there" / "dashboard.json"
     mine, theirs = StateFile(path), StateFile(path)
     assert mine.read() == {}
@@ -20,7 +20,7 @@ def test_what_was_remembered_is_there_and_others_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff", b"[" * 100_000])
-def test_what_cannot_be_read_is_begun_anew(tmp_path: Path, content: bytes) -> None:
+def test_unreadable_state_starts_empty(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "dashboard.json"
     path.write_bytes(content)
     state = StateFile(path)
@@ -28,12 +28,12 @@ def test_what_cannot_be_read_is_begun_anew(tmp_path: Path, content: bytes) -> No
     assert state.change({"sort": "name"}) and state.read() == {"sort": "name"}
 
 
-def test_a_fifo_in_its_place_makes_nobody_wait(tmp_path: Path) -> None:
+def test_fifo_as_state_file_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "dashboard.json")
     assert StateFile(tmp_path / "dashboard.json").read() == {}
 
 
-def test_what_is_the_same_is_not_written(tmp_path: Path) -> None:
+def test_unchanged_state_is_not_written(tmp_path: Path) -> None:
     state = StateFile(tmp_path / "dashboard.json")
     state.change({"sort": "name"})
     before = os.stat(tmp_path / "dashboard.json")
@@ -41,7 +41,7 @@ def test_what_is_the_same_is_not_written(tmp_path: Path) -> None:
     assert os.stat(tmp_path / "dashboard.json").st_ino == before.st_ino
 
 
-def test_a_disk_that_takes_nothing_is_no_error_and_keeps_no_rest(tmp_path: Path) -> None:
+def test_full_disk_is_no_error_and_leaves_no_partial_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert not StateFile(tmp_path / "file" / "dashboard.json").change({"sort": "name"})
     # A directory in its place lets the new file be written, but not be put there.
@@ -50,7 +50,7 @@ def test_a_disk_that_takes_nothing_is_no_error_and_keeps_no_rest(tmp_path: Path)
     assert sorted(os.listdir(tmp_path)) == ["dashboard.json", "file"]
 
 
-def test_a_link_that_lies_in_the_way_is_not_followed(tmp_path: Path) -> None:
+def test_symlink_at_temporary_path_is_not_followed(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("mine")
     path = tmp_path / "dashboard.json"
@@ -59,7 +59,7 @@ def test_a_link_that_lies_in_the_way_is_not_followed(tmp_path: Path) -> None:
     assert victim.read_text() == "mine" and not path.is_symlink()
 
 
-def test_what_is_noted_is_known_at_once_and_written_when_it_is_kept(tmp_path: Path) -> None:
+def test_noted_state_is_visible_at_once_and_written_on_save(tmp_path: Path) -> None:
     path = tmp_path / "dashboard.json"
     state = StateFile(path)
     assert state.note({"sort": "name"}) and state.read() == {"sort": "name"}
@@ -68,7 +68,7 @@ def test_what_is_noted_is_known_at_once_and_written_when_it_is_kept(tmp_path: Pa
     assert not state.note({"sort": "name"}), "there is nothing to keep"
 
 
-def test_what_is_noted_during_a_write_is_written_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_state_noted_during_write_is_in_next_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "dashboard.json"
     state = StateFile(path)
     replace = os.replace
@@ -84,7 +84,7 @@ def test_what_is_noted_during_a_write_is_written_by_the_next(tmp_path: Path, mon
     assert state.keep() and StateFile(path).read() == {"sort": "created", "project": "p"}
 
 
-def test_what_the_disk_did_not_take_is_tried_again(tmp_path: Path) -> None:
+def test_failed_state_write_is_retried(tmp_path: Path) -> None:
     path = tmp_path / "dashboard.json"
     path.mkdir()
     state = StateFile(path)

@@ -22,7 +22,7 @@ def variables(display: Display) -> dict[str, str]:
     ("ttys", "name"),
     [((False, True, True), "stdin"), ((True, False, True), "stdout"), ((True, True, False), "stderr")],
 )
-def test_each_descriptor_must_be_a_terminal(ttys: tuple[bool, bool, bool], name: str) -> None:
+def test_every_descriptor_must_be_terminal(ttys: tuple[bool, bool, bool], name: str) -> None:
     assert plan(None, ttys).refusal == f"{name} is not a terminal"
     assert plan().refusal == ""
 
@@ -30,7 +30,7 @@ def test_each_descriptor_must_be_a_terminal(ttys: tuple[bool, bool, bool], name:
 @pytest.mark.parametrize(
     ("term", "words"), [("dumb", "TERM is dumb"), ("unknown", "TERM is unknown"), ("", "TERM is not set")]
 )
-def test_a_terminal_that_cannot_be_drawn_on(term: str, words: str) -> None:
+def test_unusable_terminal_is_refused(term: str, words: str) -> None:
     assert plan(TERM=term).refusal.startswith(words)
     assert plan_display({}, TTYS, DisplayWishes()).refusal.startswith("TERM is not set")
 
@@ -38,11 +38,11 @@ def test_a_terminal_that_cannot_be_drawn_on(term: str, words: str) -> None:
 @pytest.mark.parametrize(
     "term", ["xterm", "linux", "screen", "vt100", "tmux", "xterm-256color", "screen.xterm-256color"]
 )
-def test_every_other_terminal_is_taken(term: str) -> None:
+def test_other_terminals_are_accepted(term: str) -> None:
     assert plan(TERM=term).refusal == ""
 
 
-def test_a_quiet_local_terminal() -> None:
+def test_local_terminal_uses_defaults() -> None:
     display = plan()
     assert (display.mouse, display.ascii_only, display.colour, display.remote) == (True, False, True, False)
     assert variables(display) == {
@@ -54,7 +54,7 @@ def test_a_quiet_local_terminal() -> None:
 
 
 @pytest.mark.parametrize("name", ["SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"])
-def test_over_ssh_fewer_frames_and_no_mouse(name: str) -> None:
+def test_ssh_reduces_frame_rate_and_disables_mouse(name: str) -> None:
     display = plan(**{name: "somewhere"})
     assert (display.remote, display.mouse) == (True, False)
     assert variables(display)["TEXTUAL_FPS"] == "15" and variables(display)["TEXTUAL_ANIMATIONS"] == "none"
@@ -62,26 +62,26 @@ def test_over_ssh_fewer_frames_and_no_mouse(name: str) -> None:
 
 
 @pytest.mark.parametrize("wish", [True, False])
-def test_who_says_something_about_the_mouse_gets_it_everywhere(wish: bool) -> None:
+def test_explicit_mouse_setting_applies_everywhere(wish: bool) -> None:
     assert plan(DisplayWishes(mouse=wish)).mouse is wish
     assert plan(DisplayWishes(mouse=wish), SSH_TTY="/dev/pts/1").mouse is wish
 
 
-def test_what_the_user_has_told_textual_stays() -> None:
+def test_textual_environment_of_user_is_kept() -> None:
     own = {"TEXTUAL_ANIMATIONS": "full", "TEXTUAL_SMOOTH_SCROLL": "1", "TEXTUAL_FPS": "5"}
     assert variables(plan(DisplayWishes(fps=20), **own)) == {"TEXTUAL_THEME": "ansi-dark"}
     assert variables(plan(DisplayWishes(fps=20), SSH_TTY="x"))["TEXTUAL_FPS"] == "20"
 
 
 @pytest.mark.parametrize("value", ["1", "0", "no"])
-def test_no_color_holds_for_the_session(value: str) -> None:
+def test_no_color_applies_to_session(value: str) -> None:
     display = plan(DisplayWishes(theme="nord"), NO_COLOR=value, COLORTERM="truecolor", TEXTUAL_THEME="gruvbox")
     assert not display.colour
     # Any other first theme would be turned into greys.
     assert variables(display)["TEXTUAL_THEME"] == "ansi-dark"
 
 
-def test_an_empty_no_color_asks_for_nothing() -> None:
+def test_empty_no_color_is_ignored() -> None:
     display = plan(NO_COLOR="")
     assert display.colour
 
@@ -96,7 +96,7 @@ FEW: list[dict[str, str]] = [{"TERM": "xterm"}, {"TERM": "linux"}, {"TERM": "scr
 
 
 @pytest.mark.parametrize("terminal", MANY)
-def test_a_theme_is_for_terminals_of_many_colours(terminal: dict[str, str]) -> None:
+def test_theme_requires_terminal_with_many_colours(terminal: dict[str, str]) -> None:
     # The plain one stands behind it for a name that Textual does not know.
     assert variables(plan(DisplayWishes(theme="nord"), **terminal))["TEXTUAL_THEME"] == "nord,ansi-dark"
     own = plan(DisplayWishes(theme="nord"), TEXTUAL_THEME="gruvbox", **terminal)
@@ -105,7 +105,7 @@ def test_a_theme_is_for_terminals_of_many_colours(terminal: dict[str, str]) -> N
 
 
 @pytest.mark.parametrize("terminal", FEW)
-def test_sixteen_colours_are_the_terminals_own(terminal: dict[str, str]) -> None:
+def test_sixteen_colour_terminal_uses_its_own_colours(terminal: dict[str, str]) -> None:
     assert variables(plan(DisplayWishes(theme="nord"), **terminal))["TEXTUAL_THEME"] == "ansi-dark"
 
 
@@ -129,6 +129,6 @@ def test_sixteen_colours_are_the_terminals_own(terminal: dict[str, str]) -> None
         ({"TERM": "screen"}, False),
     ],
 )
-def test_ascii_where_locale_or_console_take_nothing_else(changes: dict[str, str], ascii_only: bool) -> None:
+def test_ascii_mode_follows_locale_and_console(changes: dict[str, str], ascii_only: bool) -> None:
     assert plan(**changes).ascii_only is ascii_only
     assert plan(DisplayWishes(ascii_only=True), **changes).ascii_only

@@ -26,7 +26,7 @@ class Lost(io.StringIO):
         raise OSError(5, "Input/output error")
 
 
-def test_who_writes_to_a_lost_terminal_is_not_held_up() -> None:
+def test_write_to_lost_terminal_does_not_block() -> None:
     CalmApp().get_driver_class()
     writer = linux_driver.WriterThread(Lost())  # type: ignore[attr-defined]
     writer.start()
@@ -42,7 +42,7 @@ def test_who_writes_to_a_lost_terminal_is_not_held_up() -> None:
     assert not thread.is_alive()
 
 
-async def test_the_terminal_gets_its_title_back() -> None:
+async def test_terminal_title_is_restored() -> None:
     app: CalmApp = CalmApp()
     app.driver_class = CountingDriver
     async with app.run_test(headless=False):
@@ -54,7 +54,7 @@ async def test_the_terminal_gets_its_title_back() -> None:
     assert "\x1b[23;0t" in driver.take()
 
 
-async def test_a_terminal_whose_title_was_left_alone_is_told_nothing_of_it() -> None:
+async def test_unchanged_terminal_title_is_not_restored() -> None:
     app: CalmApp = CalmApp()
     app.driver_class = CountingDriver
     async with app.run_test(headless=False):
@@ -98,7 +98,7 @@ def reaches(source: str, module: object) -> Iterator[str]:
                     yield name
 
 
-def test_no_other_module_reaches_below_the_public_surface_of_textual() -> None:
+def test_only_seam_module_uses_private_textual_api() -> None:
     found = {}
     for each in pkgutil.walk_packages(tuibench.tui.__path__, "tuibench.tui."):
         module = importlib.import_module(each.name)

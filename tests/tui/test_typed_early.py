@@ -49,7 +49,7 @@ async def open_with(driver: type[Any]) -> str:
         return under_cursor(app)
 
 
-async def test_keys_move_in_the_list_that_is_to_come(two: list[str]) -> None:
+async def test_keys_typed_before_start_move_in_first_list(two: list[str]) -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "enter", "escape")
         assert under_cursor(app) == two[0]
@@ -60,6 +60,6 @@ async def test_keys_move_in_the_list_that_is_to_come(two: list[str]) -> None:
 
 @pytest.mark.usefixtures("two")
 @pytest.mark.parametrize(("name", "character"), [("enter", "\r"), ("ctrl+j", "\n")])
-async def test_a_return_that_the_shell_made_a_line_feed_is_one(name: str, character: str) -> None:
+async def test_return_translated_to_line_feed_is_enter(name: str, character: str) -> None:
     async with open_app(headless=False, driver=early(events.Key(name, character))) as (app, _):
         assert isinstance(app.page, ProjectScreen)

@@ -12,7 +12,7 @@ from tests.tui.screens.form_stage import open_form
 from tuibench.tui.config import Config
 
 
-async def test_news_go_with_the_next_key() -> None:
+async def test_status_news_next_key_clears_it() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "r")
         assert "there is no project yet" in frame(app)
@@ -20,13 +20,13 @@ async def test_news_go_with_the_next_key() -> None:
         assert "there is no project yet" not in frame(app)
 
 
-async def test_what_a_key_says_itself_stays() -> None:
+async def test_status_news_from_key_itself_stays() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "r", "r")
         assert "there is no project yet" in frame(app)
 
 
-async def test_news_are_of_the_page_they_were_said_on() -> None:
+async def test_status_news_appears_only_on_its_own_page() -> None:
     async with open_app() as (app, pilot):
         app.page.say("old news")
         await settle(pilot)
@@ -39,12 +39,12 @@ async def test_news_are_of_the_page_they_were_said_on() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 120])
-async def test_help_is_in_sight_however_narrow_it_is(width: int) -> None:
+async def test_help_key_narrow_terminal_stays_visible(width: int) -> None:
     async with open_app((width, 24)) as (app, _):
         assert "? help" in "".join(rows(app)[-2:])
 
 
-async def test_in_a_text_only_keys_that_are_not_typed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_line_in_text_field_omits_keys_that_type(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "home")
     async with open_form(FormDesk(), project="p1") as (app, pilot):
         assert "y copy command" in frame(app) and "? help" in frame(app)
@@ -56,7 +56,7 @@ async def test_in_a_text_only_keys_that_are_not_typed_are_named(monkeypatch: pyt
         assert "The keys" in frame(app) or "Help" in rows(app)[0]
 
 
-async def test_a_key_that_the_user_bound_is_named_in_a_text_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_line_in_text_field_shows_user_bound_key(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "home")
     config = Config(keys={"copy-command": "y,ctrl+y"})
     async with open_form(FormDesk(), project="p1", config=config) as (app, pilot):

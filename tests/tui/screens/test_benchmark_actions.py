@@ -43,7 +43,7 @@ def script(seen: Shown, name: str, answer: Callable[..., Any]) -> list[tuple[Any
 # Measure again
 
 
-async def test_r_asks_once_with_cells_minutes_and_host_and_y_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_r_shows_cost_once_and_y_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with shown() as seen:
         script(seen, "plan_rerun", lambda one: RerunPlan(one, 15, 360.0, ""))
@@ -56,14 +56,14 @@ async def test_r_asks_once_with_cells_minutes_and_host_and_y_starts(monkeypatch:
 
 
 @pytest.mark.parametrize("load", ["quiet", "busy (1.7 of 2 CPUs)"])
-async def test_r_says_how_quiet_the_machine_is(load: str) -> None:
+async def test_key_r_question_shows_machine_load(load: str) -> None:
     async with shown() as seen:
         script(seen, "plan_rerun", lambda one: RerunPlan(one, 200, 3600.0, "", load=load))
         await seen.press("r")
         assert f", host {load}?  y run" in said(seen)
 
 
-async def test_r_says_for_whom_it_waits_and_escape_starts_nothing() -> None:
+async def test_key_r_question_names_lock_owner_and_escape_cancels() -> None:
     async with shown() as seen:
         script(seen, "plan_rerun", lambda one: RerunPlan(one, 1, 3.0, "pid 7 of me, run abcd, about 2m00 left"))
         calls = script(seen, "rerun", lambda one: ("", ()))
@@ -74,7 +74,7 @@ async def test_r_says_for_whom_it_waits_and_escape_starts_nothing() -> None:
         assert calls == [] and "Re-run" not in said(seen) and seen.cursor == seen.ids[0]
 
 
-async def test_r_says_behind_which_runs_it_would_be_measured() -> None:
+async def test_key_r_question_names_queued_runs_ahead() -> None:
     async with shown(going=True) as seen:
         script(seen, "plan_rerun", lambda one: RerunPlan(one, 2, 18.0, "pid 7 of me, run abcd, about 2m00 left"))
         await seen.press("G", "r")
@@ -82,7 +82,7 @@ async def test_r_says_behind_which_runs_it_would_be_measured() -> None:
         assert f"Re-run {short_id(seen.ids[-1])}: 2 cells, ~18 s, {behind}  y run" in said(seen)
 
 
-async def test_r_of_a_model_that_changed_offers_to_measure_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_r_changed_model_offers_to_measure_new_version(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with shown() as seen:
         script(seen, "plan_rerun", lambda one: RerunPlan(one, 0, 0.0, "", "the model has changed.", changed=True))
@@ -93,14 +93,14 @@ async def test_r_of_a_model_that_changed_offers_to_measure_the_new_one(monkeypat
         assert calls == [(seen.ids[0], True)]
 
 
-async def test_r_says_why_it_cannot() -> None:
+async def test_key_r_impossible_rerun_shows_reason() -> None:
     async with shown() as seen:
         script(seen, "plan_rerun", lambda one: RerunPlan(one, 0, 0.0, "", "the model is gone: put it back"))
         await seen.press("r")
         assert "! the model is gone: put it back" in said(seen)
 
 
-async def test_R_opens_the_form_with_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
+async def test_key_R_opens_form_with_benchmark_settings(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
     land(monkeypatch, "form")
     async with shown() as seen:
         await seen.press("down", "R")
@@ -110,27 +110,27 @@ async def test_R_opens_the_form_with_the_settings(monkeypatch: pytest.MonkeyPatc
 # Compare
 
 
-async def test_c_compares_with_what_it_re_ran(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_c_on_rerun_compares_with_original(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "comparison")
     async with shown() as seen:
         await seen.press("c")
         assert landed(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
 
 
-async def test_c_of_what_is_no_re_run_says_what_to_do() -> None:
+async def test_key_c_without_rerun_shows_instructions() -> None:
     async with shown() as seen:
         await seen.press("down", "c")
         assert "is no re-run: mark another one" in said(seen)
 
 
-async def test_c_compares_two_marked_the_older_as_the_base(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_c_two_marked_uses_older_as_base(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "comparison")
     async with shown() as seen:
         await seen.press("down", "space", "down", "space", "c")
         assert landed(seen.app) == ("comparison", (seen.ids[3], seen.ids[1]), {})
 
 
-async def test_c_compares_the_marked_one_with_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_c_one_marked_compares_with_cursor_row(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "comparison")
     async with shown() as seen:
         await seen.press("space", "down", "c")
@@ -138,7 +138,7 @@ async def test_c_compares_the_marked_one_with_the_cursor(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("again", ["", "0"])
-async def test_c_of_a_run_that_goes_on_says_which_key_follows_it(again: str) -> None:
+async def test_key_c_on_active_run_names_key_that_follows_it(again: str) -> None:
     async with shown(going=True) as seen:
         going = make_going(seen.project)[0]
         going = replace(going, rerun_of=seen.ids[0] if again else "")
@@ -151,7 +151,7 @@ async def test_c_of_a_run_that_goes_on_says_which_key_follows_it(again: str) -> 
         assert f"{name} is still going on: enter follows it" in said(seen) and "attach" not in frame(seen.app)
 
 
-async def test_c_of_three_compares_nothing() -> None:
+async def test_key_c_three_marked_compares_nothing() -> None:
     async with shown() as seen:
         await seen.press("space", "space", "space", "c")
         assert "two can be compared, and 3 are marked" in said(seen)
@@ -160,7 +160,7 @@ async def test_c_of_three_compares_nothing() -> None:
 # Remove
 
 
-async def test_d_asks_and_u_brings_back() -> None:
+async def test_key_d_asks_and_u_restores() -> None:
     async with shown() as seen:
         await seen.press("d")
         assert f"Remove {short_id(seen.ids[0])}? u brings it back." in said(seen)
@@ -174,14 +174,14 @@ async def test_d_asks_and_u_brings_back() -> None:
         assert seen.page.benchmarks.table.cursor_key == seen.ids[-1]
 
 
-async def test_d_takes_all_that_are_marked_as_one_removal() -> None:
+async def test_key_d_marked_rows_form_one_removal() -> None:
     async with shown() as seen:
         await seen.press("space", "down", "space", "d", "y")
         assert seen.keys == [one for n, one in enumerate(seen.ids) if n not in (0, 2)]
         assert seen.page.marked() == () and len(Workbench().store.trash.entries()) == 1
 
 
-async def test_what_is_marked_is_said_not_to_be_meant_where_only_one_is() -> None:
+async def test_single_row_key_with_marks_says_marks_are_ignored() -> None:
     async with shown() as seen:
         script(seen, "plan_rerun", lambda one: RerunPlan(one, 15, 360.0, ""))
         await seen.press("space", "down", "x")
@@ -190,7 +190,7 @@ async def test_what_is_marked_is_said_not_to_be_meant_where_only_one_is() -> Non
         assert f"Not what is marked. Re-run {short_id(seen.ids[2])}: " in said(seen)
 
 
-async def test_d_of_a_run_that_goes_on_cancels_it_first() -> None:
+async def test_key_d_on_active_run_cancels_it_first() -> None:
     async with shown(going=True) as seen:
         await seen.press("g", "d")
         assert f"{short_id(make_id(9, 120))} still goes on: cancel and remove?" in said(seen)
@@ -199,7 +199,7 @@ async def test_d_of_a_run_that_goes_on_cancels_it_first() -> None:
         assert calls == [((make_id(9, 120),), True, False)]
 
 
-async def test_d_of_a_run_that_was_never_saved_says_that_nothing_brings_it_back() -> None:
+async def test_key_d_on_unsaved_run_warns_of_permanent_loss() -> None:
     async with shown() as seen:
         with_runs(seen.app.desk, make_broken(seen.project))
         seen.app.look()
@@ -211,7 +211,7 @@ async def test_d_of_a_run_that_was_never_saved_says_that_nothing_brings_it_back(
         assert calls == [((make_id(11, 600),), False, True)]
 
 
-async def test_d_of_runs_that_go_on_and_others_names_what_is_lost_for_good() -> None:
+async def test_key_d_mixed_selection_names_permanent_losses() -> None:
     async with shown() as seen:
         going, broken = make_going(seen.project)[0], make_broken(seen.project)
         with_runs(seen.app.desk, going, broken)
@@ -227,7 +227,7 @@ async def test_d_of_runs_that_go_on_and_others_names_what_is_lost_for_good() -> 
         assert [(set(ids), *flags) for ids, *flags in calls] == [({going.info.id, broken.info.id}, True, True)]
 
 
-def test_what_is_asked_before_a_removal_says_of_each_kind_what_becomes_of_it() -> None:
+def test_removal_question_states_result_for_each_kind() -> None:
     a, b, c = (make_id(number) for number in (1, 2, 3))
     x, y, z = map(short_id, (a, b, c))
     assert remove_words([a], [], []) == (f"Remove {x}? u brings it back.", "remove")
@@ -238,7 +238,7 @@ def test_what_is_asked_before_a_removal_says_of_each_kind_what_becomes_of_it() -
     assert remove_words([a, b, c], [c], [b]) == (both, "cancel and remove")
 
 
-async def test_what_the_store_refuses_is_said() -> None:
+async def test_store_refusal_is_shown() -> None:
     async with shown() as seen:
 
         def refuse(*_: object) -> None:
@@ -253,7 +253,7 @@ async def test_what_the_store_refuses_is_said() -> None:
 # Name, note, export, command, log
 
 
-async def test_e_changes_name_and_note() -> None:
+async def test_key_e_edits_name_and_note() -> None:
     async with shown() as seen:
         await seen.press("e")
         assert "after AMX fix" in frame(seen.app) and "new kernel" in frame(seen.app)
@@ -266,7 +266,7 @@ async def test_e_changes_name_and_note() -> None:
         assert "is now called warm" in said(seen) and '"warm"' in frame(seen.app)
 
 
-async def test_e_leaves_what_others_changed_meanwhile() -> None:
+async def test_key_e_preserves_concurrent_changes() -> None:
     async with shown() as seen:
         one = Workbench().store.benchmarks.rows()[0].id
         await seen.press("e")
@@ -277,7 +277,7 @@ async def test_e_leaves_what_others_changed_meanwhile() -> None:
         assert (row.name, row.note) == ("warm", "written by another session")
 
 
-async def test_e_and_escape_change_nothing() -> None:
+async def test_key_e_then_escape_changes_nothing() -> None:
     async with shown() as seen:
         await seen.press("e")
         await type_text(seen.pilot, "zzz")
@@ -286,7 +286,7 @@ async def test_e_and_escape_change_nothing() -> None:
         assert seen.page.benchmarks.table.has_focus
 
 
-async def test_x_writes_a_file_and_asks_before_it_replaces_one(tmp_path: Path) -> None:
+async def test_key_x_writes_file_and_asks_before_overwrite(tmp_path: Path) -> None:
     async with shown((200, 24)) as seen:
         await export_to(seen, tmp_path / "out.json")
         written = json.loads((tmp_path / "out.json").read_text())
@@ -302,13 +302,13 @@ async def test_x_writes_a_file_and_asks_before_it_replaces_one(tmp_path: Path) -
         assert json.loads((tmp_path / "out.json").read_text())["tuibench"]["id"] == seen.ids[0]
 
 
-async def test_x_with_private_paths(tmp_path: Path) -> None:
+async def test_key_x_option_includes_private_paths(tmp_path: Path) -> None:
     async with shown() as seen:
         await export_to(seen, tmp_path / "out.json", "up", "right", "down")
         assert "/models/resnet50.onnx" in (tmp_path / "out.json").read_text()
 
 
-async def test_x_says_beside_the_field_what_is_wrong_with_a_path(tmp_path: Path) -> None:
+async def test_key_x_bad_path_shows_error_beside_field(tmp_path: Path) -> None:
     async with shown((120, 36)) as seen:
         for path, words in ((tmp_path, "is a directory"), (tmp_path / "no" / "f.json", "there is no directory")):
             await export_to(seen, path)
@@ -316,9 +316,7 @@ async def test_x_says_beside_the_field_what_is_wrong_with_a_path(tmp_path: Path)
             await seen.press("escape")
 
 
-async def test_x_looks_for_a_file_of_that_name_where_nobody_waits_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_key_x_checks_for_existing_file_in_background(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[threading.Thread] = []
     there = os.path.lexists
 
@@ -341,7 +339,7 @@ async def export_to(seen: Shown, path: Path, *before: str) -> None:
     await seen.press("enter")
 
 
-async def test_y_copies_the_command_and_keeps_it_in_a_file() -> None:
+async def test_key_y_copies_command_and_saves_it_to_file() -> None:
     async with shown((200, 24)) as seen:
         await seen.press("y")
         assert seen.app.clipboard.startswith("tuibench benchmark /models/resnet50.onnx -e onnxruntime -s sync -ncores ")
@@ -353,7 +351,7 @@ def read(path: str) -> str:
     return Path(path).read_text(encoding="utf-8")
 
 
-async def test_L_shows_the_log_of_a_benchmark_or_a_run(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
+async def test_key_L_shows_log_of_benchmark_or_run(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
     land(monkeypatch, "detail")
     async with shown(going=True) as seen:
         calls = script(seen, "run_log", lambda one: ("engine: \x1b[31mno such kernel", "last"))
@@ -364,7 +362,7 @@ async def test_L_shows_the_log_of_a_benchmark_or_a_run(monkeypatch: pytest.Monke
         assert landed(seen.app) == ("detail", (seen.ids[0], "log"), {})
 
 
-async def test_a_name_that_could_not_be_saved_is_there_to_be_saved_again() -> None:
+async def test_name_edit_save_fails_typed_text_is_kept() -> None:
     async with shown((120, 24)) as seen:
         real = seen.app.desk.edit
 
@@ -381,7 +379,7 @@ async def test_a_name_that_could_not_be_saved_is_there_to_be_saved_again() -> No
         assert {row.id: row.name for row in seen.bench.store.benchmarks.rows()}[seen.ids[0]] == "after"
 
 
-async def test_a_name_that_is_too_long_is_said_where_it_was_typed() -> None:
+async def test_name_edit_too_long_shows_error_beside_field() -> None:
     async with shown((200, 24)) as seen:
         await seen.press("e")
         await type_text(seen.pilot, "x" * 300)

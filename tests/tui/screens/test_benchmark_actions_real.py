@@ -56,7 +56,7 @@ def states() -> dict[str, str]:
 
 
 @pytest.mark.slow
-async def test_again_then_compared_then_removed_then_brought_back() -> None:
+async def test_benchmark_rerun_compared_removed_restored() -> None:
     async with measured() as seen:
         (first,) = seen.ids
         await seen.press("r")
@@ -78,7 +78,7 @@ async def test_again_then_compared_then_removed_then_brought_back() -> None:
 
 
 @pytest.mark.slow
-async def test_a_run_that_goes_on_is_cancelled_and_removed_by_one_answer() -> None:
+async def test_active_run_removal_one_answer_cancels_and_removes() -> None:
     async with measured() as seen:
         run, _ = seen.app.desk.start(ENDLESS, seen.project)
         until(lambda: states().get(run) == activity.RUNNING, "the run")

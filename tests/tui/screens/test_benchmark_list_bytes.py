@@ -52,14 +52,14 @@ def crowd(desk: Desk) -> None:
     desk.open = lambda benchmark: opened  # type: ignore[method-assign]
 
 
-async def test_a_key_costs_what_it_changes() -> None:
+async def test_list_key_sends_only_changed_lines() -> None:
     async with listed() as seen:
         # A record that was looked at before has its preview at once; both ways are within the bounds.
         for keys in (["down"], ["up"], ["space"], ["S"], ["slash"], ["o"], ["enter"], ["escape"], ["d"], ["escape"]):
             assert 0 < await sent(seen, *keys) <= KEY, keys
 
 
-async def test_keys_among_ten_thousand() -> None:
+async def test_list_of_ten_thousand_keys_send_little() -> None:
     async with listed(crowd) as seen:
         assert len(seen.keys) == 10_000
         for keys in (["down"], ["s"], ["S"], ["a"], ["space"]):
@@ -68,7 +68,7 @@ async def test_keys_among_ten_thousand() -> None:
             assert 0 < await sent(seen, *keys) <= PAGE, keys
 
 
-async def test_what_is_as_it_was_is_not_sent_again() -> None:
+async def test_list_unchanged_update_sends_nothing() -> None:
     async with listed() as seen:
         counter_of(seen.app).take()
         seen.page.load()
@@ -77,7 +77,7 @@ async def test_what_is_as_it_was_is_not_sent_again() -> None:
         assert counter_of(seen.app).take() == ""
 
 
-async def test_another_window_takes_the_focus_and_nothing_is_sent_or_answered() -> None:
+async def test_list_losing_terminal_focus_sends_nothing() -> None:
     async with listed() as seen:
         await seen.press("d")
         line = seen.page.query_one("#news", StatusLine)
@@ -92,7 +92,7 @@ async def test_another_window_takes_the_focus_and_nothing_is_sent_or_answered() 
         assert not line.asking
 
 
-async def test_a_run_that_goes_on_costs_its_own_line() -> None:
+async def test_list_active_run_update_sends_only_its_line() -> None:
     async with listed() as seen:
         going = make_going(seen.project)
         with_runs(seen.app.desk, *going)
@@ -105,7 +105,7 @@ async def test_a_run_that_goes_on_costs_its_own_line() -> None:
             assert 0 < len(counter_of(seen.app).take().encode()) <= 500
 
 
-async def test_a_held_key_reads_no_record_that_it_passes_by() -> None:
+async def test_list_held_key_skips_records_it_passes() -> None:
     asked: list[str] = []
     read = threading.Event()
 

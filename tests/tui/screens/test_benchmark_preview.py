@@ -24,7 +24,7 @@ def preview(result: RunResult, card: Card | None = None, width: int = 78) -> lis
     return texts(preview_of(stored, width, UNICODE, False))
 
 
-def test_a_sweep_is_told_by_its_time_at_the_least_batch_and_its_rate_at_the_most() -> None:
+def test_sweep_preview_shows_min_batch_time_and_max_batch_rate() -> None:
     first, time, rate, state = preview(sweep(), Card(name="after the fix"))[:4]
     assert '"after the fix" · onnxruntime 1.31.1 f32 · sync · pin core · 3 runs/cell' in first
     # 16.2 ms × (0.056 + 0.944 / 16), and 1000 × 32 / (16.2 × 32 × 0.9322 × 0.115).
@@ -33,12 +33,12 @@ def test_a_sweep_is_told_by_its_time_at_the_least_batch_and_its_rate_at_the_most
     assert state == "15 cells · none failed · outputs agree · drift over the run +0.4 %"
 
 
-def test_two_engines_have_a_line_each() -> None:
+def test_preview_two_engines_have_one_line_each() -> None:
     lines = preview(sweep(engines=("onnxruntime", "openvino")))
     assert lines[1].startswith("ms/batch onnxruntime b1 │ 1c 16.2") and lines[2].startswith("ms/batch openvino b1 │ 1c")
 
 
-def test_times_are_of_single_requests_and_rates_of_streams() -> None:
+def test_preview_shows_request_times_and_stream_rates() -> None:
     cells = [sweep_cell(c, 1, scenario=s) for s in ("async", "sync") for c in (1, 2)]
     lines = preview(make(1, 1.0, *cells))
     assert lines[1].startswith("ms/batch onnxruntime sync b1 │") and lines[2].startswith(
@@ -46,26 +46,26 @@ def test_times_are_of_single_requests_and_rates_of_streams() -> None:
     )
 
 
-def test_a_sweep_over_batches_alone() -> None:
+def test_preview_of_batch_only_sweep() -> None:
     lines = preview(make(1, 1.0, *(sweep_cell(4, b) for b in (1, 8, 32))))
     assert lines[1].startswith("ms/batch 4c │ 1b 4.73  8b") and "eff" not in lines[1]
 
 
-def test_a_single_cell_is_told_by_its_percentiles() -> None:
+def test_preview_single_cell_shows_percentiles() -> None:
     lines = preview(default_run())
     assert lines[1].startswith("async, 2 cores, batch 1, 2 streams │ p50 3.90 ms p90")
     assert lines[2].startswith("sync, 2 cores, batch 1 │ p50 1.92 ms") and "512 items/s" in lines[2]
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 78, 120])
-def test_numbers_never_need_more_room_than_there_is(width: int) -> None:
+def test_preview_numbers_fit_available_width(width: int) -> None:
     cells = [sweep_cell(c, 1) for c in range(1, 65)]
     line = preview(make(1, 1.0, *cells), width=width)[1]
     assert width_of([(line, "")]) <= max(width, 70)
     assert "64c" in line and line.startswith("ms/batch b1 │ 1c 16.2")
 
 
-def test_what_failed_is_said_with_its_reason_however_long() -> None:
+def test_preview_failure_shows_full_reason() -> None:
     cells = [sweep_cell(1, 1), failed_cell({"cores": 2})]
     lines = preview(make(1, 1.0, *cells), width=50)
     text = " ".join(lines)
@@ -73,25 +73,25 @@ def test_what_failed_is_said_with_its_reason_however_long() -> None:
     assert all(len(line) <= 70 for line in lines)
 
 
-def test_why_the_only_cell_failed_is_said_once_over_as_many_lines_as_it_takes() -> None:
+def test_preview_only_cell_failed_shows_wrapped_reason_once() -> None:
     failure = Failure("exception", "load", "no such operator: " + " ".join(f"word{n}" for n in range(12)))
     lines = preview(make(1, 1.0, failed_cell(failure=failure)))[1:]
     assert " ".join(lines).count("no such operator") == 1 and lines[0].startswith("1 cell · sync")
     assert "word11" in lines[1] and max(map(len, lines)) <= 78
 
 
-def test_of_two_cells_that_failed_each_says_its_own_reason_once() -> None:
+def test_preview_two_failed_cells_show_each_reason_once() -> None:
     failures = [Failure("exception", "load", f"reason {n}") for n in (1, 2)]
     cells = [failed_cell({"engine": e}, failure=f) for e, f in zip(("a", "b"), failures, strict=True)]
     text = " ".join(preview(make(1, 1.0, *cells)))
     assert text.count("reason 1") == text.count("reason 2") == 1
 
 
-def test_outputs_that_differ_are_said() -> None:
+def test_preview_shows_differing_outputs() -> None:
     assert any("outputs differ from the reference" in line for line in preview(sweep_run()))
 
 
-def test_note_origin_conclusions_and_warnings_follow() -> None:
+def test_preview_shows_note_origin_conclusions_and_warnings() -> None:
     result = replace(default_run(), warnings=("the governor is powersave",))
     lines = preview(result, Card(note="cold room", rerun_of="01J0000000000000000000ABCD"))[4:]
     assert lines == [
@@ -100,18 +100,18 @@ def test_note_origin_conclusions_and_warnings_follow() -> None:
     ]  # fmt: skip
 
 
-def test_foreign_text_is_made_safe() -> None:
+def test_preview_sanitizes_foreign_text() -> None:
     assert all(line.isprintable() for line in preview(hostile_run(), Card(name="\x1b[31m", note="\u202e")))
 
 
-def test_an_odd_result_is_no_reason_to_break() -> None:
+def test_preview_accepts_unusual_result() -> None:
     for result in (run(), run(lone_cell()), run(failed_cell()), run(ok_cell(executions=())), run(ok_cell(pooled=None))):
         assert preview(result)
     assert preview(replace(default_run(), foreign="deepsparse.benchmark"))[0].count("measured by deepsparse") == 1
     assert asked().engine in preview(default_run())[0]
 
 
-def test_a_run_that_goes_on_and_one_that_waits() -> None:
+def test_preview_of_active_and_queued_runs() -> None:
     going, waiting = make_going("p")
     lines = texts(preview_of_run(going, 78, UNICODE))
     assert lines[1] == "cores 1,2,4,8,16 · batch 1,8,32"
@@ -122,7 +122,7 @@ def test_a_run_that_goes_on_and_one_that_waits() -> None:
     assert all(line.isascii() for line in texts(preview_of_run(replace(going, note=""), 78, ASCII)))
 
 
-def test_a_profile_that_goes_on_is_told_in_its_own_words() -> None:
+def test_preview_of_active_profile_uses_profile_terms() -> None:
     going, _ = make_going("p")
     making = replace(going, info=replace(going.info, kind="performance", cells=6, cells_done=4))
     lines = texts(preview_of_run(making, 78, UNICODE))
@@ -130,7 +130,7 @@ def test_a_profile_that_goes_on_is_told_in_its_own_words() -> None:
     assert lines[3] == "enter follows it; X cancels, p finishes now"
 
 
-def test_a_run_that_broke_off_says_what_can_be_done() -> None:
+def test_preview_of_interrupted_run_lists_next_actions() -> None:
     broken = make_broken("p")
     assert "o saves them" in texts(preview_of_run(broken, 78, UNICODE))[-1]
     resumable = replace(broken, info=replace(broken.info, state="interrupted"))
@@ -139,14 +139,14 @@ def test_a_run_that_broke_off_says_what_can_be_done() -> None:
     assert "enter shows why; d removes it" in texts(preview_of_run(lost, 78, UNICODE))[-1]
 
 
-def test_one_core_count_alone_has_no_efficiency() -> None:
+def test_preview_single_core_count_omits_efficiency() -> None:
     whole = sweep_cell(1, 1)
     broken = CellResult(key=whole.key, asked=whole.asked, status="failed")
     lines = preview(make(1, 1.0, broken, sweep_cell(2, 1)))
     assert any("2c" in line for line in lines) and not any("eff" in line for line in lines), lines
 
 
-def test_what_a_cancelled_run_never_began_is_not_said_to_have_failed() -> None:
+def test_preview_cancelled_run_unstarted_cells_are_not_failed() -> None:
     done = sweep_cell(1, 1)
     half = replace(done, status="partial", executions=done.executions[:1], stopped_by="cancelled after 1 execution")
     ahead = [CellResult(f"{n}", asked(cores=n), "skipped", stopped_by="cancelled") for n in (2, 4)]
@@ -155,7 +155,7 @@ def test_what_a_cancelled_run_never_began_is_not_said_to_have_failed() -> None:
     assert state.startswith("3 cells · none failed · 1 cut short · 2 never begun ·")
 
 
-def test_the_one_cell_that_was_measured_is_told_whichever_it_is() -> None:
+def test_preview_shows_only_measured_cell_at_any_position() -> None:
     cells = [sweep_cell(cores, batch) for cores in (1, 2) for batch in (1, 8, 32)]
     done = next(cell for cell in cells if (cell.asked.cores, cell.asked.batch) == (2, 8))
     ahead = [CellResult(cell.key, cell.asked, "skipped", stopped_by="finished") for cell in cells if cell is not done]

@@ -16,7 +16,7 @@ from tuibench.tui.screens.benchmark_rows import SORTS, BenchmarkRows, columns, r
 INFO = make_going("")[0].info
 
 
-def test_runs_stand_first_whatever_the_order() -> None:
+def test_active_runs_come_first_in_every_order() -> None:
     rows = [replace(ROW, id=make_id(n, 60.0 * n), name=name) for n, name in ((1, "b"), (2, "a"))]
     going = make_going("")
     shown = BenchmarkRows(rows, going)
@@ -27,18 +27,18 @@ def test_runs_stand_first_whatever_the_order() -> None:
     assert shown.keys("name", False, "")[2:] == (rows[1].id, rows[0].id)
 
 
-def test_a_run_that_is_stored_meanwhile_is_shown_once() -> None:
+def test_run_stored_during_update_appears_once() -> None:
     going = make_going("")[0]
     shown = BenchmarkRows([replace(ROW, id=going.info.id)], [going])
     assert shown.keys("age", False, "") == (going.info.id,) and len(shown) == 1
 
 
-def test_core_counts_are_sorted_as_numbers() -> None:
+def test_core_counts_sort_numerically() -> None:
     rows = [replace(ROW, id=f"{n}", cores=cores) for n, cores in enumerate(("16", "2", "1,16", "1,2"))]
     assert BenchmarkRows(rows).keys("cores", False, "") == ("3", "2", "1", "0")
 
 
-def test_words_are_looked_for_in_all_that_is_known_of_a_row() -> None:
+def test_filter_words_match_every_row_field() -> None:
     rows = [
         replace(ROW, id="01AAAA", name="Cold Room", note="after the fix"),
         replace(
@@ -51,7 +51,7 @@ def test_words_are_looked_for_in_all_that_is_known_of_a_row() -> None:
         assert list(shown.keys("age", False, text)) == (wanted if wanted is not None else ["01AAAA", "01BBBB"]), text
 
 
-def test_a_run_is_found_by_its_state_and_no_longer_by_the_last_one() -> None:
+def test_filter_matches_current_run_state_only() -> None:
     going = make_going("")[0]
     shown = BenchmarkRows([], [going])
     assert shown.keys("age", False, "running") == (going.info.id,)
@@ -71,13 +71,13 @@ def test_a_run_is_found_by_its_state_and_no_longer_by_the_last_one() -> None:
         ({"facts": row_of(SYNC, differs=True).facts}, "!", "warn"),
     ],
 )
-def test_each_state_has_a_sign_of_its_own(changes: dict[str, object], sign: str, style: str) -> None:
+def test_each_state_has_unique_symbol(changes: dict[str, object], sign: str, style: str) -> None:
     row = replace(row_of(SYNC), **changes)  # type: ignore[arg-type]
     line = BenchmarkRows([row]).line(row.id, NOW, UNICODE)
     assert (line.cells[0] or " ", line.style) == (sign, style)
 
 
-def test_of_a_re_run_with_changes_only_what_differs_is_shown() -> None:
+def test_modified_rerun_row_shows_only_differences() -> None:
     old = replace(ROW, id="01AAAA", engines="onnxruntime", scenarios="sync", cores="1,2", batches="1")
     again = replace(old, id="01BBBB", rerun_of=old.id)
     changed = replace(again, id="01CCCC", batches="16,64")
@@ -88,7 +88,7 @@ def test_of_a_re_run_with_changes_only_what_differs_is_shown() -> None:
     assert asked[changed.id] == ("=aaaa", "=", "1,2×16,64") and asked[lone.id] == ("ort", "sync", "1,2×16,64")
 
 
-def test_every_column_has_a_cell() -> None:
+def test_every_column_has_cell() -> None:
     run = make_going("")[0]
     shown = BenchmarkRows([ROW], [run])
     for glyphs in (UNICODE, ASCII):
@@ -96,7 +96,7 @@ def test_every_column_has_a_cell() -> None:
             assert len(shown.line(key, NOW, glyphs).cells) == len(columns(glyphs))
 
 
-def test_what_was_measured_elsewhere_has_no_grade() -> None:
+def test_imported_row_has_no_grade() -> None:
     row = replace(row_of(SYNC), foreign="deepsparse", grade="")
     cells = BenchmarkRows([row]).line(row.id, NOW, UNICODE).cells
     assert cells[3] == "ort (deepsparse)" and cells[8] == "-"
@@ -113,16 +113,16 @@ def test_what_was_measured_elsewhere_has_no_grade() -> None:
         (replace(INFO, state=activity.FAILED, executions=0, detail="no such engine"), "failed no such engine"),
     ],
 )
-def test_what_a_run_is_at(info: RunInfo, words: str) -> None:
+def test_active_run_row_shows_progress(info: RunInfo, words: str) -> None:
     assert run_words(info) == words
 
 
-def test_sizes_as_one_cell() -> None:
+def test_sizes_render_as_one_cell() -> None:
     assert sizes_word("1,2,4,8,16", "1,8,32", UNICODE) == "1-16×1,8,32"
     assert sizes_word("8", "", ASCII) == "8" and sizes_word("8", "1", ASCII) == "8x1"
 
 
-def test_nothing_of_a_row_is_worked_out_before_it_is_seen() -> None:
+def test_row_values_are_computed_only_when_visible() -> None:
     made: list[str] = []
 
     class Counting(BenchmarkRows):
@@ -140,7 +140,7 @@ def test_nothing_of_a_row_is_worked_out_before_it_is_seen() -> None:
 
 
 @pytest.mark.bench
-def test_ten_thousand_rows_are_sorted_and_filtered_within_a_key_press() -> None:
+def test_ten_thousand_rows_sort_and_filter_within_key_budget() -> None:
     rows = [replace(row_of(replace(SYNC, value=n + 0.5)), id=make_id(n, 60.0 * n)) for n in range(10_000)]
     shown = BenchmarkRows(rows)
     for sort in SORTS:
@@ -150,7 +150,7 @@ def test_ten_thousand_rows_are_sorted_and_filtered_within_a_key_press() -> None:
             assert time.process_time() - start < 0.030, (sort, text)
 
 
-def test_what_is_stored_is_sorted_once_while_runs_go_on() -> None:
+def test_stored_rows_are_sorted_once_while_runs_update() -> None:
     rows = [replace(row_of(replace(SYNC, value=n + 0.5)), id=make_id(n, 60.0 * n)) for n in range(3)]
     going = make_going("")
     shown = BenchmarkRows(rows, going)

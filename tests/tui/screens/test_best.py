@@ -50,35 +50,35 @@ def row_of(*numbers: HeadlineNumber, **facts: Any) -> BenchmarkRow:
         (row_of(SYNC, verdict=replace(FASTER, kind=None)), "1.92 ms @16×1", "0.7"),
     ],
 )  # fmt: skip
-def test_best_shows_the_number_of_a_headline(row: BenchmarkRow, text: str, half: str) -> None:
+def test_best_shows_headline_number(row: BenchmarkRow, text: str, half: str) -> None:
     best = best_of(row)
     assert (best.text, best.plus_minus) == (text, half)
     assert best.differs == ("outputs differ" in text)
 
 
-def test_one_cell_needs_no_place() -> None:
+def test_best_single_cell_omits_cell_name() -> None:
     assert best_of(replace(row_of(SYNC), cores="16")).text == "1.92 ms"
 
 
-def test_what_did_not_go_to_its_end_says_so_first() -> None:
+def test_best_incomplete_run_shows_state_first() -> None:
     row = replace(row_of(SYNC, status="interrupted"), measured=3)
     assert best_of(row).text == "interrupted 3/15 · 1.92 ms @16×1"
     lacking = replace(row_of(SYNC, missing={"failed": 1, "skipped": 3}), measured=11)
     assert best_of(lacking).text == "1.92 ms @16×1 · 1 of 15 cells failed · 3 of 15 cells skipped"
 
 
-def test_records_that_cannot_be_read_are_said_to_be() -> None:
+def test_best_unreadable_record_says_so() -> None:
     assert "cannot be read" in best_of(replace(ROW, status=DAMAGED)).text
     assert "newer" in best_of(replace(row_of(SYNC), status=NEWER)).text
 
 
-def test_row_of_an_older_version_shows_its_sentence_and_is_sorted_last() -> None:
+def test_best_older_version_row_shows_sentence_and_sorts_last() -> None:
     told = replace(ROW, headline="0.01 ms ±0.7 % (sync, 16 cores, batch 1) · grade A")
     assert best_of(told).text == told.headline
     assert order_of(told) > order_of(row_of(SYNC)) and half_of(told) == math.inf
 
 
-def test_numbers_are_sorted_by_what_they_mean() -> None:
+def test_best_numbers_sort_by_metric_direction() -> None:
     times = [row_of(replace(SYNC, value=value)) for value in (0.09, 1.1, 2000.0)]
     rates = [row_of(replace(STREAMS, value=value)) for value in (900.0, 500.0)]
     failed = row_of(failure=Failure("exception", "load", "x"))
@@ -86,13 +86,13 @@ def test_numbers_are_sorted_by_what_they_mean() -> None:
     assert sorted([failed, *reversed(rates), *reversed(times)], key=order_of) == wanted
 
 
-def test_intervals_are_sorted_by_their_width() -> None:
+def test_intervals_sort_by_width() -> None:
     assert half_of(row_of(SYNC)) == 0.007
     for row in (row_of(replace(SYNC, half_width=None)), row_of()):
         assert half_of(row) == math.inf
 
 
-def test_engines_in_a_narrow_column() -> None:
+def test_engines_fit_narrow_column() -> None:
     assert engine_word("onnxruntime,openvino,tract") == "ort|ov|tract"
 
 

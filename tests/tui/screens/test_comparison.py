@@ -40,7 +40,7 @@ async def test_comparison_in_ascii_matches_kept_frame() -> None:
         assert frame(seen.app).isascii()
 
 
-async def test_pairs_have_a_ratio_with_its_interval_and_why_there_is_no_verdict() -> None:
+async def test_pairs_show_ratio_interval_and_missing_verdict_reason() -> None:
     async with shown((120, 36)) as seen:
         # The newer one is 1.06 times as fast.
         assert "0.943 [0.937, 0.950]" in frame(seen.app)
@@ -48,7 +48,7 @@ async def test_pairs_have_a_ratio_with_its_interval_and_why_there_is_no_verdict(
         assert f"base {short_id(seen.ids[2])}  16.2 ms/batch" in frame(seen.app)
 
 
-async def test_f_makes_the_other_side_the_base() -> None:
+async def test_key_f_swaps_base() -> None:
     async with shown((120, 36)) as seen:
         await seen.press("f")
         assert "1.060 [1.052, 1.068]" in frame(seen.app)
@@ -57,7 +57,7 @@ async def test_f_makes_the_other_side_the_base() -> None:
         assert "0.943 [0.937, 0.950]" in frame(seen.app)
 
 
-async def test_the_title_and_the_command_say_which_side_is_the_base() -> None:
+async def test_title_and_command_name_base() -> None:
     async with shown((120, 36)) as seen:
         old, new = short_id(seen.ids[2]), short_id(seen.ids[0])
         assert rows(seen.app)[0].index(old) < rows(seen.app)[0].index(new)
@@ -69,7 +69,7 @@ async def test_the_title_and_the_command_say_which_side_is_the_base() -> None:
         assert seen.app.clipboard == f"tuibench compare {old} {new}"
 
 
-async def test_m_and_h_choose_the_figure_while_the_page_is_open() -> None:
+async def test_keys_m_and_h_select_figure_while_page_is_open() -> None:
     async with shown((120, 36)) as seen:
         assert "items/s by cores" in frame(seen.app)
         await seen.press("m")
@@ -82,14 +82,14 @@ async def test_m_and_h_choose_the_figure_while_the_page_is_open() -> None:
         assert "items/s by cores" in frame(seen.app)
 
 
-async def test_a_figure_without_a_choice_of_metrics_says_so() -> None:
+async def test_figure_without_metric_choice_says_so() -> None:
     async with shown((120, 36)) as seen:
         await seen.press("h", "h", "m")
         assert "[ratio over cores]" in rows(seen.app)[1]
         assert "this figure has one metric only; h goes on" in frame(seen.app)
 
 
-async def test_words_are_broken_anew_at_another_width() -> None:
+async def test_conclusions_rewrap_after_resize() -> None:
     async with shown((120, 36)) as seen:
         await seen.pilot.resize_terminal(60, 24)
         await settle(seen.pilot)
@@ -107,7 +107,7 @@ async def test_every_figure_is_drawn() -> None:
         assert "[over cores]" in rows(seen.app)[1]
 
 
-async def test_a_figure_of_ratios_turns_with_its_table() -> None:
+async def test_ratio_figure_swaps_base_with_table() -> None:
     async with shown((120, 36)) as seen:
         await seen.press("h", "h")
         assert "[ratio over cores]" in rows(seen.app)[1] and "new / old in time" in frame(seen.app)
@@ -115,20 +115,20 @@ async def test_a_figure_of_ratios_turns_with_its_table() -> None:
         assert "[ratio over cores]" in rows(seen.app)[1] and "old / new in time" in frame(seen.app)
 
 
-async def test_the_words_follow_the_cursor() -> None:
+async def test_conclusions_follow_cursor() -> None:
     async with shown((120, 36)) as seen:
         await seen.press("down")
         assert "122 ms/batch" in "".join(rows(seen.app)[-9:])
 
 
-async def test_cells_without_a_partner_and_other_engines_are_said() -> None:
+async def test_unmatched_cells_and_differing_engines_are_listed() -> None:
     async with shown((120, 36), old=5, new=2) as seen:
         pair = seen.app.page.query_one(ComparisonView).pair
         assert pair is not None and (pair.base.name, pair.new.name) == (short_id(seen.ids[5]), short_id(seen.ids[2]))
         assert f"only in {short_id(seen.ids[2])}: " in frame(seen.app)
 
 
-async def test_what_cannot_be_compared_says_so() -> None:
+async def test_incompatible_comparison_shows_reason() -> None:
     async with shown(old=4, new=0) as seen:
         text, names = frame(seen.app), [short_id(seen.ids[n]) for n in (4, 0)]
         assert "cells [none pair]" in rows(seen.app)[1] and "[-]" not in text and "no pair of cells" in text
@@ -137,7 +137,7 @@ async def test_what_cannot_be_compared_says_so() -> None:
         await seen.press("f", "m", "h", "down")
 
 
-async def test_a_benchmark_that_is_gone_says_so() -> None:
+async def test_missing_benchmark_says_so() -> None:
     bench = Workbench()
     _, ids = rich_project(bench)
     bench.store.trash.remove([ids[2]])
@@ -147,7 +147,7 @@ async def test_a_benchmark_that_is_gone_says_so() -> None:
         assert "is in the trash" in rows(app)[-3] and "is in the trash" in "".join(rows(app)[:8])
 
 
-async def test_enter_opens_the_newer_one_and_y_copies_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_enter_opens_newer_result_and_y_copies_command(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "detail")
     async with shown() as seen:
         await press(seen.pilot, "y")

@@ -32,7 +32,7 @@ def values(figure: Figure) -> list[list[float]]:
     return [[round(point.y, 1) for point in series.points] for series in figure.series]
 
 
-def test_both_sides_over_an_axis_are_held_where_the_pair_is() -> None:
+def test_figure_compares_both_operands_on_selected_pair_axis() -> None:
     material = stored(sweep(1, 7200.0), sweep(2, 3600.0, faster=2.0))
     pair = next(pair for pair in material.pairs if "batch 8" in pair.name)
     first, second = values(make_figure(material, "over cores", pair, "batch-time"))
@@ -41,7 +41,7 @@ def test_both_sides_over_an_axis_are_held_where_the_pair_is() -> None:
     assert first[0] == 121.7
 
 
-def test_of_too_many_ratios_those_of_the_pair_are_shown() -> None:
+def test_figure_with_too_many_ratios_shows_selected_pair() -> None:
     runs = [make(n, 1.0, *(sweep_cell(c, b) for b in (1, 2, 4, 8) for c in (1, 2))) for n in (1, 2)]
     material = stored(*runs)
     pair = next(pair for pair in material.pairs if "batch 8" in pair.name)
@@ -49,7 +49,7 @@ def test_of_too_many_ratios_those_of_the_pair_are_shown() -> None:
         assert make_figure(material, "ratio over cores", seen, "latency").series[0].name == "batch 8"
 
 
-def test_the_sides_of_one_benchmark_are_two_lines() -> None:
+def test_figure_of_one_benchmark_draws_one_line_per_engine() -> None:
     material = inside()
     assert figures_of(material) == ("over cores", "samples")
     figure = make_figure(material, "over cores", material.pairs[0], "throughput")
@@ -58,7 +58,7 @@ def test_the_sides_of_one_benchmark_are_two_lines() -> None:
     assert all(new == pytest.approx(old / 0.92, rel=0.01) for old, new in zip(first, second, strict=True))
 
 
-def test_every_figure_of_every_material_can_be_drawn() -> None:
+def test_every_figure_of_every_result_can_be_drawn() -> None:
     single = replace(make(5, 1.0, sweep_cell(1, 1)), comparisons=())
     materials = (
         stored(sweep(1, 7200.0), failed_sweep(2, 1.0)), stored(single, sweep(1, 1.0)), inside(),
@@ -71,6 +71,6 @@ def test_every_figure_of_every_material_can_be_drawn() -> None:
                     assert len(draw(make_figure(material, name, pair, metric), 60, 9)) == 9
 
 
-def test_only_lines_over_an_axis_have_a_metric() -> None:
+def test_only_axis_figures_have_metric_choice() -> None:
     material = stored(sweep(1, 7200.0), sweep(2, 3600.0))
     assert [has_metric(name) for name in figures_of(material)] == [True, True, False, False, False]

@@ -21,7 +21,7 @@ def lines(shas: tuple[str, str]) -> tuple[str, ...]:
     return missing_lines(Material(old, new, pairs_of_sides(side), side), "R")
 
 
-def test_another_model_is_the_first_thing_that_is_not_in_common() -> None:
+def test_no_matching_cells_different_models_listed_first() -> None:
     said = lines(("aa", "bb"))
     assert said[1] == "model: another content, aaaaaaaa in k3f9; bbbbbbbb in 77zz"
     assert not any("another content" in line for line in lines(("aa", "aa")))

@@ -29,7 +29,7 @@ PAIR = Pair(
 )  # fmt: skip
 
 
-def test_the_other_side_as_the_base_turns_ratio_interval_and_verdict() -> None:
+def test_swapped_base_inverts_ratio_interval_and_verdict() -> None:
     turned = PAIR.turned()
     assert (turned.base.name, turned.new.name, turned.verdict) == ("ov", "ort", "slower")
     assert turned.ratio.value == 2.0
@@ -38,7 +38,7 @@ def test_the_other_side_as_the_base_turns_ratio_interval_and_verdict() -> None:
     assert turned.turned().ratio.value == 0.5 and turned.key == PAIR.key
 
 
-def test_stored_ones_have_a_ratio_and_never_a_verdict() -> None:
+def test_separate_benchmarks_have_ratio_without_verdict() -> None:
     pairs = pairs_of_sides(compare_results(sweep(1, 7200.0), sweep(2, 3600.0, faster=1.25)))
     assert len(pairs) == 15
     assert all(pair.ratio.value == pytest.approx(0.8) and verdict_words(pair) == "no verdict" for pair in pairs)
@@ -57,32 +57,32 @@ def test_stored_ones_have_a_ratio_and_never_a_verdict() -> None:
         (cell(), cell(engine="openvino"), "sync, 2 cores, batch 1", "sync, 2 cores, batch 1"),
     ],
 )  # fmt: skip
-def test_the_name_turns_with_the_sides(old: CellResult, new: CellResult, name: str, turned: str) -> None:
+def test_swapped_base_reverses_pair_name(old: CellResult, new: CellResult, name: str, turned: str) -> None:
     (pair,) = pairs_of_sides(side([old], [new]))
     assert (pair.name, pair.turned().name, pair.turned().turned().name) == (name, turned, name)
 
 
-def test_an_arrow_in_the_name_of_a_model_is_its_own() -> None:
+def test_pair_name_keeps_arrow_in_model_name() -> None:
     name = CellName(asked(cores=2), ("model",), "2→4 cores.onnx", None, asked(cores=1))
     pair = replace(PAIR, cell=name)
     assert pair.turned().name == "2→4 cores.onnx, sync, 2→1 core, batch 1"
 
 
-def test_sides_of_one_benchmark_have_a_verdict() -> None:
+def test_interleaved_engines_have_verdict() -> None:
     (pair,) = pairs_of_run(rich_pair())
     assert (pair.base.name, pair.new.name, pair.verdict) == ("onnxruntime", "openvino", "faster")
     assert ratio_words(pair.ratio) == "0.850 [0.840, 0.860]" and "15 % less time" in pair.sentence
     assert pair.name == "sync, 8 cores, batch 1"
 
 
-def test_a_side_without_a_number_says_why() -> None:
+def test_operand_without_number_shows_reason() -> None:
     pairs = pairs_of_sides(compare_results(sweep(1, 7200.0), failed_sweep(2, 3600.0)))
     pair = next(pair for pair in pairs if pair.new.status == "failed")
     assert amount(pair.new, pair.unit) == "failed" and ratio_words(pair.ratio) == "-"
     assert "died by SIGSEGV" in pair.sentence and "died by SIGSEGV" in pair.turned().sentence
 
 
-def test_all_numbers_of_a_side() -> None:
+def test_operand_shows_all_numbers() -> None:
     result = sweep()
     cell = next(cell for cell in result.cells if (cell.asked.cores, cell.asked.batch) == (16, 8))
     side = PairSide("mz0n", cell.key, cell.latency_ms["p50"], "A", "ok")
@@ -92,11 +92,11 @@ def test_all_numbers_of_a_side() -> None:
     assert side_line(side, {}) == "mz0n  ok"
 
 
-def test_streams_are_told_in_items() -> None:
+def test_stream_pairs_use_items_per_second() -> None:
     assert amount(PairSide("x", "k", Estimate(4310.0, 4250.0, 4371.0, 5), "A", "ok"), "items/s") == "4310 /s ±1.4 %"
 
 
-def test_names_of_cells_in_a_narrow_column() -> None:
+def test_cell_names_fit_narrow_column() -> None:
     def narrow(was: Asked | None = None, axes: tuple[str, ...] = (), **settings: Any) -> str:
         return CellName(asked(**settings), axes, "", None, was).words(narrow=True)
 

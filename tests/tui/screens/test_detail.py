@@ -19,18 +19,18 @@ from tuibench.tui.screens.project import ProjectScreen
 OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
 
 
-async def test_c_without_a_past_says_where_two_can_be_marked() -> None:
+async def test_key_c_without_original_says_where_to_mark_two() -> None:
     async with detail(sweep(31)) as seen:
         await seen.press("c")
         assert "is no re-run: in the list, space marks two and c compares them" in seen.said
 
 
-async def test_the_age_of_a_new_one_is_said_as_people_do() -> None:
+async def test_new_benchmark_age_uses_plain_words() -> None:
     async with detail(sweep(32, 1)) as seen:
         assert "just now · grade A" in seen.rows[1]
 
 
-async def test_title_and_tab_line_say_what_this_is() -> None:
+async def test_title_and_tab_line_describe_benchmark() -> None:
     async with detail(NEW, OLD, name="after AMX fix", rerun_of=OLD.id) as seen:
         title = f' {short_id(NEW.id)} "after AMX fix" › resnet50.onnx › onnxruntime 1.31.1 f32 sync'
         assert seen.rows[0] == title
@@ -38,7 +38,7 @@ async def test_title_and_tab_line_say_what_this_is() -> None:
         assert seen.rows[2] == " 1.76 ms ±1.5 %"
 
 
-async def test_brackets_go_through_the_tabs_that_have_something_to_show() -> None:
+async def test_bracket_keys_cycle_through_tabs_with_content() -> None:
     async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
         went = []
         for _ in range(6):
@@ -49,7 +49,7 @@ async def test_brackets_go_through_the_tabs_that_have_something_to_show() -> Non
         assert seen.tab == "environment"
 
 
-async def test_numbers_go_to_their_tab() -> None:
+async def test_number_keys_select_tabs() -> None:
     async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
         for number, tab in enumerate(TABS, 1):
             if tab != "shapes":
@@ -66,7 +66,7 @@ async def test_numbers_go_to_their_tab() -> None:
         ("5", "one side alone was measured, and it is no re-run: R with another engine"),
     ],
 )
-async def test_a_tab_without_anything_says_why(number: str, why: str) -> None:
+async def test_empty_tab_shows_reason(number: str, why: str) -> None:
     async with detail(make(5, 60, sweep_cell(4, 1))) as seen:
         await seen.press(number)
         assert seen.tab == "baseline" and why in seen.said
@@ -74,14 +74,14 @@ async def test_a_tab_without_anything_says_why(number: str, why: str) -> None:
         assert "value" not in seen.rows[-2] and "h figure" in seen.rows[-2]
 
 
-async def test_a_page_can_open_on_a_tab_and_falls_back_to_the_first() -> None:
+async def test_page_opens_on_requested_tab_or_first() -> None:
     async with detail(NEW, tab="batches") as seen:
         assert seen.tab == "batches"
     async with detail(make(5, 60, sweep_cell(4, 1)), tab="cores") as seen:
         assert seen.tab == "baseline" and "p50" in seen.text
 
 
-async def test_log_is_a_tab_of_this_page() -> None:
+async def test_log_is_tab_of_detail_page() -> None:
     async with detail(NEW, note="new kernel") as seen:
         pages = len(seen.app.screen_stack)
         await seen.press("L")
@@ -99,7 +99,7 @@ async def test_escape_and_q_go_back() -> None:
             assert type(seen.app.page).__name__ == "ProjectScreen"
 
 
-async def test_the_keys_of_benchmarks_mean_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_benchmark_keys_act_on_open_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "form", "comparison")
     async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
         await seen.press("r")
@@ -114,7 +114,7 @@ async def test_the_keys_of_benchmarks_mean_this_one(monkeypatch: pytest.MonkeyPa
         assert short_id(NEW.id) in frame(seen.app) and "Export" in frame(seen.app)
 
 
-async def test_a_new_name_and_note_are_seen_at_once() -> None:
+async def test_edited_name_and_note_appear_at_once() -> None:
     async with detail(NEW, name="before", tab="log") as seen:
         await seen.press("e", "end", "2", "tab", "x", "y", "enter")
         await look(seen.app, seen.pilot)
@@ -122,7 +122,7 @@ async def test_a_new_name_and_note_are_seen_at_once() -> None:
         assert "note\n" in seen.text and "  xy\n" in seen.text
 
 
-async def test_what_is_removed_here_is_left_and_comes_back() -> None:
+async def test_removal_closes_page_and_undo_restores() -> None:
     async with shown() as seen:
         await seen.press("enter", "d", "y")
         assert isinstance(seen.app.page, ProjectScreen)
@@ -132,7 +132,7 @@ async def test_what_is_removed_here_is_left_and_comes_back() -> None:
         assert seen.ids[0] in seen.keys
 
 
-async def test_what_another_session_removes_stays_in_sight_and_says_so() -> None:
+async def test_removal_by_other_session_keeps_page_and_says_so() -> None:
     async with detail(NEW, OLD, tab="cores") as seen:
         before = seen.text
         entry = seen.bench.library.remove([NEW.id])
@@ -147,7 +147,7 @@ async def test_what_another_session_removes_stays_in_sight_and_says_so() -> None
         assert "removed meanwhile" not in seen.text and before.splitlines()[3:-3] == seen.rows[3:-3]
 
 
-async def test_a_damaged_record_says_what_is_wrong_and_what_to_do() -> None:
+async def test_damaged_record_shows_cause_and_hint() -> None:
     async with detail(NEW, OLD) as seen:
         path = next(p for p in seen.bench.settings.places.data.rglob("*") if p.is_file() and NEW.id in p.name)
         path.write_bytes(path.read_bytes()[:200])
@@ -165,7 +165,7 @@ async def test_a_damaged_record_says_what_is_wrong_and_what_to_do() -> None:
         assert isinstance(seen.app.page, HomeScreen)
 
 
-async def test_a_look_that_finds_nothing_new_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unchanged_poll_reads_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
     # What was written a tenth of a second ago counts as fresh at every look, and this test is as quick as that.
     monkeypatch.setattr("tuibench.store.mark._YOUNG_NS", 0)
     async with detail(NEW, OLD, rerun_of=OLD.id, tab="cores") as seen:
@@ -184,13 +184,13 @@ async def test_a_look_that_finds_nothing_new_reads_nothing(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("status", ["cancelled", "interrupted"])
-async def test_a_run_that_did_not_end_says_so(status: str) -> None:
+async def test_incomplete_run_says_so(status: str) -> None:
     async with detail(make(6, 60, sweep_cell(1, 1), build.skipped_cell(cores=4), status=status)) as seen:
         assert seen.rows[2].startswith(f" {status} · ")
         await seen.press("2")
         assert "skipped: --max-time reached" in seen.text
 
 
-async def test_on_a_narrow_terminal_the_tabs_have_the_line_to_themselves() -> None:
+async def test_narrow_terminal_tabs_fill_their_line() -> None:
     async with detail(NEW, size=(60, 20)) as seen:
         assert seen.rows[1] == "[1 Base] 2 Cores 3 Batch 4 Shape 5 Compare 6 Env 7 Log"

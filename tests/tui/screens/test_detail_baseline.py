@@ -17,7 +17,7 @@ def one_cell() -> RunResult:
     return make(21, 60, sweep_cell(8, 8))
 
 
-async def test_all_numbers_of_a_cell_with_their_intervals() -> None:
+async def test_cell_shows_all_numbers_with_intervals() -> None:
     async with detail(one_cell()) as seen:
         assert seen.choices == " cell [sync, 8 cores, batch 8]   figure [histogram] h"
         assert numbers(seen) == [
@@ -44,7 +44,7 @@ async def test_all_numbers_of_a_cell_with_their_intervals() -> None:
         assert numbers(seen)[0].startswith("p50")
 
 
-async def test_the_name_of_a_cell_leaves_room_for_what_stands_beside_it() -> None:
+async def test_cell_name_leaves_room_for_adjacent_text() -> None:
     cells = [
         build.ok_cell(1.0, 1000.0, {"engine": engine, "scenario": scenario, "dims": {"seq": seq}})
         for engine in ("onnxruntime", "openvino") for scenario in ("async", "sync") for seq in (32, 128)
@@ -57,7 +57,7 @@ async def test_the_name_of_a_cell_leaves_room_for_what_stands_beside_it() -> Non
         assert "[onnxruntime, async, 2 cores, batch 1, 1 stream, seq=32] ←→   figure" in seen.choices
 
 
-async def test_why_a_cell_failed_has_the_whole_width() -> None:
+async def test_failed_cell_reason_uses_full_width() -> None:
     reason = "Exception during initialization: /engine_src/engine/core/providers/cpu/text/string_normalizer.cc:89"
     failed = build.failed_cell(stopped_by="failed")
     assert failed.failure is not None
@@ -66,7 +66,7 @@ async def test_why_a_cell_failed_has_the_whole_width() -> None:
         assert reason in seen.text and "no samples were kept" not in seen.text and "stopped by" not in seen.text
 
 
-async def test_h_goes_through_the_figures_of_the_result_that_is_open() -> None:
+async def test_key_h_cycles_figures_of_open_result() -> None:
     async with detail(sweep(22)) as seen:
         assert "figure [advice] h" in seen.choices and "Pareto set: none is better at both" in seen.text
         await seen.press("h")
@@ -78,7 +78,7 @@ async def test_h_goes_through_the_figures_of_the_result_that_is_open() -> None:
         assert "figure [histogram] h" in seen.choices
 
 
-async def test_advice_names_what_to_choose_and_the_pareto_set() -> None:
+async def test_advice_names_choice_and_pareto_set() -> None:
     async with detail(sweep(23, faster=1.06), size=(120, 36)) as seen:
         said = [line[48:].strip() for line in seen.rows]
         at = said.index("Pareto set: none is better at both")
@@ -98,7 +98,7 @@ def beside(seen: Detail) -> list[str]:
     return [line[43:].strip() for line in seen.rows[5:21]]
 
 
-async def test_a_small_terminal_shows_every_advice_and_its_keys_reach_the_rest() -> None:
+async def test_small_terminal_shows_all_advice_and_remaining_lines() -> None:
     async with detail(sweep(25, engines=("onnxruntime", "openvino"))) as seen:
         text = " ".join(beside(seen))
         assert all(f"{what} " in text for what in ("Least latency", "Most items/s", "Most items/s per core"))
@@ -122,7 +122,7 @@ async def test_a_small_terminal_shows_every_advice_and_its_keys_reach_the_rest()
         assert "figure [advice]" in seen.choices and beside(seen)[-1] != "(no sure gain)"
 
 
-async def test_left_and_right_go_from_cell_to_cell() -> None:
+async def test_left_and_right_move_between_cells() -> None:
     async with detail(sweep(24)) as seen:
         assert "cell 13 of 15 [sync, 16 cores, batch 1]" in seen.choices
         await seen.press("right")
@@ -131,13 +131,13 @@ async def test_left_and_right_go_from_cell_to_cell() -> None:
         assert "cell 1 of 15 [sync, 1 core, batch 1]" in seen.choices
 
 
-async def test_streams_say_items_per_second_first() -> None:
+async def test_stream_cell_lists_items_per_second_first() -> None:
     async with detail(make(25, 60, sweep_cell(16, 8, scenario="async"))) as seen:
         assert numbers(seen)[0] == "items/s    743.3 ±1.9 %"
         assert "onnxruntime 1.31.1 f32, 1" in seen.text
 
 
-async def test_the_cell_of_the_headline_is_shown_first() -> None:
+async def test_headline_cell_is_selected_first() -> None:
     cells = (build.failed_cell({"cores": 1}), sweep_cell(2, 1), sweep_cell(4, 1), sweep_cell(1, 8))
     async with detail(make(26, 60, *cells)) as seen:
         best = numbers(seen)[0].split()[1]
@@ -146,7 +146,7 @@ async def test_the_cell_of_the_headline_is_shown_first() -> None:
         assert numbers(seen)[:2] == ["died by SIGSEGV in load: the worker died", "last words fatal: bad kernel"]
 
 
-async def test_what_is_wrong_or_missing_is_said() -> None:
+async def test_errors_and_missing_values_are_shown() -> None:
     wrong = build.differing_cell(cores=4)
     async with detail(make(27, 60, wrong)) as seen:
         assert "outputs    DIFFER from the reference" in seen.text
@@ -160,7 +160,7 @@ async def test_what_is_wrong_or_missing_is_said() -> None:
         assert "grade      D: another process took 40 %" in seen.text
 
 
-async def test_a_run_without_any_cell_says_so() -> None:
+async def test_run_without_cells_says_so() -> None:
     async with detail(replace(sweep(31), cells=(), status="cancelled")) as seen:
         assert "no cell was planned before it ended" in seen.text
         await seen.press("left", "right", "h", "down", "2", "6", "7")

@@ -15,20 +15,20 @@ OLD, BOTH = sweep(2, 7200), sweep(1, 3600, engines=("onnxruntime", "openvino"), 
 
 
 @pytest.mark.parametrize("tab", ["cores", "batches"])
-async def test_the_cursor_of_a_figure_sends_little(tab: str) -> None:
+async def test_figure_cursor_sends_little(tab: str) -> None:
     async with detail(BOTH, tab=tab, driver=CountingDriver) as seen:
         sent = [await bytes_of(seen.pilot, partial(seen.press, key)) for key in ("down", "down", "up")]
         assert 0 < max(sent) <= KEY, sent
 
 
-async def test_another_tab_sends_no_more_than_a_page() -> None:
+async def test_tab_change_sends_at_most_one_page() -> None:
     async with detail(BOTH, OLD, rerun_of=OLD.id, driver=CountingDriver) as seen:
         sent = {key: await bytes_of(seen.pilot, partial(seen.press, key)) for key in "2356721"}
         print(sent)
         assert 0 < max(sent.values()) <= TAB, sent
 
 
-async def test_another_choice_sends_no_more_than_a_page() -> None:
+async def test_selector_change_sends_at_most_one_page() -> None:
     async with detail(BOTH, tab="cores", driver=CountingDriver) as seen:
         keys = ("m", "t", "f", "right", "w")
         sent = {key: await bytes_of(seen.pilot, partial(seen.press, key)) for key in keys}
@@ -36,7 +36,7 @@ async def test_another_choice_sends_no_more_than_a_page() -> None:
         assert 0 < max(sent.values()) <= TAB, sent
 
 
-async def test_a_look_at_what_others_do_sends_nothing() -> None:
+async def test_unchanged_poll_sends_nothing() -> None:
     async with detail(BOTH, tab="cores", driver=CountingDriver) as seen:
         await bytes_of(seen.pilot, seen.app.look)
         assert await bytes_of(seen.pilot, seen.app.look) == 0

@@ -23,7 +23,7 @@ def versus() -> RunResult:
     return make(3, 1800, *pair, comparisons=(found,))
 
 
-async def test_sides_that_took_turns_have_a_verdict() -> None:
+async def test_interleaved_operands_have_verdict() -> None:
     async with detail(versus(), tab="comparison") as seen:
         assert "measured in turns: a verdict holds" in seen.rows[2] and "re-ran" not in seen.rows[2]
         assert "openvino is faster than onnxruntime: 15 % less time" in seen.text
@@ -52,24 +52,24 @@ def versus_shapes(*engines: str) -> RunResult:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
-async def test_pairs_are_told_apart_by_shape_and_keep_ratio_and_verdict(size: tuple[int, int]) -> None:
+async def test_pairs_of_shapes_stay_distinct_with_ratio_and_verdict(size: tuple[int, int]) -> None:
     async with detail(versus_shapes("onnxruntime", "openvino"), tab="comparison", size=size) as seen:
         for seq in (32, 128):
             (line,) = [row for row in seen.rows if f" async 2c b1 s2 seq={seq} " in row]
             assert "640 /s ±60 %" in line and "21.0 [14.4, 30.7] slower" in line
 
 
-async def test_a_value_stays_with_its_name() -> None:
+async def test_value_stays_on_line_of_its_label() -> None:
     async with detail(versus_shapes("onnxruntime", "openvino"), tab="comparison") as seen:
         assert not any(row.strip() == "A" for row in seen.rows) and "grade A" in seen.text
 
 
-async def test_what_few_pairs_leave_is_the_figures() -> None:
+async def test_few_pairs_leave_remaining_height_to_figure() -> None:
     async with detail(versus_shapes("onnxruntime", "openvino"), tab="comparison") as seen:
         assert seen.rows[7].startswith("─")
 
 
-async def test_of_three_sides_each_line_says_which_two_it_is_of() -> None:
+async def test_three_operands_each_line_names_its_two() -> None:
     run = versus_shapes("onnxruntime", "openvino", "third")
     async with detail(run, tab="comparison", size=(120, 36)) as seen:
         title = next(row for row in seen.rows if "VERDICT" in row)
@@ -79,7 +79,7 @@ async def test_of_three_sides_each_line_says_which_two_it_is_of() -> None:
         assert "base ‹ [onnxruntime] openvino third ›" in seen.choices
 
 
-async def test_sides_and_what_was_re_run(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_engine_pairs_and_original_run_are_both_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "comparison")
     run = versus()
     async with detail(run, OLD, tab="comparison", rerun_of=OLD.id) as seen:
@@ -89,7 +89,7 @@ async def test_sides_and_what_was_re_run(monkeypatch: pytest.MonkeyPatch) -> Non
         assert landed(seen.app) == ("comparison", (OLD.id, run.id), {})
 
 
-async def test_a_re_run_is_beside_what_it_re_ran_and_has_no_verdict() -> None:
+async def test_rerun_shows_original_beside_it_without_verdict() -> None:
     async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
         await seen.press("5")
         assert seen.tab == "comparison"
@@ -102,7 +102,7 @@ async def test_a_re_run_is_beside_what_it_re_ran_and_has_no_verdict() -> None:
         assert "over batch" in seen.choices
 
 
-async def test_what_was_re_run_is_read_once() -> None:
+async def test_original_run_is_read_once() -> None:
     async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
         compared = []
         real = seen.app.desk.compare
@@ -118,7 +118,7 @@ async def test_what_was_re_run_is_read_once() -> None:
         assert compared == [(OLD.id, NEW.id)]
 
 
-async def test_one_whose_past_is_gone_says_so_and_stays_where_it_is() -> None:
+async def test_missing_original_says_so_and_keeps_tab() -> None:
     async with detail(NEW, rerun_of=OLD.id, tab="cores") as seen:
         await seen.press("5")
         assert (seen.tab == "cores" and short_id(OLD.id) in seen.said) or OLD.id in seen.said
@@ -126,12 +126,12 @@ async def test_one_whose_past_is_gone_says_so_and_stays_where_it_is() -> None:
         assert "[ms/batch]" in seen.choices
 
 
-async def test_opened_on_a_comparison_that_must_be_read_first() -> None:
+async def test_page_opens_on_comparison_before_it_is_read() -> None:
     async with detail(NEW, OLD, rerun_of=OLD.id, tab="comparison") as seen:
         assert seen.tab == "comparison" and "0.943" in seen.text
 
 
-async def test_a_re_run_with_other_batches_says_that_no_cells_pair_and_what_to_do() -> None:
+async def test_rerun_without_matching_batches_shows_reason_and_hint() -> None:
     other = make(5, 900, *(sweep_cell(cores, 16) for cores in (1, 2)))
     async with detail(other, OLD, tab="comparison", rerun_of=OLD.id) as seen:
         check_frame(seen.app, "detail-unpaired-80x24")

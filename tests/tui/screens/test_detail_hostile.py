@@ -40,7 +40,7 @@ def hostile(number: int, name: str) -> RunResult:
 
 
 @pytest.mark.parametrize("number", range(len(NAMES)))
-async def test_no_name_does_anything_on_any_tab(number: int) -> None:
+async def test_hostile_names_on_every_tab_are_plain_text(number: int) -> None:
     name = NAMES[number]
     async with detail(hostile(100 + number, name), name=name, note=name, driver=CountingDriver) as seen:
 
@@ -55,7 +55,7 @@ async def test_no_name_does_anything_on_any_tab(number: int) -> None:
         assert len(seen.app.screen_stack) == 2
 
 
-async def test_hostile_names_in_ascii_on_a_small_terminal() -> None:
+async def test_hostile_names_in_ascii_on_small_terminal() -> None:
     async with detail(
         hostile(150, build.HOSTILE), size=(40, 12), display=Display(ascii_only=True), name=build.HOSTILE
     ) as seen:

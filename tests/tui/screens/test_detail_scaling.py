@@ -38,7 +38,7 @@ def point(seen: Detail) -> str:
     return " ".join(line.strip() for line in seen.rows[19:21]).strip()
 
 
-async def test_figure_table_and_sentences_stand_side_by_side() -> None:
+async def test_figure_table_and_conclusions_share_screen() -> None:
     async with detail(ONE, tab="cores") as seen:
         assert seen.choices == " batch ‹ [1] 8 32 › ←→   metric [items/s] m   stat [p50] t"
         said = panel(seen)
@@ -58,7 +58,7 @@ async def test_figure_table_and_sentences_stand_side_by_side() -> None:
         assert seen.rows[18].startswith("p50 items/s by cores (log2)")
 
 
-async def test_the_cursor_goes_through_points_and_enter_opens_the_cell() -> None:
+async def test_cursor_visits_points_and_enter_opens_cell() -> None:
     async with detail(ONE, tab="cores") as seen:
         await seen.press("down", "j", "up")
         assert point(seen).startswith("◉ 2 cores: 117 items/s")
@@ -72,7 +72,7 @@ async def test_the_cursor_goes_through_points_and_enter_opens_the_cell() -> None
         assert "[sync, 1 core, batch 8]" in seen.choices
 
 
-async def test_escape_goes_from_the_cell_back_to_its_point_and_only_then_leaves() -> None:
+async def test_escape_returns_from_cell_to_point_then_leaves_page() -> None:
     async with detail(ONE, tab="cores") as seen:
         await seen.press("right", "down", "down", "enter", "right", "escape")
         assert seen.tab == "cores" and point(seen).startswith("◉ 4 cores") and "batch ‹ 1 [8] 32 ›" in seen.choices
@@ -83,7 +83,7 @@ async def test_escape_goes_from_the_cell_back_to_its_point_and_only_then_leaves(
         assert type(seen.app.page).__name__ == "HomeScreen"
 
 
-async def test_left_and_right_change_what_is_held() -> None:
+async def test_left_and_right_change_fixed_value() -> None:
     async with detail(ONE, tab="cores") as seen:
         await seen.press("right")
         assert "batch ‹ 1 [8] 32 ›" in seen.choices and "1     65.76" in seen.text
@@ -93,7 +93,7 @@ async def test_left_and_right_change_what_is_held() -> None:
         assert "[32]" in seen.choices
 
 
-async def test_metric_and_statistic_are_one_key_each() -> None:
+async def test_metric_and_statistic_each_have_one_key() -> None:
     async with detail(ONE, tab="cores") as seen:
         seen_metrics = []
         for _ in range(4):
@@ -106,7 +106,7 @@ async def test_metric_and_statistic_are_one_key_each() -> None:
         assert "stat [floor] t" in seen.choices
 
 
-async def test_sides_stand_together_or_alone() -> None:
+async def test_engines_are_drawn_together_or_alone() -> None:
     async with detail(BOTH, tab="cores") as seen:
         assert "side [all] f" in seen.choices
         said = panel(seen)
@@ -130,7 +130,7 @@ def scenarios_run() -> RunResult:
     return make(8, 60, replace(cells[0], grade=build.noisy_cell().grade), *cells[1:])
 
 
-async def test_sides_whose_names_begin_alike_are_told_apart() -> None:
+async def test_engines_with_common_prefix_stay_distinct() -> None:
     async with detail(scenarios_run(), tab="cores") as seen:
         assert panel(seen)[0].split() == ["cores", "ort", "async", "ort", "sync", "ov", "async"]
     async with detail(scenarios_run().id, tab="cores") as seen:
@@ -138,14 +138,14 @@ async def test_sides_whose_names_begin_alike_are_told_apart() -> None:
         assert "side [onnxruntime async] f" in seen.choices
 
 
-async def test_the_sign_before_a_number_is_explained_where_one_has_it() -> None:
+async def test_number_marker_is_explained_when_used() -> None:
     async with detail(scenarios_run(), tab="cores") as seen:
         assert "!" in panel(seen)[1] and "!       grade D" in panel(seen)
     async with detail(BOTH, tab="cores") as seen:
         assert not any("!" in line for line in panel(seen))
 
 
-async def test_wide_shows_all_numbers_and_sentences_instead_of_the_figure() -> None:
+async def test_wide_mode_replaces_figure_with_numbers_and_conclusions() -> None:
     async with detail(BOTH, tab="cores") as seen:
         await seen.press("m")
         assert "w shows all" in seen.text
@@ -158,7 +158,7 @@ async def test_wide_shows_all_numbers_and_sentences_instead_of_the_figure() -> N
         assert "⠤" in seen.text
 
 
-async def test_choices_last_while_the_result_is_open() -> None:
+async def test_selections_persist_while_result_is_open() -> None:
     async with detail(BOTH, tab="cores") as seen:
         usual = seen.choices
         await seen.press("right", "m", "t", "f", "f")
@@ -174,7 +174,7 @@ async def test_choices_last_while_the_result_is_open() -> None:
         assert seen.choices == usual
 
 
-async def test_shapes_have_two_fixed_axes_and_h_says_which_is_changed() -> None:
+async def test_shapes_have_two_fixed_axes_and_h_names_changed_axis() -> None:
     async with detail(shape_run(), tab="shapes") as seen:
         assert "cores ‹ 1 [4] › ←→   batch [1] h" in seen.choices
         assert "growth  time grows as seq^1.00, 32" in seen.text
@@ -185,13 +185,13 @@ async def test_shapes_have_two_fixed_axes_and_h_says_which_is_changed() -> None:
         assert "[sync, 1 core, batch 8, seq=128]" in seen.choices
 
 
-async def test_batches_say_which_is_enough() -> None:
+async def test_batch_scaling_names_sufficient_batch() -> None:
     async with detail(ONE, tab="batches") as seen:
         assert "cores ‹ 1 2 4 8 [16] ›" in seen.choices
         assert "enough  batch 8  99 % of the most" in seen.text
 
 
-async def test_streams_have_their_own_statistic() -> None:
+async def test_streams_have_separate_statistic() -> None:
     cells = [sweep_cell(c, 1, scenario="async") for c in (1, 4, 16)]
     async with detail(make(8, 60, *cells), tab="cores") as seen:
         assert "stat [mean]" in seen.choices and "mean items/s" in seen.text
@@ -205,7 +205,7 @@ def _sweep_with(*cells: CellResult) -> RunResult:
     return make(9, 60, *(sweep_cell(c, 1) for c in (1, 2)), *cells)
 
 
-async def test_cells_without_a_value_keep_their_place_and_their_reason() -> None:
+async def test_cells_without_value_keep_position_and_reason() -> None:
     failed = build.failed_cell({"cores": 4, "batch": 1})
     async with detail(_sweep_with(failed, build.skipped_cell(cores=8)), tab="cores") as seen:
         assert "4 ✗ died by SIGSEGV in load" in seen.text and "8 ✗ skipped" in seen.text
@@ -227,7 +227,7 @@ async def test_wrong_and_disturbed_cells_are_named_and_never_best() -> None:
         assert "partial: " in point(seen)
 
 
-async def test_all_cells_failed() -> None:
+async def test_all_cells_failed_shows_reasons() -> None:
     cells = [build.failed_cell({"cores": c, "batch": 1}) for c in (1, 2, 4)]
     async with detail(make(10, 60, *cells)) as seen:
         assert "died by SIGSEGV in load: the worker died" in seen.text
@@ -238,7 +238,7 @@ async def test_all_cells_failed() -> None:
         assert seen.tab == "baseline"
 
 
-async def test_two_hundred_cells_scroll_while_the_sentences_stay() -> None:
+async def test_two_hundred_cells_scroll_below_fixed_conclusions() -> None:
     cells = [sweep_cell(c, b) for c in range(1, 51) for b in (1, 2, 4, 8)]
     async with detail(make(11, 60, *cells), tab="cores") as seen:
         assert "batch ‹ [1] 2 4 8 ›" in seen.choices
@@ -254,7 +254,7 @@ async def test_two_hundred_cells_scroll_while_the_sentences_stay() -> None:
         assert "cell 1 of 200" in seen.choices
 
 
-async def test_a_small_terminal_and_back_keeps_everything() -> None:
+async def test_shrink_and_restore_keeps_content() -> None:
     async with detail(BOTH, tab="cores") as seen:
         before = seen.text
         for size in ((20, 5), (40, 10), (200, 60), (80, 24)):
@@ -264,12 +264,12 @@ async def test_a_small_terminal_and_back_keeps_everything() -> None:
 
 
 @pytest.mark.parametrize("tab", ["cores", "batches"])
-async def test_ascii_has_its_own_signs(tab: str) -> None:
+async def test_ascii_mode_uses_ascii_markers(tab: str) -> None:
     async with detail(BOTH, tab=tab, display=Display(ascii_only=True)) as seen:
         assert seen.text.isascii() and " o onnxruntime  " in seen.text and " x openvino  " in seen.text
 
 
-async def test_imported_numbers_have_no_interval_and_no_grade() -> None:
+async def test_imported_numbers_have_no_interval_or_grade() -> None:
     lone = [build.lone_cell(cores=c) for c in (1, 2)]
     cells = [replace(cell, grade=None, check=None, executions=()) for cell in lone]
     async with detail(make(12, 60, *cells, foreign="deepsparse.benchmark 1.8.0", environment={})) as seen:

@@ -10,7 +10,7 @@ from tests.tui.stock import sweep
 from tuibench.core.scenario import REGISTRY
 
 
-async def test_page_of_a_benchmark_shows_the_throughput_of_a_third_scenario(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_detail_page_shows_throughput_of_third_scenario(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(REGISTRY, PAIRS.name, PAIRS)
     run = sweep(1, 3600)
     cells = tuple(replace(cell, asked=replace(cell.asked, scenario="pairs")) for cell in run.cells)

@@ -5,7 +5,7 @@ from tuibench.tui.glyph import UNICODE
 from tuibench.tui.screens.detail_text import environment_facts
 
 
-def test_lists_of_things_with_names_are_written_out() -> None:
+def test_named_lists_are_written_in_full() -> None:
     caches = [{"name": "L1d", "bytes": 49152, "shared_by": 1}, {"name": "L2", "bytes": None}]
     facts = environment_facts(run(environment={"cpu": {"caches": caches, "flags": ["a", "b"], "none": []}}), UNICODE)
     said = {fact.label.strip(): fact.text for fact in facts}

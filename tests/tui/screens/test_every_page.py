@@ -26,7 +26,7 @@ def pages() -> Iterator[type[Page]]:
 PAGES = list(pages())
 
 
-def test_all_are_found() -> None:
+def test_page_discovery_finds_all_pages() -> None:
     assert {"HomeScreen", "ProjectScreen", "FormScreen", "SystemScreen", "HelpScreen"} <= {
         page.__name__ for page in PAGES
     }
@@ -35,10 +35,10 @@ def test_all_are_found() -> None:
 @pytest.mark.parametrize(
     "page", [page for page in PAGES if page.__name__ != "HelpScreen"], ids=lambda page: page.__name__
 )
-def test_its_help_begins_with_what_it_shows(page: type[Page]) -> None:
+def test_page_help_begins_with_content_description(page: type[Page]) -> None:
     assert len(page.about.split()) >= 15 and page.about.endswith(".") and page.about.isascii()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.__name__)
-def test_its_bottom_lines_name_keys_once(page: type[Page]) -> None:
+def test_page_key_lines_name_each_key_once(page: type[Page]) -> None:
     assert set(page.hints) <= set(key.KEYS) and len(set(page.hints)) == len(page.hints)

@@ -30,7 +30,7 @@ async def test_form_in_ascii_matches_kept_frame() -> None:
         assert frame(app).isascii()
 
 
-async def test_a_model_by_its_path_is_measured_with_one_key() -> None:
+async def test_model_path_one_key_starts_measurement() -> None:
     desk = FormDesk()
     async with open_form(desk, path=MODEL) as (app, pilot):
         assert desk.opened == [("", "", MODEL)]
@@ -40,7 +40,7 @@ async def test_a_model_by_its_path_is_measured_with_one_key() -> None:
         assert isinstance(app.page, Landing) and app.page.called == ("run", (RUN,), {})
 
 
-async def test_the_dashboard_begins_with_the_form_of_a_path() -> None:
+async def test_dashboard_given_path_opens_its_form() -> None:
     desk = FormDesk()
     async with open_app(desk=desk.as_desk(), path=MODEL) as (app, pilot):
         await until(lambda: form_of(app).ready)
@@ -50,7 +50,7 @@ async def test_the_dashboard_begins_with_the_form_of_a_path() -> None:
         assert isinstance(app.page, Landing) and app.page.called[0] == "home"
 
 
-async def test_there_is_no_way_back_from_a_run_to_its_form() -> None:
+async def test_run_page_does_not_return_to_its_form() -> None:
     async with open_form(FormDesk(), project="p1") as (app, pilot):
         home = app.screen_stack[-2]
         await press(pilot, "ctrl+r")
@@ -58,7 +58,7 @@ async def test_there_is_no_way_back_from_a_run_to_its_form() -> None:
 
 
 @pytest.mark.parametrize("over", ["f2", "ctrl+p"])
-async def test_a_run_that_starts_behind_another_screen_waits_for_it(over: str) -> None:
+async def test_run_started_behind_other_screen_opens_later(over: str) -> None:
     desk = FormDesk()
     desk.gate.clear()
     async with open_form(desk, path=MODEL) as (app, pilot):
@@ -74,7 +74,7 @@ async def test_a_run_that_starts_behind_another_screen_waits_for_it(over: str) -
         assert form not in app.screen_stack
 
 
-async def test_what_is_to_be_said_of_a_start_is_said_on_the_page_of_the_run() -> None:
+async def test_start_notes_appear_on_run_page() -> None:
     desk = FormDesk()
     desk.notes = ("4 given more than once, measured once", "saved nowhere")
     async with open_form(desk, path=MODEL) as (app, pilot):
@@ -83,7 +83,7 @@ async def test_what_is_to_be_said_of_a_start_is_said_on_the_page_of_the_run() ->
         assert "4 given more than once, measured once; saved nowhere" in frame(app)
 
 
-async def test_the_same_with_other_batch_sizes_takes_three_keys_and_typing() -> None:
+async def test_new_batch_sizes_take_three_keys_and_typing() -> None:
     desk = FormDesk()
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         assert focused(app) == "cores"
@@ -94,14 +94,14 @@ async def test_the_same_with_other_batch_sizes_takes_three_keys_and_typing() -> 
         assert desk.started == [(replace(VALUES, batches="2,4"), "", BENCHMARK)]
 
 
-async def test_the_cores_of_a_rerun_are_replaced_by_typing() -> None:
+async def test_rerun_cores_field_typing_replaces_text() -> None:
     desk = FormDesk()
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         await type_text(pilot, "8")
         assert form_of(app).column.values().cores == "8"
 
 
-async def test_all_that_is_wrong_is_said_at_once_beside_its_field() -> None:
+async def test_all_errors_appear_at_once_beside_fields() -> None:
     wrong = replace(
         VALUES, engines=(), scenarios="", cores="0", batches="x", dims=(("seq", "-"),), streams="none", target="a",
         warmup_s="b", name="n" * 1000,
@@ -123,7 +123,7 @@ async def test_all_that_is_wrong_is_said_at_once_beside_its_field() -> None:
         assert focused(app) == "model"
 
 
-async def test_run_goes_to_the_first_field_that_is_wrong() -> None:
+async def test_run_button_moves_to_first_invalid_field() -> None:
     desk = FormDesk(replace(VALUES, batches="x", streams="y"))
     async with open_form(desk, project="p1") as (app, pilot):
         await press(pilot, "enter")
@@ -137,7 +137,7 @@ async def test_run_goes_to_the_first_field_that_is_wrong() -> None:
         assert [values.batches + values.streams for values, _, _ in desk.started] == ["42"]
 
 
-async def test_an_error_is_said_in_whole_when_its_field_has_the_focus() -> None:
+async def test_focused_field_shows_full_error() -> None:
     desk = FormDesk(replace(VALUES, cores="nonsense"))
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         whole = " ".join(frame(app).split())
@@ -146,7 +146,7 @@ async def test_an_error_is_said_in_whole_when_its_field_has_the_focus() -> None:
         assert "Cores: takes 1 to 16 (physical" not in frame(app)
 
 
-async def test_it_is_checked_once_the_typing_pauses(timers: Timers) -> None:
+async def test_form_is_checked_after_typing_pauses(timers: Timers) -> None:
     desk = FormDesk()
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         before = len(desk.checked)
@@ -159,7 +159,7 @@ async def test_it_is_checked_once_the_typing_pauses(timers: Timers) -> None:
         assert "takes 1 to 16" in frame(app)
 
 
-async def test_run_checks_what_is_there_now(timers: Timers) -> None:
+async def test_run_button_checks_current_values(timers: Timers) -> None:
     desk = FormDesk()
     async with open_form(desk, benchmark=BENCHMARK) as (_, pilot):
         await type_text(pilot, "99")
@@ -167,7 +167,7 @@ async def test_run_checks_what_is_there_now(timers: Timers) -> None:
         assert desk.started == []
 
 
-async def test_pressing_run_twice_starts_once() -> None:
+async def test_run_button_pressed_twice_starts_once() -> None:
     desk = FormDesk()
     desk.gate.clear()
     async with open_form(desk, project="p1") as (app, pilot):
@@ -181,7 +181,7 @@ async def test_pressing_run_twice_starts_once() -> None:
         assert len(desk.started) == 1
 
 
-async def test_a_check_that_is_due_keeps_nothing_from_starting() -> None:
+async def test_pending_check_does_not_block_start() -> None:
     desk = FormDesk()
     async with open_form(desk, project="p1") as (app, pilot):
         desk.checking.clear()
@@ -195,7 +195,7 @@ async def test_a_check_that_is_due_keeps_nothing_from_starting() -> None:
         assert len(desk.started) == 1
 
 
-async def test_a_start_that_is_refused_leaves_the_form_as_it_was() -> None:
+async def test_refused_start_leaves_form_unchanged() -> None:
     desk = FormDesk()
     desk.refusal = UsageError("another one measures", "wait for it")
     async with open_form(desk, project="p1") as (app, pilot):
@@ -206,7 +206,7 @@ async def test_a_start_that_is_refused_leaves_the_form_as_it_was() -> None:
         assert len(desk.started) == 1
 
 
-async def test_a_form_that_cannot_be_filled_says_why() -> None:
+async def test_form_load_failure_shows_reason() -> None:
     async with open_form(FormDesk(), path="/nothing.onnx") as (app, pilot):
         assert focused(app) == "model"
         assert "there is no model /nothing.onnx" in frame(app)
@@ -214,7 +214,7 @@ async def test_a_form_that_cannot_be_filled_says_why() -> None:
         assert isinstance(app.page, type(form_of(app)))
 
 
-async def test_engines_are_ticked_with_space_but_for_those_not_installed() -> None:
+async def test_space_toggles_installed_engines_only() -> None:
     async with open_form(FormDesk(), (120, 36), project="p1") as (app, pilot):
         form_of(app).column.go_to("engines")
         await press(pilot, "right", "space")
@@ -228,7 +228,7 @@ async def test_engines_are_ticked_with_space_but_for_those_not_installed() -> No
         assert form_of(app).errors()["engines"] == "tick at least one"
 
 
-async def test_a_fixed_time_takes_the_place_of_the_target() -> None:
+async def test_fixed_time_replaces_target() -> None:
     async with open_form(FormDesk(), project="p1") as (app, pilot):
         assert "Target" in frame(app) and "Time in s" not in frame(app)
         form_of(app).column.go_to("effort")
@@ -239,7 +239,7 @@ async def test_a_fixed_time_takes_the_place_of_the_target() -> None:
         assert focused(app) == "time_s"
 
 
-async def test_all_fields_are_reached_by_enter_and_all_are_left_by_up() -> None:
+async def test_enter_reaches_all_fields_and_up_goes_back() -> None:
     async with open_form(FormDesk(), project="p1") as (app, pilot):
         await press(pilot, "down")
         reached = [focused(app)]
@@ -252,7 +252,7 @@ async def test_all_fields_are_reached_by_enter_and_all_are_left_by_up() -> None:
         assert focused(app) == reached[-2]
 
 
-async def test_y_copies_the_command_but_is_typed_into_a_text() -> None:
+async def test_key_y_copies_command_except_in_text_field() -> None:
     desk = FormDesk()
     async with open_form(desk, project="p1") as (app, pilot):
         await press(pilot, "y")
@@ -265,7 +265,7 @@ async def test_y_copies_the_command_but_is_typed_into_a_text() -> None:
         assert len(desk.copied) == 1
 
 
-async def test_a_form_that_is_wrong_has_no_command_to_copy() -> None:
+async def test_invalid_form_has_no_command_to_copy() -> None:
     desk = FormDesk(replace(VALUES, cores="x"))
     async with open_form(desk, project="p1") as (app, pilot):
         await press(pilot, "y")
@@ -273,7 +273,7 @@ async def test_a_form_that_is_wrong_has_no_command_to_copy() -> None:
         assert "no command for it" in frame(app)
 
 
-async def test_a_declared_setting_with_a_place_has_a_field(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_declared_setting_with_place_has_field(monkeypatch: pytest.MonkeyPatch) -> None:
     setting = Setting("prefault", "--prefault N", "pages touched", "0", at="options.prefault", place=Place("Prefault"))
     monkeypatch.setattr(benchmark_setting, "GROUPS", (*benchmark_setting.GROUPS, Group("More", (setting,))))
     desk = FormDesk()
@@ -285,13 +285,13 @@ async def test_a_declared_setting_with_a_place_has_a_field(monkeypatch: pytest.M
         assert started == replace(VALUES, more=(("prefault", "3"),))
 
 
-async def test_escape_leaves_a_form_that_nobody_has_typed_into() -> None:
+async def test_escape_leaves_untouched_form() -> None:
     async with open_form(FormDesk(), project="p1") as (app, pilot):
         await press(pilot, "escape")
         assert isinstance(app.page, Landing)
 
 
-async def test_what_was_typed_is_given_up_only_after_a_question() -> None:
+async def test_escape_after_typing_asks_before_discard() -> None:
     async with open_form(FormDesk(), benchmark=BENCHMARK) as (app, pilot):
         await type_text(pilot, "3")
         await press(pilot, "escape", "escape")
@@ -302,7 +302,7 @@ async def test_what_was_typed_is_given_up_only_after_a_question() -> None:
         assert isinstance(app.page, Landing)
 
 
-async def test_who_measures_now_is_said_as_soon_as_it_is_known() -> None:
+async def test_form_names_active_measurement_when_known() -> None:
     desk = FormDesk()
     async with open_form(desk, project="p1") as (app, pilot):
         assert "no benchmark measures now" in frame(app)
@@ -311,7 +311,7 @@ async def test_who_measures_now_is_said_as_soon_as_it_is_known() -> None:
         assert "measures now, ~3m10 left: this one will wait" in frame(app)
 
 
-async def test_what_is_typed_stays_when_others_change_something() -> None:
+async def test_typed_text_survives_changes_by_others() -> None:
     desk = FormDesk()
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         await type_text(pilot, "3")
@@ -328,6 +328,6 @@ async def test_what_is_typed_stays_when_others_change_something() -> None:
 @pytest.mark.parametrize(
     "values", [FormValues(), VALUES, replace(VALUES, flags="--seed 3", effort="fixed", pin="none")]
 )
-async def test_what_is_not_touched_comes_back_as_it_was(values: FormValues) -> None:
+async def test_untouched_values_are_returned_unchanged(values: FormValues) -> None:
     async with open_form(FormDesk(values), project="p1") as (app, _):
         assert form_of(app).column.values() == values

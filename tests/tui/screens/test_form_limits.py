@@ -23,7 +23,7 @@ __all__ = ["neighbours", "timers"]
 HOSTILE = "\x1b[2J\x1b]0;pwn\x07[red]@click=app.quit\u202e\u200b\r\n" + "\U0001f4a3" + "é" * 1000
 
 
-async def test_hostile_names_drive_nothing() -> None:
+async def test_hostile_names_are_plain_text() -> None:
     values = replace(VALUES, model=HOSTILE, dims=((HOSTILE, HOSTILE),), name=HOSTILE, note=HOSTILE, compare_to=HOSTILE)
     desk = FormDesk(values, origin=HOSTILE, error=HOSTILE)
     desk.machine_now = Machine(1, 1, 1, (HOSTILE,), (EngineChoice(HOSTILE, False, "", HOSTILE),))
@@ -37,7 +37,7 @@ async def test_hostile_names_drive_nothing() -> None:
         assert form_of(app).column.values() == values
 
 
-async def test_a_terminal_of_twenty_by_five_and_back() -> None:
+async def test_form_survives_20x5_terminal_and_back() -> None:
     async with open_form(FormDesk(), benchmark=BENCHMARK) as (app, pilot):
         before = frame(app)
         await pilot.resize_terminal(20, 5)
@@ -57,7 +57,7 @@ async def test_a_terminal_of_twenty_by_five_and_back() -> None:
         ]
 
 
-async def test_the_command_is_broken_anew_for_another_width() -> None:
+async def test_command_rewraps_after_resize() -> None:
     async with open_form(FormDesk(), project="p1") as (app, pilot):
         assert "-b \\" in frame(app)
         await pilot.resize_terminal(120, 24)
@@ -65,7 +65,7 @@ async def test_the_command_is_broken_anew_for_another_width() -> None:
         assert "-b 1,8,32 --dim seq=128" in frame(app)
 
 
-async def test_more_dims_than_rows_are_scrolled_to() -> None:
+async def test_dims_beyond_visible_rows_can_be_scrolled_to() -> None:
     many = replace(VALUES, dims=tuple((f"dim{n}", str(n)) for n in range(30)))
     async with open_form(FormDesk(many), benchmark=BENCHMARK) as (app, pilot):
         assert "dim29" not in frame(app)
@@ -76,7 +76,7 @@ async def test_more_dims_than_rows_are_scrolled_to() -> None:
 
 
 @pytest.mark.parametrize(("what", "keys", "most"), [("a letter", ("7",), 300), ("the next field", ("enter",), 700)])
-async def test_a_key_sends_little(timers: Timers, what: str, keys: tuple[str, ...], most: int) -> None:
+async def test_form_key_sends_little(timers: Timers, what: str, keys: tuple[str, ...], most: int) -> None:
     desk = FormDesk()
     async with open_form(
         desk, benchmark=BENCHMARK, headless=False, driver=CountingDriver
@@ -86,7 +86,7 @@ async def test_a_key_sends_little(timers: Timers, what: str, keys: tuple[str, ..
         assert 0 < sent <= most, f"{what} sent {sent} bytes"
 
 
-async def test_a_check_that_finds_the_same_sends_nothing_and_one_that_fails_little(timers: Timers) -> None:
+async def test_unchanged_check_sends_nothing_and_failed_one_little(timers: Timers) -> None:
     desk = FormDesk()
     async with open_form(
         desk, benchmark=BENCHMARK, headless=False, driver=CountingDriver
@@ -102,7 +102,7 @@ async def test_a_check_that_finds_the_same_sends_nothing_and_one_that_fails_litt
         assert 0 < await bytes_of(pilot, check) <= 1500
 
 
-async def test_a_second_of_others_running_sends_one_line() -> None:
+async def test_poll_with_other_runs_sends_one_line() -> None:
     desk = FormDesk()
     desk.runs = (running(190.0),)
     async with open_form(desk, project="p1", headless=False, driver=CountingDriver) as (app, pilot):
@@ -121,7 +121,7 @@ def burst(app: Dashboard, *keys: str) -> None:
         app.post_message(events.Key(one, one if len(one) == 1 else None))
 
 
-async def test_keys_that_come_in_one_packet_go_where_they_were_meant() -> None:
+async def test_keys_in_one_packet_reach_their_fields() -> None:
     desk = FormDesk()
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         burst(app, "8", "enter", "2", "4", "tab", "5", "up", "6", "ctrl+r")
@@ -130,7 +130,7 @@ async def test_keys_that_come_in_one_packet_go_where_they_were_meant() -> None:
         assert (values.cores, values.batches, values.dims) == ("8", "6", (("seq", "5"),))
 
 
-async def test_keys_pressed_while_the_model_is_read_are_ignored() -> None:
+async def test_keys_pressed_while_model_loads_are_ignored() -> None:
     desk = FormDesk()
     desk.reading.clear()
     async with open_app(desk=desk.as_desk()) as (app, pilot):
@@ -146,7 +146,7 @@ async def test_keys_pressed_while_the_model_is_read_are_ignored() -> None:
         assert desk.started == [] and form_of(app).column.values().batches == desk.begins.values.batches
 
 
-async def test_a_model_that_takes_long_to_read_can_be_left() -> None:
+async def test_form_can_be_left_while_model_loads() -> None:
     desk = FormDesk()
     desk.reading.clear()
     async with open_app(desk=desk.as_desk()) as (app, pilot):
@@ -159,7 +159,7 @@ async def test_a_model_that_takes_long_to_read_can_be_left() -> None:
         assert isinstance(app.page, Landing)
 
 
-async def test_a_form_in_which_nothing_was_typed_is_left_without_a_question() -> None:
+async def test_untouched_form_is_left_without_question() -> None:
     desk = FormDesk(replace(VALUES, scenarios="sync,async", engines=("openvino", "onnxruntime")))
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         await press(pilot, "escape")

@@ -20,7 +20,7 @@ __all__ = ["neighbours", "timers"]
 
 
 @pytest.mark.parametrize(("answer", "starts", "where"), [("v", 1, ""), ("o", 0, "model"), ("escape", 0, "cores")])
-async def test_a_changed_model_is_measured_only_when_that_is_wanted(answer: str, starts: int, where: str) -> None:
+async def test_changed_model_is_measured_only_on_confirmation(answer: str, starts: int, where: str) -> None:
     desk = FormDesk(changed=True)
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         await press(pilot, "ctrl+r")
@@ -32,7 +32,7 @@ async def test_a_changed_model_is_measured_only_when_that_is_wanted(answer: str,
             assert focused(app) == where
 
 
-async def test_a_model_that_is_gone_may_be_named_anew(timers: Timers) -> None:
+async def test_missing_model_path_can_be_replaced(timers: Timers) -> None:
     desk = FormDesk(error="/models/resnet50.onnx is not there any more; name the file as it is called now")
     other = replace(VALUES, model="/new.onnx", dims=(("length", "64"), ("seq", "7")))
     desk.models["/new.onnx"] = FormStart(other, "the defaults", None)
@@ -53,7 +53,7 @@ async def test_a_model_that_is_gone_may_be_named_anew(timers: Timers) -> None:
         assert [values.model for values, _, _ in desk.started] == ["/new.onnx"]
 
 
-async def test_a_model_named_anew_need_not_be_read_before_it_is_measured(timers: Timers) -> None:
+async def test_replaced_model_path_runs_before_it_is_loaded(timers: Timers) -> None:
     desk = FormDesk(error="gone; look for it")
     async with open_form(desk, benchmark=BENCHMARK) as (_, pilot):
         await type_text(pilot, "/new.onnx")
@@ -62,7 +62,7 @@ async def test_a_model_named_anew_need_not_be_read_before_it_is_measured(timers:
         assert timers.waiting
 
 
-async def test_who_types_while_another_model_is_read_is_not_disturbed(timers: Timers) -> None:
+async def test_model_load_does_not_interrupt_typing(timers: Timers) -> None:
     desk = FormDesk()
     desk.models["/new.onnx"] = FormStart(replace(VALUES, dims=(("length", "64"),)), "the defaults", None)
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
@@ -84,7 +84,7 @@ async def test_who_types_while_another_model_is_read_is_not_disturbed(timers: Ti
         assert list(form_of(app).errors()) == ["dim:length"]
 
 
-async def test_a_model_that_is_none_says_so_beside_its_field(timers: Timers) -> None:
+async def test_invalid_model_shows_error_beside_field(timers: Timers) -> None:
     desk = FormDesk(error="gone; look for it")
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         await type_text(pilot, "/dir")
@@ -94,9 +94,7 @@ async def test_a_model_that_is_none_says_so_beside_its_field(timers: Timers) -> 
 
 
 @pytest.mark.parametrize("found", [FormStart(VALUES, "", None, error="no model"), UsageError("no model")])
-async def test_what_is_found_of_a_path_that_was_typed_on_is_not_said_of_the_new_one(
-    timers: Timers, found: FormStart | UsageError
-) -> None:
+async def test_model_result_for_old_path_is_discarded(timers: Timers, found: FormStart | UsageError) -> None:
     desk, go_on = FormDesk(), threading.Event()
     real = desk.form
 

@@ -69,7 +69,7 @@ async def check(app: Dashboard, pilot: Pilot[int]) -> None:
 
 
 @pytest.mark.slow
-async def test_a_benchmark_goes_from_the_form_to_the_store_and_back_into_the_form() -> None:
+async def test_benchmark_from_form_is_stored_and_refills_form() -> None:
     async with open_real(path="sample:tiny") as (app, pilot):
         await make_brief(app, pilot)
         await fill(app, pilot, batches="1,2", name="first")
@@ -95,7 +95,7 @@ async def test_a_benchmark_goes_from_the_form_to_the_store_and_back_into_the_for
         assert "this project's last values" in frame(app) and form_of(app).column.values().batches == "4"
 
 
-async def test_everything_that_is_wrong_is_found_at_once() -> None:
+async def test_all_errors_are_found_at_once() -> None:
     async with open_real(path="sample:text") as (app, pilot):
         form_of(app).column.go_to("engines")
         await settle(pilot)
@@ -119,7 +119,7 @@ async def test_everything_that_is_wrong_is_found_at_once() -> None:
         assert Workbench().runs.every() == ()
 
 
-async def test_a_fixed_time_that_is_none_is_wrong() -> None:
+async def test_invalid_fixed_time_is_error() -> None:
     async with open_real(path="sample:text") as (app, pilot):
         await fill(app, pilot, effort="")
         await press(pilot, "right", "right", "right")
@@ -129,7 +129,7 @@ async def test_a_fixed_time_that_is_none_is_wrong() -> None:
 
 
 @pytest.mark.parametrize("kind", ["nothing", "directory", "fifo", "text", "remote"])
-async def test_what_is_no_model_is_said_beside_its_field(kind: str, tmp_path: Path) -> None:
+async def test_invalid_model_shows_error_beside_field(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     if kind == "directory":
         path.mkdir()
@@ -147,7 +147,7 @@ async def test_what_is_no_model_is_said_beside_its_field(kind: str, tmp_path: Pa
 
 
 @pytest.mark.slow
-async def test_a_model_that_changes_between_two_sessions_is_asked_about(tmp_path: Path) -> None:
+async def test_model_changed_between_sessions_asks(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     shutil.copyfile(SAMPLES / "tiny.onnx", path)
     async with open_real(path=str(path)) as (app, pilot):

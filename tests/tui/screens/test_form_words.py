@@ -25,13 +25,13 @@ MACHINE = Machine(16, 16, 32, ("avx2", "avx512f", "avx512_vnni", "amx_int8"), EN
 START = FormStart(VALUES, "the settings of m9q", None)
 
 
-def test_cells_are_split_by_scenario_where_there_are_several() -> None:
+def test_cells_of_several_scenarios_are_split_by_scenario() -> None:
     check = FormCheck(cells=30, expected_s=360.0, limit_s=900.0, memory_bytes=3_100_000_000)
     said = "15 cells x 2 scenarios = 30 | ~6m00, at most 15m00 | memory ~3.10 GB"
     assert amount_words(check, VALUES, "x", "|") == said
 
 
-def test_one_scenario_has_just_its_cells() -> None:
+def test_cells_of_one_scenario_are_one_total() -> None:
     one = FormValues(scenarios="sync")
     assert (
         amount_words(FormCheck(cells=1, expected_s=9.0, limit_s=30.0), one, "x", "|") == "1 cell | ~9.0 s, at most 30 s"
@@ -39,50 +39,50 @@ def test_one_scenario_has_just_its_cells() -> None:
     assert amount_words(None, one, "x", "|") == "looking at it"
 
 
-def test_a_changed_model_and_doubts_are_said_the_worst_first() -> None:
+def test_changed_model_and_warnings_list_worst_first() -> None:
     check = FormCheck(warnings=("needs 9 GB of 8 GB",))
     assert warning_lines(START, check) == ["needs 9 GB of 8 GB"]
     changed = FormStart(VALUES, "", None, changed=True)
     assert warning_lines(changed, check)[0].startswith("the model changed")
 
 
-def test_the_instruction_sets_and_the_origin_stand_below() -> None:
+def test_instruction_sets_and_origin_come_last() -> None:
     said = origin_words(START, MACHINE, FormCheck(), None, "|")
     assert said == "no benchmark measures now | filled with the settings of m9q | amx int8, avx512 vnni"
     assert origin_words(START, None, FormCheck(), None, "|").endswith("m9q")
 
 
-def test_how_quiet_the_machine_is_stands_where_nobody_measures() -> None:
+def test_idle_machine_shows_load() -> None:
     assert origin_words(START, None, FormCheck(load="quiet"), None, "|").startswith("host quiet now | ")
     busy = FormCheck(load="busy (1.7 of 4 CPUs)")
     assert origin_words(START, None, busy, None, "|").startswith("host busy (1.7 of 4 CPUs) now | ")
     assert "host" not in origin_words(START, None, replace(busy, busy="ann measures"), None, "|")
 
 
-def test_somebody_elses_benchmark_is_said_as_the_check_found_it() -> None:
+def test_foreign_run_is_described_as_check_found_it() -> None:
     check = FormCheck(busy="a benchmark of user 'ann', pid 12")
     assert origin_words(START, None, check, None, "|").startswith(
         "a benchmark of user 'ann', pid 12: this one will wait"
     )
 
 
-def test_ones_own_runs_are_said_with_what_is_left_and_who_waits() -> None:
+def test_own_runs_show_remaining_time_and_queue() -> None:
     going, waiting = running(190.0), _waiting(None)
     assert busy_words(Pulse("", (going,))) == f"{_name(going)} measures now, ~3m10 left: this one will wait"
     both = busy_words(Pulse("", (going, waiting)))
     assert both == f"{_name(going)} measures now, ~3m10 left, 1 more before this one: this one will wait"
 
 
-def test_who_holds_the_machine_for_a_waiting_run_is_said() -> None:
+def test_queued_run_names_lock_owner() -> None:
     assert busy_words(Pulse("", (_waiting(Holder(7, "ann", "", None)),))).startswith("ann measures now, 1 more")
 
 
-def test_a_run_that_broke_off_keeps_nobody_waiting() -> None:
+def test_interrupted_run_blocks_no_queue() -> None:
     assert busy_words(Pulse("", (_in_state(activity.INTERRUPTED, None),))) == ""
     assert busy_words(None) == ""
 
 
-def test_a_command_is_broken_where_a_shell_takes_it() -> None:
+def test_command_wraps_where_shell_allows() -> None:
     lines = command_lines("tuibench benchmark model.onnx -ncores 1,2,4,8,16 -b 1,8,32 --dim=seq=128", 60, 4)
     assert lines[0].startswith("same as  tuibench") and lines[0].endswith(" \\")
     assert all(len(line) <= 60 for line in lines)
@@ -90,26 +90,26 @@ def test_a_command_is_broken_where_a_shell_takes_it() -> None:
     assert shlex.split(whole) == shlex.split("tuibench benchmark model.onnx -ncores 1,2,4,8,16 -b 1,8,32 --dim=seq=128")
 
 
-def test_a_quoted_word_is_never_broken() -> None:
+def test_quoted_word_never_wraps() -> None:
     lines = command_lines(
         "tuibench benchmark m.onnx --note 'a b c d e f g h i j k l m n o p q r s t u v w x y z'", 30, 9
     )
     assert any("'a b c d e f g h i j k l m n o p q r s t u v w x y z'" in line for line in lines)
 
 
-def test_the_last_line_of_a_command_takes_the_rest() -> None:
+def test_command_last_line_holds_remainder() -> None:
     assert len(command_lines("tuibench " + "x " * 400, 80, 2)) == 2
 
 
 @given(st.text(), st.integers(0, 200), st.integers(1, 5))
-def test_no_command_breaks_it(command: str, width: int, most: int) -> None:
+def test_any_command_wraps_within_line_limit(command: str, width: int, most: int) -> None:
     lines = command_lines(command, width, most)
     assert 1 <= len(lines) <= most
     assert all(show(line, LONGEST + 80) == line for line in lines)
 
 
 @pytest.mark.parametrize("cells", [0, 7, 15])
-def test_cells_that_do_not_divide_are_not_split(cells: int) -> None:
+def test_cells_without_even_split_show_one_total(cells: int) -> None:
     said = amount_words(FormCheck(cells=cells), VALUES, "x", "|")
     assert said == f"{cells} cells"
 

@@ -38,7 +38,7 @@ async def test_help_matches_kept_frame(display: Display, name: str) -> None:
         assert not display.ascii_only or frame(app).isascii()
 
 
-async def test_it_tells_the_keys_of_the_focus_then_of_the_screen_then_those_of_everywhere() -> None:
+async def test_help_lists_focus_then_screen_then_global_keys() -> None:
     async with open_app() as (app, pilot):
         page = app.page
         active = {one for _, one, _ in live_keys(page)}
@@ -51,7 +51,7 @@ async def test_it_tells_the_keys_of_the_focus_then_of_the_screen_then_those_of_e
         assert len(texts) == len(set(texts)), "each once"
 
 
-async def test_all_of_it_can_be_reached_and_the_same_key_closes_it() -> None:
+async def test_help_scrolls_to_end_and_same_key_closes_it() -> None:
     async with open_app((80, 10)) as (app, pilot):
         await press(pilot, "f1")
         first = frame(app)
@@ -69,7 +69,7 @@ async def test_all_of_it_can_be_reached_and_the_same_key_closes_it() -> None:
         assert isinstance(app.screen, HomeScreen)
 
 
-async def test_a_users_keys_stand_there_as_such() -> None:
+async def test_help_marks_user_bound_keys() -> None:
     keys = {"remove": "ctrl+x,delete", "help": "f1"}
     async with open_app(config=Config(keys=keys)) as (app, pilot):
         home = app.screen
@@ -83,7 +83,7 @@ async def test_a_users_keys_stand_there_as_such() -> None:
         assert app.screen is home
 
 
-async def test_what_has_the_focus_is_called_by_its_name() -> None:
+async def test_help_names_focused_widget() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "f1")
         assert "Keys of the list" in headings(shown(app))
@@ -92,7 +92,7 @@ async def test_what_has_the_focus_is_called_by_its_name() -> None:
         assert "Keys of the list" not in headings(screen) and "up k" not in said(screen)
 
 
-async def test_another_width_lays_it_out_anew() -> None:
+async def test_help_rewraps_after_resize() -> None:
     async with open_app((120, 36)) as (app, pilot):
         await press(pilot, "question_mark")
         await pilot.resize_terminal(80, 24)
@@ -105,7 +105,7 @@ def bound(*ids: str) -> dict[str, list[str]]:
     return {one: key.KEYS[one].keys.split(",") for one in ids}
 
 
-def test_tabs_share_a_line() -> None:
+def test_help_shows_tab_keys_on_one_line() -> None:
     made = list(describe("", [("Keys", bound("tab-1", "tab-2", "tab-7", "open"))]))
     assert [(one.label.strip(), one.text) for one in made if one.label] == [
         ("1-7", "The tab of that number."),
@@ -117,6 +117,6 @@ def test_tabs_share_a_line() -> None:
     assert [one.text for one in single if one.label] == ["Tab 1."]
 
 
-def test_a_section_without_keys_is_left_out() -> None:
+def test_help_omits_section_without_keys() -> None:
     made = list(describe("About.", [("Keys of the list", {}), ("Everywhere", bound("quit-now"))]))
     assert [one.text for one in made if one.style == "title"] == ["Everywhere"]

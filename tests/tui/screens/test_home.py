@@ -61,14 +61,14 @@ async def test_home_in_ascii_matches_kept_frame() -> None:
         assert frame(app).isascii()
 
 
-async def test_a_fresh_machine_is_offered_the_sample() -> None:
+async def test_fresh_home_offers_sample() -> None:
     async with open_app() as (app, pilot):
         check_frame(app, "home-fresh-80x24")
         await press(pilot, "enter")
         assert isinstance(app.page, NewProjectScreen)
 
 
-async def test_enter_opens_the_project_and_the_next_session_begins_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_enter_opens_project_and_next_session_starts_there(monkeypatch: pytest.MonkeyPatch) -> None:
     _, names = three_projects()
     land(monkeypatch, "project")
     async with open_app() as (app, pilot):
@@ -82,7 +82,7 @@ async def test_enter_opens_the_project_and_the_next_session_begins_with_it(monke
         assert app.page.table.cursor_key == names["bert"]
 
 
-async def test_orders_are_gone_through_turned_and_kept() -> None:
+async def test_sort_order_cycles_reverses_and_persists() -> None:
     _, names = three_projects()
     async with open_app() as (app, pilot):
         home = app.page
@@ -99,7 +99,7 @@ async def test_orders_are_gone_through_turned_and_kept() -> None:
             assert f"by {word} reversed" in rows(app)[0] and word.upper() in frame(app), "as its column is called"
 
 
-async def test_no_key_waits_for_the_disk_that_an_order_is_kept_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sort_keys_do_not_wait_for_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     three_projects()
     wrote: list[threading.Thread] = []
     write = StateFile._write
@@ -114,7 +114,7 @@ async def test_no_key_waits_for_the_disk_that_an_order_is_kept_on(monkeypatch: p
     assert wrote and threading.main_thread() not in wrote
 
 
-async def test_the_filter_narrows_while_it_is_typed_and_escape_clears_it() -> None:
+async def test_filter_applies_while_typing_and_escape_clears_it() -> None:
     _, names = three_projects()
     async with open_app() as (app, pilot):
         home = app.page
@@ -131,7 +131,7 @@ async def test_the_filter_narrows_while_it_is_typed_and_escape_clears_it() -> No
         assert "No project has all of these words: zzz" in frame(app)
 
 
-async def test_a_filter_that_hides_all_projects_is_told_from_having_none() -> None:
+async def test_filter_without_matches_differs_from_empty_home() -> None:
     three_projects()
     async with open_app() as (app, pilot):
         await press(pilot, "slash")
@@ -143,7 +143,7 @@ async def test_a_filter_that_hides_all_projects_is_told_from_having_none() -> No
             assert "no project has all of these words: esc shows all again" in rows(app)[-3], key
 
 
-async def test_a_project_is_renamed_described_and_needs_a_name() -> None:
+async def test_project_rename_and_description_require_name() -> None:
     bench, names = three_projects()
     async with open_app() as (app, pilot):
         assert isinstance(app.page, HomeScreen)
@@ -159,7 +159,7 @@ async def test_a_project_is_renamed_described_and_needs_a_name() -> None:
         assert "cars" in frame(app)
 
 
-async def test_a_project_is_duplicated_without_its_benchmarks() -> None:
+async def test_project_duplicate_excludes_benchmarks() -> None:
     bench, names = three_projects()
     async with open_app() as (app, pilot):
         assert isinstance(app.page, HomeScreen)
@@ -170,7 +170,7 @@ async def test_a_project_is_duplicated_without_its_benchmarks() -> None:
         assert copy.project.versions[0].model == bench.store.projects.get(names["resnet50"]).versions[0].model
 
 
-async def test_a_project_is_removed_after_a_question_and_comes_back() -> None:
+async def test_project_removal_asks_and_can_be_undone() -> None:
     bench, names = three_projects()
     async with open_app() as (app, pilot):
         assert isinstance(app.page, HomeScreen)
@@ -187,7 +187,7 @@ async def test_a_project_is_removed_after_a_question_and_comes_back() -> None:
         assert names["resnet50"] in app.page.table.keys and app.page.table.cursor_key == under
 
 
-async def test_keys_of_benchmarks_mean_the_newest_of_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_benchmark_keys_act_on_newest_of_project(monkeypatch: pytest.MonkeyPatch) -> None:
     _, names = three_projects()
     land(monkeypatch, "form", "comparison")
     async with open_app() as (app, pilot):
@@ -205,7 +205,7 @@ async def test_keys_of_benchmarks_mean_the_newest_of_the_project(monkeypatch: py
         assert "nothing is measured yet in bert" in frame(app)
 
 
-async def test_projects_of_a_long_list_stand_there_before_they_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_long_project_list_appears_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tuibench.workbench.projects._LONG_BYTES", 0)
     rich_project(Workbench())
     counted: list[str] = []
@@ -221,7 +221,7 @@ async def test_projects_of_a_long_list_stand_there_before_they_are_counted(monke
     assert counted[0] == "" and int(counted[-1]) > 1
 
 
-async def test_what_others_save_is_shown_by_the_next_look() -> None:
+async def test_next_poll_shows_changes_by_others() -> None:
     _, names = three_projects()
     async with open_app() as (app, pilot):
         assert isinstance(app.page, HomeScreen)
@@ -241,7 +241,7 @@ async def test_what_others_save_is_shown_by_the_next_look() -> None:
         ("D", "copy_project", "bert not copied", ("enter",)),
     ],
 )
-async def test_what_a_busy_store_refused_is_there_to_be_tried_again(
+async def test_busy_store_refusal_keeps_input_for_retry(
     monkeypatch: pytest.MonkeyPatch, key: str, work: str, said: str, fields: tuple[str, ...]
 ) -> None:
     bench, names = three_projects()
@@ -262,7 +262,7 @@ async def test_what_a_busy_store_refused_is_there_to_be_tried_again(
         assert "after" in {project.name for project in bench.store.projects.all()}
 
 
-async def test_a_name_of_a_thousand_letters_is_refused_in_words() -> None:
+async def test_name_of_thousand_letters_is_refused_with_reason() -> None:
     bench, names = three_projects()
     async with open_app() as (app, pilot):
         assert isinstance(app.page, HomeScreen)
@@ -281,7 +281,7 @@ def _file(bench: Workbench) -> Path:
     return path
 
 
-async def test_names_of_files_drive_nothing() -> None:
+async def test_hostile_file_names_are_plain_text() -> None:
     bench = Workbench()
     add_project(bench, "odd", "f" * 64, _file(bench))
     (found,) = bench.store.projects.all()
@@ -294,7 +294,7 @@ async def test_names_of_files_drive_nothing() -> None:
         assert "\\e" in frame(app)
 
 
-async def test_runs_stand_with_their_project_and_those_of_none_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_runs_follow_their_project_and_unassigned_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     bench, names = three_projects()
     land(monkeypatch, "run")
     mine, lost = make_going(names["bert"])
@@ -314,7 +314,7 @@ async def test_runs_stand_with_their_project_and_those_of_none_come_first(monkey
         assert landed(app) == ("run", (lost.info.id,), {})
 
 
-async def test_the_panel_is_empty_on_a_line_that_is_no_project_whatever_was_asked_before() -> None:
+async def test_panel_is_empty_on_non_project_line() -> None:
     bench = Workbench()
     project, _ = rich_project(bench)
     desk = with_runs(make_desk(bench), *(replace(one, project="") for one in make_going(project)))
@@ -337,7 +337,7 @@ async def test_the_panel_is_empty_on_a_line_that_is_no_project_whatever_was_aske
         assert page.query_one("#panel", TextBlock).get_content_height() == 0
 
 
-async def test_a_filter_that_is_opened_once_more_from_the_palette_gives_the_list_its_keys_back() -> None:
+async def test_filter_reopened_from_palette_returns_keys_to_list() -> None:
     three_projects()
     async with open_app() as (app, pilot):
         await press(pilot, "slash", "y", "ctrl+p")
@@ -346,7 +346,7 @@ async def test_a_filter_that_is_opened_once_more_from_the_palette_gives_the_list
         assert isinstance(app.focused, RecordTable)
 
 
-async def test_a_project_that_has_only_profiles_is_not_one_where_nothing_is_measured() -> None:
+async def test_project_with_only_profiles_counts_as_measured() -> None:
     project, _ = stock_profiles(Workbench())
     async with open_app() as (app, pilot):
         home = app.page

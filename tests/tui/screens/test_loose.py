@@ -21,7 +21,7 @@ def imported(bench: Workbench) -> str:
     return bench.exchange.import_file(str(FILE)).row.id
 
 
-async def test_an_imported_result_is_found_from_home_and_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_imported_result_is_listed_at_home_and_opens(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Workbench()
     project = add_project(bench)
     mine = add(bench, sweep(), project)
@@ -43,7 +43,7 @@ async def test_an_imported_result_is_found_from_home_and_opened(monkeypatch: pyt
         assert landed(app) == ("detail", (one,), {})
 
 
-async def test_it_can_be_removed_and_comes_back() -> None:
+async def test_unassigned_result_removal_can_be_undone() -> None:
     bench = Workbench()
     add_project(bench)
     one = imported(bench)
@@ -56,7 +56,7 @@ async def test_it_can_be_removed_and_comes_back() -> None:
         assert "(without a project)" in frame(app)
 
 
-async def test_keys_of_projects_say_what_the_row_is() -> None:
+async def test_project_keys_on_unassigned_row_explain_row() -> None:
     bench = Workbench()
     add_project(bench)
     imported(bench)
@@ -67,7 +67,7 @@ async def test_keys_of_projects_say_what_the_row_is() -> None:
             assert "enter shows the benchmarks that belong to no project" in frame(app), key
 
 
-async def test_where_all_have_a_project_there_is_no_such_row() -> None:
+async def test_unassigned_row_is_absent_when_all_have_project() -> None:
     bench = Workbench()
     add(bench, sweep(), add_project(bench))
     async with open_app((120, 36)) as (app, _):

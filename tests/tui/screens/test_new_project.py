@@ -30,7 +30,7 @@ def finder(home: Path) -> Finder:
     return Finder()
 
 
-async def test_the_sample_is_three_keys_away_from_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sample_reaches_form_in_three_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "form")
     async with open_app() as (app, pilot):
         await press(pilot, "enter")
@@ -42,7 +42,7 @@ async def test_the_sample_is_three_keys_away_from_the_form(monkeypatch: pytest.M
         assert isinstance(app.page, ProjectScreen)
 
 
-async def test_enter_does_not_wait_until_the_model_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_enter_does_not_wait_for_model_check(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "form")
     async with open_app() as (app, pilot):
         await pilot.press("enter")
@@ -76,7 +76,7 @@ class SlowDesk:
 
 
 @pytest.mark.parametrize("held", ["looked", "read", "neither"])
-async def test_three_enters_start_the_first_run(monkeypatch: pytest.MonkeyPatch, held: str) -> None:
+async def test_three_enters_start_first_run(monkeypatch: pytest.MonkeyPatch, held: str) -> None:
     land(monkeypatch, "run")
     desk = SlowDesk()
     for name, gate in {"looked": desk.looked, "read": desk.read}.items():
@@ -104,7 +104,7 @@ async def test_three_enters_start_the_first_run(monkeypatch: pytest.MonkeyPatch,
         assert desk.started == ["sample"] and landed(app)[0] == "run"
 
 
-async def test_an_empty_path_has_no_error_of_the_one_before() -> None:
+async def test_empty_path_clears_previous_error() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "n")
         await type_text(pilot, "/no/such.onnx")
@@ -118,13 +118,13 @@ async def test_an_empty_path_has_no_error_of_the_one_before() -> None:
         assert "which model?" in page_of(app).column.fields["model"].error
 
 
-async def test_a_project_can_be_made_without_measuring() -> None:
+async def test_project_can_be_created_without_measuring() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "enter", "down", "enter")
         assert isinstance(app.page, ProjectScreen)
 
 
-async def test_tab_completes_as_far_as_there_is_one_way_and_shows_the_ways(tmp_path: Path) -> None:
+async def test_tab_completes_common_prefix_and_lists_matches(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     for name in ("first.onnx", "second.onnx", "notes.txt"):
         (tmp_path / "models" / name).write_bytes(b"")
@@ -150,7 +150,7 @@ async def test_tab_completes_as_far_as_there_is_one_way_and_shows_the_ways(tmp_p
         ("http", "can be changed on the way"),
     ],
 )
-async def test_what_is_no_model_is_said_beside_its_field(tmp_path: Path, kind: str, words: str) -> None:
+async def test_invalid_model_shows_error_beside_field(tmp_path: Path, kind: str, words: str) -> None:
     path = tmp_path / "it.onnx"
     token = {"zoo": "zoo:cv/resnet", "http": "http://example.com/a.onnx"}.get(kind, str(path))
     if kind == "text":
@@ -169,13 +169,13 @@ async def test_what_is_no_model_is_said_beside_its_field(tmp_path: Path, kind: s
         assert Workbench().projects.list() == ()
 
 
-async def test_without_a_path_it_says_what_is_wanted() -> None:
+async def test_missing_path_shows_hint() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "n", "ctrl+r")
         assert "which model?" in frame(app) and Workbench().projects.list() == ()
 
 
-async def test_dims_are_asked_once_checked_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_dims_are_asked_once_checked_and_saved(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "form")
     async with open_app() as (app, pilot):
         await press(pilot, "n")
@@ -192,7 +192,7 @@ async def test_dims_are_asked_once_checked_and_kept(monkeypatch: pytest.MonkeyPa
         assert (row.project.name, row.project.dims) == ("text model", {"sequence": 128})
 
 
-async def test_another_model_has_other_dims() -> None:
+async def test_other_model_replaces_dims() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "n")
         await put(app, pilot, "sample:text")
@@ -200,7 +200,7 @@ async def test_another_model_has_other_dims() -> None:
         assert not [name for name in page_of(app).column.fields if name.startswith("dim:")]
 
 
-async def test_a_model_that_a_project_has_opens_that_one(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_known_model_opens_existing_project(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "form")
     async with open_app() as (app, pilot):
         await press(pilot, "enter", "enter", "escape", "escape", "n")
@@ -211,7 +211,7 @@ async def test_a_model_that_a_project_has_opens_that_one(monkeypatch: pytest.Mon
         assert landed(app) == ("form", (), {"project_id": row.project.id})
 
 
-async def test_what_was_typed_stays_when_one_comes_back() -> None:
+async def test_typed_text_survives_leaving_and_return() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "n")
         await put(app, pilot, "sample:tiny")
@@ -243,7 +243,7 @@ class Finder:
         self.desk.find_model = find  # type: ignore[method-assign]
 
 
-async def test_another_model_brings_another_name_but_not_over_the_users(finder: Finder) -> None:
+async def test_other_model_replaces_default_name_only(finder: Finder) -> None:
     async with open_app(desk=finder.desk) as (app, pilot):
         await press(pilot, "n")
         for name in ("alpha", "beta"):
@@ -256,7 +256,7 @@ async def test_another_model_brings_another_name_but_not_over_the_users(finder: 
         assert page_of(app).column.fields["name"].answer == "mine"
 
 
-async def test_what_failed_is_looked_at_again_by_a_key(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_failed_model_check_can_be_retried(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "form")
     finder.problem = ModelError("no such file", "put it there")
     async with open_app(desk=finder.desk) as (app, pilot):
@@ -273,7 +273,7 @@ async def test_what_failed_is_looked_at_again_by_a_key(finder: Finder, monkeypat
         assert landed(app)[0] == "form"
 
 
-async def test_what_is_wrong_with_a_model_takes_no_focus_from_who_types(finder: Finder) -> None:
+async def test_model_error_does_not_move_focus_while_typing(finder: Finder) -> None:
     finder.problem = ModelError("no such file", "put it there")
     async with open_app(desk=finder.desk) as (app, pilot):
         await press(pilot, "n")
@@ -288,9 +288,7 @@ async def test_what_is_wrong_with_a_model_takes_no_focus_from_who_types(finder: 
         assert (fields["model"].answer, fields["name"].answer) == ("m", "my net")
 
 
-async def test_a_project_that_is_made_behind_another_screen_waits_for_it(
-    finder: Finder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_project_created_behind_other_screen_opens_later(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "form", "system")
     async with open_app(desk=finder.desk) as (app, pilot):
         await press(pilot, "n")
@@ -305,9 +303,7 @@ async def test_a_project_that_is_made_behind_another_screen_waits_for_it(
 
 
 @pytest.mark.parametrize("keys", [("ctrl+t",), ("down", "down", "enter")])
-async def test_the_set_up_of_profiles_is_a_key_or_a_button_away(
-    monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...]
-) -> None:
+async def test_profile_setup_opens_by_key_or_button(monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...]) -> None:
     land(monkeypatch, "profile_form")
     async with open_app() as (app, pilot):
         await press(pilot, "enter", *keys)
@@ -317,7 +313,7 @@ async def test_the_set_up_of_profiles_is_a_key_or_a_button_away(
         assert isinstance(app.page, ProjectScreen)
 
 
-async def test_a_burst_of_keys_goes_where_each_of_them_would_have_gone() -> None:
+async def test_key_burst_acts_like_single_keys() -> None:
     async with open_app() as (app, pilot):
         app.go(route.new_project("sample:tiny"))
         await settle(pilot)

@@ -17,7 +17,7 @@ from tuibench.tui.desk import Desk
 from tuibench.tui.widgets.text_field import TextField
 
 
-async def test_addresses_are_fetched_by_enter_alone_and_tell_how_far_they_are() -> None:
+async def test_address_is_fetched_on_enter_with_progress() -> None:
     desk: Desk = make_desk()
     asked: list[str] = []
     real = desk.find_model
@@ -49,7 +49,7 @@ async def test_addresses_are_fetched_by_enter_alone_and_tell_how_far_they_are() 
 
 
 @pytest.mark.parametrize("leave", [True, False])
-async def test_a_model_that_nobody_waits_for_any_more_is_fetched_no_further(leave: bool) -> None:
+async def test_fetch_stops_when_model_is_no_longer_wanted(leave: bool) -> None:
     desk: Desk = make_desk()
     begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
     stopped: list[str] = []

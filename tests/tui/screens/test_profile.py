@@ -26,7 +26,7 @@ def layers_of(seen: Profiled) -> LayersPane:
     return seen.app.screen.query_one(LayersPane)
 
 
-async def test_the_summary_says_how_fast_it_is_and_what_would_help() -> None:
+async def test_summary_shows_speed_and_possible_gains() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0]))
         assert "measured     4.76 ms/batch ±1.0 %, 210 items/s · grade A" in seen.text
@@ -36,7 +36,7 @@ async def test_the_summary_says_how_fast_it_is_and_what_would_help() -> None:
         assert "> Conv " in seen.text and "3.77 ms  5" in seen.text
 
 
-async def test_the_bars_show_something_else_by_m_and_by_arrows_and_values_by_t() -> None:
+async def test_bars_change_by_m_and_arrows_and_values_by_t() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0]))
         assert "type [baseline ms] m ←→" in seen.text
@@ -50,7 +50,7 @@ async def test_the_bars_show_something_else_by_m_and_by_arrows_and_values_by_t()
         assert "as [% of total] t" in seen.text and "79 %  5" in seen.text
 
 
-async def test_a_choice_is_kept_for_the_other_tabs_of_its_profile() -> None:
+async def test_selection_applies_to_all_tabs_of_profile() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("left", "left", "3")
@@ -62,7 +62,7 @@ async def test_a_choice_is_kept_for_the_other_tabs_of_its_profile() -> None:
         assert "type [bytes]" not in seen.text
 
 
-async def test_an_engine_that_gains_nothing_from_zeros_has_that_as_its_result() -> None:
+async def test_engine_without_zero_gain_reports_it_as_result() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0]))
         for _ in range(4):
@@ -71,7 +71,7 @@ async def test_an_engine_that_gains_nothing_from_zeros_has_that_as_its_result() 
         assert "Zeros gain nothing on onnxruntime 1.31.1 here" in seen.text
 
 
-async def test_enter_on_a_bar_shows_its_layers_and_escape_all_of_them() -> None:
+async def test_enter_on_bar_filters_layers_and_escape_clears() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("enter")
@@ -84,7 +84,7 @@ async def test_enter_on_a_bar_shows_its_layers_and_escape_all_of_them() -> None:
         assert "16 rows" in seen.rows[1] and len(layers_of(seen).table.keys) == 16
 
 
-async def test_a_bar_stands_for_its_operator_alone_whatever_has_its_name() -> None:
+async def test_bar_filter_matches_operator_exactly() -> None:
     base = make_profile()
     assert base.performance is not None
     conv, *others = base.performance.layers
@@ -109,7 +109,7 @@ async def test_a_bar_stands_for_its_operator_alone_whatever_has_its_name() -> No
 
 
 @pytest.mark.parametrize("place", [2, -1])
-async def test_a_bar_of_another_book_shows_what_it_stands_for_too(place: int) -> None:
+async def test_bar_of_other_profile_kind_filters_its_layers(place: int) -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[2]) if place == 2 else route.theory(seen.project, FLOPS))
         label = seen.app.screen.query_one(BarList).label
@@ -121,7 +121,7 @@ async def test_a_bar_of_another_book_shows_what_it_stands_for_too(place: int) ->
             assert label in cells[1:3], cells
 
 
-async def test_the_table_is_sorted_by_any_column_and_narrowed_by_words() -> None:
+async def test_table_sorts_by_any_column_and_filters() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0], "layers"))
         first = list(layers_of(seen).table.keys)
@@ -137,7 +137,7 @@ async def test_the_table_is_sorted_by_any_column_and_narrowed_by_words() -> None
         assert len(layers_of(seen).table.keys) == 16
 
 
-async def test_columns_of_eighty_and_all_of_them() -> None:
+async def test_table_at_80_columns_and_in_wide_mode() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0], "layers"))
         assert seen.rows[2].split()[:6] == ["#", "op", "weight", "ms", "%", "cum"]
@@ -147,7 +147,7 @@ async def test_columns_of_eighty_and_all_of_them() -> None:
         assert "stage0.block0.conv.weight" in seen.rows[3]
 
 
-async def test_numbers_are_in_sight_of_a_wide_table_and_scroll_beside_what_they_are_of() -> None:
+async def test_wide_table_scrolls_numbers_beside_fixed_names() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0], "layers"))
         assert "scroll" not in seen.text
@@ -162,7 +162,7 @@ async def test_numbers_are_in_sight_of_a_wide_table_and_scroll_beside_what_they_
 
 
 @pytest.mark.parametrize("slower", [0.02, 0.005, 0.001])
-async def test_times_of_microseconds_are_never_cut(slower: float) -> None:
+async def test_microsecond_times_are_never_cut(slower: float) -> None:
     profile = Profile(PERFORMANCE, make_costs(), performance=make_performance(slower=slower))
     async with profiled((80, 24), profile_run(1, 60, profile)) as seen:
         await seen.go(route.profile(seen.ids[0], "layers"))
@@ -172,7 +172,7 @@ async def test_times_of_microseconds_are_never_cut(slower: float) -> None:
                 assert f" {table_ms(one.ms.value)} " in seen.text
 
 
-async def test_enter_shows_all_of_a_layer() -> None:
+async def test_enter_shows_all_fields_of_layer() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0], "layers"))
         await seen.press("enter")
@@ -183,7 +183,7 @@ async def test_enter_shows_all_of_a_layer() -> None:
         assert "[2 Layers]" in seen.rows[1]
 
 
-async def test_the_cursor_of_the_depth_says_all_of_its_layer() -> None:
+async def test_depth_cursor_describes_its_layer() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0], "depth"))
         assert " 1 of 12  1.31 ms" in seen.text
@@ -195,7 +195,7 @@ async def test_the_cursor_of_the_depth_says_all_of_its_layer() -> None:
         assert "Layer out0" not in seen.text
 
 
-async def test_environment_and_log_are_those_of_the_record() -> None:
+async def test_environment_and_log_come_from_record() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("4")
@@ -206,7 +206,7 @@ async def test_environment_and_log_are_those_of_the_record() -> None:
         assert "[1 Summary]" in seen.rows[1]
 
 
-async def test_keys_of_benchmarks_mean_this_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_benchmark_keys_act_on_open_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile_form", "profile_comparison")
     old = profile_run(8, 9000)
     async with profiled((80, 24), replace(profile_run(7, 60)), old) as seen:
@@ -221,7 +221,7 @@ async def test_keys_of_benchmarks_mean_this_profile(monkeypatch: pytest.MonkeyPa
         assert f"Export {short_id(seen.ids[0])}" in seen.text
 
 
-async def test_a_new_name_is_seen_at_once_and_a_removal_comes_back() -> None:
+async def test_edited_name_appears_at_once_and_removal_can_be_undone() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("e", "end", "2", "enter", "enter")
@@ -233,7 +233,7 @@ async def test_a_new_name_is_seen_at_once_and_a_removal_comes_back() -> None:
         assert seen.bench.library.get(seen.ids[0]).card.name == "baseline2"
 
 
-async def test_a_profile_that_ended_before_anything_was_measured_says_so() -> None:
+async def test_profile_without_measurements_says_so() -> None:
     async with profiled((80, 24), replace(profile_run(7, 60), profile=None, status="cancelled")) as seen:
         await seen.go(route.profile(seen.ids[0]))
         assert "this profile is empty" in seen.text and "r makes it again" in seen.text
@@ -241,7 +241,7 @@ async def test_a_profile_that_ended_before_anything_was_measured_says_so() -> No
         assert "not read yet" in seen.news or "empty" in seen.text
 
 
-async def test_a_damaged_profile_says_what_is_wrong() -> None:
+async def test_damaged_profile_shows_cause() -> None:
     async with profiled() as seen:
         path = next(p for p in seen.bench.settings.places.data.rglob("*") if p.is_file() and seen.ids[0] in p.name)
         path.write_bytes(path.read_bytes()[:200])
@@ -249,7 +249,7 @@ async def test_a_damaged_profile_says_what_is_wrong() -> None:
         assert " ! " in seen.rows[2] and "d moves it to the trash" in seen.text
 
 
-async def test_one_that_was_removed_says_how_it_comes_back_and_is_not_exported() -> None:
+async def test_removed_profile_names_undo_and_refuses_export() -> None:
     async with profiled() as seen:
         seen.bench.library.remove([seen.ids[0]])
         await seen.go(route.profile(seen.ids[0]))
@@ -262,7 +262,7 @@ async def test_one_that_was_removed_says_how_it_comes_back_and_is_not_exported()
         await until_seen(seen.pilot, lambda: "4.76 ms/batch" in seen.text)
 
 
-async def test_losses_have_a_level_in_place_of_a_type() -> None:
+async def test_loss_profile_shows_level_instead_of_type() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[2]))
         assert "level [int8] m" in seen.text and "leave alone" in seen.text
@@ -278,7 +278,7 @@ async def test_losses_have_a_level_in_place_of_a_type() -> None:
 
 
 @pytest.mark.parametrize("levels", [LEVELS, ("pruned 0.9", "pruned 0.8")])
-async def test_losses_open_at_the_level_that_the_shell_shows(levels: tuple[str, ...]) -> None:
+async def test_loss_profile_opens_at_shell_default_level(levels: tuple[str, ...]) -> None:
     profile = make_profile(kind=LOSS)
     assert profile.loss is not None
     loss = replace(profile.loss, levels=levels)
@@ -295,7 +295,7 @@ async def test_losses_open_at_the_level_that_the_shell_shows(levels: tuple[str, 
         assert f"level [{LossBook(loss).usual}]" in seen.text
 
 
-async def test_what_is_a_proxy_is_called_one_on_every_tab() -> None:
+async def test_proxy_value_is_labelled_on_every_tab() -> None:
     async with profiled() as seen:
         await seen.go(route.theory(seen.project, APPROXIMATED))
         for number in "123":
@@ -303,7 +303,7 @@ async def test_what_is_a_proxy_is_called_one_on_every_tab() -> None:
             assert "proxy" in seen.text, number
 
 
-async def test_harm_stands_first_on_every_tab_of_a_loss_profile() -> None:
+async def test_harm_comes_first_on_every_tab_of_loss_profile() -> None:
     profile = make_profile(kind=LOSS)
     assert profile.loss is not None
     first, *others = profile.loss.layers
@@ -325,7 +325,7 @@ async def test_harm_stands_first_on_every_tab_of_a_loss_profile() -> None:
         assert "noise power at int8, % of total" in seen.text
 
 
-async def test_theory_says_that_it_is_theory_on_every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_theory_is_labelled_on_every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile_form")
     async with profiled() as seen:
         await seen.go(route.theory(seen.project, FLOPS))
@@ -341,7 +341,7 @@ async def test_theory_says_that_it_is_theory_on_every_tab(monkeypatch: pytest.Mo
         assert landed(seen.app)[:2] == ("profile_form", (seen.project, "performance"))
 
 
-async def test_what_weights_tell_is_called_a_proxy_everywhere() -> None:
+async def test_weight_based_loss_is_labelled_proxy_everywhere() -> None:
     async with profiled() as seen:
         await seen.go(route.theory(seen.project, APPROXIMATED))
         assert "a proxy, nothing was run" in seen.text and "noise (proxy)" in seen.text
@@ -351,7 +351,7 @@ async def test_what_weights_tell_is_called_a_proxy_everywhere() -> None:
         assert "noise (proxy)" in seen.text
 
 
-async def test_a_profile_that_was_stopped_says_so() -> None:
+async def test_stopped_profile_says_so() -> None:
     profile = make_profile(kind=LOSS)
     assert profile.loss is not None
     stopped = replace(profile, loss=replace(profile.loss, complete=False))
@@ -360,7 +360,7 @@ async def test_a_profile_that_was_stopped_says_so() -> None:
         assert "stopped before all layers were measured" in seen.text and "cancelled" in seen.rows[1]
 
 
-async def test_below_the_resolution_nothing_is_said_to_be_attributed() -> None:
+async def test_below_resolution_attributes_no_time() -> None:
     base = make_profile()
     assert base.performance is not None and base.performance.attributed is not None
     below = replace(base, performance=replace(base.performance, below_resolution=True))
@@ -371,7 +371,7 @@ async def test_below_the_resolution_nothing_is_said_to_be_attributed() -> None:
         await until_seen(seen.pilot, lambda: "attributed" in seen.text)
 
 
-async def test_lines_of_the_summary_that_have_no_room_are_counted_and_scrolled_to() -> None:
+async def test_summary_lines_without_room_are_counted_and_scroll() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0]))
         every = re.search(r"lines 1-8 of (\d+), tab and arrows", seen.text)
@@ -383,7 +383,7 @@ async def test_lines_of_the_summary_that_have_no_room_are_counted_and_scrolled_t
         assert f"lines {total - 7}-{total} of {total}" in seen.text
 
 
-async def test_the_log_of_an_empty_one_says_how_it_came_to_be() -> None:
+async def test_empty_profile_log_explains_origin() -> None:
     result = replace(profile_run(1, 0), profile=None, status="cancelled", warnings=("nothing was timed",))
     async with profiled((80, 24), result) as seen:
         await seen.go(route.profile(result.id))
@@ -393,7 +393,7 @@ async def test_the_log_of_an_empty_one_says_how_it_came_to_be() -> None:
         assert "cancelled" in seen.text and "nothing was timed" in seen.text
 
 
-async def test_a_long_name_leaves_room_for_what_kind_of_page_it_is() -> None:
+async def test_long_name_leaves_room_for_page_kind() -> None:
     async with profiled() as seen:
         seen.bench.store.benchmarks.edit(seen.ids[0], name="a name that somebody has made very long " * 4)
         await seen.go(route.profile(seen.ids[0]))

@@ -10,7 +10,7 @@ from tuibench.tui.screens.profile_bars import BarList
 MANY = [(f"op{n}", float(40 - n), f"{n} ms") for n in range(40)]
 
 
-async def test_the_top_stays_in_sight_when_other_bars_are_shown() -> None:
+async def test_bars_new_choice_scrolls_to_top() -> None:
     bars = BarList(id="bars")
     async with staged(bars, size=(60, 10)) as (stage, pilot):
         bars.show_bars(MANY)
@@ -20,7 +20,7 @@ async def test_the_top_stays_in_sight_when_other_bars_are_shown() -> None:
         assert bars.label == "op39" and "op39" in rows(stage)[0]
 
 
-async def test_the_cursor_stays_with_a_bar_that_was_gone_to() -> None:
+async def test_bars_new_choice_keeps_selected_bar() -> None:
     bars = BarList(id="bars")
     async with staged(bars, size=(60, 10)) as (stage, pilot):
         bars.show_bars(MANY)
@@ -30,7 +30,7 @@ async def test_the_cursor_stays_with_a_bar_that_was_gone_to() -> None:
         assert bars.label == "op2" and any("op2 " in row for row in rows(stage))
 
 
-async def test_nothing_is_out_of_sight_above_while_there_is_room() -> None:
+async def test_bars_with_room_hide_nothing_above() -> None:
     bars = BarList(id="bars")
     async with staged(bars, size=(60, 10)) as (stage, pilot):
         bars.show_bars(MANY)

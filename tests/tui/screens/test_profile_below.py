@@ -14,7 +14,7 @@ from tuibench.core.short_id import short_id
 from tuibench.tui import route
 
 
-async def test_what_goes_on_is_not_told_below_a_dialog_where_it_would_go_stale() -> None:
+async def test_page_below_dialog_is_not_updated_with_progress() -> None:
     async with profiled(driver=CountingDriver) as seen:
         running, waiting = make_going(seen.project)
         with_runs(seen.app.desk, running, waiting)

@@ -11,7 +11,7 @@ from tuibench.tui.screens.profile_book_costs import CostBook
 GLYPHS = glyphs_of(False)
 
 
-def test_nothing_is_zero_of_a_model_that_could_not_be_counted() -> None:
+def test_uncountable_model_costs_are_unknown_not_zero() -> None:
     nothing = replace(
         make_costs(), nodes=(), macs=0, element_flops=0, parameters=0, zeros=0, weight_bytes=0, activation_bytes=0,
         shapes_from="", notes=("died by SIGSEGV",),

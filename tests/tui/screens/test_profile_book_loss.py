@@ -12,14 +12,14 @@ from tuibench.tui.glyph import UNICODE
 from tuibench.tui.screens.profile_book_loss import LossBook
 
 
-def test_of_a_layer_that_was_not_measured_no_reason_is_made_up() -> None:
+def test_unmeasured_layer_shows_no_invented_reason() -> None:
     loss = make_loss()
     left = replace(loss, complete=False, layers=(replace(loss.layers[0], points=()), *loss.layers[1:]))
     told = LossBook(left).brief(left.layers[0].id, UNICODE)
     assert str(told[2][0]).endswith("· not known")
 
 
-async def test_the_curve_of_a_layers_weights_stands_in_its_page() -> None:
+async def test_layer_page_shows_weight_curve() -> None:
     async with profiled() as seen:
         await seen.go(route.theory(seen.project, APPROXIMATED))
         await seen.press("3", "enter")

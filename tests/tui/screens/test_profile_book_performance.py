@@ -11,7 +11,7 @@ from tuibench.core.cell import Estimate
 from tuibench.tui import route
 
 
-async def test_a_measurement_is_no_bound_and_small_figures_are_told() -> None:
+async def test_measurement_is_not_called_bound_and_small_values_show() -> None:
     base = make_profile()
     assert base.performance is not None
     two = replace(base.performance, processes=2, ms=Estimate(4.76, reason="2 of at least 3"), load_ms=5.0)

@@ -51,7 +51,7 @@ def look_at(book: Book) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [PERFORMANCE, FLOPS, LOSS])
-def test_five_thousand_layers_open_in_half_a_second_of_the_processor(kind: str) -> None:
+def test_five_thousand_layers_open_in_half_second_of_cpu(kind: str) -> None:
     """From the bytes of the record on."""
     bench = Workbench()
     one = add(bench, profile_run(1, 60, many(kind)), name="many")
@@ -71,7 +71,7 @@ def test_five_thousand_layers_open_in_half_a_second_of_the_processor(kind: str) 
     assert min(spent) <= OPEN_S, spent
 
 
-async def test_opening_thousands_of_layers_takes_a_few_times_what_an_empty_app_takes() -> None:
+async def test_opening_thousands_of_layers_costs_few_empty_apps() -> None:
     """The record is read, its book is made, and the page is on the screen."""
     one = add(Workbench(), profile_run(1, 60, many(PERFORMANCE)), name="many")
     empty = opened = float("inf")
@@ -86,7 +86,7 @@ async def test_opening_thousands_of_layers_takes_a_few_times_what_an_empty_app_t
     assert opened <= EMPTY * empty, (opened, empty)
 
 
-async def test_books_are_made_while_keys_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_profile_data_is_computed_while_keys_respond(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bool] = []
     for name in ("PerformanceBook", "LossBook"):
         monkeypatch.setattr(profile, name, _told(getattr(profile, name), made))
@@ -126,7 +126,7 @@ async def test_moving_through_thousands_of_layers_sends_little() -> None:
         assert 0 < max(pages) <= PAGE, pages
 
 
-async def test_only_lines_in_sight_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_visible_lines_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     real = CostBook.line
 
@@ -140,7 +140,7 @@ async def test_only_lines_in_sight_are_made(monkeypatch: pytest.MonkeyPatch) -> 
         assert 0 < len(made) < 100, len(made)
 
 
-async def test_a_look_at_what_others_do_sends_nothing() -> None:
+async def test_unchanged_poll_sends_nothing() -> None:
     async with profiled((80, 24), profile_run(1, 60), driver=CountingDriver) as seen:
         await seen.go(route.profile(seen.ids[0]))
         await bytes_of(seen.pilot, seen.app.look)

@@ -22,7 +22,7 @@ def slow() -> Profile:
     return replace(base, performance=replace(make_performance(slower=1.5), cores=1))
 
 
-async def test_layers_are_paired_and_the_greatest_difference_stands_first() -> None:
+async def test_layers_are_paired_and_largest_difference_is_first() -> None:
     async with profiled((80, 24), profile_run(1, 3600, slow()), profile_run(2, 7200)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         assert "one batch 4.76 ms → 7.14 ms, ratio 1.50" in seen.text
@@ -31,7 +31,7 @@ async def test_layers_are_paired_and_the_greatest_difference_stands_first() -> N
         assert line.split()[1:3] == ["1", "Conv"] and "1.31" in line and "+0.655" in line and "1.50" in line
 
 
-async def test_a_difference_that_rounds_to_none_has_no_sign() -> None:
+async def test_difference_rounded_to_zero_has_no_sign() -> None:
     base = make_performance()
     conv = base.layers[0]
     near = replace(conv, ms=replace(conv.ms, value=(conv.ms.value or 0.0) + 2e-6))
@@ -42,7 +42,7 @@ async def test_a_difference_that_rounds_to_none_has_no_sign() -> None:
         assert line.split()[-4:] == ["1.31", "0", "1.00", "no"]
 
 
-async def test_machines_models_and_versions_that_differ_are_said_as_the_shell_says_them() -> None:
+async def test_differing_environment_uses_same_text_as_shell() -> None:
     cpus = [{"cpu": {"brand": name}} for name in ("A CPU", "Another CPU")]
     old = profile_run(2, 7200, environment=cpus[0])
     new = profile_run(1, 3600, environment=cpus[1], models=(model(sha256="c" * 64),))
@@ -54,7 +54,7 @@ async def test_machines_models_and_versions_that_differ_are_said_as_the_shell_sa
         assert "differs: CPU: Another CPU (unknown/unknown/unknown) → A CPU" in seen.text
 
 
-async def test_more_differences_than_there_is_room_for_are_counted() -> None:
+async def test_environment_differences_without_room_are_counted() -> None:
     versions = [{f"package{n}": f"{side}.{n}" for n in range(9)} for side in (1, 2)]
     old, new = (
         profile_run(n, 3600 * n, versions=one, environment={"cpu": {}}) for n, one in zip((2, 1), versions, strict=True)
@@ -67,7 +67,7 @@ async def test_more_differences_than_there_is_room_for_are_counted() -> None:
         assert sum("differs: package" in row for row in seen.rows) == 9
 
 
-async def test_layers_are_compared_while_keys_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_layers_are_compared_while_keys_respond(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each time, also where the sides change: no key waits for thousands of layers."""
     real, threads = profile_pairs.pairs_of, list[bool]()
 
@@ -85,7 +85,7 @@ async def test_layers_are_compared_while_keys_are_answered(monkeypatch: pytest.M
         assert "ratio 1.50" in seen.text
 
 
-async def test_only_pairs_in_sight_are_put_into_words(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_visible_pairs_are_formatted(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[object] = []
     real = profile_pairs._cells
 
@@ -100,14 +100,14 @@ async def test_only_pairs_in_sight_are_put_into_words(monkeypatch: pytest.Monkey
         assert 0 < len(made) < 100, len(made)
 
 
-async def test_f_makes_the_other_one_the_base() -> None:
+async def test_key_f_swaps_base() -> None:
     async with profiled((80, 24), profile_run(1, 3600, slow()), profile_run(2, 7200)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         await seen.press("f")
         assert "one batch 7.14 ms → 4.76 ms, ratio 0.667" in seen.text and "-0.655" in seen.text
 
 
-async def test_enter_shows_a_pair_and_a_filter_narrows_them() -> None:
+async def test_enter_shows_pair_and_filter_narrows_pairs() -> None:
     async with profiled((80, 24), profile_run(1, 3600, slow()), profile_run(2, 7200)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         await seen.press("slash")
@@ -120,7 +120,7 @@ async def test_enter_shows_a_pair_and_a_filter_narrows_them() -> None:
         assert "LayerNorm" in seen.text
 
 
-async def test_all_columns_of_pairs_scroll_beside_number_and_operator() -> None:
+async def test_wide_pairs_scroll_beside_number_and_operator() -> None:
     async with profiled((60, 24), profile_run(1, 3600, slow()), profile_run(2, 7200)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         await seen.press("w")
@@ -130,7 +130,7 @@ async def test_all_columns_of_pairs_scroll_beside_number_and_operator() -> None:
         assert line.split()[1:3] == ["1", "Conv"] and line.rstrip().endswith("1.50 yes")
 
 
-async def test_losses_are_compared_level_by_level() -> None:
+async def test_loss_profiles_compare_level_by_level() -> None:
     one, other = make_profile(kind=LOSS), make_profile(kind=LOSS)
     assert one.loss is not None
     worse = replace(other, loss=replace(make_loss(), samples=8))
@@ -141,14 +141,14 @@ async def test_losses_are_compared_level_by_level() -> None:
         assert len(seen.app.screen.query_one(RecordTable).keys) == 7, "both are listed all the same"
 
 
-async def test_two_kinds_cannot_be_compared_and_it_says_so() -> None:
+async def test_profiles_of_different_kinds_show_reason() -> None:
     async with profiled() as seen:
         await seen.go(route.profile_comparison(seen.ids[2], seen.ids[0]))
         assert "loss and performance cannot be compared" in seen.text
 
 
 @pytest.mark.parametrize("empty", [(True, False), (True, True)])
-async def test_one_without_layers_is_told_from_one_of_another_kind(empty: tuple[bool, ...]) -> None:
+async def test_profile_without_layers_differs_from_other_kind(empty: tuple[bool, ...]) -> None:
     made = [profile_run(n, 3600 * n) for n in (1, 2)]
     made = [replace(one, profile=None, status="cancelled") if no else one for one, no in zip(made, empty, strict=True)]
     async with profiled((80, 24), *made) as seen:
@@ -159,14 +159,14 @@ async def test_one_without_layers_is_told_from_one_of_another_kind(empty: tuple[
         assert "one kind" not in seen.text
 
 
-async def test_y_copies_the_command() -> None:
+async def test_key_y_copies_command() -> None:
     async with profiled() as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         await seen.press("y")
         assert seen.app.clipboard.startswith("tuibench compare ")
 
 
-async def test_profiles_of_two_models_say_so() -> None:
+async def test_profiles_of_different_models_say_so() -> None:
     other = profile_run(1, 3600, models=(replace(profile_run(1, 1).models[0], sha256="f" * 64),))
     async with profiled((80, 24), other, profile_run(2, 7200), profile_run(3, 8000)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
@@ -175,7 +175,7 @@ async def test_profiles_of_two_models_say_so() -> None:
         assert "the models are not the same" not in seen.text
 
 
-async def test_of_two_loss_profiles_each_weight_and_all_levels_are_seen_at_eighty_columns() -> None:
+async def test_two_loss_profiles_show_weights_and_levels_at_80_columns() -> None:
     one = make_profile(kind=LOSS)
     async with profiled((80, 24), profile_run(1, 3600, one), profile_run(2, 7200, one)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
@@ -189,7 +189,7 @@ async def test_of_two_loss_profiles_each_weight_and_all_levels_are_seen_at_eight
         assert f"w shows more columns: {table.dropped[0]}" in seen.text
 
 
-def test_names_are_told_apart_by_what_they_do_not_share() -> None:
+def test_names_are_shortened_to_their_differences() -> None:
     names = ["net.stage0.conv.weight", "net.stage1.conv.weight", "net.stage1.down.conv.weight"]
     assert profile_pairs.shared_ends(names) == profile_pairs.shared_ends([*names, ""]) == ("net.", ".conv.weight")
     assert profile_pairs.shared_ends(["a.weight"]) == profile_pairs.shared_ends(["a", "a.weight"]) == ("", "")
@@ -199,7 +199,7 @@ def test_names_are_told_apart_by_what_they_do_not_share() -> None:
     assert cuts == [names[2], "stage1.down…", "stage1.down…", "stage1.down", "sta…own"]
 
 
-async def test_names_that_have_room_stand_as_the_shell_has_them() -> None:
+async def test_names_with_room_match_shell() -> None:
     base = make_performance()
     layers = tuple(replace(row, weight=f"conv{n}.weight" if row.weight else "") for n, row in enumerate(base.layers))
     both = replace(make_profile(), performance=replace(base, layers=layers))

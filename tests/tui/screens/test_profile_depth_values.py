@@ -41,7 +41,7 @@ def share_of(profile: PerformanceProfile, kind: str, op: str) -> float:
 
 
 @pytest.mark.parametrize("kind", [BASELINE, POTENTIAL, POTENTIAL_SHARE, FLOPS, BYTES, PARAMETERS])
-def test_shares_are_of_what_the_shares_of_the_bars_are_of(kind: str) -> None:
+def test_depth_shares_have_same_base_as_bar_shares(kind: str) -> None:
     profile = make_performance(what_if=False)
     bar = next(bar for bar in summarize(profile, kind, SHARES).bars if bar.label == "Conv")
     told = re.search(r"[\d.]+(?= %)", bar.text)
@@ -49,7 +49,7 @@ def test_shares_are_of_what_the_shares_of_the_bars_are_of(kind: str) -> None:
     assert share_of(profile, kind, "Conv") == pytest.approx(float(told[0]), abs=0.6)
 
 
-def test_layers_leave_the_share_of_the_runtime_to_the_runtime() -> None:
+def test_layer_shares_exclude_runtime_share() -> None:
     profile = make_performance()
     found = depth(profile, BASELINE, SHARES)
     others = math.fsum(row.ms.value or 0.0 for row in profile.layers if row.kind != LAYER)
@@ -58,7 +58,7 @@ def test_layers_leave_the_share_of_the_runtime_to_the_runtime() -> None:
 
 
 @pytest.mark.parametrize("kind", [POTENTIAL, POTENTIAL_SHARE])
-def test_where_much_of_the_time_was_not_told_apart_no_layer_has_a_bound_for_its_potential(kind: str) -> None:
+def test_large_unattributed_time_leaves_layer_potential_unbounded(kind: str) -> None:
     empty = depth(untold(make_performance(what_if=False)), kind)
     assert not any(value is not None for value in empty.values)
     assert empty.empty == "89 % was not told apart: it may be any layer's, so there is no bound"
@@ -67,7 +67,7 @@ def test_where_much_of_the_time_was_not_told_apart_no_layer_has_a_bound_for_its_
     assert measured.values[0] is not None
 
 
-def test_the_axis_has_the_numbers_that_the_words_have() -> None:
+def test_axis_numbers_match_text() -> None:
     found = depth(make_performance(), POTENTIAL_SHARE)
     for value, text in zip(found.values, found.texts, strict=True):
         assert value is not None and value == pytest.approx(float(text.removesuffix(" %")), rel=0.05, abs=0.05)
@@ -75,20 +75,20 @@ def test_the_axis_has_the_numbers_that_the_words_have() -> None:
 
 
 @pytest.mark.parametrize("kind", [BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED])
-def test_below_the_resolution_no_layer_has_a_time_and_the_reason_stands_in_the_figure(kind: str) -> None:
+def test_below_resolution_layers_have_no_time_and_figure_says_why(kind: str) -> None:
     below = replace(make_performance(), below_resolution=True)
     found = depth(below, kind)
     assert set(found.values) == {None} and found.empty
     assert found.empty == " ".join(summarize(below, kind).words)
 
 
-def test_what_was_not_measured_is_said_in_the_place_of_the_figure() -> None:
+def test_unmeasured_values_show_reason_in_place_of_figure() -> None:
     assert depth(make_performance(what_if=False), INT8_TIME).empty == "INT8 was not measured (--what-if int8)"
     assert "zeros" in depth(replace(make_performance(), zero_effect=None), PRUNED).empty
 
 
 @pytest.mark.parametrize("kind", SUMMARY_TYPES)
-def test_what_has_values_has_no_reason_for_lacking_them(kind: str) -> None:
+def test_present_values_show_no_missing_reason(kind: str) -> None:
     profile = make_performance()
     assert profile.zero_effect is not None
     found = depth(profile, kind)
@@ -97,7 +97,7 @@ def test_what_has_values_has_no_reason_for_lacking_them(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", COST_TYPES)
-def test_costs_that_could_not_be_counted_are_known_of_no_layer(kind: str) -> None:
+def test_uncountable_costs_are_unknown_for_every_layer(kind: str) -> None:
     without = {"macs": None, "element_flops": None, "bytes_moved": None, "parameters": None}
     profile = with_layers(make_performance(), **without)
     assert depth(profile, kind).empty == f"{kind} are known of no layer"
@@ -105,7 +105,7 @@ def test_costs_that_could_not_be_counted_are_known_of_no_layer(kind: str) -> Non
 
 
 @pytest.mark.parametrize("kind", [kind for kind in SUMMARY_TYPES if kind not in (INT8_TIME, PRUNED)])
-def test_without_a_layer_that_was_timed_there_is_no_depth(kind: str) -> None:
+def test_no_timed_layer_shows_no_depth_figure(kind: str) -> None:
     profile = make_performance()
     for one in (with_layers(profile, ms=Estimate(None, reason="not seen")), replace(profile, layers=())):
         found = depth(one, kind)
@@ -113,7 +113,7 @@ def test_without_a_layer_that_was_timed_there_is_no_depth(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", SUMMARY_TYPES)
-def test_how_bars_are_made_is_no_reason_for_having_none(kind: str) -> None:
+def test_bar_construction_note_is_not_missing_reason(kind: str) -> None:
     profile = make_performance()
     told = summarize(profile, kind)
     for one in (with_layers(profile, macs=None, element_flops=None, bytes_moved=None), replace(profile, layers=())):

@@ -44,7 +44,7 @@ async def checked(seen: Profiled) -> None:
     await settle(seen.pilot)
 
 
-async def test_both_are_on_and_one_key_starts_them() -> None:
+async def test_both_kinds_are_on_and_one_key_starts_them() -> None:
     async with profiled() as seen:
         await seen.go(route.profile_form(seen.project))
         assert "performance about 12 s · loss about 48 s" in seen.text
@@ -58,7 +58,7 @@ async def test_both_are_on_and_one_key_starts_them() -> None:
 
 
 @pytest.mark.parametrize(("kind", "on"), [("performance", (True, False)), ("loss", (False, True))])
-async def test_adding_one_kind_leaves_the_other_off(kind: str, on: tuple[bool, bool]) -> None:
+async def test_adding_one_kind_leaves_other_off(kind: str, on: tuple[bool, bool]) -> None:
     async with profiled() as seen:
         await seen.go(route.profile_form(seen.project, kind))
         await seen.press("ctrl+r")
@@ -71,7 +71,7 @@ async def test_adding_one_kind_leaves_the_other_off(kind: str, on: tuple[bool, b
         assert not any(word in seen.text for word in hidden) and all(word in seen.text for word in shown)
 
 
-async def test_with_both_off_there_is_theory_and_nothing_starts() -> None:
+async def test_both_kinds_off_shows_theory_and_starts_nothing() -> None:
     async with profiled() as seen:
         seen.answers.check = replace(seen.answers.check, busy="run 12ab")
         await seen.go(route.profile_form(seen.project))
@@ -87,7 +87,7 @@ async def test_with_both_off_there_is_theory_and_nothing_starts() -> None:
         assert landed(seen.app)[:2] == ("theory", (seen.project, FLOPS)) and seen.answers.started == []
 
 
-async def test_without_a_project_there_is_no_theory_to_show_in_place_of_both() -> None:
+async def test_both_kinds_off_without_project_shows_no_theory() -> None:
     async with profiled() as seen:
         seen.answers.check = replace(seen.answers.check, performance_s=720.0)
         seen.answers.start = replace(seen.answers.start, values=ProfileValues(loss=False))
@@ -102,7 +102,7 @@ async def test_without_a_project_there_is_no_theory_to_show_in_place_of_both() -
         assert isinstance(seen.app.page, ProfileFormScreen)
 
 
-async def test_all_that_is_wrong_is_said_at_once_beside_its_field() -> None:
+async def test_all_errors_appear_at_once_beside_fields() -> None:
     async with profiled() as seen:
         wrong = {"batch": "1 to 65536, not 'x'", "cores": "1 to 2, not '99'", "data": "there is no file a.npz"}
         seen.answers.check = ProfileCheck(errors=wrong)
@@ -115,7 +115,7 @@ async def test_all_that_is_wrong_is_said_at_once_beside_its_field() -> None:
         assert "1 to 65536" in seen.news
 
 
-async def test_what_is_typed_is_checked_and_started() -> None:
+async def test_typed_values_are_checked_and_started() -> None:
     answers = ProfileAnswers()
     answers.start = ProfileStart(ProfileValues(dims=(("sequence", "128"),)), "dir/bert.onnx", place="bert")
     async with profiled(answers=answers) as seen:
@@ -136,7 +136,7 @@ async def test_what_is_typed_is_checked_and_started() -> None:
 MORE = {"runs": "7", "processes": "2", "samples": "16"}
 
 
-async def test_how_much_is_measured_is_asked_too_and_what_belongs_to_what_is_off_is_out_of_the_way() -> None:
+async def test_effort_fields_follow_enabled_kinds() -> None:
     async with profiled() as seen:
         machine = Machine(2, 2, 2, (), (EngineChoice("onnxruntime", True, "1.20", "", (), True),))
         seen.app.desk.machine = lambda: machine  # type: ignore[method-assign]
@@ -157,7 +157,7 @@ async def test_how_much_is_measured_is_asked_too_and_what_belongs_to_what_is_off
 
 
 @pytest.mark.parametrize(("name", "most"), [("samples", "1024"), ("runs", "1000"), ("processes", "50")])
-async def test_a_number_field_has_room_for_the_largest(name: str, most: str) -> None:
+async def test_number_field_fits_largest_value(name: str, most: str) -> None:
     async with profiled() as seen:
         await seen.go(route.profile_form(seen.project))
         await go_to(seen, name)
@@ -165,7 +165,7 @@ async def test_a_number_field_has_room_for_the_largest(name: str, most: str) -> 
         assert f"[{most} " in seen.text
 
 
-async def test_the_focus_passes_over_fields_of_what_is_off() -> None:
+async def test_focus_skips_fields_of_disabled_kind() -> None:
     async with profiled() as seen:
         await seen.go(route.profile_form(seen.project, "performance"))
         await go_to(seen, "performance")
@@ -178,7 +178,7 @@ async def test_the_focus_passes_over_fields_of_what_is_off() -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 20)])
-async def test_what_is_wrong_with_the_second_field_of_a_line_is_said_there(size: tuple[int, int]) -> None:
+async def test_second_field_error_appears_at_second_field(size: tuple[int, int]) -> None:
     async with profiled(size) as seen:
         wrong = {"processes": "--processes takes 1 to 50", "levels": "tick at least one level", "engine": "no times"}
         seen.answers.check = ProfileCheck(errors=wrong)
@@ -205,7 +205,7 @@ async def test_engines_without_layer_times_say_so() -> None:
         assert seen.answers.started[0][0].engine == "onnxruntime"
 
 
-async def test_leaving_keeps_what_was_typed_and_the_project() -> None:
+async def test_leaving_keeps_typed_text_and_project() -> None:
     async with profiled() as seen:
         await seen.go(route.project(seen.project, "performance"))
         await seen.press("n")
@@ -220,7 +220,7 @@ async def test_leaving_keeps_what_was_typed_and_the_project() -> None:
         assert str(page_of(seen).column.fields["batch"].answer) == "1"
 
 
-async def test_what_takes_long_is_proposed_to_be_left_out() -> None:
+async def test_slow_kind_is_proposed_for_exclusion() -> None:
     async with profiled() as seen:
         seen.answers.check = replace(seen.answers.check, performance_s=720.0)
         await seen.go(route.profile_form(seen.project))
@@ -234,7 +234,7 @@ async def test_what_takes_long_is_proposed_to_be_left_out() -> None:
         assert seen.answers.started[0][0].performance is False
 
 
-async def test_losses_that_take_long_say_what_makes_them_shorter_and_may_be_left_out() -> None:
+async def test_slow_loss_profile_names_savings_and_may_be_excluded() -> None:
     async with profiled() as seen:
         seen.answers.check = replace(seen.answers.check, loss_s=4920.0)
         await seen.go(route.profile_form(seen.project))
@@ -256,7 +256,7 @@ async def test_losses_that_take_long_say_what_makes_them_shorter_and_may_be_left
         assert (seen.answers.started[0][0].performance, seen.answers.started[0][0].loss) == (True, False)
 
 
-async def test_where_both_take_long_either_may_be_left_out() -> None:
+async def test_both_kinds_slow_either_may_be_excluded() -> None:
     async with profiled() as seen:
         seen.answers.check = replace(seen.answers.check, performance_s=720.0, loss_s=4920.0)
         await seen.go(route.profile_form(seen.project))
@@ -266,7 +266,7 @@ async def test_where_both_take_long_either_may_be_left_out() -> None:
         assert (seen.answers.started[0][0].performance, seen.answers.started[0][0].loss) == (True, True)
 
 
-async def test_another_with_the_settings_of_one() -> None:
+async def test_new_profile_copies_settings_of_existing_one() -> None:
     answers = ProfileAnswers()
     answers.start = replace(
         answers.start, values=ProfileValues(batch="8", loss=False, runs="4", processes="5"), project="", place=""
@@ -281,7 +281,7 @@ async def test_another_with_the_settings_of_one() -> None:
         assert (values.batch, values.loss, again) == ("8", False, seen.ids[0])
 
 
-async def test_y_copies_a_command_for_each_run() -> None:
+async def test_key_y_copies_one_command_per_run() -> None:
     async with profiled() as seen:
         seen.answers.check = replace(seen.answers.check, commands=("tuibench profile a", "tuibench profile a --loss"))
         await seen.go(route.profile_form(seen.project))
@@ -289,7 +289,7 @@ async def test_y_copies_a_command_for_each_run() -> None:
         assert seen.app.clipboard == "tuibench profile a && tuibench profile a --loss"
 
 
-async def test_a_start_that_fails_leaves_the_form_as_it_is() -> None:
+async def test_failed_start_leaves_form_unchanged() -> None:
     async with profiled() as seen:
 
         def fail(*_: object) -> None:
@@ -303,7 +303,7 @@ async def test_a_start_that_fails_leaves_the_form_as_it_is() -> None:
         assert "the store cannot be written" in seen.news
 
 
-async def test_a_model_that_is_gone_says_so() -> None:
+async def test_missing_model_says_so() -> None:
     answers = ProfileAnswers()
     answers.start = replace(answers.start, error="a.onnx is gone; put it back")
     async with profiled(answers=answers) as seen:
@@ -311,7 +311,7 @@ async def test_a_model_that_is_gone_says_so() -> None:
         assert "! a.onnx is gone; put it back" in seen.text
 
 
-async def test_what_is_wrong_with_the_model_is_said_whole_at_any_width() -> None:
+async def test_model_error_is_shown_in_full_at_any_width() -> None:
     answers = ProfileAnswers()
     words = f"/{'models/' * 4}a.onnx, which 0001 measured, is gone; tuibench rerun 0001 --model PATH takes it"
     answers.start = replace(answers.start, error=words)
@@ -323,7 +323,7 @@ async def test_what_is_wrong_with_the_model_is_said_whole_at_any_width() -> None
         assert f"! {words}" in " ".join(seen.text.split())
 
 
-async def test_a_model_that_changed_says_so() -> None:
+async def test_changed_model_says_so() -> None:
     answers = ProfileAnswers()
     answers.start = replace(answers.start, note="the model changed since 0001: RUN measures it as it is now")
     async with profiled(answers=answers) as seen:
@@ -333,7 +333,7 @@ async def test_a_model_that_changed_says_so() -> None:
         assert len(seen.answers.started) == 1
 
 
-async def test_what_is_not_known_yet_is_worked_out_and_said_to_be() -> None:
+async def test_pending_estimate_says_so() -> None:
     counting = threading.Event()
     async with profiled() as seen:
         answers = seen.answers
@@ -360,7 +360,7 @@ async def test_what_is_not_known_yet_is_worked_out_and_said_to_be() -> None:
         assert len(answers.weighed) == 1
 
 
-async def test_what_cannot_be_known_is_not_asked_for_again() -> None:
+async def test_unknowable_estimate_is_not_requested_again() -> None:
     async with profiled() as seen:
         seen.answers.check = ProfileCheck(uncounted=True)
         seen.answers.weights = ProfileCheck()

@@ -44,7 +44,7 @@ def evil_losses(*, measured: bool = True) -> LossProfile:
     return replace(found, data=EVIL, layers=tuple(layers), notes=(EVIL,))
 
 
-async def test_no_name_does_anything_on_any_page() -> None:
+async def test_hostile_names_on_every_page_are_plain_text() -> None:
     answers = ProfileAnswers()
     answers.start = ProfileStart(ProfileValues(dims=((EVIL, EVIL),), name=EVIL, data=EVIL), EVIL, EVIL, place=EVIL)
     answers.check = ProfileCheck(performance_s=1.0, commands=(EVIL,), busy=EVIL)

@@ -12,7 +12,7 @@ from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 
 @pytest.mark.parametrize("keys", [("d", "y"), ("escape",), ("q",)])
 @pytest.mark.parametrize(("place", "tab"), [(0, "2 Performance"), (2, "3 Loss")])
-async def test_whoever_leaves_it_sees_the_list_in_which_it_stands(keys: tuple[str, ...], place: int, tab: str) -> None:
+async def test_leaving_profile_opens_list_that_contains_it(keys: tuple[str, ...], place: int, tab: str) -> None:
     """A run that was started from elsewhere becomes a profile above the benchmarks of its project."""
     async with profiled() as seen:
         await seen.go(route.project(seen.project))
@@ -22,7 +22,7 @@ async def test_whoever_leaves_it_sees_the_list_in_which_it_stands(keys: tuple[st
         await until_seen(seen.pilot, lambda: f"[{tab}" in seen.text)
 
 
-async def test_whoever_leaves_a_theory_sees_the_list_below_which_it_stands() -> None:
+async def test_leaving_theory_opens_list_above_it() -> None:
     async with profiled() as seen:
         await seen.go(route.project(seen.project))
         await seen.go(route.theory(seen.project, APPROXIMATED))

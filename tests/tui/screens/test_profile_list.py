@@ -25,7 +25,7 @@ def keys_of(seen: Profiled) -> list[str]:
     return list(shown.table.keys)
 
 
-async def test_each_kind_has_its_list_and_theory_stands_last() -> None:
+async def test_each_kind_has_list_and_theory_is_last() -> None:
     async with profiled() as seen:
         await seen.go(route.project(seen.project))
         assert keys_of(seen) == [] and "Benchmarks (0)" in seen.rows[0]
@@ -38,7 +38,7 @@ async def test_each_kind_has_its_list_and_theory_stands_last() -> None:
         assert "[4 Settings]" in seen.rows[1]
 
 
-async def test_what_is_under_the_cursor_is_told_below() -> None:
+async def test_preview_describes_row_under_cursor() -> None:
     async with profiled() as seen:
         await seen.go(route.project(seen.project, "performance"))
         assert "82 % of the time is Conv" in seen.text and "note: before the fix" in seen.text
@@ -46,7 +46,7 @@ async def test_what_is_under_the_cursor_is_told_below() -> None:
         assert "nothing of it is measured" in seen.text
 
 
-async def test_enter_opens_a_profile_or_theory(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_enter_opens_profile_or_theory(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile", "theory", "profile_form")
     async with profiled() as seen:
         await seen.go(route.project(seen.project, "performance"))
@@ -58,7 +58,7 @@ async def test_enter_opens_a_profile_or_theory(monkeypatch: pytest.MonkeyPatch) 
         assert landed(seen.app)[:2] == ("profile_form", (seen.project, "loss"))
 
 
-async def test_two_are_compared_marked_or_with_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_two_profiles_compare_by_marks_or_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile_comparison")
     async with profiled() as seen:
         await seen.go(route.project(seen.project, "performance"))
@@ -68,7 +68,7 @@ async def test_two_are_compared_marked_or_with_the_cursor(monkeypatch: pytest.Mo
         assert landed(seen.app)[:2] == ("profile_comparison", (seen.ids[1], seen.ids[0]))
 
 
-async def test_theory_is_neither_removed_nor_named_nor_compared() -> None:
+async def test_theory_refuses_removal_rename_and_comparison() -> None:
     async with profiled() as seen:
         await seen.go(route.project(seen.project, "performance"))
         await seen.press("G")
@@ -81,7 +81,7 @@ async def test_theory_is_neither_removed_nor_named_nor_compared() -> None:
         assert keys_of(seen) == [FLOPS]
 
 
-async def test_one_is_named_filtered_sorted_removed_and_comes_back() -> None:
+async def test_profile_rename_filter_sort_removal_and_undo() -> None:
     async with profiled() as seen:
         await seen.go(route.project(seen.project, "performance"))
         await seen.press("e", "end", "2", "enter", "enter")
@@ -100,7 +100,7 @@ async def test_one_is_named_filtered_sorted_removed_and_comes_back() -> None:
         assert seen.ids[0] in keys_of(seen)
 
 
-async def test_a_run_stands_in_the_list_of_its_kind_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_run_is_listed_under_its_kind_only(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with profiled() as seen:
         going = make_going(seen.project)
@@ -115,7 +115,7 @@ async def test_a_run_stands_in_the_list_of_its_kind_alone(monkeypatch: pytest.Mo
         assert landed(seen.app)[:2] == ("run", (making.info.id,))
 
 
-async def test_profiles_whose_project_is_gone_are_found_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_profiles_of_missing_project_are_listed_as_unassigned(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile")
     async with profiled() as seen:
         seen.bench.store.benchmarks.edit(seen.ids[2], project="")
@@ -129,7 +129,7 @@ async def test_profiles_whose_project_is_gone_are_found_without_it(monkeypatch: 
         await settle(seen.pilot)
 
 
-async def test_theory_cannot_be_marked() -> None:
+async def test_theory_refuses_mark() -> None:
     async with profiled() as seen:
         await seen.go(route.project(seen.project, "performance"))
         await seen.press("a")
@@ -138,7 +138,7 @@ async def test_theory_cannot_be_marked() -> None:
         assert "marked" not in seen.rows[1] and not any("*" in row for row in seen.rows)
 
 
-async def test_theory_is_written_to_a_file_from_its_line_and_from_its_page(tmp_path: Path) -> None:
+async def test_theory_exports_from_list_and_page(tmp_path: Path) -> None:
     async with profiled((120, 36)) as seen:
         await seen.go(route.project(seen.project, "performance"))
         await seen.press("G", "x")
@@ -157,7 +157,7 @@ async def test_theory_is_written_to_a_file_from_its_line_and_from_its_page(tmp_p
         assert seen.answers.exported[1:] == [(seen.project, APPROXIMATED, f"{tmp_path}/there.json")]
 
 
-async def test_key_columns_of_a_wide_list_are_in_sight_and_scrolling_is_offered() -> None:
+async def test_wide_list_keeps_key_columns_and_offers_scrolling() -> None:
     async with profiled() as seen:
         await seen.press("enter", "2", "w")
         head = next(row for row in seen.rows if " NAME " in row)
@@ -170,7 +170,7 @@ async def test_key_columns_of_a_wide_list_are_in_sight_and_scrolling_is_offered(
         assert "←→ scroll" not in seen.text
 
 
-async def test_projects_that_are_shown_wide_scroll_beside_their_names() -> None:
+async def test_wide_projects_scroll_beside_names() -> None:
     async with profiled() as seen:
         await seen.press("w")
         assert "←→ scroll" in seen.text
@@ -180,7 +180,7 @@ async def test_projects_that_are_shown_wide_scroll_beside_their_names() -> None:
         assert "←→ scroll" not in seen.text
 
 
-async def test_the_cursor_stays_with_its_record_where_others_go_and_come_back() -> None:
+async def test_cursor_follows_its_record_through_removal_and_undo() -> None:
     async with profiled() as seen:
         await seen.press("enter", "2", "down")
         page = seen.app.page
@@ -197,13 +197,13 @@ async def test_the_cursor_stays_with_its_record_where_others_go_and_come_back() 
         assert (len(table.keys), table.cursor_key) == (3, seen.ids[0])
 
 
-async def test_theory_says_what_becomes_of_a_mark_that_is_to_be_compared_with_it() -> None:
+async def test_comparing_marked_profile_with_theory_explains_mark() -> None:
     async with profiled() as seen:
         await seen.press("enter", "2", "space", "G", "c")
         assert f"FLOPS is theoretical, so nothing compares with it; {short_id(seen.ids[0])}" in seen.news
 
 
-async def test_when_a_queued_profile_begins_is_read_to_its_end() -> None:
+async def test_queued_profile_start_estimate_is_shown_in_full() -> None:
     async with profiled() as seen:
         _, waiting = make_going(seen.project)
         with_runs(seen.app.desk, replace(waiting, info=replace(waiting.info, kind="performance")))

@@ -10,7 +10,7 @@ from tuibench.tui import route
 from tuibench.tui.widgets.text_block import TextBlock
 
 
-async def test_sentences_are_broken_anew_where_the_terminal_gets_narrower() -> None:
+async def test_profile_page_rewraps_sentences_when_narrowed() -> None:
     async with profiled((120, 36)) as seen:
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("m")
@@ -22,7 +22,7 @@ async def test_sentences_are_broken_anew_where_the_terminal_gets_narrower() -> N
         assert " ".join(narrow).split() == " ".join(wide).split()
 
 
-async def test_why_there_is_no_profile_is_broken_anew_too() -> None:
+async def test_profile_page_rewraps_missing_profile_reason() -> None:
     async with profiled((120, 24), replace(profile_run(7, 60), profile=None, status="cancelled")) as seen:
         await seen.go(route.profile(seen.ids[0]))
         wide = words_of(seen, "#about")

@@ -33,7 +33,7 @@ async def test_project_in_ascii_matches_kept_frame() -> None:
         assert frame(seen.app).isascii()
 
 
-async def test_each_record_has_its_state_and_number() -> None:
+async def test_each_record_shows_state_and_number() -> None:
     async with shown() as seen:
         lines = {short_id(one): next(line for line in rows(seen.app) if short_id(one) in line) for one in seen.ids}
         said = [lines[short_id(one)] for one in seen.ids]
@@ -44,7 +44,7 @@ async def test_each_record_has_its_state_and_number() -> None:
         assert "743 /s" in said[6]
 
 
-async def test_the_preview_follows_the_cursor_and_has_what_no_column_has() -> None:
+async def test_preview_follows_cursor_and_adds_missing_columns() -> None:
     async with shown() as seen:
         assert '"after AMX fix"' in frame(seen.app) and "eff 54 %" in frame(seen.app)
         await seen.press("down", "down", "down", "down")
@@ -53,7 +53,7 @@ async def test_the_preview_follows_the_cursor_and_has_what_no_column_has() -> No
         assert "1 cell · sync, 16 cores, batch 512: died by SIGSEGV" in frame(seen.app)
 
 
-async def test_enter_opens_a_benchmark_and_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_enter_opens_benchmark_or_run(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "detail", "run", "form")
     async with shown(going=True) as seen:
         await seen.press("g", "enter")
@@ -64,7 +64,7 @@ async def test_enter_opens_a_benchmark_and_a_run(monkeypatch: pytest.MonkeyPatch
         assert landed(seen.app) == ("form", (), {"project_id": seen.project})
 
 
-async def test_keys_go_through_the_orders_and_turn_them() -> None:
+async def test_sort_keys_cycle_and_reverse_orders() -> None:
     async with shown() as seen:
         assert seen.keys == list(seen.ids)
         await seen.press("S")
@@ -82,7 +82,7 @@ async def test_keys_go_through_the_orders_and_turn_them() -> None:
         assert "newest first" in rows(seen.app)[1]
 
 
-async def test_the_order_is_remembered() -> None:
+async def test_sort_order_persists() -> None:
     async with shown() as seen:
         await seen.press("s", "S")
         keys = seen.keys
@@ -92,7 +92,7 @@ async def test_the_order_is_remembered() -> None:
         assert seen.keys == keys and "by engine reversed" in rows(seen.app)[1]
 
 
-async def test_the_cursor_stays_with_its_record() -> None:
+async def test_cursor_stays_with_its_record() -> None:
     async with shown() as seen:
         await seen.press("down", "S")
         assert seen.cursor == seen.ids[1]
@@ -101,7 +101,7 @@ async def test_the_cursor_stays_with_its_record() -> None:
         assert len(seen.keys) == 8 and seen.cursor == seen.ids[1]
 
 
-async def test_the_filter_keeps_lines_with_all_words() -> None:
+async def test_filter_keeps_lines_with_all_words() -> None:
     async with shown(going=True) as seen:
         await seen.press("slash")
         await type_text(seen.pilot, "openvino")
@@ -116,7 +116,7 @@ async def test_the_filter_keeps_lines_with_all_words() -> None:
         assert seen.keys == [] and "No line has all of these words" in frame(seen.app)
 
 
-async def test_escape_closes_then_clears_the_filter_then_the_marks_then_goes_back() -> None:
+async def test_escape_closes_filter_clears_it_then_marks_then_leaves() -> None:
     async with shown() as seen:
         await seen.press("space", "slash")
         await type_text(seen.pilot, "ort")
@@ -130,7 +130,7 @@ async def test_escape_closes_then_clears_the_filter_then_the_marks_then_goes_bac
         assert not isinstance(seen.app.page, ProjectScreen)
 
 
-async def test_space_marks_and_a_marks_all_shown() -> None:
+async def test_space_marks_row_and_a_marks_all_visible() -> None:
     async with shown() as seen:
         await seen.press("space", "space")
         assert seen.page.marked() == seen.ids[:2] and seen.cursor == seen.ids[2]
@@ -143,14 +143,14 @@ async def test_space_marks_and_a_marks_all_shown() -> None:
         assert seen.page.marked() == ()
 
 
-async def test_a_result_of_another_session_appears() -> None:
+async def test_result_of_other_session_appears() -> None:
     async with shown() as seen:
         one = add(Workbench(), sweep(30, 5.0), seen.project)
         await look(seen.app, seen.pilot)
         assert seen.keys[0] == one and "Benchmarks (8)" in rows(seen.app)[0]
 
 
-async def test_runs_stand_first_until_they_are_saved() -> None:
+async def test_runs_come_first_until_saved() -> None:
     async with shown(going=True) as seen:
         assert seen.keys[:2] == [make_id(9, 120), make_id(10, 60)]
         assert "9/15 cells ~3m10" in frame(seen.app) and "queued, place 1, in ~3m10" in frame(seen.app)
@@ -161,7 +161,7 @@ async def test_runs_stand_first_until_they_are_saved() -> None:
         assert seen.keys == list(seen.ids)
 
 
-async def test_a_damaged_record_is_listed_and_says_what_is_wrong() -> None:
+async def test_damaged_record_is_listed_with_cause() -> None:
     bench = Workbench()
     project, ids = rich_project(bench)
     record = next(bench.settings.places.data.rglob(f"*{ids[0]}*.json"))
@@ -176,7 +176,7 @@ async def test_a_damaged_record_is_listed_and_says_what_is_wrong() -> None:
         assert line.split()[0] == "✗" and "its record is damaged" in line and "1.76" not in line
 
 
-async def test_what_became_of_a_damaged_record_that_was_removed_is_said_before_its_damage() -> None:
+async def test_removed_damaged_record_shows_removal_before_damage() -> None:
     async with shown((120, 36)) as seen:
         record = next(seen.bench.settings.places.data.rglob(f"*{seen.ids[0]}*.json"))
         record.write_bytes(record.read_bytes()[:-50])
@@ -185,7 +185,7 @@ async def test_what_became_of_a_damaged_record_that_was_removed_is_said_before_i
         assert rows(seen.app)[-3].startswith(f" removed {short_id(seen.ids[0])} after AMX fix; u brings it back")
 
 
-async def test_a_damaged_record_is_not_named_and_is_itself_again_after_a_repair() -> None:
+async def test_damaged_record_refuses_rename_until_repaired() -> None:
     bench = Workbench()
     project, ids = rich_project(bench)
     one = short_id(ids[0])
@@ -215,7 +215,7 @@ async def test_a_damaged_record_is_not_named_and_is_itself_again_after_a_repair(
         assert f"Name and note of {one}" in frame(app) and "after AMX fix" in frame(app)
 
 
-async def test_a_record_that_was_found_damaged_is_read_again_when_it_is_come_to() -> None:
+async def test_damaged_record_is_reread_when_selected() -> None:
     async with shown() as seen:
         record = next(seen.bench.settings.places.data.rglob(f"*{seen.ids[1]}*.json"))
         whole = record.read_bytes()
@@ -242,7 +242,7 @@ async def test_hostile_names_reach_no_terminal() -> None:
         assert seen.isprintable() and "calc" in seen
 
 
-async def test_tabs_by_number_and_bracket() -> None:
+async def test_tabs_open_by_number_and_bracket() -> None:
     async with shown() as seen:
         await seen.press("4")
         assert "[4 Settings]" in rows(seen.app)[1] and seen.page.target() is None
@@ -252,7 +252,7 @@ async def test_tabs_by_number_and_bracket() -> None:
         assert "[1 Benchmarks]" in rows(seen.app)[1]
 
 
-async def test_a_field_of_the_settings_takes_keys_until_escape_leaves_it() -> None:
+async def test_settings_field_takes_keys_until_escape() -> None:
     async with shown() as seen:
         await seen.press("4", "e", "1")
         assert "[4 Settings]" in rows(seen.app)[1]
@@ -262,7 +262,7 @@ async def test_a_field_of_the_settings_takes_keys_until_escape_leaves_it() -> No
         assert "[1 Benchmarks]" in rows(seen.app)[1] and seen.page.benchmarks.table.has_focus
 
 
-async def test_an_empty_project_says_which_key_helps() -> None:
+async def test_empty_project_names_useful_key() -> None:
     bench = Workbench()
     project = add_project(bench)
     async with open_app(desk=make_desk(bench)) as (app, pilot):
@@ -275,7 +275,7 @@ async def test_an_empty_project_says_which_key_helps() -> None:
             assert "no benchmark under the cursor" in rows(app)[-3], key
 
 
-async def test_an_empty_list_offers_only_keys_that_do_something_there() -> None:
+async def test_empty_list_offers_only_working_keys() -> None:
     bench = Workbench()
     project = add_project(bench)
     async with open_app(desk=make_desk(bench)) as (app, pilot):
@@ -302,7 +302,7 @@ async def test_an_empty_list_offers_only_keys_that_do_something_there() -> None:
         assert "c compare" not in offered(app) and "n new" in offered(app)
 
 
-async def test_what_belongs_to_no_project_offers_nothing_new() -> None:
+async def test_unassigned_list_offers_no_new_run() -> None:
     async with open_app() as (app, pilot):
         app.go(route.loose())
         await settle(pilot)
@@ -320,7 +320,7 @@ def offered(app: Dashboard) -> str:
     return "  ".join(line.strip() for line in rows(app)[-2:] if line.strip())
 
 
-async def test_a_model_that_is_gone_is_said() -> None:
+async def test_missing_model_says_so() -> None:
     bench = Workbench()
     project, _ = rich_project(bench)
     for file in (bench.settings.places.data.parent / "models").iterdir():
@@ -331,7 +331,7 @@ async def test_a_model_that_is_gone_is_said() -> None:
         assert "is gone" in rows(app)[-3]
 
 
-async def test_in_a_narrow_terminal_the_filter_has_a_line_of_its_own() -> None:
+async def test_narrow_terminal_filter_has_own_line() -> None:
     async with shown() as seen:
         await seen.press("slash")
         assert rows(seen.app)[1].strip().startswith(">filter") and "Ben" not in rows(seen.app)[1]
@@ -339,7 +339,7 @@ async def test_in_a_narrow_terminal_the_filter_has_a_line_of_its_own() -> None:
         assert "1 Benchmarks" in rows(seen.app)[1]
 
 
-async def test_the_model_is_looked_at_again_once_a_run_made_a_version_of_it() -> None:
+async def test_model_is_reread_after_run_adds_version() -> None:
     async with shown((120, 36)) as seen:
         looked: list[str] = []
         state = seen.app.desk.model_state
@@ -360,7 +360,7 @@ async def test_the_model_is_looked_at_again_once_a_run_made_a_version_of_it() ->
         assert looked == [seen.project]
 
 
-async def test_in_a_low_terminal_the_list_comes_before_its_preview() -> None:
+async def test_low_terminal_prefers_list_over_preview() -> None:
     async with shown((40, 12)) as seen:
         shown_ids = [one for one in seen.ids if any(short_id(one) in line for line in rows(seen.app)[3:])]
         assert len(shown_ids) >= 4 and "eff" not in frame(seen.app)
@@ -369,7 +369,7 @@ async def test_in_a_low_terminal_the_list_comes_before_its_preview() -> None:
         assert '"after AMX fix"' in frame(seen.app), "what has no column here is told below, the name first"
 
 
-async def test_the_smallest_terminal_and_back() -> None:
+async def test_smallest_terminal_and_back() -> None:
     async with shown() as seen:
         before = frame(seen.app)
         await seen.pilot.resize_terminal(20, 5)
@@ -380,7 +380,7 @@ async def test_the_smallest_terminal_and_back() -> None:
         assert frame(seen.app) == before
 
 
-async def test_a_store_that_cannot_be_read_says_what_to_do_and_what_was_read_stays() -> None:
+async def test_unreadable_store_shows_hint_and_keeps_rows() -> None:
     async with shown() as seen:
 
         def refuse(*_: object) -> None:

@@ -92,7 +92,7 @@ def counting(desk: Desk, costs: CostProfile | str) -> tuple[Desk, list[str]]:
     return desk, asked
 
 
-async def test_its_cost_is_shown_and_not_sent_again_when_it_is_the_same(model: Path) -> None:
+async def test_model_cost_is_shown_and_unchanged_cost_sends_nothing(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
     desk, asked = counting(make_desk(), make_costs(12))
     async with open_app((120, 36), desk=desk, driver=CountingDriver, headless=False) as (app, pilot):
@@ -105,7 +105,7 @@ async def test_its_cost_is_shown_and_not_sent_again_when_it_is_the_same(model: P
         assert asked == ["costs", "costs"]
 
 
-async def test_what_nobody_counted_is_counted_and_what_cannot_be_is_unknown(model: Path) -> None:
+async def test_missing_cost_is_counted_and_uncountable_is_unknown(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
     desk, asked = counting(make_desk(), make_costs(12))
     async with open_app((120, 36), desk=desk) as (app, pilot):
@@ -127,7 +127,7 @@ async def test_what_nobody_counted_is_counted_and_what_cannot_be_is_unknown(mode
         assert "cost       unknown: the file is gone" in frame(app) and asked == []
 
 
-async def test_in_a_small_terminal_keys_reach_the_last_line(model: Path) -> None:
+async def test_small_terminal_keys_reach_last_line(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
     desk, _ = counting(make_desk(), make_costs(12))
     async with open_app(desk=desk) as (app, pilot):
@@ -139,16 +139,14 @@ async def test_in_a_small_terminal_keys_reach_the_last_line(model: Path) -> None
         assert "the model is what it was" in frame(app)
 
 
-async def test_where_the_file_lies_is_shown_of_what_was_typed_otherwise(
-    model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_model_path_is_shown_when_typed_differently(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row, _ = Workbench().projects.create(ModelSource("here.onnx", str(model)), "mine", "", None)
     async with open_app((200, 36)) as (app, pilot):
         await settings(app, pilot, row.project.id)
         assert "here.onnx" in frame(app) and str(model) in frame(app)
 
 
-async def test_what_is_typed_is_saved_and_dims_can_be_taken_back(model: Path) -> None:
+async def test_typed_settings_are_saved_and_dims_can_be_cleared(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
     async with open_app() as (app, pilot):
         pane = await settings(app, pilot, project)
@@ -164,7 +162,7 @@ async def test_what_is_typed_is_saved_and_dims_can_be_taken_back(model: Path) ->
 
 @pytest.mark.parametrize("tab", [1, 2])
 @pytest.mark.parametrize("key", ["escape", "q"])
-async def test_leaving_with_unsaved_typing_asks_first(model: Path, key: str, tab: int) -> None:
+async def test_leaving_with_unsaved_text_asks_first(model: Path, key: str, tab: int) -> None:
     project = project_of(model)
     async with open_app() as (app, pilot):
         pane = await settings(app, pilot, project)
@@ -187,7 +185,7 @@ async def test_leaving_with_unsaved_typing_asks_first(model: Path, key: str, tab
         assert Workbench().store.projects.get(project).description == "new words"
 
 
-async def test_what_is_wrong_keeps_one_there(model: Path) -> None:
+async def test_invalid_settings_prevent_leaving(model: Path) -> None:
     project = project_of(model)
     async with open_app() as (app, pilot):
         pane = await settings(app, pilot, project)
@@ -196,7 +194,7 @@ async def test_what_is_wrong_keeps_one_there(model: Path) -> None:
         assert page_of(app) is ProjectScreen and "a project needs a name" in frame(app)
 
 
-async def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_saved(model: Path) -> None:
+async def test_invalid_setting_shows_error_and_saves_nothing(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
     async with open_app() as (app, pilot):
         pane = await settings(app, pilot, project)
@@ -208,7 +206,7 @@ async def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_saved(model
         assert Workbench().store.projects.get(project).name == "mine"
 
 
-async def test_all_that_is_wrong_stands_beside_its_field_while_it_is_typed_and_stays_there(model: Path) -> None:
+async def test_all_errors_stay_beside_fields_while_typing(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
     async with open_app() as (app, pilot):
         pane = await settings(app, pilot, project)
@@ -225,7 +223,7 @@ async def test_all_that_is_wrong_stands_beside_its_field_while_it_is_typed_and_s
         assert said not in frame(app) and "! a whole number from 0" in frame(app)
 
 
-async def test_a_name_that_another_project_has_is_refused_beside_its_field(model: Path) -> None:
+async def test_duplicate_project_name_shows_error_beside_field(model: Path) -> None:
     project = project_of(model)
     Workbench().projects.duplicate(project, "taken")
     async with open_app() as (app, pilot):
@@ -238,7 +236,7 @@ async def test_a_name_that_another_project_has_is_refused_beside_its_field(model
         assert "a project is called taken already" in frame(app)
 
 
-async def test_a_model_that_changed_and_one_that_is_gone(model: Path) -> None:
+async def test_changed_and_missing_model_are_shown(model: Path) -> None:
     project = project_of(model)
     spoil(model)
     async with open_app((200, 40)) as (app, pilot):
@@ -251,7 +249,7 @@ async def test_a_model_that_changed_and_one_that_is_gone(model: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_changes_of_another_session_do_not_overwrite_what_is_typed(model: Path) -> None:
+async def test_changes_by_other_session_keep_typed_text(model: Path) -> None:
     project = project_of(model)
     async with open_app() as (app, pilot):
         pane = await settings(app, pilot, project)
@@ -267,7 +265,7 @@ async def test_changes_of_another_session_do_not_overwrite_what_is_typed(model: 
         assert found.description == "mine now"
 
 
-async def test_a_dim_that_got_no_size_at_first_can_be_given_one(model: Path) -> None:
+async def test_dim_without_initial_size_can_be_set(model: Path) -> None:
     project = project_of(model)
     async with open_app((120, 36)) as (app, pilot):
         pane = await settings(app, pilot, project)
@@ -278,7 +276,7 @@ async def test_a_dim_that_got_no_size_at_first_can_be_given_one(model: Path) -> 
         assert Workbench().projects.get(project).project.dims == {"sequence": 128}
 
 
-async def test_dims_are_there_whichever_is_read_first(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_dims_appear_in_either_read_order(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk, seen = make_desk(), Event()
     project = project_of(model)
     async with open_app((120, 36), desk=desk) as (app, pilot):
@@ -309,7 +307,7 @@ async def test_dims_are_there_whichever_is_read_first(model: Path, monkeypatch: 
         assert fields["name"].answer == "mine" and fields["dim:sequence"].answer == ""
 
 
-async def test_what_others_saved_meanwhile_is_shown_and_not_taken_back(model: Path) -> None:
+async def test_concurrent_changes_are_shown_and_not_reverted(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
     async with open_app((120, 36)) as (app, pilot):
         pane = await settings(app, pilot, project)
@@ -323,7 +321,7 @@ async def test_what_others_saved_meanwhile_is_shown_and_not_taken_back(model: Pa
         assert (found.name, found.description, found.dims) == ("new", "theirs", {"sequence": 128})
 
 
-async def test_only_what_was_typed_is_saved_over_what_others_saved_while_it_was(model: Path) -> None:
+async def test_save_writes_only_typed_fields(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
     async with open_app((120, 36)) as (app, pilot):
         pane = await settings(app, pilot, project)
@@ -338,7 +336,7 @@ async def test_only_what_was_typed_is_saved_over_what_others_saved_while_it_was(
         assert pane.column.fields["description"].answer == "theirs" and not pane.unsaved
 
 
-def test_a_cost_of_which_nothing_is_known_is_no_zero() -> None:
+def test_unknown_cost_is_not_zero() -> None:
     costs = make_costs(12)
     nodes = tuple(replace(node, macs=None, element_flops=None) for node in costs.nodes)
     unknown = replace(costs, nodes=nodes, macs=0, element_flops=0, batch=None, dims={})

@@ -56,27 +56,27 @@ async def test_running_run_matches_kept_frame(name: str, ascii_only: bool) -> No
         assert not ascii_only or seen.text.isascii()
 
 
-async def test_a_run_that_waits_says_for_whom_and_that_it_begins_by_itself() -> None:
+async def test_queued_run_names_lock_owner_and_starts_by_itself() -> None:
     async with watched(make_waiting()) as seen:
         check_frame(seen.app, "run-waiting-80x24")
         assert "place 2" in seen.text and f"pid 4242 of ann, run {short_id(make_id(9))}, ~3m10 left" in seen.text
 
 
-async def test_a_holder_that_is_stopped_is_said() -> None:
+async def test_stopped_lock_owner_is_named() -> None:
     stuck = make_waiting()
     holder = Holder(4242, "ann", "", None, stopped=True)
     async with watched(replace(stuck, info=replace(stuck.info, holder=holder))) as seen:
         assert "its process is stopped, so this may take for ever" in seen.text
 
 
-async def test_a_run_that_is_prepared_says_what_takes_so_long() -> None:
+async def test_preparing_run_names_slow_step() -> None:
     async with watched(make_view((), eta_s=None, limit_s=None)) as seen:
         assert "preparing: the model is read" in seen.text and "so far" in seen.text
         await seen.press("enter", "right", "down", "f")
         assert isinstance(seen.app.page, type(seen.page))
 
 
-async def test_the_verdict_of_two_engines_is_read_at_eighty_columns() -> None:
+async def test_two_engine_verdict_fits_80_columns() -> None:
     result = build.sweep_run()
     verdict = comparison_sentence(result.comparisons[0])
     numbers = headline_sentence(headline_of(result), verdict=False)[:60]
@@ -84,7 +84,7 @@ async def test_the_verdict_of_two_engines_is_read_at_eighty_columns() -> None:
         assert numbers in seen.text and verdict in seen.text and f"· {verdict}" not in seen.text
 
 
-async def test_a_run_that_has_ended_says_how_and_what_to_do_next() -> None:
+async def test_ended_run_shows_end_reason_and_next_actions() -> None:
     async with watched(make_done()) as seen:
         check_frame(seen.app, "run-finished-80x24")
         assert "finished after 1m52: 14 of 15 cells measured, 1 failed" in seen.text
@@ -99,7 +99,7 @@ async def test_a_run_that_has_ended_says_how_and_what_to_do_next() -> None:
         ((), "no cell of both has a number"),
     ],
 )
-async def test_a_re_run_that_has_ended_says_how_it_compares(
+async def test_ended_rerun_shows_comparison(
     factors: tuple[float, ...], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = [timed_cell(cores=cores) for cores in (1, 2)[: max(len(factors), 1)]]
@@ -114,13 +114,13 @@ async def test_a_re_run_that_has_ended_says_how_it_compares(
         assert f"beside {short_id(make_id(6))}: {words}; c compares" in seen.text
 
 
-async def test_a_run_that_broke_off_offers_what_can_be_done_and_counts_what_is_kept() -> None:
+async def test_interrupted_run_shows_actions_and_stored_count() -> None:
     async with watched(make_broken()) as seen:
         check_frame(seen.app, "run-interrupted-80x24")
         assert "o takes it up (45 executions kept), p saves what there is, d removes it" in seen.text
 
 
-async def test_a_run_that_could_not_begin_says_why_and_nothing_of_cells() -> None:
+async def test_unstartable_run_shows_reason_without_cells() -> None:
     info = make_info(activity.FAILED, eta_s=None, pid=None)
     view = make_view((), info=info, status="failed", reason="no engine takes it; install one", saved=False, log=())
     async with watched(view) as seen:
@@ -128,12 +128,12 @@ async def test_a_run_that_could_not_begin_says_why_and_nothing_of_cells() -> Non
         assert "nothing of it is stored; d removes its traces" in seen.text
 
 
-async def test_keys_are_named_as_the_user_has_bound_them() -> None:
+async def test_key_hints_use_user_bindings() -> None:
     async with watched(make_done(), config=Config(keys={"rerun": "f6"})) as seen:
         assert "f6 measures again" in seen.text
 
 
-async def test_why_a_cell_failed_is_in_sight_wherever_the_cursor_is() -> None:
+async def test_failed_cell_reason_is_visible_at_any_cursor() -> None:
     async with watched(sketch_view()) as seen:
         assert "1 failed    sync, 16 cores, batch 32: died by SIGSEGV in load" in seen.text
         await seen.press("G", "right")
@@ -142,7 +142,7 @@ async def test_why_a_cell_failed_is_in_sight_wherever_the_cursor_is() -> None:
         assert " last words  fatal: bad kernel" in seen.text
 
 
-async def test_a_long_reason_takes_more_lines() -> None:
+async def test_long_reason_wraps_over_more_lines() -> None:
     lost = lost_cell(1)
     assert lost.failure is not None
     lost = replace(lost, failure=replace(lost.failure, message=" ".join(f"word{n}" for n in range(30))))
@@ -151,7 +151,7 @@ async def test_a_long_reason_takes_more_lines() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 200])
-async def test_any_number_of_cells(count: int) -> None:
+async def test_page_handles_any_number_of_cells(count: int) -> None:
     async with watched(make_view(many_cells(count))) as seen:
         check_frame(seen.app, f"run-{count}-80x24")
         await seen.press("G", *["right"] * 5)
@@ -159,7 +159,7 @@ async def test_any_number_of_cells(count: int) -> None:
         assert ">" in seen.text
 
 
-async def test_a_side_stays_named_while_one_scrolls_through_it() -> None:
+async def test_engine_name_stays_visible_while_scrolling() -> None:
     async with watched(make_view(many_cells()), size=(80, 20)) as seen:
         titles = []
         for _ in range(20):
@@ -168,7 +168,7 @@ async def test_a_side_stays_named_while_one_scrolls_through_it() -> None:
         assert any("(2 of 8)" in title for title in titles) and any("(4 of 8)" in title for title in titles)
 
 
-async def test_f_goes_from_side_to_side_and_comes_round() -> None:
+async def test_key_f_cycles_through_engines() -> None:
     cells = many_cells()
     async with watched(make_view(cells)) as seen:
         await seen.press("down", "right", "f")
@@ -177,20 +177,20 @@ async def test_f_goes_from_side_to_side_and_comes_round() -> None:
         assert seen.page.grid.cursor_key == cells[1].key
 
 
-async def test_a_cell_without_batch_and_several_shapes_have_columns_of_their_own() -> None:
+async def test_cell_without_batch_and_shapes_have_own_columns() -> None:
     shapes = [done_cell(c, None, dims={"sequence": n}) for c in (1, 2) for n in (128, 384)]
     async with watched(make_view(shapes)) as seen:
         assert "no batch sequence=128" in seen.text and "no batch sequence=384" in seen.text
 
 
-async def test_many_models_engines_and_scenarios_have_a_block_each() -> None:
+async def test_models_engines_and_scenarios_have_own_blocks() -> None:
     async with watched(make_view(many_cells()), size=(120, 80)) as seen:
         for name in ("resnet50.onnx onnxruntime sync, p50 ms/batch", "resnet18.onnx openvino async, items/s"):
             assert name in seen.text
 
 
 @pytest.mark.slow
-async def test_hostile_names_drive_nothing_anywhere() -> None:
+async def test_hostile_names_are_plain_text_everywhere() -> None:
     view = sketch_view(
         info=make_info(name=HOSTILE, detail=HOSTILE), names={}, log=(HOSTILE,), warnings=(HOSTILE,),
     )  # fmt: skip
@@ -213,13 +213,13 @@ async def test_hostile_names_drive_nothing_anywhere() -> None:
 
 
 @pytest.mark.parametrize("size", [(20, 5), (20, 8), (40, 12), (60, 16), (80, 14), (1, 1), (300, 80)])
-async def test_any_terminal_shows_the_cell_under_the_cursor(size: tuple[int, int]) -> None:
+async def test_any_terminal_size_shows_selected_cell(size: tuple[int, int]) -> None:
     async with watched(sketch_view(), size=size) as seen:
         await seen.press("down", "right", "up")
         assert size[0] < 20 or ">" in seen.text
 
 
-async def test_a_terminal_that_shrinks_to_20x5_and_grows_again_while_it_runs() -> None:
+async def test_active_run_survives_shrink_to_20x5_and_back() -> None:
     views = [sketch_view(elapsed_s=110.0 + n) for n in range(8)]
     async with watched(*views) as seen:
         before = seen.text
@@ -235,7 +235,7 @@ async def test_a_terminal_that_shrinks_to_20x5_and_grows_again_while_it_runs() -
 # The cursor
 
 
-async def test_the_cursor_stays_on_what_is_measured_until_somebody_moves_it() -> None:
+async def test_cursor_follows_measured_cell_until_moved() -> None:
     cells = sketch_cells()
     at = [next(c for c in cells if (c.asked.cores, c.asked.batch) == where) for where in ((2, 32), (4, 32), (8, 32))]
     views = [sketch_view(live=Live(cell.key, 2, 2, "measuring", 1.0, None, None)) for cell in at]
@@ -249,7 +249,7 @@ async def test_the_cursor_stays_on_what_is_measured_until_somebody_moves_it() ->
         assert "8 cores, batch 32  execution 2 of ≥5" in seen.text, "what is measured is said all the same"
 
 
-async def test_enter_shows_what_is_known_of_a_cell_before_it_is_stored() -> None:
+async def test_enter_shows_cell_before_it_is_stored() -> None:
     async with watched(sketch_view()) as seen:
         await seen.press("G", "right", "enter")
         assert "sync, 16 cores, batch 32" in seen.text and "fatal: bad kernel" in seen.text
@@ -257,13 +257,13 @@ async def test_enter_shows_what_is_known_of_a_cell_before_it_is_stored() -> None
         assert seen.page.view is not None
 
 
-async def test_enter_of_what_is_not_measured_yet() -> None:
+async def test_enter_on_unmeasured_cell_says_so() -> None:
     async with watched(make_view([new_cell(1), new_cell(2)])) as seen:
         await seen.press("enter")
         assert "nothing is measured yet" in seen.text
 
 
-async def test_what_is_read_of_a_cell_grows_with_it_and_is_forgotten_when_it_is_closed() -> None:
+async def test_open_cell_data_grows_and_is_dropped_on_close() -> None:
     views = [make_view([new_cell(1), new_cell(2)]), make_view([done_cell(1), new_cell(2)])]
     async with watched(*views, make_view([lost_cell(1), done_cell(2)])) as seen:
         await seen.press("enter")
@@ -277,7 +277,7 @@ async def test_what_is_read_of_a_cell_grows_with_it_and_is_forgotten_when_it_is_
         assert "fatal: bad kernel" in seen.text.rpartition("esc back")[2]
 
 
-async def test_what_comes_before_a_cell_is_shown_is_what_it_begins_with() -> None:
+async def test_open_cell_begins_with_earlier_data() -> None:
     known = make_view([done_cell(1), new_cell(2)])
     async with watched(make_view([new_cell(1), new_cell(2)])) as seen:
         seen.page.open_cell()
@@ -287,7 +287,7 @@ async def test_what_comes_before_a_cell_is_shown_is_what_it_begins_with() -> Non
         assert "nothing is measured yet" not in text and "Latency" in text
 
 
-async def test_enter_of_a_finished_run_opens_that_very_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_enter_on_finished_run_opens_same_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "detail")
     async with watched(make_done()) as seen:
         await seen.press("down", "down", "right", "enter")
@@ -301,7 +301,7 @@ async def test_enter_of_a_finished_run_opens_that_very_cell(monkeypatch: pytest.
 # Looking
 
 
-async def test_an_unchanged_look_reads_once_and_paints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_unchanged_poll_reads_once_and_paints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     async with watched(sketch_view()) as seen:
         looks = seen.desk.looks
         asked: list[Painted] = []
@@ -318,7 +318,7 @@ def _noting(asked: list[Painted]) -> Callable[[Painted], None]:
     return note
 
 
-async def test_looks_end_with_the_run_once_it_is_saved_and_not_before() -> None:
+async def test_polling_ends_after_run_is_saved() -> None:
     async with watched(sketch_view(), make_broken(), make_broken(), make_done()) as seen:
         for _ in range(6):
             await seen.look()
@@ -326,14 +326,14 @@ async def test_looks_end_with_the_run_once_it_is_saved_and_not_before() -> None:
         assert "enter opens the result" in seen.text
 
 
-async def test_a_run_that_is_taken_up_elsewhere_is_followed_again() -> None:
+async def test_run_resumed_elsewhere_is_followed_again() -> None:
     async with watched(make_broken(), sketch_view()) as seen:
         assert "o takes it up" in seen.text
         await seen.look()
         assert "o takes it up" not in seen.text and "▶ running" in seen.text
 
 
-async def test_nobody_looks_while_another_screen_is_shown() -> None:
+async def test_hidden_page_does_not_poll() -> None:
     async with watched(sketch_view(), sketch_view(elapsed_s=113.0), sketch_view(elapsed_s=120.0)) as seen:
         page = seen.page
         seen.app.action_system()
@@ -346,14 +346,14 @@ async def test_nobody_looks_while_another_screen_is_shown() -> None:
         assert seen.app.page is page and "1m53" in seen.text, "who comes back sees the present"
 
 
-async def test_leaving_gives_the_feed_back() -> None:
+async def test_leaving_page_releases_feed() -> None:
     async with watched(sketch_view()) as seen:
         await seen.press("escape")
         assert isinstance(seen.app.page, HomeScreen) and seen.desk.closed == 1
         assert [wish for wish, *_ in seen.desk.asked] == ["watch"]
 
 
-async def test_what_cannot_be_read_is_said_and_tried_again() -> None:
+async def test_unreadable_run_is_reported_and_retried() -> None:
     async with watched(StoreError("the journal is gone", "look for it"), sketch_view()) as seen:
         assert "the journal is gone" in seen.text and "look for it" in seen.text
         await seen.look()

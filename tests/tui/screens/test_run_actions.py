@@ -56,7 +56,7 @@ def said(app: Dashboard) -> str:
     return rows(app)[-3]
 
 
-async def test_X_in_a_list_asks_by_the_name_of_the_run() -> None:  # noqa: N802 - the key
+async def test_key_X_in_list_names_run_in_question() -> None:  # noqa: N802 - the key
     async with shown(going=True) as seen:
         run = seen.keys[0]
         asked = script(seen.app, run, sketch_view())
@@ -69,7 +69,7 @@ async def test_X_in_a_list_asks_by_the_name_of_the_run() -> None:  # noqa: N802 
 
 
 @pytest.mark.parametrize(("key", "wish"), [("p", "finish"), ("+", "extend")])
-async def test_p_and_plus_in_a_list_are_done_at_once(key: str, wish: str) -> None:
+async def test_keys_p_and_plus_in_list_act_at_once(key: str, wish: str) -> None:
     async with shown(going=True) as seen:
         asked = script(seen.app, seen.keys[0], sketch_view())
         await seen.press("g", key)
@@ -84,7 +84,7 @@ async def _show_broken(seen: Shown) -> str:
     return row.info.id
 
 
-async def test_plus_says_that_a_run_that_waits_has_begun_nothing() -> None:
+async def test_key_plus_on_queued_run_says_nothing_started() -> None:
     async with shown(going=True) as seen:
         run = next(iter(seen.page.benchmarks.rows.runs))
         asked = script(seen.app, run, make_waiting())
@@ -94,7 +94,7 @@ async def test_plus_says_that_a_run_that_waits_has_begun_nothing() -> None:
         assert asked == [] and "has nothing to finish: X cancels it" in said(seen.app)
 
 
-async def test_o_and_p_in_a_list_take_up_and_save_what_broke_off() -> None:
+async def test_keys_o_and_p_in_list_resume_and_save_interrupted_run() -> None:
     async with shown() as seen:
         run = await _show_broken(seen)
         assert "o takes it up where it broke off" in "\n".join(rows(seen.app))
@@ -105,7 +105,7 @@ async def test_o_and_p_in_a_list_take_up_and_save_what_broke_off() -> None:
         assert asked[1:] == [("resume", run, "finish")] and "being saved" in said(seen.app)
 
 
-async def test_o_in_a_list_asks_where_the_machine_is_not_what_it_was() -> None:
+async def test_key_o_in_list_asks_when_machine_changed() -> None:
     async with shown() as seen:
         run = await _show_broken(seen)
         asked = script(seen.app, run, broken_view(other_machine=True))
@@ -116,13 +116,13 @@ async def test_o_in_a_list_asks_where_the_machine_is_not_what_it_was() -> None:
 
 
 @pytest.mark.parametrize("key", ["X", "p", "+", "o"])
-async def test_on_a_stored_benchmark_they_say_that_it_is_no_run(key: str) -> None:
+async def test_run_keys_on_stored_benchmark_say_it_is_no_run(key: str) -> None:
     async with shown() as seen:
         await seen.press(key)
         assert "there is no run under the cursor" in said(seen.app)
 
 
-async def test_at_home_they_mean_the_run_that_has_no_project_yet() -> None:
+async def test_run_keys_at_home_act_on_unassigned_run() -> None:
     bench = Workbench()
     project, _ = rich_project(bench)
     mine, lost = make_going(project)
@@ -142,7 +142,7 @@ async def test_at_home_they_mean_the_run_that_has_no_project_yet() -> None:
         assert asked == [("cancel", lost.info.id)]
 
 
-async def test_at_home_keys_that_need_a_result_or_a_project_say_what_such_a_run_lacks() -> None:
+async def test_result_keys_at_home_on_unassigned_run_explain_refusal() -> None:
     bench = Workbench()
     project, _ = rich_project(bench)
     lost = replace(make_going(project)[1], project="")

@@ -40,31 +40,31 @@ async def second(seen: Watched) -> int:
     return await bytes_of(seen.pilot, seen.look)
 
 
-async def test_a_second_of_a_run_sends_less_than_2_kb() -> None:
+async def test_run_second_sends_less_than_2_kb() -> None:
     for view in (sketch_view(), make_view(many_cells())):
         async with watched(*busy_seconds(view), headless=False, driver=CountingDriver) as seen:
             sent = [await second(seen) for _ in range(SECONDS - 1)]
             assert 0 < sum(sent) / len(sent) <= 2000, sent
 
 
-async def test_a_large_terminal_gets_little_more() -> None:
+async def test_large_terminal_receives_little_more() -> None:
     async with watched(*busy_seconds(sketch_view()), size=(200, 60), headless=False, driver=CountingDriver) as seen:
         sent = [await second(seen) for _ in range(SECONDS - 1)]
         assert 0 < sum(sent) / len(sent) <= 3000, sent
 
 
-async def test_an_unchanged_second_sends_nothing() -> None:
+async def test_unchanged_second_sends_nothing() -> None:
     async with watched(sketch_view(), headless=False, driver=CountingDriver) as seen:
         assert [await second(seen) for _ in range(3)] == [0, 0, 0]
 
 
-async def test_an_equal_view_in_a_new_object_sends_nothing() -> None:
+async def test_equal_view_in_new_object_sends_nothing() -> None:
     views = [sketch_view() for _ in range(3)]
     async with watched(*views, headless=False, driver=CountingDriver) as seen:
         assert [await second(seen) for _ in range(2)] == [0, 0]
 
 
-async def test_a_cursor_key_sends_less_than_a_kilobyte_and_a_half() -> None:
+async def test_cursor_key_sends_less_than_1500_bytes() -> None:
     for view in (sketch_view(), make_view(many_cells())):
         async with watched(view, headless=False, driver=CountingDriver) as seen:
             for key in ("up", "down", "right", "left", "up"):
@@ -72,13 +72,13 @@ async def test_a_cursor_key_sends_less_than_a_kilobyte_and_a_half() -> None:
                 assert 0 <= sent <= 1500, (key, sent)
 
 
-async def test_a_question_and_its_answer_cost_a_line_each() -> None:
+async def test_question_and_answer_send_one_line_each() -> None:
     async with watched(sketch_view(), headless=False, driver=CountingDriver) as seen:
         assert 0 < await bytes_of(seen.pilot, lambda: seen.press("X")) <= 600
         assert 0 < await bytes_of(seen.pilot, lambda: seen.press("escape")) <= 600
 
 
-async def test_the_end_rings_once_and_names_the_window() -> None:
+async def test_run_end_rings_bell_and_sets_title_once() -> None:
     ended = sketch_view(status="finished", saved=True, live=None, eta_s=None)
     async with watched(sketch_view(), headless=False, driver=CountingDriver) as seen:
         seen.desk.views = [replace(ended, info=replace(ended.info, state="finished", eta_s=None))]
@@ -88,7 +88,7 @@ async def test_the_end_rings_once_and_names_the_window() -> None:
         assert sent.replace(title, "").count("\x07") == 1
 
 
-async def test_a_second_paints_the_lines_that_changed_and_asks_for_nothing_twice(
+async def test_run_second_paints_changed_lines_and_reads_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     views = busy_seconds(make_view(many_cells()))

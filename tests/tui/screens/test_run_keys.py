@@ -32,7 +32,7 @@ NAME = short_id(RUN)
 # Keys
 
 
-async def test_X_asks_and_only_y_cancels() -> None:  # noqa: N802 - the key
+async def test_key_X_asks_and_only_y_cancels() -> None:  # noqa: N802 - the key
     async with watched(sketch_view()) as seen:
         await seen.press("X")
         assert "Cancel this run? 14 cells measured so far are kept." in seen.news
@@ -44,14 +44,14 @@ async def test_X_asks_and_only_y_cancels() -> None:  # noqa: N802 - the key
         assert "cancelled after 1m52" in seen.text
 
 
-async def test_X_of_a_waiting_run_says_that_nothing_is_lost() -> None:  # noqa: N802 - the key
+async def test_key_X_on_queued_run_says_nothing_is_lost() -> None:  # noqa: N802 - the key
     async with watched(make_waiting()) as seen:
         await seen.press("X")
         assert "Nothing is measured yet." in seen.news
 
 
 @pytest.mark.parametrize(("key", "wish"), [("p", "finish"), ("+", "extend")])
-async def test_p_and_plus_ask_for_it_at_once_and_say_what_came_of_it(key: str, wish: str) -> None:
+async def test_keys_p_and_plus_act_at_once_and_show_result(key: str, wish: str) -> None:
     async with watched(sketch_view()) as seen:
         await seen.press(key)
         assert seen.desk.asked[-1] == (wish, RUN)
@@ -62,13 +62,13 @@ async def test_p_and_plus_ask_for_it_at_once_and_say_what_came_of_it(key: str, w
 
 
 @pytest.mark.parametrize("key", ["X", "p", "+"])
-async def test_what_only_goes_while_it_runs_is_refused_afterwards(key: str) -> None:
+async def test_active_run_keys_are_refused_after_end(key: str) -> None:
     async with watched(make_done()) as seen:
         await seen.press(key)
         assert "it has ended already" in seen.news and len(seen.desk.asked) == 1
 
 
-async def test_o_takes_it_up_at_once() -> None:
+async def test_key_o_resumes_at_once() -> None:
     async with watched(make_broken()) as seen:
         seen.desk.views = [sketch_view()]
         await seen.press("o")
@@ -77,7 +77,7 @@ async def test_o_takes_it_up_at_once() -> None:
         assert "▶ running" in seen.text
 
 
-async def test_p_of_what_broke_off_saves_what_there_is() -> None:
+async def test_key_p_on_interrupted_run_saves_partial_result() -> None:
     async with watched(make_broken()) as seen:
         seen.desk.views = [make_done(status="interrupted")]
         await seen.press("p")
@@ -87,7 +87,7 @@ async def test_p_of_what_broke_off_saves_what_there_is() -> None:
 
 
 @pytest.mark.parametrize(("key", "mixed", "finish"), [("m", True, False), ("f", False, True), ("o", False, False)])
-async def test_o_asks_where_the_machine_is_not_what_it_was(key: str, mixed: bool, finish: bool) -> None:
+async def test_key_o_asks_when_machine_changed(key: str, mixed: bool, finish: bool) -> None:
     reason = "the anchor execution is 40 % slower than before the break (allowed 5 %)"
     async with watched(make_broken(other_machine=True, reason=reason)) as seen:
         await seen.press("o")
@@ -99,7 +99,7 @@ async def test_o_asks_where_the_machine_is_not_what_it_was(key: str, mixed: bool
         assert seen.desk.asked[-1] == ("resume", RUN, mixed, finish)
 
 
-async def test_o_says_why_it_cannot() -> None:
+async def test_key_o_impossible_resume_shows_reason() -> None:
     async with watched(make_broken()) as seen:
         seen.desk.answers["resume"] = UsageError("its model is gone", "put it back")
         await seen.press("o")
@@ -107,27 +107,27 @@ async def test_o_says_why_it_cannot() -> None:
 
 
 @pytest.mark.parametrize(("view", "words"), [(sketch_view(), "it goes on"), (make_done(), "it has ended; r measures")])
-async def test_o_of_what_needs_no_taking_up_says_so(view: RunView, words: str) -> None:
+async def test_key_o_without_need_to_resume_says_so(view: RunView, words: str) -> None:
     async with watched(view) as seen:
         await seen.press("o")
         assert words in seen.news and len(seen.desk.asked) == 1
 
 
 @pytest.mark.parametrize("key", ["r", "R", "c", "e", "x"])
-async def test_what_needs_a_result_says_so_before_there_is_one(key: str) -> None:
+async def test_result_keys_before_result_say_so(key: str) -> None:
     async with watched(sketch_view()) as seen:
         await seen.press(key)
         assert "this needs its result" in seen.news
 
 
-async def test_R_of_a_finished_run_opens_the_form(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
+async def test_key_R_on_finished_run_opens_form(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
     land(monkeypatch, "form")
     async with watched(make_done()) as seen:
         await seen.press("R")
         assert landed(seen.app) == ("form", (), {"benchmark": RUN})
 
 
-async def test_y_copies_the_command_of_a_run_that_is_in_no_list_yet() -> None:
+async def test_key_y_copies_command_of_unlisted_run() -> None:
     async with watched(sketch_view()) as seen:
         seen.desk.answers["command"] = "tuibench benchmark resnet50.onnx"
         await seen.press("y")
@@ -135,7 +135,7 @@ async def test_y_copies_the_command_of_a_run_that_is_in_no_list_yet() -> None:
         assert "copied, and kept in" in seen.news and seen.app.clipboard == "tuibench benchmark resnet50.onnx"
 
 
-async def test_L_shows_what_happened_and_goes_on() -> None:  # noqa: N802 - the key
+async def test_key_L_shows_log_and_follows_it() -> None:  # noqa: N802 - the key
     later = sketch_view(log=("12:41:03  one", "12:41:11  another"))
     async with watched(sketch_view(log=("12:41:03  one",)), later, log=("runner.log:", "  it said so")) as seen:
         await seen.press("L")
@@ -148,7 +148,7 @@ async def test_L_shows_what_happened_and_goes_on() -> None:  # noqa: N802 - the 
         assert "p50 ms/batch" in seen.text
 
 
-async def test_the_log_of_a_long_run_begins_at_its_end() -> None:
+async def test_long_run_log_opens_at_end() -> None:
     lines = tuple(f"12:41:03  line {n}" for n in range(500))
     async with watched(sketch_view(log=lines)) as seen:
         await seen.press("L")
@@ -157,7 +157,7 @@ async def test_the_log_of_a_long_run_begins_at_its_end() -> None:
         assert "line 0\n" in seen.text
 
 
-async def test_a_log_that_cannot_be_read_says_so_and_comes_back() -> None:
+async def test_unreadable_log_says_so_and_recovers() -> None:
     async with watched(sketch_view(), StoreError("the journal is gone", "look for it"), sketch_view()) as seen:
         await seen.press("L")
         assert "the journal is gone" in seen.text and "look for it" in seen.text
@@ -171,7 +171,7 @@ async def test_a_log_that_cannot_be_read_says_so_and_comes_back() -> None:
 # When it ends
 
 
-async def test_a_run_that_ends_under_ones_eyes_is_news_on_the_page_and_one_bell(
+async def test_run_ending_on_open_page_shows_news_and_one_bell(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with watched(sketch_view(), make_done()) as seen:
@@ -186,7 +186,7 @@ async def test_a_run_that_ends_under_ones_eyes_is_news_on_the_page_and_one_bell(
         assert rung == [1] and titles == [f"tuibench: run {NAME} finished and saved"]
 
 
-async def test_what_is_cancelled_in_the_line_is_said_to_have_measured_nothing_and_can_be_removed() -> None:
+async def test_run_cancelled_in_queue_says_unmeasured_and_is_removable() -> None:
     async with watched(make_waiting()) as seen:
         await look(seen.app, seen.pilot)
         seen.desk.views = [make_cancelled()]
@@ -204,7 +204,7 @@ async def test_what_is_cancelled_in_the_line_is_said_to_have_measured_nothing_an
         assert seen.desk.asked[-1] == ("remove", (RUN,), False, True)
 
 
-async def test_a_run_that_could_not_be_saved_says_so_and_why_and_how_it_is_saved() -> None:
+async def test_unsaved_run_shows_reason_and_how_to_save() -> None:
     full = "the disk of the store is full: /data"
     info = make_info(activity.UNSAVED, detail=full, resumable=True, eta_s=None, pid=None)
     async with watched(make_done(info=info, saved=False)) as seen:
@@ -213,7 +213,7 @@ async def test_a_run_that_could_not_be_saved_says_so_and_why_and_how_it_is_saved
         assert "o save it" in seen.text and "save what there is" not in seen.text
 
 
-async def test_a_run_that_broke_off_counts_what_is_done_and_one_that_was_ended_what_has_a_number() -> None:
+async def test_interrupted_run_counts_done_and_ended_run_counts_values() -> None:
     async with watched(make_broken()) as seen:
         assert "9 of 15 cells done, 6 begun" in seen.text
     # What lists say of a record, which an ended run has: cells with a number.
@@ -222,7 +222,7 @@ async def test_a_run_that_broke_off_counts_what_is_done_and_one_that_was_ended_w
         assert "14 of 15 cells measured, 6 of them cut short, 1 failed" in seen.text
 
 
-async def test_what_is_gone_already_is_left_when_it_is_to_be_removed() -> None:
+async def test_removing_missing_run_leaves_page() -> None:
     async with watched(make_cancelled()) as seen:
 
         def gone(*_: object, **__: object) -> None:
@@ -234,7 +234,7 @@ async def test_what_is_gone_already_is_left_when_it_is_to_be_removed() -> None:
         assert seen.app.page is not page and f"run {NAME} was gone already" in frame(seen.app)
 
 
-async def test_what_could_not_be_saved_when_it_was_to_be_removed_is_still_shown_and_saved_from_there() -> None:
+async def test_failed_save_on_removal_keeps_page_and_allows_save() -> None:
     async with watched(sketch_view()) as seen:
         page, words = seen.page, f"{NAME}: ended, not saved: the store is busy; tuibench resume {NAME} tries again"
         seen.desk.remove = lambda *_, **__: Removed(words, None, frozenset((RUN,)))  # type: ignore[method-assign]
@@ -247,13 +247,13 @@ async def test_what_could_not_be_saved_when_it_was_to_be_removed_is_still_shown_
         assert seen.desk.asked[-1] == ("resume", RUN, False, False)
 
 
-async def test_what_is_lost_with_a_run_is_said_before_it_is_removed() -> None:
+async def test_removal_question_names_losses() -> None:
     async with watched(make_broken(), size=(100, 24)) as seen:
         await seen.press("d")
         assert "It is not saved: 45 executions would be gone for good." in seen.news
 
 
-async def test_the_end_is_said_on_every_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_run_end_is_announced_on_every_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     async with watched(sketch_view()) as seen:
         await seen.press("escape")
         for end, words in (
@@ -268,7 +268,7 @@ async def test_the_end_is_said_on_every_screen(monkeypatch: pytest.MonkeyPatch) 
             assert f"run {NAME} {words}" in seen.news
 
 
-async def test_no_bell_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_bell_disabled_does_not_ring(monkeypatch: pytest.MonkeyPatch) -> None:
     async with watched(sketch_view(), config=Config(bell=False)) as seen:
         rung: list[int] = []
         monkeypatch.setattr(seen.app, "bell", lambda: rung.append(1))
@@ -277,7 +277,7 @@ async def test_no_bell_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> 
         assert rung == [] and "finished" in seen.news
 
 
-async def test_a_cell_that_never_ends_leaves_all_keys_alive() -> None:
+async def test_endless_cell_keeps_all_keys_responsive() -> None:
     stuck = make_view(
         [going_cell(1), new_cell(2)], live=Live(new_cell(2).key, 1, 1, "first inference", None, None, None)
     )

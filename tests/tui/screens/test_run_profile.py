@@ -45,12 +45,12 @@ def ended(**changes: Any) -> RunView:
 
 
 @pytest.mark.parametrize(("size", "ascii_only", "name"), [((80, 24), False, "80x24"), ((80, 24), True, "ascii")])
-async def test_the_page_is_as_it_was_looked_at(size: tuple[int, int], ascii_only: bool, name: str) -> None:
+async def test_profile_run_page_matches_kept_frame(size: tuple[int, int], ascii_only: bool, name: str) -> None:
     async with watched(making(), size=size, display=Display(ascii_only=ascii_only)) as seen:
         check_frame(seen.app, f"run-profile-{name}")
 
 
-async def test_stage_parts_and_what_is_left_are_said_in_words() -> None:
+async def test_stage_parts_and_remaining_time_are_shown() -> None:
     async with watched(making()) as seen:
         assert "4/6" in seen.text and "~9.0 s left" in seen.text
         assert "timing layers, process 2 of 3: profiled runs" in seen.text
@@ -59,7 +59,7 @@ async def test_stage_parts_and_what_is_left_are_said_in_words() -> None:
         assert "X cancel" in seen.text and "p finish now" in seen.text and "more time" not in seen.text
 
 
-async def test_it_is_cancelled_after_a_question_and_finished_at_once() -> None:
+async def test_cancel_asks_and_finish_acts_at_once() -> None:
     async with watched(making()) as seen:
         await seen.press("X")
         assert "1 measurement is kept." in seen.news
@@ -67,12 +67,12 @@ async def test_it_is_cancelled_after_a_question_and_finished_at_once() -> None:
         assert ("cancel", RUN) in seen.desk.asked and ("finish", RUN) in seen.desk.asked
 
 
-async def test_it_is_known_by_its_kind_when_it_is_left() -> None:
+async def test_leaving_page_names_run_kind() -> None:
     async with watched(making()) as seen:
         assert seen.page.profile_kind == "performance"
 
 
-async def test_when_it_has_ended_enter_opens_the_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_ended_run_enter_opens_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile")
     async with watched(making(), ended()) as seen:
         await seen.look()
@@ -81,14 +81,14 @@ async def test_when_it_has_ended_enter_opens_the_profile(monkeypatch: pytest.Mon
         assert landed(seen.app)[:2] == ("profile", (RUN,))
 
 
-async def test_with_changes_it_leads_to_the_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_rerun_with_changes_opens_profile_setup(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile_form")
     async with watched(ended()) as seen:
         await seen.press("R")
         assert landed(seen.app)[:2] == ("profile_form", ("", "performance", RUN))
 
 
-async def test_one_that_broke_off_says_how_to_go_on() -> None:
+async def test_interrupted_profile_run_says_how_to_resume() -> None:
     info = replace(making().info, state=activity.INTERRUPTED, resumable=True)
     broken = making(
         info=info, status="interrupted", saved=False, reason="its runner died", making=Making("", "", 0, 0, PARTS)
@@ -106,7 +106,7 @@ async def test_changed_layers_are_counted() -> None:
         assert words in seen.text and "changed layers  12 of 110" in seen.text and "2/3" in seen.text
 
 
-async def test_one_that_goes_on_is_cancelled_before_it_is_removed() -> None:
+async def test_active_profile_run_is_cancelled_before_removal() -> None:
     async with watched(making()) as seen:
         await seen.press("d")
         assert "still goes on: cancel and remove?" in seen.text

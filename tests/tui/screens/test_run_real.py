@@ -115,7 +115,7 @@ def whole_id(short: str) -> str:
 
 
 @pytest.mark.slow
-async def test_a_run_of_the_shell_is_watched_left_found_again_and_finished_now(shell: Shell) -> None:
+async def test_shell_run_is_followed_left_reopened_and_finished(shell: Shell) -> None:
     run = whole_id(detach(shell, *MANY, "-b", "1,2"))
     async with followed(run) as seen:
         await seen.until(lambda: seen.measured >= 3)
@@ -140,7 +140,7 @@ async def test_a_run_of_the_shell_is_watched_left_found_again_and_finished_now(s
 
 
 @pytest.mark.slow
-async def test_a_run_goes_on_when_the_dashboard_quits_and_X_cancels_it_later(shell: Shell) -> None:  # noqa: N802 - key
+async def test_run_survives_dashboard_exit_and_X_cancels_it_later(shell: Shell) -> None:  # noqa: N802 - key
     async with followed() as seen:
         form = FormValues(
             model="sample:tiny", engines=("fake",), scenarios="sync", cores="1", effort="fixed", time_s="0.05",
@@ -164,7 +164,7 @@ async def test_a_run_goes_on_when_the_dashboard_quits_and_X_cancels_it_later(she
 
 
 @pytest.mark.slow
-async def test_more_time_is_told_by_the_page_that_gave_it(shell: Shell) -> None:
+async def test_extended_time_appears_on_requesting_page(shell: Shell) -> None:
     fixed = detach(shell, *MANY)
     async with followed(whole_id(fixed)) as seen:
         await seen.until(lambda: seen.measured >= 1)
@@ -182,7 +182,7 @@ async def test_more_time_is_told_by_the_page_that_gave_it(shell: Shell) -> None:
 
 
 @pytest.mark.slow
-async def test_a_runner_that_was_killed_is_taken_up_and_saved(shell: Shell) -> None:
+async def test_killed_runner_is_resumed_and_saved(shell: Shell) -> None:
     run = whole_id(detach(shell, *MANY))
     async with followed(run) as seen:
         await seen.until(lambda: seen.measured >= 2)
@@ -200,7 +200,7 @@ async def test_a_runner_that_was_killed_is_taken_up_and_saved(shell: Shell) -> N
 
 
 @pytest.mark.slow
-async def test_a_machine_that_changed_is_asked_about(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_changed_machine_asks_before_resume(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     run = whole_id(detach(shell, *MANY))
     async with followed(run) as seen:
         await seen.until(lambda: seen.measured >= 4)
@@ -218,7 +218,7 @@ async def test_a_machine_that_changed_is_asked_about(shell: Shell, monkeypatch: 
         await seen.until_seen("cancelled after")
 
 
-async def test_why_a_cell_failed_is_seen_without_opening_a_log(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_failed_cell_reason_is_visible_without_log(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SCRIPT, "TUIBENCH_FAKE", json.dumps(CRASHES))
     run = detach(shell, *FAKE[:-4], "-ncores", "1,2", "-w", "0.05", "--executions", "300", "-t", "0.05")
     async with followed(whole_id(run)) as seen:
@@ -229,7 +229,7 @@ async def test_why_a_cell_failed_is_seen_without_opening_a_log(shell: Shell, mon
     end(shell, run)
 
 
-async def test_a_cell_that_never_ends_can_be_cancelled(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_endless_cell_can_be_cancelled(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SCRIPT, "TUIBENCH_FAKE", json.dumps(HANGS))
     run = whole_id(detach(shell, *MANY))
     async with followed(run) as seen:
@@ -242,7 +242,7 @@ async def test_a_cell_that_never_ends_can_be_cancelled(shell: Shell, monkeypatch
 
 
 @pytest.mark.slow
-async def test_a_run_that_waits_says_for_which_and_begins_by_itself(shell: Shell) -> None:
+async def test_queued_run_names_run_ahead_and_starts_by_itself(shell: Shell) -> None:
     first = detach(shell, *MANY)
     second = whole_id(detach(shell, *MANY))
     async with followed(second) as seen:
@@ -261,7 +261,7 @@ def end_one(shell: Shell, short: str) -> None:
 
 
 @pytest.mark.slow
-async def test_r_at_the_end_measures_the_same_again(shell: Shell) -> None:
+async def test_key_r_after_end_measures_same_again(shell: Shell) -> None:
     run = whole_id(detach(shell, *FAKE, "--executions", "1", "-t", "0.05"))
     async with followed(run) as seen:
         await seen.until_seen("enter opens the result")
@@ -276,7 +276,7 @@ async def test_r_at_the_end_measures_the_same_again(shell: Shell) -> None:
 
 
 @pytest.mark.slow
-async def test_d_of_a_run_that_goes_on_cancels_and_removes_it(shell: Shell) -> None:
+async def test_key_d_on_active_run_cancels_and_removes_it(shell: Shell) -> None:
     run = whole_id(detach(shell, *MANY))
     async with followed(run) as seen:
         await seen.until(lambda: seen.measured >= 1)

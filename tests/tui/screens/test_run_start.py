@@ -18,7 +18,7 @@ RUN = make_id(7)
 
 
 @pytest.mark.parametrize("replace", [False, True])
-async def test_the_run_is_opened_and_says_the_notes(replace: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_started_run_opens_and_shows_notes(replace: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with open_app() as (app, pilot):
         await press(pilot, "f2")
@@ -33,7 +33,7 @@ async def test_the_run_is_opened_and_says_the_notes(replace: bool, monkeypatch: 
 
 
 @pytest.mark.parametrize("replace", [False, True])
-async def test_what_was_opened_meanwhile_stays_and_tells_it(replace: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_screen_opened_during_start_stays_and_shows_notes(replace: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with open_app() as (app, pilot):
         await press(pilot, "f2")
@@ -47,7 +47,7 @@ async def test_what_was_opened_meanwhile_stays_and_tells_it(replace: bool, monke
         assert "saved nowhere" in frame(app)
 
 
-async def test_a_key_right_behind_it_is_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_after_start_reaches_run_page(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with open_app() as (app, pilot):
         await press(pilot, "f2")

@@ -34,7 +34,7 @@ async def test_system_matches_kept_frame(facts: dict[str, Any], display: Display
         assert not display.ascii_only or frame(app).isascii()
 
 
-async def test_it_looks_once_and_again_only_when_asked(facts: dict[str, Any]) -> None:
+async def test_system_screen_examines_once_and_again_on_request(facts: dict[str, Any]) -> None:
     desk = SystemDesk(facts)
     async with open_app(desk=desk.as_desk()) as (app, pilot):
         await press(pilot, "f2")
@@ -51,7 +51,7 @@ async def test_it_looks_once_and_again_only_when_asked(facts: dict[str, Any]) ->
         assert desk.looks == 3
 
 
-async def test_the_key_that_opened_it_closes_it(facts: dict[str, Any]) -> None:
+async def test_same_key_closes_system_screen(facts: dict[str, Any]) -> None:
     async with open_app(desk=SystemDesk(facts).as_desk()) as (app, pilot):
         home = app.screen
         await press(pilot, "f2", "f2")
@@ -60,7 +60,7 @@ async def test_the_key_that_opened_it_closes_it(facts: dict[str, Any]) -> None:
         assert app.screen is home
 
 
-async def test_while_somebody_measures_it_asks_first(facts: dict[str, Any]) -> None:
+async def test_examination_during_measurement_asks_first(facts: dict[str, Any]) -> None:
     desk = SystemDesk(facts, (RUN,))
     async with open_app(desk=desk.as_desk()) as (app, pilot):
         await look(app, pilot)
@@ -72,7 +72,7 @@ async def test_while_somebody_measures_it_asks_first(facts: dict[str, Any]) -> N
         assert desk.looks == 1 and "Intel(R) Xeon(R)" in frame(app)
 
 
-async def test_while_it_looks_it_says_so(facts: dict[str, Any]) -> None:
+async def test_examination_in_progress_says_so(facts: dict[str, Any]) -> None:
     async with open_app(desk=SystemDesk(facts).as_desk()) as (app, pilot):
         await pilot.press("f2")
         await all_handled()
@@ -81,7 +81,7 @@ async def test_while_it_looks_it_says_so(facts: dict[str, Any]) -> None:
         assert "takes a second" in "".join(text for text, _ in seen) or "Intel" in "".join(text for text, _ in seen)
 
 
-async def test_what_cannot_be_looked_at_says_why_and_can_be_tried_again(facts: dict[str, Any]) -> None:
+async def test_failed_examination_shows_reason_and_allows_retry(facts: dict[str, Any]) -> None:
     desk = SystemDesk(TuibenchError("no process could be started", "close some"))
     async with open_app(desk=desk.as_desk()) as (app, pilot):
         await press(pilot, "f2")
@@ -94,7 +94,7 @@ async def test_what_cannot_be_looked_at_says_why_and_can_be_tried_again(facts: d
         assert "Intel(R) Xeon(R)" in frame(app) and "no process could be started: close some" in frame(app)
 
 
-async def test_resize_lays_the_system_screen_out_again(facts: dict[str, Any]) -> None:
+async def test_system_screen_resize_rewraps(facts: dict[str, Any]) -> None:
     desk = SystemDesk(facts)
     async with open_app((120, 36), desk=desk.as_desk(), display=SHOWN) as (app, pilot):
         await press(pilot, "f2")
@@ -110,7 +110,7 @@ async def test_resize_lays_the_system_screen_out_again(facts: dict[str, Any]) ->
         assert desk.looks == 1
 
 
-def test_no_word_of_doctor_is_lost(facts: dict[str, Any]) -> None:
+def test_system_screen_shows_full_doctor_text(facts: dict[str, Any]) -> None:
     text = render_doctor(facts)
     made = list(describe(MACHINE, text.splitlines(), SHOWN))
     said = " ".join(f"{paragraph.label} {paragraph.text}" for paragraph in made).split()
@@ -122,7 +122,7 @@ def test_no_word_of_doctor_is_lost(facts: dict[str, Any]) -> None:
     assert marks == ["!", "!", "-", "-"] == [line[0] for line in text.splitlines() if line[:2] in ("! ", "- ")]
 
 
-def test_a_missing_engine_comes_with_the_command_that_installs_it(facts: dict[str, Any]) -> None:
+def test_missing_engine_shows_install_command(facts: dict[str, Any]) -> None:
     made = [paragraph.text for paragraph in describe(MACHINE, render_doctor(facts).splitlines(), SHOWN)]
     at = made.index("openvino is not installed: pip install 'tuibench[openvino]'")
     assert made[at - 1].startswith("onnxruntime 1.20.0")

@@ -16,7 +16,7 @@ def removed() -> tuple[Workbench, tuple[str, ...]]:
     return bench, ids
 
 
-async def test_the_latest_removal_comes_first_and_enter_brings_it_back_whole() -> None:
+async def test_latest_removal_is_first_and_enter_restores_it() -> None:
     bench, ids = removed()
     async with open_app() as (app, pilot):
         await press(pilot, "f3")
@@ -28,14 +28,14 @@ async def test_the_latest_removal_comes_first_and_enter_brings_it_back_whole() -
         assert "restored" in frame(app) and "Trash (1, " in rows(app)[0]
 
 
-async def test_undo_works_here_too() -> None:
+async def test_undo_works_in_trash() -> None:
     bench, ids = removed()
     async with open_app() as (_, pilot):
         await press(pilot, "f3", "u")
         assert ids[2] in {row.id for row in bench.library.list()}
 
 
-async def test_only_the_typed_word_deletes() -> None:
+async def test_delete_requires_typed_word() -> None:
     bench, _ = removed()
     async with open_app() as (app, pilot):
         await press(pilot, "f3", "E")
@@ -54,13 +54,13 @@ async def test_only_the_typed_word_deletes() -> None:
         assert "there is nothing in it" in frame(app)
 
 
-async def test_the_key_that_opened_it_closes_it() -> None:
+async def test_same_key_closes_trash() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "f3", "f3")
         assert not isinstance(app.screen, TrashScreen)
 
 
-async def test_what_is_removed_while_the_word_is_typed_was_not_asked_about() -> None:
+async def test_removal_during_confirmation_is_not_deleted() -> None:
     bench, ids = removed()
     async with open_app() as (app, pilot):
         await press(pilot, "f3", "E")

@@ -37,7 +37,7 @@ def slow(seen: Shown, go_on: threading.Event, error: Exception | None = None) ->
     seen.app.desk.benchmarks = benchmarks  # type: ignore[method-assign, assignment]
 
 
-async def test_a_name_typed_right_after_e_is_a_name_and_no_keys_of_the_list() -> None:
+async def test_name_typed_right_after_e_reaches_name_field() -> None:
     async with shown() as seen:
         burst(seen, "e", *"dynamic", "enter", "enter")
         await settle(seen.pilot)
@@ -46,7 +46,7 @@ async def test_a_name_typed_right_after_e_is_a_name_and_no_keys_of_the_list() ->
         assert rows[seen.ids[0]] == "dynamic"
 
 
-async def test_it_waits_for_a_store_that_takes_its_time_and_means_nothing_when_it_refuses() -> None:
+async def test_typed_keys_wait_for_slow_store_and_drop_on_refusal() -> None:
     async with shown() as seen:
         go_on = threading.Event()
         slow(seen, go_on, StoreBusy("the store is busy"))
@@ -59,7 +59,7 @@ async def test_it_waits_for_a_store_that_takes_its_time_and_means_nothing_when_i
         assert "busy" in frame(seen.app) and seen.app.typed.at_rest
 
 
-async def test_escape_waits_for_nothing() -> None:
+async def test_escape_cancels_wait() -> None:
     async with shown() as seen:
         go_on = threading.Event()
         slow(seen, go_on)
@@ -73,7 +73,7 @@ async def test_escape_waits_for_nothing() -> None:
         assert isinstance(seen.app.screen, HomeScreen) and len(seen.bench.store.benchmarks.rows()) == len(seen.ids)
 
 
-async def test_no_answer_keeps_nobody_from_typing_for_ever(monkeypatch: Any) -> None:
+async def test_missing_answer_blocks_typing_only_for_limited_time(monkeypatch: Any) -> None:
     monkeypatch.setattr(textual_seam, "HOLD_S", 0.0)
     async with shown() as seen:
         go_on = threading.Event()
@@ -87,7 +87,7 @@ async def test_no_answer_keeps_nobody_from_typing_for_ever(monkeypatch: Any) -> 
         assert len(seen.keys) == len(seen.ids)
 
 
-async def test_keys_for_a_list_wait_until_it_is_there() -> None:
+async def test_keys_for_list_wait_until_list_is_ready() -> None:
     async with shown() as seen:
         await seen.press("escape")
         go_on = threading.Event()
@@ -101,7 +101,7 @@ async def test_keys_for_a_list_wait_until_it_is_there() -> None:
         assert isinstance(page, DetailScreen) and page.benchmark == seen.ids[1]
 
 
-async def test_what_is_typed_right_after_c_is_for_the_comparison() -> None:
+async def test_keys_typed_right_after_c_reach_comparison() -> None:
     async with shown() as seen:
         burst(seen, "c", "q")
         await settle(seen.pilot)

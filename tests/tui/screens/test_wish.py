@@ -59,7 +59,7 @@ def stored(seen: Shown) -> set[str]:
     return {row.id for row in seen.bench.store.benchmarks.rows()}
 
 
-async def test_a_removal_that_is_refused_is_told_though_another_was_wished_for_meanwhile() -> None:
+async def test_refused_removal_is_reported_after_newer_request() -> None:
     async with shown() as seen:
         slow = Slow(seen, "remove", StoreBusy("the store is busy"))
         await type_at(seen, "d", "y")
@@ -72,7 +72,7 @@ async def test_a_removal_that_is_refused_is_told_though_another_was_wished_for_m
         assert "busy" not in frame(seen.app)
 
 
-async def test_what_is_refused_is_told_on_the_page_that_is_shown_by_then() -> None:
+async def test_refusal_is_reported_on_page_shown_at_that_time() -> None:
     async with shown() as seen:
         slow = Slow(seen, "remove", StoreBusy("the store is busy"))
         await type_at(seen, "d", "y", "q")
@@ -80,7 +80,7 @@ async def test_what_is_refused_is_told_on_the_page_that_is_shown_by_then() -> No
         assert isinstance(seen.app.page, HomeScreen) and "! the store is busy" in frame(seen.app)
 
 
-async def test_a_page_that_was_left_is_not_told_of_what_went_well() -> None:
+async def test_closed_page_gets_no_success_message() -> None:
     async with shown() as seen:
         slow = Slow(seen, "remove")
         await type_at(seen, "d", "y", "q")
@@ -88,7 +88,7 @@ async def test_a_page_that_was_left_is_not_told_of_what_went_well() -> None:
         assert isinstance(seen.app.page, HomeScreen) and seen.ids[0] not in stored(seen)
 
 
-async def test_u_right_after_d_waits_for_what_d_removes() -> None:
+async def test_key_u_right_after_d_waits_for_removal() -> None:
     async with shown() as seen:
         seen.bench.library.remove([seen.ids[3]])
         slow = Slow(seen, "remove")
@@ -98,7 +98,7 @@ async def test_u_right_after_d_waits_for_what_d_removes() -> None:
         assert f"restored {short_id(seen.ids[0])}" in frame(seen.app)
 
 
-async def test_u_brings_back_what_was_removed_here_before_what_was_removed_elsewhere() -> None:
+async def test_key_u_restores_own_removal_before_others() -> None:
     async with shown() as seen:
         await seen.press("d", "y")
         Workbench().library.remove([seen.ids[3]])
@@ -108,7 +108,7 @@ async def test_u_brings_back_what_was_removed_here_before_what_was_removed_elsew
         assert seen.ids[3] in stored(seen)
 
 
-async def test_u_passes_by_what_somebody_else_has_brought_back() -> None:
+async def test_key_u_skips_removal_restored_by_others() -> None:
     async with shown() as seen:
         await seen.press("d", "y", "down", "d", "y")
         first, second = (one for one in seen.ids if one not in stored(seen))
@@ -117,7 +117,7 @@ async def test_u_passes_by_what_somebody_else_has_brought_back() -> None:
         assert {first, second} <= stored(seen)
 
 
-async def test_a_record_that_is_gone_takes_its_own_page_with_it_and_no_other() -> None:
+async def test_removed_record_closes_only_its_own_page() -> None:
     async with shown() as seen:
         await seen.press("enter")
         slow = Slow(seen, "remove")
@@ -129,7 +129,7 @@ async def test_a_record_that_is_gone_takes_its_own_page_with_it_and_no_other() -
         assert not any(isinstance(one, DetailScreen) for one in seen.app.screen_stack)
 
 
-async def test_a_run_that_was_started_does_not_take_the_keys_of_a_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_started_run_leaves_keys_to_open_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with shown() as seen:
         seen.app.desk.plan_rerun = lambda benchmark: RerunPlan(benchmark, 1, 1.0, "")  # type: ignore[method-assign]

@@ -26,7 +26,7 @@ MOST = {
 @pytest.mark.parametrize(
     ("theme", "colours"), [("ansi-dark", "truecolor"), ("textual-dark", "truecolor"), ("textual-dark", "256")]
 )
-def test_what_a_key_or_an_update_sends(theme: str, colours: str) -> None:
+def test_widget_keys_and_updates_send_within_budget(theme: str, colours: str) -> None:
     environ = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")}
     environ |= {"TERM": "xterm-256color", "TEXTUAL_COLOR_SYSTEM": colours, "TEXTUAL_ANIMATIONS": "none"}
     command = [sys.executable, "-m", "tests.tui.widgets.budget", theme]

@@ -10,9 +10,7 @@ from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 
 
 @pytest.mark.parametrize(("floor", "least", "most"), [(Floor, 2000, 9000), (CalmFloor, 100, 600)])
-async def test_a_calm_screen_gives_the_focus_away_for_the_bytes_of_two_lines(
-    floor: type[Floor], least: int, most: int
-) -> None:
+async def test_calm_screen_focus_change_sends_two_lines(floor: type[Floor], least: int, most: int) -> None:
     tables = [RecordTable(classes="rest") for _ in range(2)]
     async with staged(*tables, floor=floor) as (stage, pilot):
         for table in tables:
@@ -29,7 +27,7 @@ class Veil(ModalScreen[None]):
     CSS = "Veil { background: transparent; }"
 
 
-async def test_a_calm_screen_that_another_one_covers_sends_nothing_until_it_is_back() -> None:
+async def test_calm_screen_while_covered_sends_nothing() -> None:
     table = RecordTable(classes="rest")
     async with staged(table, floor=CalmFloor) as (stage, pilot):
 

@@ -13,7 +13,7 @@ EFFORTS = (
 )
 
 
-async def test_one_choice_holds_and_keys_move_it_past_those_that_cannot() -> None:
+async def test_choice_keys_skip_disabled_choices() -> None:
     field = ChoiceField("effort", "Effort", EFFORTS, "quick")
     async with staged(field) as (stage, pilot):
         assert seen(stage) == [" Effort     (•) quick  ( ) no (not here)  ( ) ±2 %  ( ) fixed"]
@@ -29,7 +29,7 @@ async def test_one_choice_holds_and_keys_move_it_past_those_that_cannot() -> Non
         assert seen(stage)[0].endswith("(•) fixed")
 
 
-async def test_any_number_can_be_taken() -> None:
+async def test_multiple_choices_can_be_selected() -> None:
     field = ManyField("engines", "Engine", (Choice("ort", "ORT"), Choice("ds", "DS", "install"), Choice("ov", "OV")))
     async with staged(field) as (stage, pilot):
         assert list(field.answer) == []
@@ -43,7 +43,7 @@ async def test_any_number_can_be_taken() -> None:
         assert list(field.answer) == ["ort"]
 
 
-async def test_choices_around_the_cursor_are_seen_where_not_all_fit() -> None:
+async def test_choices_around_cursor_are_visible_when_narrow() -> None:
     field = ManyField("n", "N", [Choice(str(n), f"choice {n}") for n in range(10)])
     async with staged(field) as (stage, pilot):
         field.focus()
@@ -56,7 +56,7 @@ async def test_choices_around_the_cursor_are_seen_where_not_all_fit() -> None:
         assert len(seen(stage)[0]) <= 20
 
 
-async def test_no_choices_and_none_that_can_be_taken() -> None:
+async def test_choice_field_without_enabled_choices() -> None:
     none = ChoiceField("a", "A", ())
     refused = ManyField("b", "B", (Choice("x", "X", "gone"),))
     async with staged(none, refused) as (_, pilot):
@@ -67,7 +67,7 @@ async def test_no_choices_and_none_that_can_be_taken() -> None:
         assert refused.answer == ()
 
 
-async def test_a_button_is_pressed_by_enter_and_space() -> None:
+async def test_button_is_pressed_by_enter_and_space() -> None:
     button = ButtonField("run", "RUN")
     async with staged(ButtonField("long", "Longer than a label")) as (stage, _):
         assert seen(stage) == ["            [ Longer than a label ]"]
@@ -80,6 +80,6 @@ async def test_a_button_is_pressed_by_enter_and_space() -> None:
         assert len(told(stage, ButtonField.Pressed)) == 2
 
 
-async def test_ascii() -> None:
+async def test_choice_field_in_ascii_mode_uses_ascii() -> None:
     async with staged(ChoiceField("effort", "Effort", EFFORTS, "quick"), ascii_only=True) as (stage, _):
         assert seen(stage)[0].startswith(" Effort     (o) quick")

@@ -21,7 +21,7 @@ def focused(fields: FieldColumn) -> str:
     return next(key for key, field in fields.fields.items() if field.has_focus or field.has_focus_within)
 
 
-async def test_enter_and_the_arrows_go_from_field_to_field_and_stop_at_the_ends() -> None:
+async def test_enter_and_arrows_move_between_fields_and_stop_at_ends() -> None:
     fields = column()
     async with staged(fields) as (stage, pilot):
         assert fields.focus_field("a")
@@ -39,7 +39,7 @@ async def test_enter_and_the_arrows_go_from_field_to_field_and_stop_at_the_ends(
         assert not fields.focus_field("gone")
 
 
-async def test_all_errors_are_said_at_once_and_those_that_are_mended_go() -> None:
+async def test_all_errors_appear_at_once_and_fixed_ones_clear() -> None:
     fields = column()
     async with staged(fields) as (stage, pilot):
         fields.show_errors({"a": "wrong a", "c": "wrong c", "d": "wrong d"})
@@ -50,7 +50,7 @@ async def test_all_errors_are_said_at_once_and_those_that_are_mended_go() -> Non
         assert [row.strip() for row in seen(stage) if "!" in row] == ["! wrong d"]
 
 
-async def test_two_fields_share_a_line_where_it_is_wide_enough() -> None:
+async def test_two_fields_share_line_when_wide_enough() -> None:
     fields = column()
     async with staged(fields) as (stage, pilot):
         assert "B" in seen(stage)[1]
@@ -60,7 +60,7 @@ async def test_two_fields_share_a_line_where_it_is_wide_enough() -> None:
         assert "C" in seen(stage)[2]
 
 
-async def test_what_has_the_focus_stays_in_sight_in_a_small_terminal() -> None:
+async def test_focused_field_stays_visible_in_small_terminal() -> None:
     fields = column()
     async with staged(fields) as (stage, pilot):
         fields.focus_field("e")

@@ -6,7 +6,7 @@ from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 
 
-async def test_it_is_in_sight_while_it_is_used_and_tells_every_change() -> None:
+async def test_filter_line_is_visible_in_use_and_posts_every_change() -> None:
     table, line = RecordTable(classes="rest"), FilterLine()
     table.show_lines([Column("a", "A", 8)], [Line("x", ("x",))])
     async with staged(table, line, size=(40, 6)) as (stage, pilot):
@@ -28,7 +28,7 @@ async def test_it_is_in_sight_while_it_is_used_and_tells_every_change() -> None:
         assert stage.floor.passed == []
 
 
-async def test_down_goes_on_to_the_list() -> None:
+async def test_filter_line_down_moves_to_list() -> None:
     table, line = RecordTable(classes="rest"), FilterLine()
     async with staged(table, line) as (stage, pilot):
         table.focus()

@@ -90,12 +90,12 @@ class Careless(Painted):
         return (("".join(HOSTILE), "bad"),)
 
 
-async def test_no_widget_of_ours_can_forget_it() -> None:
+async def test_every_own_widget_sanitizes_text() -> None:
     async with staged(Careless(classes="rest")) as (stage, _):
         check(counter_of(stage).take())
 
 
-async def test_no_name_drives_the_terminal_from_any_widget_in_any_size() -> None:
+async def test_hostile_names_are_plain_text_in_every_widget_and_size() -> None:
     for text in HOSTILE:
         shown = widgets(text)
         async with staged(*shown, size=(120, 50)) as (stage, pilot):
@@ -115,7 +115,7 @@ async def test_no_name_drives_the_terminal_from_any_widget_in_any_size() -> None
 
 
 @pytest.mark.slow
-async def test_no_name_drives_the_terminal_from_any_question() -> None:
+async def test_hostile_names_are_plain_text_in_every_question() -> None:
     for text in HOSTILE:
         async with staged(StatusLine()) as (stage, pilot):
             refusing = TextQuestion(text, [(text, text)], hint=text)
@@ -128,13 +128,13 @@ async def test_no_name_drives_the_terminal_from_any_question() -> None:
             check(counter_of(stage).take())
 
 
-async def test_markup_is_text() -> None:
+async def test_markup_is_plain_text() -> None:
     text = "[bold]b[/bold] [@click=app.bell]c[/]"
     async with staged(TitleLine(text), TextBlock([text])) as (stage, _):
         assert seen(stage) == [f" {text}", text]
 
 
-async def test_wide_letters_keep_the_columns_where_they_are() -> None:
+async def test_wide_characters_keep_columns_aligned() -> None:
     table = RecordTable(classes="rest")
     columns = [Column("a", "A", 9), Column("b", "B", 3)]
     names = ("plain", "漢字かな交じり文", "a漢字かな交", "👩‍👩‍👧‍👦 emoji", "e\u0301e\u0301", "✌️ vs", "🇩🇪 flag")

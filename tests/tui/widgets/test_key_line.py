@@ -8,7 +8,7 @@ from tuibench.tui.widgets.key_line import KeyLine, fill_rows
 PAIRS = [("enter", "open"), ("n", "new"), ("r", "re-run"), ("R", "re-run+edit"), ("c", "compare"), ("d", "remove")]
 
 
-async def test_pairs_fill_two_rows_the_most_important_first() -> None:
+async def test_key_line_fills_two_rows_by_priority() -> None:
     line = KeyLine(PAIRS, [("?", "help")])
     async with staged(line, size=(40, 4)) as (stage, pilot):
         assert seen(stage) == [" enter open  n new  r re-run", " R re-run+edit  c compare  ? help"]
@@ -20,19 +20,19 @@ async def test_pairs_fill_two_rows_the_most_important_first() -> None:
         assert seen(stage) == [" enter open"]
 
 
-def test_the_last_ones_stay_where_nothing_else_fits() -> None:
+def test_key_line_keeps_last_pairs_when_narrow() -> None:
     rows = fill_rows(PAIRS, [("?", "help")], 9, 1)
     assert rows == [((" ?", "key"), (" help ", "dim"))]
     assert fill_rows(PAIRS, [], 80, 0) == []
     assert fill_rows([], [], 80, 2) == [(), ()]
 
 
-def test_where_one_row_holds_all_the_second_is_free() -> None:
+def test_key_line_with_one_row_of_pairs_leaves_second_empty() -> None:
     first, second = fill_rows(PAIRS[:2], [("?", "help")], 80, 2)
     assert first[-2:] == ((" ?", "key"), (" help ", "dim")) and second == ()
 
 
-def test_a_pair_is_never_broken() -> None:
+def test_key_line_never_splits_pair() -> None:
     for width in range(10, 90):
         rows = fill_rows(PAIRS, [("?", "help")], width, 2)
         words = {text.strip() for row in rows for text, _ in row}

@@ -23,14 +23,14 @@ class Lines(Painted, can_focus=True):
         return shown((self.lines[y], self.style)) if y < len(self.lines) else ()
 
 
-async def test_what_did_not_change_sends_nothing() -> None:
+async def test_unchanged_lines_send_nothing() -> None:
     lines = Lines("one", "two")
     async with staged(lines) as (_, pilot):
         assert await bytes_of(pilot, lines.repaint) == 0
         assert await bytes_of(pilot, lines.refresh) == 0
 
 
-async def test_a_changed_line_is_sent_up_to_its_last_difference_and_no_other() -> None:
+async def test_changed_line_is_sent_up_to_last_difference() -> None:
     lines = Lines("first line", "second line " * 6, "third line")
     async with staged(lines) as (stage, pilot):
         lines.lines[1] = "Second line " * 6
@@ -44,7 +44,7 @@ async def test_a_changed_line_is_sent_up_to_its_last_difference_and_no_other() -
         assert seen(stage)[1] == ("Second line " * 6).rstrip()
 
 
-async def test_a_change_that_is_taken_back_before_it_is_painted_leaves_the_screen_right() -> None:
+async def test_change_reverted_before_paint_leaves_screen_correct() -> None:
     lines = Lines("old")
     async with staged(lines) as (stage, pilot):
         lines.lines[0] = "something new"
@@ -57,7 +57,7 @@ async def test_a_change_that_is_taken_back_before_it_is_painted_leaves_the_scree
         assert "newer" in await sent_by(pilot, lines.repaint)
 
 
-async def test_what_changed_while_it_was_hidden_is_right_when_it_is_shown_again() -> None:
+async def test_widget_changed_while_hidden_is_correct_when_shown() -> None:
     lines, other = Lines("old"), Lines("other")
     async with staged(lines, other) as (stage, pilot):
         lines.display = False
@@ -70,7 +70,7 @@ async def test_what_changed_while_it_was_hidden_is_right_when_it_is_shown_again(
         assert seen(stage)[0] == "new"
 
 
-async def test_a_style_that_changes_is_a_change() -> None:
+async def test_style_change_is_painted() -> None:
     lines = Lines("text")
     async with staged(lines) as (_, pilot):
         lines.style = "bad"
@@ -82,7 +82,7 @@ async def test_a_style_that_changes_is_a_change() -> None:
         assert "text" in await sent_by(pilot, tint)
 
 
-async def test_another_theme_paints_everything_again() -> None:
+async def test_theme_change_repaints_everything() -> None:
     lines = Lines("text", style="ok")
     async with staged(lines, theme="textual-dark") as (stage, pilot):
 
@@ -92,7 +92,7 @@ async def test_another_theme_paints_everything_again() -> None:
         assert "text" in await sent_by(pilot, change)
 
 
-async def test_the_focus_goes_from_one_to_the_other_for_nothing_where_neither_shows_it() -> None:
+async def test_invisible_focus_change_sends_nothing() -> None:
     one, two = Lines("one"), Lines("two")
     async with staged(one, two) as (stage, pilot):
         one.focus()
@@ -101,7 +101,7 @@ async def test_the_focus_goes_from_one_to_the_other_for_nothing_where_neither_sh
         assert stage.focused is two
 
 
-async def test_lines_come_back_after_the_terminal_was_small() -> None:
+async def test_lines_return_after_small_terminal() -> None:
     lines = Lines("a line of some length", "two", "three", "four", "five", "six")
     async with staged(lines) as (stage, pilot):
         await resize(pilot, 10, 2)
@@ -110,7 +110,7 @@ async def test_lines_come_back_after_the_terminal_was_small() -> None:
         assert seen(stage) == lines.lines
 
 
-async def test_a_hidden_widget_shows_what_changed_meanwhile() -> None:
+async def test_hidden_widget_shows_changes_when_shown() -> None:
     lines = Lines("old")
     async with staged(lines) as (stage, pilot):
         lines.display = False
@@ -123,7 +123,7 @@ async def test_a_hidden_widget_shows_what_changed_meanwhile() -> None:
         assert seen(stage) == ["new"]
 
 
-async def test_without_colour_nothing_but_bold_dim_and_reverse_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_colour_mode_sends_only_bold_dim_and_reverse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     lines = [Lines("x", style=style) for style in ("ok", "bad", "warn", "series-1", "accent")]
     async with staged(*lines) as (stage, _):
@@ -133,7 +133,7 @@ async def test_without_colour_nothing_but_bold_dim_and_reverse_is_sent(monkeypat
         assert "1" in {code for group in codes for code in group.split(";")}
 
 
-async def test_moving_the_pointer_sends_nothing() -> None:
+async def test_pointer_movement_sends_nothing() -> None:
     lines = Lines("one", "two", "three")
     async with staged(lines) as (_, pilot):
 

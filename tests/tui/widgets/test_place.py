@@ -15,7 +15,7 @@ def place_on(keys: str, key: str, page: int = 4) -> Place:
     return place
 
 
-def test_an_empty_list_has_nothing_under_the_cursor() -> None:
+def test_cursor_of_empty_list_selects_nothing() -> None:
     place = Place()
     assert place.key is None
     place.move(3, 5)
@@ -23,14 +23,14 @@ def test_an_empty_list_has_nothing_under_the_cursor() -> None:
     assert (place.key, place.cursor, place.top) == (None, 0, 0)
 
 
-def test_the_cursor_stays_with_its_record_however_the_list_is_changed() -> None:
+def test_cursor_stays_with_record_through_list_changes() -> None:
     place = place_on("abcdef", "d")
     for keys in ("xxabcdef"[2:], "zyabcdef", "fedcba", "d", "qrstd"):
         place.take(tuple(keys), 4)
         assert place.key == "d"
 
 
-def test_a_removed_record_leaves_the_cursor_on_the_next_one_else_the_one_before() -> None:
+def test_cursor_of_removed_record_moves_to_next_or_previous() -> None:
     place = place_on("abcdef", "d")
     place.take(tuple("abcef"), 4)
     assert place.key == "e"
@@ -42,7 +42,7 @@ def test_a_removed_record_leaves_the_cursor_on_the_next_one_else_the_one_before(
     assert place.key is None
 
 
-def test_records_that_come_above_are_seen_on_the_first_page_and_move_nothing_further_down() -> None:
+def test_records_above_scroll_first_page_only() -> None:
     place = place_on("abcdefgh", "b")
     place.take(tuple("12abcdefgh"), 4)
     assert (place.key, place.top) == ("b", 0)
@@ -52,7 +52,7 @@ def test_records_that_come_above_are_seen_on_the_first_page_and_move_nothing_fur
     assert (place.key, place.cursor - place.top) == ("g", seen)
 
 
-def test_a_step_out_of_sight_brings_half_a_page() -> None:
+def test_cursor_step_out_of_view_scrolls_half_page() -> None:
     place = place_on("abcdefghijklmnop", "a", page=6)
     tops = []
     for _ in range(8):
@@ -64,7 +64,7 @@ def test_a_step_out_of_sight_brings_half_a_page() -> None:
     assert (place.cursor, place.top) == (2, 0)
 
 
-def test_leaps_move_what_is_seen_as_far() -> None:
+def test_cursor_jump_scrolls_by_same_distance() -> None:
     place = place_on("abcdefghijklmnop", "b", page=4)
     place.move(3, 4)
     assert (place.key, place.top) == ("e", 3)
@@ -75,7 +75,7 @@ def test_leaps_move_what_is_seen_as_far() -> None:
 
 
 @given(KEYS, st.lists(st.one_of(st.integers(-20, 20), KEYS), max_size=12), st.integers(1, 8))
-def test_the_cursor_is_always_in_sight(keys: tuple[str, ...], moves: list[int | tuple[str, ...]], page: int) -> None:
+def test_cursor_is_always_visible(keys: tuple[str, ...], moves: list[int | tuple[str, ...]], page: int) -> None:
     place = Place()
     place.take(keys, page)
     for move in moves:

@@ -8,7 +8,7 @@ from tuibench.tui.widgets.plot_view import PlotView
 FIGURE = tuple(((f"{n:>4}┤", "axis"), ("⣀⠤⠒⠉" * 10, "series-1"), (" ·", "ideal")) for n in range(10))
 
 
-async def test_it_tells_its_size_and_shows_rows() -> None:
+async def test_plot_view_posts_size_and_shows_rows() -> None:
     view = PlotView(classes="rest")
     async with staged(view, size=(60, 12)) as (stage, pilot):
         last = told(stage, PlotView.Resized)[-1]
@@ -22,7 +22,7 @@ async def test_it_tells_its_size_and_shows_rows() -> None:
         assert all(len(row) <= 30 for row in seen(stage))
 
 
-async def test_only_rows_that_changed_are_sent() -> None:
+async def test_plot_view_sends_only_changed_rows() -> None:
     view = PlotView(FIGURE, classes="rest")
     async with staged(view) as (_, pilot):
         assert await bytes_of(pilot, lambda: view.show_rows(FIGURE)) == 0
@@ -33,7 +33,7 @@ async def test_only_rows_that_changed_are_sent() -> None:
         assert len(sent) < 150
 
 
-async def test_rows_cannot_drive_the_terminal() -> None:
+async def test_plot_view_rows_cannot_control_terminal() -> None:
     view = PlotView(((("legend \x1b[2J", "plain"),),), classes="rest")
     async with staged(view) as (stage, _):
         assert seen(stage) == ["legend \\e[2J"]

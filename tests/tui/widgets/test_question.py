@@ -6,7 +6,7 @@ from tuibench.tui.widgets.question import Notice, ask
 from tuibench.tui.widgets.status_line import StatusLine
 
 
-async def test_asking_uses_the_line_of_news_where_there_is_one_else_a_screen_of_its_own() -> None:
+async def test_question_uses_status_line_or_own_screen() -> None:
     answers: list[str] = []
     line = StatusLine()
     async with staged(line) as (stage, pilot):
@@ -28,7 +28,7 @@ async def test_asking_uses_the_line_of_news_where_there_is_one_else_a_screen_of_
         assert stage.floor.passed == []
 
 
-async def test_a_notice_is_read_and_closed() -> None:
+async def test_notice_is_shown_and_closed() -> None:
     async with staged(StatusLine(), size=(40, 12)) as (stage, pilot):
         stage.push_screen(Notice("Why it failed", [f"line {n}" for n in range(30)]))
         await settle(pilot)

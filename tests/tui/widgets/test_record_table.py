@@ -35,7 +35,7 @@ def reversed_row(sent: str, text: str) -> bool:
     return "7" in codes.split(";")
 
 
-async def test_titles_records_cursor_and_marks() -> None:
+async def test_table_shows_titles_records_cursor_and_marks() -> None:
     table = table_of(3)
     async with staged(table, size=(40, 6)) as (stage, pilot):
         assert seen(stage) == [
@@ -51,7 +51,7 @@ async def test_titles_records_cursor_and_marks() -> None:
         assert table.dropped == ("SIZE",)
 
 
-async def test_ten_thousand_records_cost_only_those_in_sight() -> None:
+async def test_table_of_ten_thousand_records_builds_only_visible_rows() -> None:
     made: list[str] = []
 
     def make(key: str) -> Line:
@@ -73,7 +73,7 @@ async def test_ten_thousand_records_cost_only_those_in_sight() -> None:
         assert len(made) == 46 + 22
 
 
-async def test_keys_move_and_stop_at_the_ends() -> None:
+async def test_table_keys_move_cursor_and_stop_at_ends() -> None:
     table = table_of(100)
     async with staged(table, size=(80, 11)) as (_, pilot):
         table.focus()
@@ -84,7 +84,7 @@ async def test_keys_move_and_stop_at_the_ends() -> None:
         assert places == ["k0", "k1", "k2", "k1", "k6", "k1", "k10", "k1", "k99", "k99", "k0"]
 
 
-async def test_it_tells_where_the_cursor_is_and_what_was_opened() -> None:
+async def test_table_posts_cursor_moves_and_opened_records() -> None:
     table = table_of(3)
     async with staged(table) as (stage, pilot):
         table.focus()
@@ -96,7 +96,7 @@ async def test_it_tells_where_the_cursor_is_and_what_was_opened() -> None:
         assert told(stage, RecordTable.CursorMoved)[-1].key is None
 
 
-def test_of_many_moves_that_nobody_has_read_the_last_one_counts() -> None:
+def test_table_unread_cursor_moves_collapse_to_last() -> None:
     one, other = RecordTable(), RecordTable()
     moved = RecordTable.CursorMoved(one, "a")
     assert moved.can_replace(RecordTable.CursorMoved(one, "b"))
@@ -104,7 +104,7 @@ def test_of_many_moves_that_nobody_has_read_the_last_one_counts() -> None:
     assert not moved.can_replace(RecordTable.Opened(one, "b"))
 
 
-async def test_nothing_is_said_in_words_and_its_keys_are_left_to_the_screen() -> None:
+async def test_empty_table_says_so_and_leaves_keys_to_screen() -> None:
     table = RecordTable(COLUMNS, empty="Nothing yet.\nn  something new", classes="rest")
     async with staged(table) as (stage, pilot):
         assert seen(stage) == [" Nothing yet.", " n  something new"]
@@ -117,7 +117,7 @@ async def test_nothing_is_said_in_words_and_its_keys_are_left_to_the_screen() ->
         assert seen(stage) == [" No match."]
 
 
-async def test_one_record() -> None:
+async def test_table_with_one_record() -> None:
     table = table_of(1)
     async with staged(table) as (stage, pilot):
         table.focus()
@@ -126,7 +126,7 @@ async def test_one_record() -> None:
         assert len(seen(stage)) == 2
 
 
-async def test_wide_shows_all_columns_and_scrolls_them() -> None:
+async def test_wide_table_shows_all_columns_and_scrolls() -> None:
     table = table_of(3)
     async with staged(table, size=(60, 6)) as (stage, pilot):
         table.focus()
@@ -146,7 +146,7 @@ async def test_wide_shows_all_columns_and_scrolls_them() -> None:
         assert stage.floor.passed[1:] == ["left"]
 
 
-async def test_the_cursor_stays_with_its_record_and_in_sight_in_any_size() -> None:
+async def test_table_cursor_keeps_record_visible_at_any_size() -> None:
     table = table_of(100)
     async with staged(table) as (stage, pilot):
         table.focus()
@@ -160,7 +160,7 @@ async def test_the_cursor_stays_with_its_record_and_in_sight_in_any_size() -> No
         assert stage.focused is table
 
 
-async def test_a_record_can_be_found_before_there_is_a_size() -> None:
+async def test_table_finds_record_before_it_has_size() -> None:
     table = table_of(100)
     assert table.move_to("k5")
     assert not table.move_to("gone")
@@ -169,7 +169,7 @@ async def test_a_record_can_be_found_before_there_is_a_size() -> None:
         assert seen(stage)[6].startswith("> k5")
 
 
-async def test_the_same_lines_send_nothing_and_a_changed_one_only_itself() -> None:
+async def test_table_sends_only_changed_lines() -> None:
     table = table_of(100)
     async with staged(table) as (_, pilot):
         assert await bytes_of(pilot, lambda: table.show_rows(COLUMNS, keys(100), line)) == 0
@@ -183,7 +183,7 @@ async def test_the_same_lines_send_nothing_and_a_changed_one_only_itself() -> No
         assert len(sent) < 120
 
 
-async def test_without_the_focus_the_cursor_is_a_sign_only() -> None:
+async def test_unfocused_table_shows_cursor_as_marker_only() -> None:
     table = table_of(3)
     async with staged(table) as (_, pilot):
         focused = await sent_by(pilot, table.focus)
@@ -194,7 +194,7 @@ async def test_without_the_focus_the_cursor_is_a_sign_only() -> None:
 
 
 @pytest.mark.parametrize("style", ["", "ok", "warn", "bad", "dim"])
-async def test_each_style_of_a_line_can_be_under_the_cursor(style: str) -> None:
+async def test_table_cursor_works_on_every_line_style(style: str) -> None:
     table = RecordTable(classes="rest")
     async with staged(table) as (stage, pilot):
         table.show_lines(COLUMNS, [Line("a", ("a", "b"), style)])
@@ -203,21 +203,21 @@ async def test_each_style_of_a_line_can_be_under_the_cursor(style: str) -> None:
         assert seen(stage)[1].startswith("> a")
 
 
-async def test_a_line_may_have_too_few_cells_or_too_many() -> None:
+async def test_table_accepts_lines_with_missing_or_extra_cells() -> None:
     table = RecordTable(classes="rest")
     table.show_lines(COLUMNS, [Line("a", ("a",)), Line("b", ("b",) * 9)])
     async with staged(table, size=(40, 5)) as (stage, _):
         assert [row[:3] for row in seen(stage)[1:]] == ["> a", "  b"]
 
 
-async def test_ascii_cuts_with_ascii() -> None:
+async def test_table_in_ascii_mode_cuts_with_ascii() -> None:
     table = RecordTable(classes="rest")
     table.show_lines([Column("a", "A", 6)], [Line("a", ("long text",))])
     async with staged(table, ascii_only=True) as (stage, _):
         assert seen(stage)[1] == "> long~"
 
 
-async def test_a_click_moves_the_cursor_and_a_second_one_opens() -> None:
+async def test_table_click_moves_cursor_and_second_click_opens() -> None:
     table = table_of(30)
     async with staged(table, size=(80, 11)) as (stage, pilot):
         await pilot.click(table, offset=(5, 3))

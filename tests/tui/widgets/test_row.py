@@ -33,18 +33,18 @@ def text_of(row: Row) -> str:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_keeps_what_drives_a_terminal(text: str) -> None:
+def test_row_text_contains_no_control_characters(text: str) -> None:
     for line in (text, (text, "bad"), [(text, "bad"), ("x", "")]):
         shown_text = text_of(shown(line))
         assert all(char.isprintable() or char == "\u200d" for char in shown_text)
 
 
-def test_signs_that_terminals_draw_differently_wide_stand_apart() -> None:
+def test_ambiguous_width_characters_are_separated() -> None:
     assert safe("👩\u200d👧 ✌\ufe0f \u200d") == "👩👧 ✌ "
     assert safe("x" * 30, 10) == "x" * 9 + "…"
 
 
-def test_a_line_is_given_as_text_or_span_or_spans() -> None:
+def test_row_accepts_text_span_or_spans() -> None:
     assert shown("a") == (("a", ""),)
     assert shown(("a", "bad")) == (("a", "bad"),)
     assert shown((("a", "bad"), ("b", ""))) == (("a", "bad"), ("b", ""))
@@ -52,7 +52,7 @@ def test_a_line_is_given_as_text_or_span_or_spans() -> None:
     assert shown(()) == ()
 
 
-def test_texts_are_cut_with_an_ellipsis_and_filled_on_the_side_asked_for() -> None:
+def test_text_is_cut_with_ellipsis_and_padded_on_chosen_side() -> None:
     assert fit("abc", 5) == "abc  "
     assert fit("abc", 5, right=True) == "  abc"
     assert fit("abcdef", 4) == "abc…"
@@ -69,20 +69,20 @@ def test_fit_is_exact_for_any_text(text: str, width: int, right: bool) -> None:
 
 
 @given(ROWS, WIDTHS)
-def test_rows_are_filled_and_squeezed_to_their_width(row: Row, width: int) -> None:
+def test_rows_are_padded_and_squeezed_to_width(row: Row, width: int) -> None:
     assert width_of(filled(row, width)) == width
     assert width_of(squeezed(row, width)) <= width
     styles = [style for _, style in filled(row, width)]
     assert all(a != b for a, b in pairwise(styles))
 
 
-def test_the_longest_part_gives_way_and_its_neighbours_stay_whole() -> None:
+def test_longest_part_is_cut_and_neighbours_stay_whole() -> None:
     row = (("a very long name of a project", "title"), (" > Runs", ""), (" (14)", "dim"))
     assert text_of(squeezed(row, 24)) == "a very long… > Runs (14)"
 
 
 @given(ROWS, ROWS, WIDTHS)
-def test_both_ends_of_a_line_are_its_ends(left: Row, right: Row, width: int) -> None:
+def test_line_parts_are_aligned_to_both_ends(left: Row, right: Row, width: int) -> None:
     row = spread(left, right, width)
     assert width_of(row) == width
     if width_of(left) + 1 + width_of(right) <= width:
@@ -90,14 +90,14 @@ def test_both_ends_of_a_line_are_its_ends(left: Row, right: Row, width: int) -> 
         assert text_of(row).endswith(text_of(right))
 
 
-def test_where_both_ends_do_not_fit_the_right_one_keeps_at_most_half() -> None:
+def test_line_too_long_right_part_keeps_at_most_half() -> None:
     row = spread((("l" * 30, ""),), (("r" * 30, ""),), 21)
     assert text_of(row) == "l" * 9 + "… " + "r" * 9 + "…"
     row = spread((("l" * 30, ""),), (("r" * 5, ""),), 21)
     assert text_of(row) == "l" * 14 + "… " + "r" * 5
 
 
-def test_what_changed_ends_after_the_last_difference() -> None:
+def test_changed_range_ends_after_last_difference() -> None:
     old, new = (("abc", ""), ("def", "bad")), (("aXc", ""), ("def", "bad"))
     assert changed_end(old, old, 6) == 0
     assert changed_end(old, new, 6) == 2
@@ -106,7 +106,7 @@ def test_what_changed_ends_after_the_last_difference() -> None:
 
 
 @given(ROWS, ROWS)
-def test_a_line_sent_up_to_its_last_difference_is_the_new_line(old: Row, new: Row) -> None:
+def test_partially_sent_line_equals_new_line(old: Row, new: Row) -> None:
     was, now = filled(old, 40), filled(new, 40)
     end = changed_end(was, now, 40)
     cells = [[(char, style) for text, style in row for char in text] for row in (was, now)]
@@ -117,17 +117,17 @@ def test_a_line_sent_up_to_its_last_difference_is_the_new_line(old: Row, new: Ro
 
 
 @given(st.text(max_size=40).map(safe), st.integers(0, 50))
-def test_skipped_columns_are_gone_and_no_more(text: str, columns: int) -> None:
+def test_skipped_columns_are_removed_exactly(text: str, columns: int) -> None:
     assert cell_len(skip(text, columns)) == max(cell_len(text) - columns, 0)
 
 
-def test_half_of_a_wide_letter_leaves_a_blank() -> None:
+def test_half_of_wide_character_becomes_blank() -> None:
     assert skip("漢字", 1) == " 字"
     assert skip("漢字", 2) == "字"
     assert skip("ab", 5) == ""
 
 
-def test_long_lines_are_broken_at_blanks_and_go_on_set_in() -> None:
+def test_long_lines_wrap_at_blanks_and_are_indented() -> None:
     rows = wrapped((("  one two three", "bad"), (" four", "")), 10)
     assert [text_of(row) for row in rows] == ["  one two", "  three", "  four"]
     assert rows[0][0] == ("  one ", "bad")
@@ -136,14 +136,14 @@ def test_long_lines_are_broken_at_blanks_and_go_on_set_in() -> None:
 
 
 @pytest.mark.parametrize("width", range(20, 60))
-def test_a_line_that_ends_at_the_edge_is_not_cut(width: int) -> None:
+def test_line_of_exact_width_is_not_cut(width: int) -> None:
     row = (("19:14:39  ", "dim"), ("52 nodes (21 Conv, 19 Relu, 9 Add, 1 GlobalAveragePool) and more ", ""))
     painted = "".join(text_of(filled(part, width)) for part in wrapped(row, width))
     assert painted.replace(" ", "") == text_of(row).replace(" ", "")
 
 
 @given(ROWS, st.integers(2, 60))
-def test_broken_lines_fit_and_lose_nothing_but_blanks(row: Row, width: int) -> None:
+def test_wrapped_lines_fit_and_lose_only_blanks(row: Row, width: int) -> None:
     rows = wrapped(row, width)
     assert all(cell_len(text_of(part)) <= width for part in rows)
     assert "".join(map(text_of, rows)).replace(" ", "") == text_of(row).replace(" ", "")

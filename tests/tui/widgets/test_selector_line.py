@@ -12,7 +12,7 @@ METRIC = Selector("metric", ("items/s", "ms"), 0, "m")
 SIDE = Selector("side", ("ort",), 0, "f")
 
 
-async def test_each_has_its_choices_and_its_key() -> None:
+async def test_each_selector_shows_choices_and_key() -> None:
     line = SelectorLine([BATCH, METRIC, SIDE])
     async with staged(line) as (stage, pilot):
         assert seen(stage) == [" batch ‹ 1 8 [32] › ←→   metric [items/s] m   side [ort]"]
@@ -22,7 +22,7 @@ async def test_each_has_its_choices_and_its_key() -> None:
         assert seen(stage) == [" batch ‹ [1] 8 32 › ←→"]
 
 
-async def test_choices_far_from_the_one_that_holds_go_first() -> None:
+async def test_choices_farthest_from_selection_are_dropped_first() -> None:
     many = Selector("batch", tuple(str(2**n) for n in range(12)), 6, "keys", spread=True)
     line = SelectorLine([many, METRIC])
     async with staged(line, size=(55, 4)) as (stage, pilot):
@@ -33,7 +33,7 @@ async def test_choices_far_from_the_one_that_holds_go_first() -> None:
         assert seen(stage)[0].startswith(" batch")
 
 
-async def test_a_long_choice_gives_way_to_what_stands_right_of_it() -> None:
+async def test_long_choice_is_cut_before_text_on_its_right() -> None:
     line = SelectorLine([Selector("cell", ("openvino, async, 16 cores", ""), 0, "keys"), METRIC])
     async with staged(line, size=(60, 4)) as (stage, pilot):
         assert seen(stage) == [" cell [openvino, async, 16 cores] keys   metric [items/s] m"]
@@ -43,11 +43,11 @@ async def test_a_long_choice_gives_way_to_what_stands_right_of_it() -> None:
         assert seen(stage)[0].startswith(" cell [openvin…] keys   metri")
 
 
-async def test_nothing_to_choose_from() -> None:
+async def test_selector_line_without_choices() -> None:
     async with staged(SelectorLine([Selector("batch", (), 0, "x", spread=True)])) as (stage, _):
         assert seen(stage) == [" batch [-]"]
 
 
-async def test_ascii() -> None:
+async def test_selector_line_in_ascii_mode_uses_ascii() -> None:
     async with staged(SelectorLine([replace(BATCH, key="left right")]), ascii_only=True) as (stage, _):
         assert seen(stage) == [" batch < 1 8 [32] > left right"]

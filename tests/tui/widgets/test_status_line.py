@@ -7,7 +7,7 @@ from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.status_line import StatusLine
 
 
-async def test_news_are_said_and_taken_away() -> None:
+async def test_news_are_shown_and_cleared() -> None:
     line = StatusLine()
     async with staged(line) as (stage, pilot):
         line.say("run m9q finished")
@@ -23,7 +23,7 @@ async def test_news_are_said_and_taken_away() -> None:
         assert line.said == ""
 
 
-async def test_an_answer_is_the_key_that_was_pressed_and_no_key_does_anything_else() -> None:
+async def test_answer_is_pressed_key_and_other_keys_are_ignored() -> None:
     table = RecordTable(classes="rest")
     table.show_lines([Column("a", "A", 8)], [Line(str(n), (str(n),)) for n in range(5)])
     line = StatusLine()
@@ -46,7 +46,7 @@ async def test_an_answer_is_the_key_that_was_pressed_and_no_key_does_anything_el
         assert (answers, table.cursor_key, stage.floor.passed) == (["y"], "1", ["y"])
 
 
-async def test_escape_answers_nothing_and_only_newer_news_are_shown_then() -> None:
+async def test_escape_cancels_question_and_shows_latest_news() -> None:
     line = StatusLine()
     answers: list[str] = []
     async with staged(line) as (stage, pilot):
@@ -64,7 +64,7 @@ async def test_escape_answers_nothing_and_only_newer_news_are_shown_then() -> No
         assert seen(stage) == [""], "what was said before the question is long known"
 
 
-async def test_a_second_question_gives_up_the_first_and_so_does_going_elsewhere() -> None:
+async def test_question_is_cancelled_by_second_question_or_navigation() -> None:
     table, line = RecordTable(classes="rest"), StatusLine()
     answers: list[str] = []
     async with staged(table, line) as (_, pilot):
@@ -79,7 +79,7 @@ async def test_a_second_question_gives_up_the_first_and_so_does_going_elsewhere(
         assert answers == ["one ", "two "]
 
 
-async def test_an_answer_may_ask_the_next_question() -> None:
+async def test_answer_can_ask_next_question() -> None:
     line = StatusLine()
     answers: list[str] = []
     async with staged(line) as (stage, pilot):
@@ -90,7 +90,7 @@ async def test_an_answer_may_ask_the_next_question() -> None:
         assert answers == ["z"]
 
 
-async def test_of_a_long_question_the_answers_stay() -> None:
+async def test_long_question_keeps_answers_visible() -> None:
     line = StatusLine()
     async with staged(line) as (stage, pilot):
         line.ask("Remove " + "x" * 1000 + "?", {"y": "remove", "n": "keep"}, lambda _: None)
@@ -100,7 +100,7 @@ async def test_of_a_long_question_the_answers_stay() -> None:
         assert seen(stage)[0].endswith("…  y remove  n esc keep")
 
 
-async def test_asking_costs_hundreds_of_bytes_and_not_thousands() -> None:
+async def test_question_sends_hundreds_of_bytes() -> None:
     table, line = RecordTable(classes="rest"), StatusLine()
     table.show_lines([Column("a", "A", 70)], [Line(str(n), ("text " * 14,)) for n in range(30)])
     async with staged(table, line) as (_, pilot):

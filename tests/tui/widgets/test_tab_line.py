@@ -10,7 +10,7 @@ from tuibench.tui.widgets.tab_line import TabLine
 NAMES = ("Base", "Cores", "Batch", "Shape", "Compare", "Env", "Log")
 
 
-async def test_the_active_one_stands_in_brackets() -> None:
+async def test_active_tab_is_in_brackets() -> None:
     tabs = TabLine(NAMES, 1)
     async with staged(tabs) as (stage, pilot):
         assert seen(stage) == [" 1 Base [2 Cores] 3 Batch  4 Shape  5 Compare  6 Env  7 Log".replace("  ", " ")]
@@ -22,12 +22,12 @@ async def test_the_active_one_stands_in_brackets() -> None:
 
 
 @pytest.mark.parametrize("active", range(len(NAMES)))
-async def test_where_not_all_fit_the_active_one_is_among_those_that_do(active: int) -> None:
+async def test_narrow_tab_line_keeps_active_tab(active: int) -> None:
     async with staged(TabLine(NAMES, active)) as (stage, pilot):
         await resize(pilot, 20, 5)
         assert f"[{active + 1} {NAMES[active]}]" in seen(stage)[0]
 
 
-async def test_no_tabs() -> None:
+async def test_tab_line_without_tabs() -> None:
     async with staged(TabLine()) as (stage, _):
         assert seen(stage) == [""]

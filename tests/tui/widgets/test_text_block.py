@@ -6,7 +6,7 @@ from tests.tui.widgets.stage import press, resize, seen, staged
 from tuibench.tui.widgets.text_block import ScrollBlock, TextBlock
 
 
-async def test_a_block_is_as_high_as_its_lines_and_cuts_them() -> None:
+async def test_text_block_height_matches_lines_and_lines_are_cut() -> None:
     one, two = TextBlock(["a", ("b" * 30, "bad")]), TextBlock([[("c", ""), ("d", "ok")]])
     async with staged(one, two, size=(10, 8)) as (stage, pilot):
         assert seen(stage) == ["a", "bbbbbbbbb…", "cd"]
@@ -21,7 +21,7 @@ async def test_a_block_is_as_high_as_its_lines_and_cuts_them() -> None:
         assert seen(stage) == ["1", "2", "cd"]
 
 
-async def test_the_same_lines_send_nothing() -> None:
+async def test_text_block_unchanged_lines_send_nothing() -> None:
     block, scroll = TextBlock(["a", "b"]), ScrollBlock(["c"], classes="rest")
     async with staged(block, scroll) as (_, pilot):
         assert await bytes_of(pilot, lambda: block.show_lines(["a", "b"])) == 0
@@ -31,7 +31,7 @@ async def test_the_same_lines_send_nothing() -> None:
         assert "a" not in sent
 
 
-async def test_keys_scroll_to_the_ends_and_no_further() -> None:
+async def test_text_block_keys_scroll_to_ends() -> None:
     block = ScrollBlock([f"line {n}" for n in range(30)], classes="rest")
     async with staged(block, size=(20, 10)) as (stage, pilot):
         block.focus()
@@ -43,7 +43,7 @@ async def test_keys_scroll_to_the_ends_and_no_further() -> None:
         assert block.position == "1-10 of 30"
 
 
-async def test_what_fits_has_no_position_and_does_not_move() -> None:
+async def test_fitting_text_block_shows_no_position_and_stays() -> None:
     block = ScrollBlock(["a", "b"], classes="rest")
     async with staged(block) as (stage, pilot):
         block.focus()
@@ -52,7 +52,7 @@ async def test_what_fits_has_no_position_and_does_not_move() -> None:
         assert block.position == ""
 
 
-async def test_an_end_that_is_followed_stays_in_sight_until_somebody_moves_up() -> None:
+async def test_followed_end_stays_visible_until_user_scrolls_up() -> None:
     lines = [f"line {n}" for n in range(30)]
     block = ScrollBlock(lines, follow=True, classes="rest")
     async with staged(block, size=(20, 5)) as (stage, pilot):
@@ -69,7 +69,7 @@ async def test_an_end_that_is_followed_stays_in_sight_until_somebody_moves_up() 
         assert seen(stage)[0] == "line 24"
 
 
-async def test_long_lines_are_broken_where_that_is_asked_for() -> None:
+async def test_long_lines_wrap_on_request() -> None:
     block = ScrollBlock(["one two three four", ("  set in text", "dim")], wrap=True, classes="rest")
     async with staged(block, size=(10, 8)) as (stage, pilot):
         assert seen(stage) == ["one two", "three four", "  set in", "  text"]
@@ -77,7 +77,7 @@ async def test_long_lines_are_broken_where_that_is_asked_for() -> None:
         assert seen(stage) == ["one two three four", "  set in text"]
 
 
-async def test_scrolling_survives_a_small_terminal() -> None:
+async def test_scroll_position_survives_small_terminal() -> None:
     block = ScrollBlock([f"line {n}" for n in range(30)], classes="rest")
     async with staged(block) as (stage, pilot):
         block.focus()

@@ -9,7 +9,7 @@ from tuibench.tui.widgets.field import Field
 from tuibench.tui.widgets.text_field import TextField
 
 
-async def test_label_text_and_hint_stand_in_one_line_and_typing_replaces_the_text() -> None:
+async def test_text_field_is_one_line_and_typing_replaces_text() -> None:
     field = TextField("cores", "Cores", "1,2", hint="of 16", width=10)
     async with staged(field) as (stage, pilot):
         assert seen(stage) == [" Cores      [1,2       ]  of 16"]
@@ -26,7 +26,7 @@ async def test_label_text_and_hint_stand_in_one_line_and_typing_replaces_the_tex
         assert seen(stage)[0].endswith("]  of 32")
 
 
-async def test_labels_with_one_beginning_differ_and_their_hints_have_them_whole() -> None:
+async def test_labels_with_common_prefix_differ_and_hints_show_them_whole() -> None:
     names = [f"p2o.DynamicDimension.{n}" for n in range(2)]
     fields = [TextField(name, name, "1", hint="a size", width=6) for name in names]
     async with staged(*fields, size=(60, 4)) as (stage, _):
@@ -35,7 +35,7 @@ async def test_labels_with_one_beginning_differ_and_their_hints_have_them_whole(
         assert [line.split("]")[1].strip() for line in lines] == [f"{name}: a size" for name in names]
 
 
-async def test_an_error_stands_below_in_as_many_lines_as_it_needs_and_goes_again() -> None:
+async def test_text_field_error_wraps_below_and_clears() -> None:
     field = TextField("cores", "Cores", "x")
     after = TextField("note", "Note")
     async with staged(field, after, size=(50, 10)) as (stage, pilot):
@@ -50,7 +50,7 @@ async def test_an_error_stands_below_in_as_many_lines_as_it_needs_and_goes_again
         assert seen(stage)[1].startswith(" Note")
 
 
-async def test_typing_costs_hundreds_of_bytes_and_an_idle_field_none() -> None:
+async def test_typing_sends_hundreds_of_bytes_and_idle_field_none() -> None:
     field = TextField("cores", "Cores", "1,2", width=0)
     async with staged(field) as (_, pilot):
         field.input.focus()
@@ -62,7 +62,7 @@ async def test_typing_costs_hundreds_of_bytes_and_an_idle_field_none() -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-async def test_what_was_given_and_not_changed_comes_back_as_it_was(text: str) -> None:
+async def test_untouched_text_is_returned_unchanged(text: str) -> None:
     field = TextField("name", "Name", text)
     async with staged(field) as (stage, pilot):
         assert field.answer == text
@@ -82,7 +82,7 @@ async def test_pasted_control_characters_become_visible() -> None:
         assert seen(stage)[0].startswith(">Name       [a\\e]0;b\\x07\\u202e")
 
 
-async def test_it_fits_any_terminal() -> None:
+async def test_text_field_fits_any_terminal() -> None:
     field = TextField("name", "A very long label", "value", hint="hint", width=24)
     async with staged(field) as (stage, pilot):
         assert seen(stage)[0].startswith(" A ve…label [value")

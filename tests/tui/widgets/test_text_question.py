@@ -6,7 +6,7 @@ from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.text_question import Answers, TextQuestion
 
 
-async def test_enter_goes_through_the_fields_and_ends_in_the_last() -> None:
+async def test_enter_moves_through_fields_and_submits_last() -> None:
     got: list[Answers | None] = []
     async with staged(StatusLine()) as (stage, pilot):
         stage.push_screen(TextQuestion("m9q", [("name", "old"), ("note", "kept \x1b[1m")], hint="2 lines"), got.append)
@@ -21,7 +21,7 @@ async def test_enter_goes_through_the_fields_and_ends_in_the_last() -> None:
         assert stage.floor.passed == []
 
 
-async def test_what_is_wrong_is_said_and_can_be_mended() -> None:
+async def test_invalid_answer_shows_error_and_can_be_corrected() -> None:
     got: list[Answers | None] = []
 
     def check(answers: Answers) -> str:
@@ -37,7 +37,7 @@ async def test_what_is_wrong_is_said_and_can_be_mended() -> None:
         assert got == [("out.json",)]
 
 
-async def test_a_long_label_is_shown_as_it_is() -> None:
+async def test_long_label_is_shown_unchanged() -> None:
     async with staged(StatusLine()) as (stage, pilot):
         stage.push_screen(TextQuestion("sample", [("name", "a"), ("description", "b")]))
         await settle(pilot)
@@ -45,7 +45,7 @@ async def test_a_long_label_is_shown_as_it_is() -> None:
         assert seen(stage)[-1].startswith(" description [b")
 
 
-async def test_escape_gives_none() -> None:
+async def test_escape_returns_none() -> None:
     got: list[Answers | None] = []
     async with staged(StatusLine()) as (stage, pilot):
         stage.push_screen(TextQuestion("m9q", [("name", "")]), got.append)
