@@ -1,4 +1,4 @@
-"""One benchmark's screen over a store of its own, as the tests of its tabs need it."""
+"""A benchmark's screen over its own store, for the tests of its tabs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tuibench.workbench.hall import Workbench
 
 
 class Detail:
-    """A benchmark's screen with what it stands on."""
+    """A benchmark's open screen with its app and store."""
 
     def __init__(self, app: Dashboard, pilot: Pilot[int], bench: Workbench, one: str) -> None:
         self.app, self.pilot, self.bench, self.one = app, pilot, bench, one
@@ -37,7 +37,7 @@ class Detail:
 
     @property
     def tab(self) -> str:
-        """The tab in brackets."""
+        """Return the tab in brackets."""
         line = rows(self.app)[1]
         return TABS[int(line.partition("[")[2][0]) - 1]
 
@@ -51,12 +51,12 @@ class Detail:
 
     @property
     def choices(self) -> str:
-        """The line of selectors of the tab in sight."""
+        """Return the line of selectors of the current tab."""
         return next(line for line in self.rows[2:5] if "]" in line)
 
     @property
     def said(self) -> str:
-        """The line of news, and of questions."""
+        """Return the status line."""
         return self.rows[-3]
 
 
@@ -70,7 +70,7 @@ async def detail(
     driver: type[Any] | None = None,
     **card: str,
 ) -> AsyncIterator[Detail]:
-    """The screen of a result, stored beside `others`; or of what is in the store under that id."""
+    """Open the screen of a result stored beside `others`, or of the stored result with that id."""
     bench = Workbench()
     if isinstance(result, str):
         one = result

@@ -1,4 +1,4 @@
-"""A desk for tests of the form: it knows one model, reads lists as the shell does, and keeps what it was asked."""
+"""A desk for tests of the form: it knows one model, parses lists as the shell does, and records its calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ENGINES = (
 
 
 class FormDesk:
-    """Answers what the form asks for; whatever else is asked is a defect."""
+    """A desk with only the calls that the form needs; any other call is an error."""
 
     def __init__(self, values: FormValues = VALUES, **start: Any) -> None:
         self.machine_now = Machine(16, 16, 32, SERVER_ISA, ENGINES)
@@ -59,23 +59,23 @@ class FormDesk:
         self.models: dict[str, FormStart] = {}
 
     def as_desk(self) -> Desk:
-        """For the app; what is not here raises AttributeError."""
+        """Return this desk typed as Desk; an absent method raises AttributeError."""
         return cast(Desk, self)
 
     def pulse(self) -> Pulse:
-        """The runs that the test has set."""
+        """Return the runs that the test has set."""
         return Pulse("1", self.runs)
 
     def machine(self) -> Machine:
-        """A small server."""
+        """Return a small server."""
         return self.machine_now
 
     def project(self, token: str) -> Any:
-        """Its name alone is asked for."""
+        """Return a project that has only a name."""
         return cast(Any, _Row(_Project("resnet50")))
 
     def form(self, project: str = "", benchmark: str = "", path: str = "") -> FormStart:
-        """The values, or those of another model."""
+        """Return the form's values, or those of another model."""
         self.opened.append((project, benchmark, path))
         self.reading.wait(30)
         if not path or path == self.begins.values.model:
@@ -85,7 +85,7 @@ class FormDesk:
         return self.models[path]
 
     def check_form(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
-        """What is wrong with lists of numbers, and how many cells they make."""
+        """Return the errors of number lists and the number of cells."""
         self.checked.append(values)
         self.checking.wait(30)
         errors: dict[str, str] = {}
@@ -118,7 +118,7 @@ class FormDesk:
             return 1
 
     def start(self, values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:
-        """A run, or the refusal that the test has set."""
+        """Return a run, or raise the refusal that the test has set."""
         self.gate.wait(30)
         if self.refusal is not None:
             raise self.refusal
@@ -126,13 +126,13 @@ class FormDesk:
         return RUN, self.notes
 
     def keep_copy(self, text: str) -> str:
-        """Where it would be."""
+        """Return the path where the copy would be."""
         self.copied.append(text)
         return "/state/copied.txt"
 
 
 def running(eta_s: float) -> RunRow:
-    """A run of somebody's that goes on."""
+    """Return an active run of another user."""
     info = RunInfo(
         RUN, activity.RUNNING, "", "2026-09-21T12:00:00Z", ("resnet50.onnx",), "", "/state/runs/x", 1, 15, 9, 40, eta_s
     )

@@ -1,4 +1,4 @@
-"""The form opened over a scripted desk, between stand-ins of the screens before and behind it."""
+"""Opens the form over a scripted desk, between placeholders for the screens around it."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ BENCHMARK = make_ulid(1_789_000_000_000, b"0123456789")
 
 
 class Timers:
-    """Timers that run when the test says so."""
+    """Timers that fire when the test says so."""
 
     def __init__(self) -> None:
         self.waits: list[float] = []
         self.waiting: list[_Timer] = []
 
     def add(self, delay: float, callback: Callable[[], None]) -> _Timer:
-        """One more."""
+        """Add a timer."""
         timer = _Timer(callback)
         self.waits.append(delay)
         self.waiting.append(timer)
         return timer
 
     def ring(self) -> int:
-        """Let all of them end that were not stopped; how many these were."""
+        """Fire all timers that were not stopped; return their number."""
         due, self.waiting = [timer for timer in self.waiting if not timer.stopped], []
         for timer in due:
             timer.callback()
@@ -56,7 +56,7 @@ class _Timer:
 
 @pytest.fixture
 def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
-    """Nothing of the form happens later unless the test lets it."""
+    """Replace the form's timers by timers that the test fires."""
     timers = Timers()
 
     def set_timer(form: CheckedForm, delay: float, callback: Callable[[], None], **given: Any) -> _Timer | Timer:
@@ -72,7 +72,7 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
 
 @pytest.fixture(autouse=True)
 def neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The screens before and behind the form."""
+    """Replace the screens around the form by placeholders."""
     land(monkeypatch, "home", "run", "system")
 
 
@@ -81,14 +81,14 @@ async def open_form(
     desk: FormDesk, size: tuple[int, int] = (80, 24), *, project: str = "", benchmark: str = "", path: str = "",
     **given: Any,
 ) -> AsyncIterator[tuple[Dashboard, Pilot[int]]]:  # fmt: skip
-    """The form at rest, its first check done."""
+    """Open the form and wait for its first check."""
     async with open_app(size, desk=desk.as_desk(), **given) as (app, pilot):
         await open_page(app, pilot, project, benchmark, path)
         yield app, pilot
 
 
 async def open_page(app: Dashboard, pilot: Pilot[int], project: str = "", benchmark: str = "", path: str = "") -> None:
-    """Go to the form, and wait until it takes keys."""
+    """Go to the form and wait until it accepts keys."""
     app.go(route.form(project, benchmark, path))
     for _ in range(1000):
         await settle(pilot)
@@ -98,13 +98,13 @@ async def open_page(app: Dashboard, pilot: Pilot[int], project: str = "", benchm
 
 
 def form_of(app: Dashboard) -> FormScreen:
-    """The form that is shown."""
+    """Return the form on the screen."""
     page = app.page
     assert isinstance(page, FormScreen)
     return page
 
 
 def focused(app: Dashboard) -> str:
-    """The name of the field that has the focus; RUN for the button."""
+    """Return the name of the focused field; RUN for the button."""
     form = form_of(app)
     return "RUN" if form.summary.button.has_focus else form.column.focused_field

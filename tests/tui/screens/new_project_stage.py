@@ -1,4 +1,4 @@
-"""New project at its work: the page that is shown, and a field of it filled in."""
+"""Opens the new-project page and fills in its fields."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def page_of(app: Dashboard) -> NewProjectScreen:
 
 
 async def put(app: Dashboard, pilot: Any, text: str, name: str = "model") -> None:
-    """As if it had been typed, with the pause after it over."""
+    """Fill in a field as if typed, with the pause after typing over."""
     page = page_of(app)
     field = page.column.fields[name]
     assert isinstance(field, TextField)

@@ -1,4 +1,4 @@
-"""Pages of profiles over a store of their own, and over a desk that works theory out at once."""
+"""Profile pages over their own store and over a desk that computes theory at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tuibench.workbench.hall import Workbench
 
 
 def profile_run(number: int, ago_s: float, profile: Profile | None = None, **changes: object) -> RunResult:
-    """A finished run that made a profile."""
+    """Return a finished run that made a profile."""
     profile = profile or make_profile()
     source = ModelSource("dir/resnet50.onnx", "/models/resnet50.onnx")
     result = make(
@@ -46,7 +46,7 @@ def profile_run(number: int, ago_s: float, profile: Profile | None = None, **cha
 
 
 class ProfileAnswers:
-    """What a desk says of profiles without looking at a model; what is started is written down."""
+    """Profile answers of a desk that reads no model; started runs are recorded."""
 
     def __init__(self, n: int = 12) -> None:
         self.n = n
@@ -62,7 +62,7 @@ class ProfileAnswers:
         self.notes: tuple[str, ...] = ()
 
     def put_on(self, desk: Desk) -> Desk:
-        """The same desk with these answers."""
+        """Return the desk with these answers installed."""
         answers: dict[str, Any] = {
             "costs": lambda project: make_costs(self.n),
             "approximated": lambda project: make_loss(self.n, measured=False),
@@ -97,7 +97,7 @@ class ProfileAnswers:
 
 
 class Profiled:
-    """A page with what it stands on."""
+    """An open page with its app and store."""
 
     def __init__(self, app: Dashboard, pilot: Pilot[int], bench: Workbench, project: str, ids: tuple[str, ...]) -> None:
         self.app, self.pilot, self.bench, self.project, self.ids = app, pilot, bench, project, ids
@@ -123,12 +123,12 @@ class Profiled:
 
     @property
     def news(self) -> str:
-        """The line of news, and of questions."""
+        """Return the status line."""
         return self.rows[-3]
 
 
 def stock_profiles(bench: Workbench) -> tuple[str, tuple[str, ...]]:
-    """A project with two performance profiles and a loss profile; ids with the newest first."""
+    """Store a project with two performance profiles and a loss profile; return ids, newest first."""
     project = add_project(bench)
     ids = (
         add(bench, profile_run(1, 3600), project, name="baseline", note="before the fix"),
@@ -146,7 +146,7 @@ async def profiled(
     display: Display | None = None,
     driver: type[Any] | None = None,
 ) -> AsyncIterator[Profiled]:
-    """At home, over a project with profiles; or over one with these results alone."""
+    """Open the home screen over a project with profiles, or with these results alone."""
     bench = Workbench()
     if results:
         project = add_project(bench)
@@ -162,7 +162,7 @@ async def profiled(
 
 
 def moment(ago_s: float) -> str:
-    """That long ago."""
+    """Return the time that many seconds ago."""
     return datetime.fromtimestamp(NOW - ago_s, UTC).isoformat()
 
 

@@ -1,4 +1,4 @@
-"""A desk with one run that stands as the test says; wishes are written down, all else is answered by the real one."""
+"""A desk with one scripted run: it records control requests and passes other calls to the real desk."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ QUIET = Noise(1000, 200_000_000, 0.0, 0, 0.001, 3, 0, 40, frequency_mhz=(2900.0,
 
 
 class RunDesk:
-    """Each look takes the next of the views, and the last one for ever."""
+    """A desk with a list of views: each poll takes the next one and then repeats the last."""
 
     def __init__(self, *views: RunView | TuibenchError, log: Sequence[str] = ()) -> None:
         self.views = list(views)
@@ -42,11 +42,11 @@ class RunDesk:
         return getattr(self._real, name)
 
     def as_desk(self) -> Desk:
-        """For the app."""
+        """Return this desk typed as Desk."""
         return cast(Desk, self)
 
     def pulse(self) -> Pulse:
-        """The run as long as it is in no list of results."""
+        """Return the run until it is in the list of results."""
         view = self.views[0]
         if isinstance(view, TuibenchError):
             return Pulse("1", ())
@@ -55,12 +55,12 @@ class RunDesk:
         return Pulse("1", (RunRow(view.info, "", "onnxruntime", "sync", "1", "1"),))
 
     def watch(self, run: str) -> RunFeed:
-        """The feed of the one run."""
+        """Return the feed of the one run."""
         self.asked.append(("watch", run))
         return cast(RunFeed, _Feed(self))
 
     def look(self) -> RunView:
-        """The next view."""
+        """Return the next view."""
         self.looks += 1
         view = self.views[0]
         if len(self.views) > 1:
@@ -119,14 +119,14 @@ class _Feed:
 
 
 def make_info(state: str = activity.RUNNING, **changes: Any) -> RunInfo:
-    """The run in a list of runs."""
+    """Return the run as listed among runs."""
     started = datetime.fromtimestamp(NOW - 112, UTC).isoformat()
     base = RunInfo(RUN, state, "", started, ("resnet50.onnx",), "after AMX fix", "", 4711, 15, 9, 45, 190.0)
     return replace(base, **changes)
 
 
 def make_view(cells: Iterable[CellResult], **changes: Any) -> RunView:
-    """A run of those cells, going on unless told otherwise."""
+    """Return a run of these cells, active by default."""
     every = tuple(cells)
     asks = [cell.asked for cell in every]
     base = RunView(
@@ -160,7 +160,7 @@ def make_view(cells: Iterable[CellResult], **changes: Any) -> RunView:
 
 
 def done_cell(cores: int, batch: int | None = 1, half: float = 0.007, **asks: Any) -> CellResult:
-    """Measured and precise enough."""
+    """Return a cell that is measured and precise enough."""
     time = 16.2 * (batch or 1) * (0.93 + 0.07 / (batch or 1)) * (0.056 + 0.944 / cores)
     cell = ok_cell(time, 1000 * (batch or 1) / time, {"engine": "openvino", "cores": cores, "batch": batch, **asks})
     latency = {name: estimate(e.value or 0.0, half) for name, e in cell.latency_ms.items()}
@@ -169,7 +169,7 @@ def done_cell(cores: int, batch: int | None = 1, half: float = 0.007, **asks: An
 
 
 def going_cell(cores: int, batch: int | None = 1, runs: int = 3, half: float = 0.031, **asks: Any) -> CellResult:
-    """Some executions, more to come."""
+    """Return a cell with some executions done and more to come."""
     cell = done_cell(cores, batch, half, **asks)
     latency = cell.latency_ms
     if runs < 3:
@@ -179,18 +179,18 @@ def going_cell(cores: int, batch: int | None = 1, runs: int = 3, half: float = 0
 
 
 def lost_cell(cores: int, batch: int | None = 1, **asks: Any) -> CellResult:
-    """Its worker died."""
+    """Return a cell whose worker died."""
     return failed_cell({"engine": "openvino", "cores": cores, "batch": batch, **asks})
 
 
 def new_cell(cores: int, batch: int | None = 1, **asks: Any) -> CellResult:
-    """Nothing yet."""
+    """Return a cell without executions."""
     what = asked(engine="openvino", cores=cores, batch=batch, **asks)
     return CellResult(what.key, what, "skipped", stopped_by="going on, 0 executions")
 
 
 def sketch_cells() -> tuple[CellResult, ...]:
-    """The cells of a sweep in its second round: two columns done, one begun, one cell lost."""
+    """Return the cells of a sweep in its second round: two columns done, one begun, one cell lost."""
     cells = [done_cell(c, b, 0.006 + 0.003 * math.log2(c)) for b in BATCHES[:2] for c in CORES[:4]]
     cells[-1] = going_cell(8, 8, 4, 0.031)
     cells += [
@@ -203,7 +203,7 @@ def sketch_cells() -> tuple[CellResult, ...]:
 
 
 def sketch_view(**changes: Any) -> RunView:
-    """The run of the sketch: 8 cores at batch 8 are measured."""
+    """Return the run of the sketch, which is measuring 8 cores at batch 8."""
     cells = sketch_cells()
     here = next(cell for cell in cells if (cell.asked.cores, cell.asked.batch) == (8, 8))
     live = Live(here.key, 3, 2, "measuring", 17.1, 0.031, "A")
@@ -211,7 +211,7 @@ def sketch_view(**changes: Any) -> RunView:
 
 
 def many_cells(count: int = 200) -> tuple[CellResult, ...]:
-    """Models, engines and scenarios times cores and batches."""
+    """Return cells of several models, engines and scenarios times cores and batches."""
     sides = [(sha, engine, scenario) for sha in (SHA, OTHER_SHA) for engine in ("onnxruntime", "openvino")
              for scenario in ("sync", "async")]  # fmt: skip
     cells = [
@@ -222,27 +222,27 @@ def many_cells(count: int = 200) -> tuple[CellResult, ...]:
 
 
 def make_waiting(**changes: Any) -> RunView:
-    """Second in the line."""
+    """Return a queued run in second place."""
     holder = Holder(4242, "ann", make_id(9), 190.0)
     info = make_info(activity.WAITING, detail="for the machine", place=2, eta_s=None, holder=holder)
     return make_view((), info=info, eta_s=None, limit_s=None, elapsed_s=0.0, log=(), waiting_shares=(), **changes)
 
 
 def make_broken(**changes: Any) -> RunView:
-    """Its runner was killed."""
+    """Return an interrupted run whose runner was killed."""
     info = make_info(activity.INTERRUPTED, detail="its runner died", resumable=True, eta_s=None, pid=None)
     ended = {"status": "interrupted", "reason": "its runner died", "saved": False, "live": None, "eta_s": None}
     return sketch_view(**{"info": info, **ended, **changes})
 
 
 def make_done(**changes: Any) -> RunView:
-    """Finished and saved."""
+    """Return a finished, saved run."""
     info = make_info(activity.FINISHED, eta_s=None, pid=None)
     return sketch_view(**{"info": info, "status": "finished", "saved": True, "live": None, "eta_s": None, **changes})
 
 
 def make_cancelled(**changes: Any) -> RunView:
-    """Cancelled while it stood in line: it has measured nothing, and is in no list."""
+    """Return a run cancelled in the queue: unmeasured and in no list."""
     info = make_info(activity.CANCELLED, detail="cancelled on request", cells=0, cells_done=0, executions=0, pid=None)
     waiting = make_waiting(**changes)
     return replace(waiting, info=info, status="cancelled", reason="cancelled on request", saved=False)

@@ -1,4 +1,4 @@
-"""The page of a run over a scripted desk, between stand-ins of the screens that it leads to."""
+"""A run's page over a scripted desk, with placeholders for the screens it opens."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from tuibench.tui.screens.run import RunScreen
 
 
 class Watched:
-    """The page with what it stands on."""
+    """A run's open page with its app and desk."""
 
     def __init__(self, app: Dashboard, pilot: Pilot[int], desk: RunDesk) -> None:
         self.app, self.pilot, self.desk = app, pilot, desk
 
     @property
     def page(self) -> RunScreen:
-        """The page of the run."""
+        """Return the page of the run."""
         page = self.app.page
         assert isinstance(page, RunScreen), page
         return page
 
     async def press(self, *keys: str) -> None:
-        """One after the other."""
+        """Press keys one after the other."""
         await press(self.pilot, *keys)
 
     async def look(self) -> None:
-        """The look of the next second, now."""
+        """Poll once now, as the page does every second."""
         self.page.load()
         await settle(self.pilot)
 
     @property
     def text(self) -> str:
-        """The whole terminal."""
+        """Return the whole terminal."""
         return frame(self.app)
 
     @property
     def news(self) -> str:
-        """The line of news, and of questions."""
+        """Return the status line."""
         return rows(self.app)[-3]
 
 
@@ -55,7 +55,7 @@ class Watched:
 async def watched(
     *views: RunView | TuibenchError, size: tuple[int, int] = (80, 24), log: tuple[str, ...] = (), **given: Any
 ) -> AsyncIterator[Watched]:
-    """The page at rest, its first look taken; the others are taken when the test says so."""
+    """Open the page and take its first poll; the test triggers later polls."""
     desk = RunDesk(*views, log=log)
     async with open_app(size, desk=desk.as_desk(), **given) as (app, pilot):
         app.go(route.run(RUN))

@@ -1,4 +1,4 @@
-"""A project's screen over a stocked store, as several tests of screens need it."""
+"""A project's screen over a filled store, for several tests of screens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tuibench.workbench.hall import Workbench
 
 
 class Shown:
-    """A project's screen with what it stands on."""
+    """A project's open screen with its app and store."""
 
     def __init__(self, app: Dashboard, pilot: Pilot[int], bench: Workbench, project: str, ids: tuple[str, ...]) -> None:
         self.app, self.pilot, self.bench, self.project, self.ids = app, pilot, bench, project, ids
@@ -43,7 +43,7 @@ class Shown:
 
 
 def with_runs(desk: Desk, *runs: RunRow) -> Desk:
-    """The same desk beside which others measure."""
+    """Return the desk with active runs of others."""
     real = desk.pulse
 
     def pulse() -> Pulse:

@@ -1,4 +1,4 @@
-"""A desk whose machine never changes and is looked at only in number; all else is answered by the real one."""
+"""A desk with a constant machine that counts examinations; it passes other calls to the real desk."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RUN = RunRow(
 
 
 class SystemDesk:
-    """Counts the looks; `lines` may be facts that doctor would print, or an error."""
+    """A desk that counts examinations; `lines` are the facts that doctor would print, or an error."""
 
     def __init__(self, facts: dict[str, Any] | TuibenchError, runs: tuple[RunRow, ...] = ()) -> None:
         self.facts = facts
@@ -41,19 +41,19 @@ class SystemDesk:
         return getattr(self._real, name)
 
     def as_desk(self) -> Desk:
-        """For the app."""
+        """Return this desk typed as Desk."""
         return cast(Desk, self)
 
     def machine(self) -> Machine:
-        """Always the same."""
+        """Return the constant machine."""
         return MACHINE
 
     def pulse(self) -> Pulse:
-        """The runs that the test has set."""
+        """Return the runs that the test has set."""
         return Pulse("1", self.runs)
 
     def examine(self) -> tuple[str, ...]:
-        """One more look."""
+        """Count one examination and return the facts."""
         self.looks += 1
         if isinstance(self.facts, TuibenchError):
             raise self.facts

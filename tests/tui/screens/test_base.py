@@ -1,4 +1,4 @@
-"""What all pages share: news go when they are old, and the bottom lines name what works where the focus is."""
+"""Behaviour shared by all pages: old news are cleared, and the bottom lines name the keys of the focus."""
 
 from __future__ import annotations
 

@@ -24,12 +24,12 @@ from tuibench.workbench.hall import Workbench
 
 
 def said(seen: Shown) -> str:
-    """The line of news, and of questions."""
+    """Return the status line."""
     return rows(seen.app)[-3]
 
 
 def script(seen: Shown, name: str, answer: Callable[..., Any]) -> list[tuple[Any, ...]]:
-    """Let one question to the desk be answered by the test; what it was asked."""
+    """Script the answer to one query; return the recorded calls."""
     calls: list[tuple[Any, ...]] = []
 
     def call(*given: Any, **options: Any) -> Any:
@@ -40,7 +40,7 @@ def script(seen: Shown, name: str, answer: Callable[..., Any]) -> list[tuple[Any
     return calls
 
 
-# Measure again
+# Rerun
 
 
 async def test_key_r_shows_cost_once_and_y_starts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +69,7 @@ async def test_key_r_question_names_lock_owner_and_escape_cancels() -> None:
         calls = script(seen, "rerun", lambda one: ("", ()))
         await seen.press("r")
         assert ": 1 cell, ~3.0 s, after pid 7 of me, run abcd" in said(seen)
-        # No key does anything else while something is asked.
+        # Other keys do nothing while a question is open.
         await seen.press("d", "escape")
         assert calls == [] and "Re-run" not in said(seen) and seen.cursor == seen.ids[0]
 
@@ -250,7 +250,7 @@ async def test_store_refusal_is_shown() -> None:
         assert seen.keys == list(seen.ids)
 
 
-# Name, note, export, command, log
+# Name, note, export, command and log
 
 
 async def test_key_e_edits_name_and_note() -> None:

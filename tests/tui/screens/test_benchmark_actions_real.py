@@ -1,4 +1,4 @@
-"""The keys of a benchmark with runs that really measure: again, compared, cancelled, removed, brought back."""
+"""Benchmark keys with runs that measure: rerun, compare, cancel, remove, restore."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ENDLESS = FormValues(
 
 @pytest.fixture(autouse=True)
 def script(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The scripted engine's times, and screens that others test."""
+    """Install the scripted engine's times and placeholders for screens tested elsewhere."""
     for name, value in SCRIPT.items():
         monkeypatch.setenv(name, value)
     land(monkeypatch, "run")
@@ -39,7 +39,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def measured() -> AsyncIterator[Shown]:
-    """The project of a model that was measured once."""
+    """Create the project of a model that was measured once."""
     bench = Workbench()
     desk = Bridge(bench, hidden=True)
     first, _ = desk.start(BRIEF)

@@ -1,4 +1,4 @@
-"""What the list of benchmarks sends to a terminal, which may be at the other end of a slow line."""
+"""Bytes that the list of benchmarks sends to a terminal, which may be on a slow connection."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ async def listed(change: Callable[[Desk], object] = lambda desk: None) -> AsyncI
 
 
 async def sent(seen: Shown, *keys: str) -> int:
-    """Bytes of some keys, one after the other."""
+    """Return the bytes sent by some keys, pressed one after the other."""
     counter_of(seen.app).take()
     await press(seen.pilot, *keys)
     return len(counter_of(seen.app).take().encode())
 
 
 def crowd(desk: Desk) -> None:
-    """Ten thousand benchmarks, each with the record of one that is stored."""
+    """Return ten thousand benchmarks, each with the record of a stored one."""
     one = desk.benchmarks()[0].id
     rows = tuple(replace(row_of(SYNC, STREAMS), id=make_id(n, 60.0 * n), name=f"run {n}") for n in range(10_000))
     opened = desk.open(one)
@@ -54,7 +54,7 @@ def crowd(desk: Desk) -> None:
 
 async def test_list_key_sends_only_changed_lines() -> None:
     async with listed() as seen:
-        # A record that was looked at before has its preview at once; both ways are within the bounds.
+        # A cached record has its preview at once; both directions stay within the bounds.
         for keys in (["down"], ["up"], ["space"], ["S"], ["slash"], ["o"], ["enter"], ["escape"], ["d"], ["escape"]):
             assert 0 < await sent(seen, *keys) <= KEY, keys
 

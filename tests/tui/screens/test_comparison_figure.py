@@ -18,7 +18,7 @@ def stored(old: RunResult, new: RunResult) -> Material:
 
 
 def inside() -> Material:
-    """A sweep over cores of two engines that took turns."""
+    """Return a sweep over cores of two interleaved engines."""
     cells = [sweep_cell(c, 1, engine) for engine in ("onnxruntime", "openvino") for c in (1, 2, 4)]
     comparisons = tuple(
         Comparison(old.key, new.key, "p50 latency", 0.92, 0.9, 0.94, 5, True, "faster", None, "faster")

@@ -1,4 +1,4 @@
-"""What is said of two results of which no cells pair."""
+"""The comparison of two results without matching cells."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ async def test_empty_tab_shows_reason(number: str, why: str) -> None:
     async with detail(make(5, 60, sweep_cell(4, 1))) as seen:
         await seen.press(number)
         assert seen.tab == "baseline" and why in seen.said
-        # The keys below name nothing that would do nothing.
+        # The key line names only keys that do something.
         assert "value" not in seen.rows[-2] and "h figure" in seen.rows[-2]
 
 
@@ -166,7 +166,7 @@ async def test_damaged_record_shows_cause_and_hint() -> None:
 
 
 async def test_unchanged_poll_reads_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What was written a tenth of a second ago counts as fresh at every look, and this test is as quick as that.
+    # A file written 0.1 s ago counts as fresh at every poll, and this test is that fast.
     monkeypatch.setattr("tuibench.store.mark._YOUNG_NS", 0)
     async with detail(NEW, OLD, rerun_of=OLD.id, tab="cores") as seen:
         opened: list[str] = []

@@ -9,7 +9,7 @@ from tuibench.core.run import RunResult
 
 
 def numbers(seen: Detail) -> list[str]:
-    """The left side, from its first line."""
+    """Return the left side from its first line."""
     return [line[1:42].rstrip() for line in seen.rows[5:21]]
 
 
@@ -94,7 +94,7 @@ async def test_advice_names_choice_and_pareto_set() -> None:
 
 
 def beside(seen: Detail) -> list[str]:
-    """The right side, from its first line."""
+    """Return the right side from its first line."""
     return [line[43:].strip() for line in seen.rows[5:21]]
 
 
@@ -107,7 +107,7 @@ async def test_small_terminal_shows_all_advice_and_remaining_lines() -> None:
         assert "(no sure gain)" in beside(seen)[-1] and numbers(seen)[-1] == "stopped by target"
         await seen.press("g")
         assert beside(seen)[0] == "Least latency" and numbers(seen)[0].startswith("p50")
-        # One side at a time, as a key may send no page.
+        # One side at a time: no key may send a whole page.
         await seen.press("down")
         assert beside(seen)[0] == "Least latency" and numbers(seen)[-1] == "stopped by target"
         await seen.press("down")

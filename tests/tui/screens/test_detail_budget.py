@@ -1,4 +1,4 @@
-"""What keys on a benchmark's screen cost a terminal at the end of a slow line."""
+"""Bytes that keys on a benchmark's screen send to a terminal on a slow connection."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
 
 
 def versus() -> RunResult:
-    """Two engines that took turns."""
+    """Return two interleaved engines."""
     pair = [sweep_cell(8, 1, engine) for engine in ("onnxruntime", "openvino")]
     found = Comparison(
         pair[0].key, pair[1].key, "p50", 0.85, 0.84, 0.86, 8, True, "faster", None,
@@ -34,7 +34,7 @@ async def test_interleaved_operands_have_verdict() -> None:
 
 
 def versus_shapes(*engines: str) -> RunResult:
-    """Engines that took turns over shapes, with streams and ratios that take room; the first is the base."""
+    """Return interleaved engines over shapes, with streams and long ratios; the first is the base."""
     cells = {
         (engine, seq): build.ok_cell(
             seq / 8, 640.0,

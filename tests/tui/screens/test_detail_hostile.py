@@ -1,4 +1,4 @@
-"""Names from models, engines, notes and other machines on every tab: they are text, and nothing else."""
+"""Foreign names from models, engines, notes and machines are plain text on every tab."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = [build.HOSTILE, *(name for name in HOSTILE if name)]
 
 
 def hostile(number: int, name: str) -> RunResult:
-    """A sweep in which everything that others can name has that name."""
+    """Return a sweep that has the given name in every foreign text."""
     cells = [
         build.ok_cell(8.0 / n * m, 100.0 * n / m, {"cores": n, "batch": m, "engine": engine, "dims": {name: m}},
                       grade=Grade("C", name, None, None, None), stopped_by=name,

@@ -19,7 +19,7 @@ BOTH = sweep(2, engines=("onnxruntime", "openvino"))
 
 
 def shape_run() -> RunResult:
-    """Sequences of several lengths at two batches, on one and on four cores."""
+    """Return cells of several sequence lengths at two batches, on one and on four cores."""
     cells = [
         build.ok_cell(0.05 * seq * batch / cores, 1000 / (0.05 * seq) * cores,
                       {"cores": cores, "batch": batch, "dims": {"seq": seq}}, items=batch)
@@ -29,12 +29,12 @@ def shape_run() -> RunResult:
 
 
 def panel(seen: Detail) -> list[str]:
-    """What stands right of the figure, blanks at both ends cut."""
+    """Return the text right of the figure, without surrounding blanks."""
     return [line[42:].strip() for line in seen.rows[4:19]]
 
 
 def point(seen: Detail) -> str:
-    """All of the point under the cursor."""
+    """Return the full text of the point under the cursor."""
     return " ".join(line.strip() for line in seen.rows[19:21]).strip()
 
 
@@ -54,7 +54,7 @@ async def test_figure_table_and_conclusions_share_screen() -> None:
             "", "", "",
         ]  # fmt: skip
         assert point(seen) == ("◉ 1 core: 61.7 items/s ±0.7 %, 16.2 ms/batch ±0.7 %, efficiency 100 %, grade A")
-        # The legend stands below the data, the log axis says what it is.
+        # The legend is below the data, and the log axis has its label.
         assert seen.rows[18].startswith("p50 items/s by cores (log2)")
 
 
@@ -124,7 +124,7 @@ async def test_engines_are_drawn_together_or_alone() -> None:
 
 
 def scenarios_run() -> RunResult:
-    """Sides whose names begin alike, one of them measured on a busy machine."""
+    """Return engines with a common prefix, one measured on a busy machine."""
     kinds = (("onnxruntime", "async"), ("onnxruntime", "sync"), ("openvino", "async"))
     cells = [sweep_cell(c, 1, *kind) for kind in kinds for c in (1, 2)]
     return make(8, 60, replace(cells[0], grade=build.noisy_cell().grade), *cells[1:])
@@ -166,7 +166,7 @@ async def test_selections_persist_while_result_is_open() -> None:
         await seen.press("3", "right")
         assert "metric [ms/batch]" in seen.choices and "side [openvino]" in seen.choices
         await seen.press("f", "2")
-        # A tab that was made before takes over what was chosen on another one.
+        # A tab opened earlier adopts the selection made on another tab.
         assert "side [all]" in seen.choices and "[8]" in seen.choices
         seen.app.go_back()
         seen.app.go(route.detail(BOTH.id, "cores"))

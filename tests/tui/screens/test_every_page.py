@@ -1,4 +1,4 @@
-"""What holds of every screen: its help says what it shows, and its bottom lines name keys that do something."""
+"""Rules for every page: help describes the content, and the key lines name working keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuibench.tui.screens.base import Page
 
 
 def pages() -> Iterator[type[Page]]:
-    """Every class of a page that somebody opens."""
+    """Return every class of a page that a user can open."""
     for module in pkgutil.iter_modules(tuibench.tui.screens.__path__):
         loaded = import_module(f"tuibench.tui.screens.{module.name}")
         for found in vars(loaded).values():

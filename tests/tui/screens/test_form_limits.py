@@ -1,4 +1,4 @@
-"""What a form must bear: hostile names, tiny terminals, slow lines."""
+"""Limits of the form: hostile names, tiny terminals, slow connections."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ async def test_poll_with_other_runs_sends_one_line() -> None:
 
 
 def burst(app: Dashboard, *keys: str) -> None:
-    """Keys that come in one packet, as from a slow line."""
+    """Send keys in one packet, as from a slow connection."""
     for one in keys:
         app.post_message(events.Key(one, one if len(one) == 1 else None))
 

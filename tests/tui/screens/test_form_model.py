@@ -1,4 +1,4 @@
-"""The form and its model: one that changed, that is gone, or that is named anew."""
+"""The form and a model that changed, is missing, or gets a new path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form over the real bridge: what it says is wrong, what it starts, and what it remembers."""
+"""The form over the real bridge: its errors, the runs it starts and the values it saves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SAMPLES = ROOT / "tuibench" / "data" / "samples"
 
 @pytest.fixture(autouse=True)
 def neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The screens before and behind the form; the scripted engine's times."""
+    """Replace the screens around the form by placeholders; install the scripted engine's times."""
     land(monkeypatch, "home", "run")
     for name, value in SCRIPT.items():
         monkeypatch.setenv(name, value)
@@ -44,7 +44,7 @@ async def open_real(
 
 
 async def fill(app: Dashboard, pilot: Pilot[int], **texts: str) -> None:
-    """Type into fields as somebody does who tabs from one to the next."""
+    """Type into fields, moving between them with tab."""
     for name, text in texts.items():
         form_of(app).column.go_to(name.replace("dim_", "dim:"))
         await settle(pilot)
@@ -52,7 +52,7 @@ async def fill(app: Dashboard, pilot: Pilot[int], **texts: str) -> None:
 
 
 async def make_brief(app: Dashboard, pilot: Pilot[int]) -> None:
-    """One execution of the scripted engine alone."""
+    """Set one execution of the scripted engine alone."""
     form_of(app).column.go_to("engines")
     await settle(pilot)
     await press(pilot, "space", "right", "right", "space", "enter", "space")

@@ -14,12 +14,12 @@ from tuibench.tui.terminal import Display
 
 
 def said(screen: HelpScreen) -> dict[str, str]:
-    """What is pressed to what it does."""
+    """Return the help as a map from keys to their description."""
     return {paragraph.label.strip(): paragraph.text for paragraph in screen._paragraphs if paragraph.label}
 
 
 def shown(app: Dashboard) -> HelpScreen:
-    """The help, which must be what is seen."""
+    """Return the help screen, which must be on top."""
     assert isinstance(app.screen, HelpScreen)
     return app.screen
 

@@ -30,7 +30,7 @@ from tuibench.workbench.hall import Workbench
 
 
 def three_projects() -> tuple[Workbench, dict[str, str]]:
-    """Made one after the other, of which the first was measured."""
+    """Create three projects one after the other; the first is measured."""
     bench = Workbench()
     project, _ = rich_project(bench)
     names = {"resnet50": project}
@@ -41,7 +41,7 @@ def three_projects() -> tuple[Workbench, dict[str, str]]:
 
 @pytest.fixture
 def one_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files of projects hold paths, and those of tests are longer one time than another."""
+    """Fix the size of project files: they contain paths, and test paths vary in length."""
     monkeypatch.setattr("tuibench.tui.screens.home.size", lambda _: "812 B")
     monkeypatch.setattr("tuibench.tui.screens.project_panel.size", lambda _: "812 B")
 

@@ -1,4 +1,4 @@
-"""Benchmarks of no project: an imported one, and one whose project is gone."""
+"""Unassigned benchmarks: an imported one, and one of a missing project."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ async def test_enter_does_not_wait_for_model_check(monkeypatch: pytest.MonkeyPat
 
 
 class SlowDesk:
-    """The real desk, whose answers about the model wait until the test lets them come."""
+    """The real desk with answers about the model delayed until the test releases them."""
 
     def __init__(self) -> None:
         self._desk = make_desk()
@@ -85,7 +85,7 @@ async def test_three_enters_start_first_run(monkeypatch: pytest.MonkeyPatch, hel
     async with open_app(desk=cast(Desk, desk)) as (app, pilot):
         send_key(app, "enter")
         await until(lambda: isinstance(app.page, NewProjectScreen) and app.page.focused is not None)
-        # It counts although the model is still looked at.
+        # The input counts although the model is still being read.
         send_key(app, "enter")
         if held == "looked":
             await until(lambda: isinstance(app.page, NewProjectScreen) and app.page._wanted is not None)
@@ -222,7 +222,7 @@ async def test_typed_text_survives_leaving_and_return() -> None:
 
 
 class Finder:
-    """The real desk, but for models, of which it finds what the test says; each look waits for the gate."""
+    """The real desk with models set by the test; each query waits for the gate."""
 
     def __init__(self) -> None:
         self.desk: Desk = make_desk()

@@ -1,4 +1,4 @@
-"""Kept frames of screens that look alike for every user."""
+"""Kept frames of screens that are the same for every user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WAYS = ((False, "80x24"), (True, "ascii"))
 
 @pytest.fixture
 def one_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files of projects hold paths, and those of tests are longer one time than another; nothing ages."""
+    """Fix the size of project files, which contain paths of varying length; freeze ages."""
     for place in ("trash", "project_settings"):
         monkeypatch.setattr(f"tuibench.tui.screens.{place}.size", lambda _: "145 kB")
         monkeypatch.setattr(f"tuibench.tui.screens.{place}.age", lambda *_: "2m")

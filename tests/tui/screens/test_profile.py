@@ -96,7 +96,7 @@ async def test_bar_filter_matches_operator_exactly() -> None:
         await seen.press("enter")
         book, keys = layers_of(seen).book, layers_of(seen).table.keys
         assert [book.line(one, seen.app.glyphs).cells[1] for one in keys] == ["Conv"] * 5
-        # What a row says of those above it is of those that are shown.
+        # A row's statement about the rows above it covers only visible rows.
         assert book.line(keys[0], seen.app.glyphs).cells[4:6] == (book.line(keys[0], seen.app.glyphs).cells[4],) * 2
         await seen.press("slash")
         await seen.type("out2")
@@ -287,7 +287,7 @@ async def test_loss_profile_opens_at_shell_default_level(levels: tuple[str, ...]
     async with profiled((80, 24), profile_run(1, 60, replace(profile, loss=loss))) as seen:
         await seen.go(route.profile(seen.ids[0]))
         assert f"level [{LossBook(loss).usual}]" in seen.text and in_shell.removesuffix(":") in seen.text
-        # Another level lasts while the profile is open.
+        # The selected level persists while the profile is open.
         await seen.press("right")
         assert f"level [{LossBook(loss).usual}]" not in seen.text
         await seen.press("escape")

@@ -1,4 +1,4 @@
-"""Bars that are scrolled: where one is when others are shown."""
+"""Scrolled bars: cursor and scroll position when other bars are selected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page of a profile shows while a dialog stands over it."""
+"""A profile's page below an open dialog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the dashboard tells of costs."""
+"""Costs on the dashboard's pages."""
 
 from __future__ import annotations
 

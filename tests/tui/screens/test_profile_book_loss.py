@@ -1,4 +1,4 @@
-"""What the page of a loss profile says of one layer."""
+"""The page of one layer in a loss profile."""
 
 from __future__ import annotations
 

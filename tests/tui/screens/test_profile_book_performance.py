@@ -1,4 +1,4 @@
-"""What the summary of a performance profile says of figures of any size, and where it is not sure of them."""
+"""The summary of a performance profile with numbers of any size and uncertain values."""
 
 from __future__ import annotations
 

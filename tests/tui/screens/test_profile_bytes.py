@@ -1,4 +1,4 @@
-"""What thousands of layers cost: processor time to open them, bytes to move through them."""
+"""Cost of thousands of layers: CPU time to open them and bytes to move through them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def many(kind: str) -> Profile:
 
 
 def look_at(book: Book) -> int:
-    """What the first frames of all tabs need; how many layers there are."""
+    """Build the first frames of all tabs; return the number of layers."""
     kind, display = book.kinds[0], book.displays[0]
     book.facts(UNICODE), book.said(kind), book.summed(kind, display), book.depth(kind, display)
     keys = book.keys(book.sorts[0], False, "")
@@ -52,7 +52,7 @@ def look_at(book: Book) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [PERFORMANCE, FLOPS, LOSS])
 def test_five_thousand_layers_open_in_half_second_of_cpu(kind: str) -> None:
-    """From the bytes of the record on."""
+    """Measure from the record's bytes to the first frames."""
     bench = Workbench()
     one = add(bench, profile_run(1, 60, many(kind)), name="many")
 
@@ -72,7 +72,7 @@ def test_five_thousand_layers_open_in_half_second_of_cpu(kind: str) -> None:
 
 
 async def test_opening_thousands_of_layers_costs_few_empty_apps() -> None:
-    """The record is read, its book is made, and the page is on the screen."""
+    """Measure reading the record, computing its data and painting the page."""
     one = add(Workbench(), profile_run(1, 60, many(PERFORMANCE)), name="many")
     empty = opened = float("inf")
     for _ in range(3):
@@ -98,7 +98,7 @@ async def test_profile_data_is_computed_while_keys_respond(monkeypatch: pytest.M
             route.theory(seen.project, FLOPS), route.theory(seen.project, APPROXIMATED),
         ):  # fmt: skip
             await seen.go(page)
-            # Another look makes no other.
+            # Another poll builds no new line.
             seen.app.page.load()
             await settle(seen.pilot)
     assert made == [False] * 4

@@ -68,7 +68,7 @@ async def test_environment_differences_without_room_are_counted() -> None:
 
 
 async def test_layers_are_compared_while_keys_respond(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each time, also where the sides change: no key waits for thousands of layers."""
+    """Check each computation, also a swap of the base: no key waits for thousands of layers."""
     real, threads = profile_pairs.pairs_of, list[bool]()
 
     def pairs_of(*sides: object) -> object:
@@ -80,7 +80,7 @@ async def test_layers_are_compared_while_keys_respond(monkeypatch: pytest.Monkey
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         await seen.press("f", "f")
         assert threads == [False] * 3 and "ratio 1.50" in seen.text
-        # Two in one piece come to what was there.
+        # Two keys in one packet swap the base back.
         await seen.type("ff")
         assert "ratio 1.50" in seen.text
 

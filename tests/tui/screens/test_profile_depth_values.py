@@ -1,4 +1,4 @@
-"""Layers over the depth of a model show what table and bars show of them."""
+"""Layers over the depth of a model show the values of table and bars."""
 
 from __future__ import annotations
 
@@ -121,6 +121,6 @@ def test_bar_construction_note_is_not_missing_reason(kind: str) -> None:
 
 
 def with_layers(profile: PerformanceProfile, **changes: object) -> PerformanceProfile:
-    """The same with other values of each layer of the model."""
+    """Return the profile with other values in each layer of the model."""
     layers = [replace(one, **changes) if one.kind == LAYER else one for one in profile.layers]  # type: ignore[arg-type]
     return replace(profile, layers=tuple(layers))

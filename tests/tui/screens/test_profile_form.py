@@ -39,7 +39,7 @@ async def go_to(seen: Profiled, name: str) -> None:
 
 
 async def checked(seen: Profiled) -> None:
-    """The check that comes a moment after the last key."""
+    """Run the check that follows the last key after a pause."""
     await asyncio.sleep(0.02)
     await settle(seen.pilot)
 
@@ -274,7 +274,7 @@ async def test_new_profile_copies_settings_of_existing_one() -> None:
     async with profiled(answers=answers) as seen:
         await seen.go(route.profile_form(seen.project, "performance", seen.ids[0]))
         assert f"Profile {short_id(seen.ids[0])} again" in seen.rows[0]
-        # What was checked first is what was given, in lines of two fields, too.
+        # The first check covered the given values, also in lines with two fields.
         assert (seen.answers.checked[0].runs, seen.answers.checked[0].processes) == ("4", "5")
         await seen.press("enter")
         values, _, again = seen.answers.started[0]

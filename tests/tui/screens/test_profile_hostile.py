@@ -1,4 +1,4 @@
-"""Names from models, engines and people on every page of profiles: they are text, and nothing else."""
+"""Foreign names from models, engines and users are plain text on every profile page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where whoever leaves the page of a profile arrives."""
+"""The list shown after leaving a profile's page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 @pytest.mark.parametrize("keys", [("d", "y"), ("escape",), ("q",)])
 @pytest.mark.parametrize(("place", "tab"), [(0, "2 Performance"), (2, "3 Loss")])
 async def test_leaving_profile_opens_list_that_contains_it(keys: tuple[str, ...], place: int, tab: str) -> None:
-    """A run that was started from elsewhere becomes a profile above the benchmarks of its project."""
+    """Leave a profile opened while its project shows the benchmarks, as after a run started elsewhere."""
     async with profiled() as seen:
         await seen.go(route.project(seen.project))
         assert "[1 Benchmarks" in seen.text

@@ -165,7 +165,7 @@ async def test_wide_list_keeps_key_columns_and_offers_scrolling() -> None:
         assert "←→ scroll" in seen.text
         await seen.press("right", "right")
         assert " NAME " in next(row for row in seen.rows if " NOTE" in row)
-        # Of another tab nothing is wide.
+        # Wide mode applies to one tab only.
         await seen.press("1")
         assert "←→ scroll" not in seen.text
 

@@ -1,4 +1,4 @@
-"""Sentences of a profile's page where the terminal gets another width."""
+"""Sentences on a profile's page after the terminal's width changes."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ async def test_sort_keys_cycle_and_reverse_orders() -> None:
         assert seen.keys == list(reversed(seen.ids)) and "oldest first" in rows(seen.app)[1]
         await seen.press("S", "s", "s", "s", "s")
         assert "by best" in rows(seen.app)[1]
-        # The least time first; then items/s; then what has no number.
+        # The shortest time first, then items/s, then records without a number.
         numbered = [seen.ids[n] for n in (3, 0, 2, 1, 5, 6, 4)]
         assert seen.keys == numbered
         for order in ("±", "grade", "name"):
@@ -269,7 +269,7 @@ async def test_empty_project_names_useful_key() -> None:
         app.go(route.project(project))
         await settle(pilot)
         assert "No benchmark yet." in frame(app) and "n   a new one" in frame(app)
-        # Keys of a benchmark have nothing to work on, and say so.
+        # Keys of a benchmark have no target and say so.
         for key in ("r", "R", "c", "d", "e", "x", "y", "L"):
             await press(pilot, key)
             assert "no benchmark under the cursor" in rows(app)[-3], key
@@ -291,7 +291,7 @@ async def test_empty_list_offers_only_working_keys() -> None:
         await look(app, pilot)
         await press(pilot, "1")
         assert "r re-run" in offered(app) and "c compare" in offered(app)
-        # What a filter hides is there.
+        # A record hidden by the filter still exists.
         await press(pilot, "slash")
         await type_text(pilot, "zzz")
         await press(pilot, "enter")
@@ -316,7 +316,7 @@ async def test_unassigned_list_offers_no_new_run() -> None:
 
 
 def offered(app: Dashboard) -> str:
-    """The two lines of keys."""
+    """Return the two lines of keys."""
     return "  ".join(line.strip() for line in rows(app)[-2:] if line.strip())
 
 

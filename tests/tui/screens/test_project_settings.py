@@ -56,7 +56,7 @@ async def settings(app: Dashboard, pilot: Any, project: str) -> ProjectSettings:
 
 
 def page_of(app: Dashboard) -> type[Page]:
-    """What kind of page is in sight."""
+    """Return the kind of the current page."""
     return type(app.page)
 
 
@@ -79,7 +79,7 @@ async def test_fields_versions_and_model_are_shown(model: Path) -> None:
 
 
 def counting(desk: Desk, costs: CostProfile | str) -> tuple[Desk, list[str]]:
-    """The desk with these costs, or why there are none; and what it was asked for."""
+    """Return the desk with these costs or this error, and the list of its cost requests."""
     asked: list[str] = []
 
     def count(project: str) -> CostProfile:
@@ -111,7 +111,7 @@ async def test_missing_cost_is_counted_and_uncountable_is_unknown(model: Path) -
     async with open_app((120, 36), desk=desk) as (app, pilot):
         pane = await settings(app, pilot, project)
         assert "M FLOPs" in frame(app) and asked == ["costs"]
-        # Other sizes cost something else.
+        # Other sizes have other costs.
         await put(pilot, pane, "dim:sequence", "128")
         pane.save()
         await settle(pilot)
@@ -291,7 +291,7 @@ async def test_dims_appear_in_either_read_order(model: Path, monkeypatch: pytest
             return read(one)
 
         def behind(one: str) -> ModelState:
-            # The look at the model, which this leads to, reads the project as well.
+            # The model query that follows reads the project as well.
             until(lambda: asked, "the first question")
             return state(one)
 

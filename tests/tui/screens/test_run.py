@@ -46,7 +46,7 @@ from tuibench.tui.widgets.painted import Painted
 NAME = short_id(RUN)
 
 
-# What is seen
+# Content
 
 
 @pytest.mark.parametrize(("name", "ascii_only"), [("80x24", False), ("ascii", True)])
@@ -298,7 +298,7 @@ async def test_enter_on_finished_run_opens_same_cell(monkeypatch: pytest.MonkeyP
         assert isinstance(seen.app.page, HomeScreen), "the page of a run that is done is not come back to"
 
 
-# Looking
+# Polling
 
 
 async def test_unchanged_poll_reads_once_and_paints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

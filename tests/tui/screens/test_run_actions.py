@@ -1,4 +1,4 @@
-"""The keys of a run in lists, over scripted runs beside a real store."""
+"""Keys of a run in lists, over scripted runs beside a real store."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Feed:
 
 
 def script(app: Dashboard, run: str, view: RunView) -> list[tuple[Any, ...]]:
-    """The run stands like that; what it is asked for."""
+    """Script the run's state; return the recorded control requests."""
     asked: list[tuple[Any, ...]] = []
 
     def watch(one: str) -> _Feed:

@@ -1,4 +1,4 @@
-"""What the page of a run sends to a terminal."""
+"""Bytes that the page of a run sends to a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECONDS = 12
 
 
 def busy_seconds(cells_from: RunView) -> list[RunView]:
-    """Another cell in each second, each with a new number and a new line of log: as much as can happen."""
+    """Return views that change as much as possible: each second a new cell, number and log line."""
     views = []
     for second in range(SECONDS):
         here = cells_from.cells[second * 7 % len(cells_from.cells)]
@@ -36,7 +36,7 @@ def busy_seconds(cells_from: RunView) -> list[RunView]:
 
 
 async def second(seen: Watched) -> int:
-    """What one look sends."""
+    """Return the bytes that one poll sends."""
     return await bytes_of(seen.pilot, seen.look)
 
 

@@ -168,7 +168,7 @@ async def test_unreadable_log_says_so_and_recovers() -> None:
         assert "the journal is gone" not in seen.text and "round 3" in seen.text
 
 
-# When it ends
+# End of a run
 
 
 async def test_run_ending_on_open_page_shows_news_and_one_bell(
@@ -216,7 +216,7 @@ async def test_unsaved_run_shows_reason_and_how_to_save() -> None:
 async def test_interrupted_run_counts_done_and_ended_run_counts_values() -> None:
     async with watched(make_broken()) as seen:
         assert "9 of 15 cells done, 6 begun" in seen.text
-    # What lists say of a record, which an ended run has: cells with a number.
+    # Lists count the cells that have a number in an ended run's record.
     info = make_info(activity.CANCELLED, eta_s=None, pid=None)
     async with watched(make_broken(info=info, status="cancelled", reason="cancelled on request")) as seen:
         assert "14 of 15 cells measured, 6 of them cut short, 1 failed" in seen.text

@@ -22,7 +22,7 @@ STAGE = "timing layers, process 2 of 3: profiled runs"
 
 
 def making(**changes: Any) -> RunView:
-    """A performance profile whose second process measures."""
+    """Return a performance profile whose second process is measuring."""
     result = profile_run(1, 0)
     info = replace(make_info(), kind="performance", cells=6, cells_done=4, executions=1)
     values: dict[str, Any] = {

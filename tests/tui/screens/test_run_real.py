@@ -38,7 +38,7 @@ SLOW = {"default": {"latency_us": 3000}}
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Iterator[Shell]:
-    """Its benchmarks go to the store that the dashboard shows; nothing of them is left behind."""
+    """Run shell benchmarks on the dashboard's store, and end them after the test."""
     shell = Shell(tmp_path, save=True)
     yield shell
     for pid in shell.processes():
@@ -47,7 +47,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
 
 @pytest.fixture(autouse=True)
 def script(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """What the dashboard starts follows the script, too, and can be told by the test's directory."""
+    """Apply the script to runs started by the dashboard, and mark them by the test's directory."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     for name, value in SCRIPT.items():
         monkeypatch.setenv(name, value)
@@ -81,7 +81,7 @@ class Followed:
         await settle(self.pilot)
 
     async def until(self, found: Callable[[], object]) -> None:
-        """Look again and again until something is seen."""
+        """Poll until the text is on the screen."""
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             self.page.load()
@@ -96,7 +96,7 @@ class Followed:
 
     @property
     def measured(self) -> int:
-        """Executions so far."""
+        """Return the number of executions so far."""
         view = self.page.view
         return sum(len(cell.executions) for cell in view.cells) if view is not None else 0
 
@@ -159,7 +159,7 @@ async def test_run_survives_dashboard_exit_and_X_cancels_it_later(shell: Shell) 
         await seen.press("y")
         await seen.until_seen("cancelled after")
         assert "enter opens the result" in seen.text and stored() == [run]
-        # Who asked for it is told by the answer, or by the look that saw it go, whichever comes last.
+        # The requester learns it from the answer or from a later poll.
         await seen.until(lambda: short_id(run) in seen.news and "cancelled" in seen.news)
 
 

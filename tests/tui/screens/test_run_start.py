@@ -1,4 +1,4 @@
-"""The way to a run that was just started, from a page that stays and from one that is replaced."""
+"""Navigation to a started run from a page that stays and from one that is replaced."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def test_key_after_start_reaches_run_page(monkeypatch: pytest.MonkeyPatch)
     async with open_app() as (app, pilot):
         await press(pilot, "f2")
         page = app.page
-        # Two screens change at once: neither may take the place of the other.
+        # Two screens change at once: neither may replace the other.
         show_started(page, RUN, ("saved nowhere",), replace=True)
         app.action_palette()
         await settle(pilot)

@@ -21,7 +21,7 @@ SHOWN = Display(environ=(("TEXTUAL_FPS", "15"),), remote=True)
 
 @pytest.fixture
 def facts(tmp_path: Path) -> dict[str, Any]:
-    """Those of a machine made of files, which has two things that harm a measurement."""
+    """Return the facts of a machine made of files, with two sources of measurement noise."""
     write_intel(tmp_path)
     return facts_of(tmp_path)
 

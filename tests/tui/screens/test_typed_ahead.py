@@ -1,4 +1,4 @@
-"""What comes in one piece, as over a line that stood still, does what it would have done letter by letter."""
+"""Keys sent in one packet have the same effect as keys typed one by one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def burst(seen: Shown, *keys: str) -> None:
 
 
 def slow(seen: Shown, go_on: threading.Event, error: Exception | None = None) -> None:
-    """A store that takes its time to say which benchmarks it has."""
+    """Install a store that lists its benchmarks slowly."""
     real = seen.app.desk.benchmarks
 
     def benchmarks(*given: Any) -> Any:

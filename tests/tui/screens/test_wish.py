@@ -1,4 +1,4 @@
-"""Wishes that take their time: what came of each is told, whatever its user does meanwhile."""
+"""Slow control requests: the user learns each outcome, whatever page is open by then."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tuibench.workbench.hall import Workbench
 
 
 class Slow:
-    """One question to the desk that is answered when the test says so."""
+    """One query to the desk, answered when the test says so."""
 
     def __init__(self, seen: Shown, name: str, answer: Callable[..., Any] | Exception | None = None) -> None:
         self._go_on = threading.Event()
@@ -45,7 +45,7 @@ class Slow:
 
 
 async def type_at(seen: Shown, *keys: str) -> None:
-    """Each once the dashboard has done what it can do without an answer."""
+    """Press keys, each after the dashboard has done all that needs no answer."""
     for key in keys:
         send_key(seen.app, key)
         await all_handled()
