@@ -1,6 +1,6 @@
-"""Prints what a screen of our widgets sends in one colour system, as JSON; a process of its own for each.
+"""Prints as JSON the bytes that a screen of widgets sends in one colour system; each has its own process.
 
-Rich remembers in each style what it sent for it first, so that one process cannot measure two colour systems.
+Rich caches the first output of each style, so one process cannot measure two colour systems.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ Step = Callable[[], Awaitable[None] | object]
 
 
 def line(key: str) -> Line:
-    """One benchmark; every fifth has another style."""
+    """Return one benchmark's line; every fifth has another style."""
     n = int(key)
     cells = ("✗", f"{n:04}", "3h", "ort|ov", "original", "1-16×1,8,32", f"{n % 97}.2 ms @16×1", "0.7", "A")
     return Line(key, cells, STYLES[n % 5])
 
 
 def figure(cursor: int) -> tuple[Row, ...]:
-    """Something as dense as core scaling."""
+    """Return a figure as dense as core scaling."""
     rows = []
     for y in range(14):
         data = "".join("⣿⣀⠤⠒"[(x * y) % 4] for x in range(40))
@@ -53,7 +53,7 @@ def figure(cursor: int) -> tuple[Row, ...]:
 
 
 def steps(pilot: Pilot[None], table: RecordTable, plot: PlotView, news: StatusLine) -> dict[str, Step]:
-    """What is measured, in order."""
+    """Return the measured steps in order."""
     keys = [str(n) for n in range(10_000)]
 
     def key(*names: str) -> Step:
@@ -88,7 +88,7 @@ def steps(pilot: Pilot[None], table: RecordTable, plot: PlotView, news: StatusLi
 
 
 async def measure(theme: str) -> dict[str, int]:
-    """Bytes of each step at 80x24."""
+    """Return the bytes of each step at 80x24."""
     table, plot, news = RecordTable(classes="rest"), PlotView(classes="rest"), StatusLine()
     stage = Stage(
         TitleLine("resnet50 › Benchmarks (14)", "16 cores"), TabLine(("Bench", "Perf", "Loss")), RuleLine(),

@@ -1,4 +1,4 @@
-"""An app that shows nothing but the widgets of a test."""
+"""An app that shows only the widgets of a test."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ HOSTILE = (
 
 
 class Floor(Screen[None]):
-    """The screen below the widgets; keys that no widget takes are written down."""
+    """The screen below the widgets; it records keys that no widget takes."""
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,11 +59,11 @@ class Floor(Screen[None]):
 
 
 class CalmFloor(Calm, Floor):
-    """As the dashboard's screens are."""
+    """A calm screen, as the dashboard's screens are."""
 
 
 class Stage(App[None]):
-    """Takes the widgets; what they post is in `told`."""
+    """An app with the given widgets; `told` has the messages they post."""
 
     CSS = ".rest { height: 1fr; }"
     ENABLE_COMMAND_PALETTE = False
@@ -83,7 +83,7 @@ class Stage(App[None]):
         return self.floor
 
     def hear(self, message: Message) -> None:
-        """Keep what our widgets say."""
+        """Record a message of a widget."""
         if type(message).__module__.startswith("tuibench.") and message not in self.told:
             self.told.append(message)
 
@@ -96,7 +96,7 @@ async def staged(
     theme: str = "ansi-dark",
     floor: type[Floor] = CalmFloor,
 ) -> AsyncIterator[tuple[Stage, Pilot[None]]]:
-    """The running app, once everything is painted."""
+    """Start the app and wait until everything is painted."""
     stage = Stage(*widgets, ascii_only=ascii_only, theme=theme, floor=floor)
     async with stage.run_test(size=size, headless=False, message_hook=stage.hear) as pilot:
         await settle(pilot)
@@ -104,7 +104,7 @@ async def staged(
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
-    """Press keys, each once what the one before it did is painted; the pilot's own way sleeps for each."""
+    """Press keys, each after the one before it is painted; the pilot's own method sleeps for each."""
     for key in keys:
         event = events.Key(key, key if len(key) == 1 else _CHARACTERS.get(key))
         event.set_sender(pilot.app)
@@ -113,16 +113,16 @@ async def press(pilot: Pilot[None], *keys: str) -> None:
 
 
 async def resize(pilot: Pilot[None], width: int, height: int) -> None:
-    """Give the terminal another size."""
+    """Resize the terminal."""
     await pilot.resize_terminal(width, height)
     await settle(pilot)
 
 
 def seen(stage: Stage) -> list[str]:
-    """The lines on the screen, without empty ones at the end."""
+    """Return the lines on the screen without empty ones at the end."""
     return frame(stage).rstrip("\n").split("\n")
 
 
 def told(stage: Stage, kind: type[M]) -> list[M]:
-    """What widgets posted of one kind, in order."""
+    """Return the posted messages of one kind, in order."""
     return [message for message in stage.told if isinstance(message, kind)]

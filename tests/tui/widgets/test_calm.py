@@ -22,7 +22,7 @@ async def test_calm_screen_focus_change_sends_two_lines(floor: type[Floor], leas
 
 
 class Veil(ModalScreen[None]):
-    """What one can see through."""
+    """A transparent modal screen."""
 
     CSS = "Veil { background: transparent; }"
 

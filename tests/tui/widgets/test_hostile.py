@@ -29,7 +29,7 @@ OURS = re.compile(r"\x1b\[[0-9;?]*[hlmpqtuHJKn]|\x1b\[[<>=?][0-9;]*[a-z]|\x1b\]2
 
 
 def check(sent: str) -> None:
-    """Nothing but Textual's own sequences drives the terminal."""
+    """Assert that the bytes contain only Textual's own control sequences."""
     assert "99;99H" not in sent.replace("\\e[99;99H", "")
     assert "\x1b]0;" not in sent
     rest = OURS.sub("", sent)
@@ -38,7 +38,7 @@ def check(sent: str) -> None:
 
 
 def widgets(text: str) -> list[Widget]:
-    """One of each, showing the text wherever it can show one."""
+    """Return one widget of each kind, with the text in every place it can show."""
     table = RecordTable(classes="rest")
     table.show_lines(
         [Column("a", text, 10, grow=True), Column("b", "B", 10)], [Line(text, (text, text)), Line("b", ())]
@@ -64,7 +64,7 @@ def widgets(text: str) -> list[Widget]:
 
 
 def show_again(shown: list[Widget], text: str) -> None:
-    """By the methods that show something new."""
+    """Show the text again through the methods that replace content."""
     for widget in shown:
         if isinstance(widget, TitleLine):
             widget.show(f"new {text}", f"new {text}")
@@ -84,7 +84,7 @@ def show_again(shown: list[Widget], text: str) -> None:
 
 
 class Careless(Painted):
-    """Forgets to make its text safe."""
+    """A widget that does not sanitize its text."""
 
     def row(self, y: int) -> Row:
         return (("".join(HOSTILE), "bad"),)

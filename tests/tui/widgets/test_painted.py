@@ -10,7 +10,7 @@ from tuibench.tui.widgets.row import Row, shown
 
 
 class Lines(Painted, can_focus=True):
-    """Shows what it is given."""
+    """A widget that shows the given lines."""
 
     def __init__(self, *lines: str, style: str = "") -> None:
         super().__init__(classes="rest")

@@ -30,7 +30,7 @@ def keys(count: int) -> list[str]:
 
 
 def reversed_row(sent: str, text: str) -> bool:
-    """Whether the text was sent with foreground and background exchanged."""
+    """Return True if the text was sent with foreground and background exchanged."""
     codes, _, _ = sent.partition(text)[0].rpartition("\x1b[")[2].partition("m")
     return "7" in codes.split(";")
 
