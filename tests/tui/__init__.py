@@ -1,4 +1,4 @@
-"""Tests of the dashboard; Textual reads these when it is imported, so they are set before any test of it is."""
+"""Tests of the dashboard. Textual reads these variables on import, so this package sets them first."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Lets tests of the dashboard be coroutines, each with an event loop of its own."""
+"""Run coroutine tests of the dashboard, each in its own event loop."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEVER_S = 3600.0
 
 @pytest.fixture(autouse=True, scope="package")
 def parsed_once() -> Iterator[None]:
-    """Let every app take the rules of a style sheet from the first that read it with the same variables."""
+    """Parse each style sheet once per set of variables and share its rules between apps."""
     shared: dict[frozenset[tuple[str, str]], LRUCache[tuple[object, ...], list[RuleSet]]]
     shared = defaultdict(lambda: LRUCache(4096))
     begin, change = Stylesheet.__init__, Stylesheet.set_variables
@@ -43,31 +43,31 @@ def parsed_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def when_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a dashboard do nothing because some time has passed: what a test sees must not hang on how slow it is.
+    """Disable the dashboard's timers, so that no test result depends on speed.
 
-    It looks at what others do when the test says so, and keys wait for what the ones before them led to.
+    It polls when the test says so, and each key waits until the effects of earlier keys are finished.
     """
     for module in (app, run, run_log):
         monkeypatch.setattr(module, "LOOK_S", _NEVER_S)
-    # Longer than a busy machine stands still, but not for ever: a key whose screen has gone is waited for until then.
+    # Longer than a busy machine stalls, but finite: a key is awaited this long after its screen has closed.
     monkeypatch.setattr(textual_seam, "PATIENCE_S", 2.0)
     monkeypatch.setattr(textual_seam, "HOLD_S", _NEVER_S)
 
 
 @pytest.fixture(autouse=True)
 def unknown_load(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what is on the screen not depend on who else is at work on this machine."""
+    """Hide the load that other processes cause on this machine."""
     monkeypatch.setattr(Workbench, "load_words", lambda bench: "")
 
 
 @pytest.fixture(autouse=True)
 def ask_once(shared_answers: None) -> None:
-    """Ask a child about a small model once per session."""
+    """Read a small model in a child process once per session."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a test that is a coroutine to its end; leave others to pytest."""
+    """Run a coroutine test to its end; leave other tests to pytest."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = inspect.signature(pyfuncitem.obj).parameters

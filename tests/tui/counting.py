@@ -1,4 +1,4 @@
-"""Counts what the dashboard would send to a terminal, without one."""
+"""Counts the bytes that the dashboard would send to a terminal, without a terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.tui.rest import settle
 
 
 class CountingDriver(HeadlessDriver):
-    """Takes what is written and keeps it."""
+    """A driver that keeps what the app writes."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -22,29 +22,29 @@ class CountingDriver(HeadlessDriver):
 
     @property
     def is_headless(self) -> bool:
-        """Textual draws nothing for a driver that is."""
+        """Return False: Textual draws nothing for a headless driver."""
         return False
 
     def write(self, data: str) -> None:
-        """Keep it."""
+        """Store the text."""
         self.written.append(data)
 
     def take(self) -> str:
-        """What was written since the last look."""
+        """Return what was written since the last call."""
         data = "".join(self.written)
         self.written.clear()
         return data
 
 
 def counter_of(app: App[Any]) -> CountingDriver:
-    """The driver of an app that was started with it."""
-    driver: Driver | None = app._driver  # Textual keeps it to itself
+    """Return the counting driver of an app that was started with it."""
+    driver: Driver | None = app._driver  # Textual exposes the driver only as a private attribute.
     assert isinstance(driver, CountingDriver)
     return driver
 
 
 async def sent_by(pilot: Pilot[Any], action: Callable[[], object]) -> str:
-    """What is written because of `action`, to the last repaint that follows from it."""
+    """Return what `action` causes to be written, up to the last repaint."""
     await settle(pilot)
     counter_of(pilot.app).take()
     result = action()
@@ -55,5 +55,5 @@ async def sent_by(pilot: Pilot[Any], action: Callable[[], object]) -> str:
 
 
 async def bytes_of(pilot: Pilot[Any], action: Callable[[], object]) -> int:
-    """How many bytes that is."""
+    """Return the number of bytes that `action` sends."""
     return len((await sent_by(pilot, action)).encode())

@@ -1,9 +1,9 @@
-"""A home whose only project has thousands of benchmarks, and the dashboard over it in a process of its own.
+"""Measures the dashboard over a project of thousands of benchmarks, in its own process.
 
 python -m tests.tui.crowded WHAT, with TUIBENCH_HOME set: one line of JSON with CPU milliseconds. WHAT is `bare` for an
-empty app of Textual, `home` or `project` for the first frame of that screen which has its rows, `keys` for the handlers
-of every key of the list, `undo` for bringing back what was removed at either end of it; `memory` for megabytes before
-and after 600 benchmarks were opened and closed.
+empty app of Textual, `home` or `project` for that screen's first frame with rows, `keys` for the handlers of every key
+of the list, `undo` for restoring a record removed at either end of the list; `memory` for megabytes before and after
+opening and closing 600 benchmarks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEYS = (
 
 
 def fill_home(home: Path, count: int) -> str:
-    """A project with so many benchmarks in the store of that home; the project's id."""
+    """Create a project with `count` benchmarks in the store of that home; return the project's id."""
     from tests.store.volume import fill
     from tests.tui.stock import add_project
     from tuibench.core.place import Places
@@ -49,20 +49,20 @@ def fill_home(home: Path, count: int) -> str:
 
 
 class FirstSight(CountingDriver):
-    """Knows how much processor time had gone when certain words were first sent to the terminal."""
+    """A counting driver that records the CPU time when given words are first sent."""
 
     words = ""
     seen_ms = 0.0
 
     def write(self, data: str) -> None:
-        """Look for the words."""
+        """Store the text and look for the words."""
         if self.words and not FirstSight.seen_ms and self.words in data:
             FirstSight.seen_ms = 1000 * time.process_time()
         super().write(data)
 
 
 async def bare_frame() -> dict[str, float]:
-    """The processor time of a process until Textual shows one word."""
+    """Return the CPU time of a process until Textual shows one word."""
     from textual.app import App, ComposeResult
     from textual.widgets import Static
 
@@ -78,7 +78,7 @@ async def bare_frame() -> dict[str, float]:
 
 
 async def first_frame(words: str, where: str) -> dict[str, float]:
-    """The processor time of a process until a screen of the dashboard has shown a row."""
+    """Return the CPU time of a process until a dashboard screen has shown a row."""
     imported_ms = 0.0
     FirstSight.words = words
     async with opened() as (app, pilot):
@@ -96,7 +96,7 @@ async def first_frame(words: str, where: str) -> dict[str, float]:
 
 
 async def until_seen(pilot: Any) -> None:
-    """Until the words were sent."""
+    """Wait until the words were sent."""
     for _ in range(12_000):
         if FirstSight.seen_ms or pilot.app._exit:
             return
@@ -105,14 +105,14 @@ async def until_seen(pilot: Any) -> None:
 
 
 async def until_shown(app: Any, pilot: Any) -> None:
-    """Until nothing is to be done any more."""
+    """Wait until the app is idle."""
     from tests.tui.pilot import settle
 
     await settle(pilot)
 
 
 async def key_costs() -> dict[str, Any]:
-    """Of each key of the list: milliseconds on a processor until everything that it led to is on the screen."""
+    """Return for each key of the list the CPU milliseconds until its effect is on the screen."""
     from tests.tui.pilot import press, settle
 
     async with opened() as (app, pilot):
@@ -120,14 +120,14 @@ async def key_costs() -> dict[str, Any]:
         await press(pilot, "enter")
         assert len(app.page.benchmarks.table.keys) > 1000
         idle_ms = statistics.median([await cost_of(settle(pilot)) for _ in range(9)])
-        # Once before it counts: what a key imports and reads for the first time is what opening a screen costs.
+        # A first, uncounted press: imports and first reads belong to opening the screen.
         await press(pilot, *KEYS)
         costs = [(key, await cost_of(press(pilot, key)) - idle_ms) for _ in range(ROUNDS) for key in KEYS]
     return {"keys_ms": costs, "idle_ms": idle_ms}
 
 
 async def undo_cost() -> dict[str, Any]:
-    """Return the cost of each `u`, with the cursor at the other end of the list than the row that comes back."""
+    """Return the cost of each `u` with the cursor at the opposite end of the list from the restored record."""
     from tests.tui.pilot import press, settle
 
     costs = []
@@ -144,7 +144,7 @@ async def undo_cost() -> dict[str, Any]:
 
 
 async def memory_of_openings() -> dict[str, float]:
-    """Return the resident megabytes on the list of benchmarks before the openings, after 100 of them and after all."""
+    """Return the resident megabytes on the benchmark list before the first opening, after 100 and after all."""
     from tests.tui.pilot import press, settle
     from tuibench.tui.screens.detail import DetailScreen
 
@@ -163,13 +163,13 @@ async def memory_of_openings() -> dict[str, float]:
 
 
 def resident_mb() -> float:
-    """Return the memory that this process has now."""
+    """Return the current resident memory of this process in MB."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1024
 
 
 async def cost_of(work: Awaitable[object]) -> float:
-    """Processor time of all threads while that is done."""
+    """Return the CPU time of all threads during the coroutine."""
     begin = time.process_time()
     await work
     return 1000 * (time.process_time() - begin)
@@ -177,7 +177,7 @@ async def cost_of(work: Awaitable[object]) -> float:
 
 @asynccontextmanager
 async def opened() -> AsyncIterator[tuple[Any, Any]]:
-    """The dashboard as the command opens it, on a driver that only counts."""
+    """Open the dashboard as the command does, on a driver that only counts."""
     from tuibench.tui.bridge import Bridge
     from tuibench.tui.config import Config
     from tuibench.tui.start import make_dashboard
@@ -192,7 +192,7 @@ async def opened() -> AsyncIterator[tuple[Any, Any]]:
 
 
 def main(what: str) -> dict[str, Any]:
-    """What was measured."""
+    """Return the result of the named measurement."""
     if what == "bare":
         return asyncio.run(bare_frame())
     if what == "keys":

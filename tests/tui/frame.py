@@ -1,4 +1,4 @@
-"""What a user sees, as plain text; and the kept frames that tests hold it against."""
+"""The screen as plain text, and the comparison of a screen with its kept frame."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "tui"
 
 
 def frame(app: App[Any]) -> str:
-    """The whole terminal, one line per row, trailing blanks cut."""
+    """Return the whole terminal, one line per row, without trailing blanks."""
     strips = app.screen._compositor.render_strips()
     return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips) + "\n"
 
 
 def rows(app: App[Any]) -> list[str]:
-    """The same as a list."""
+    """Return the terminal's rows as a list."""
     return frame(app).splitlines()
 
 
 def check_frame(app: App[Any], name: str) -> None:
-    """Hold the terminal against the kept frame `name`, such as home-80x24.
+    """Compare the terminal with the kept frame `name`, such as home-80x24.
 
-    UPDATE_GOLDENS=1 keeps what is seen now; not on a build machine, where nobody looks at it.
+    UPDATE_GOLDENS=1 replaces the kept frame, except on a build machine, where nobody reviews it.
     """
     path = GOLDENS / f"{name}.txt"
     seen = frame(app)

@@ -1,4 +1,4 @@
-"""A store full of names that try to drive a terminal, and a reader of what a terminal gets that lets nothing pass."""
+"""A store with names that contain control sequences, and a checker of the bytes sent to a terminal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CONTROL = re.compile(
 
 
 def check_sent(sent: str, where: str) -> None:
-    """Nothing in it drives a terminal but what was sent on purpose."""
+    """Assert that the bytes contain only control sequences sent on purpose."""
     rest = _OURS.sub("", sent)
     found = _CONTROL.search(rest)
     assert found is None, f"{where}: {rest[max(0, found.start() - 60) : found.end() + 60]!r}"
@@ -38,7 +38,7 @@ def check_sent(sent: str, where: str) -> None:
 
 
 def fill_hostile(bench: Workbench, place: Path) -> tuple[str, tuple[str, ...], str]:
-    """A project whose names, benchmarks and models all are; its id, the benchmarks' ids, the path of a model."""
+    """Create a project with hostile names; return its id, the benchmarks' ids and the path of a model."""
     place.mkdir(parents=True, exist_ok=True)
     file = place / "\x1b[31mred\x9b[bold]\u202e[@click=app.quit_now]q\udcff.onnx"
     shutil.copy(SAMPLE, file)
@@ -56,12 +56,12 @@ def fill_hostile(bench: Workbench, place: Path) -> tuple[str, tuple[str, ...], s
 
 
 def evil_run(number: int) -> RunResult:
-    """Failed cells, odd dims, reasons and sentences, as the reports are tested with."""
+    """Return a run with failed cells, unusual dims, reasons and sentences, as in the report tests."""
     return clean(replace(hostile_run(), id=make_id(number, 60.0 * number), started_utc="2026-11-18T12:00:00Z"))
 
 
 def dressed(run: RunResult) -> RunResult:
-    """Numbers that make sense under names that do not."""
+    """Return the run with hostile names and plausible numbers."""
     return replace(
         run,
         spec=replace(run.spec, models=(ModelSource(EVIL, "/abs/" + EVIL),)),
@@ -71,7 +71,7 @@ def dressed(run: RunResult) -> RunResult:
 
 
 def clean(run: RunResult) -> RunResult:
-    """Without halves of letters, which no record can hold."""
+    """Return the run without lone surrogates, which no record can store."""
     from tuibench.core.record import from_plain, to_plain
 
     return from_plain(RunResult, _without(to_plain(run)))

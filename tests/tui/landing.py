@@ -1,4 +1,4 @@
-"""Stands in for screens that a test only wants to see opened, and remembers what they were opened with."""
+"""A placeholder for screens that a test only opens; it records the arguments it was opened with."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tuibench.tui.screens.base import Page
 
 
 class Landing(Page):
-    """An empty page that knows how it was called."""
+    """An empty page that records its arguments."""
 
     def __init__(self, name: str, *given: Any, **options: Any) -> None:
         super().__init__()
         self.called = (name, given, options)
 
     def title_parts(self) -> tuple[str, ...]:
-        """Its name."""
+        """Return the page's name as its title."""
         return (self.called[0],)
 
 
 def land(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-    """Let these ways of `route` end on a Landing."""
+    """Make these functions of `route` open a Landing."""
 
     def way(name: str) -> Callable[..., Page]:
         return lambda *given, **options: Landing(name, *given, **options)
@@ -35,7 +35,7 @@ def land(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 
 
 def landed(app: App[Any]) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
-    """What the page in sight was opened as."""
+    """Return the name and arguments with which the current page was opened."""
     page = app.screen
     assert isinstance(page, Landing), page
     return page.called

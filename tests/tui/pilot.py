@@ -1,4 +1,4 @@
-"""The dashboard as tests drive it: over the real bridge and a store in the test's own home, unless a desk is given."""
+"""Opens the dashboard for tests, on the real bridge and a store in the test's home, or on a given desk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PAINT_S = 0.002
 
 
 def make_desk(bench: Workbench | None = None) -> Desk:
-    """The real one, on the store of the test's home."""
+    """Return the real desk on the store of the test's home."""
     from tuibench.tui.bridge import Bridge
 
     return Bridge(bench or Workbench())
@@ -49,9 +49,9 @@ async def open_app(
     driver: type[Any] | None = None,
     forgiving: bool = False,
 ) -> AsyncIterator[tuple[Dashboard, Pilot[int]]]:
-    """A running dashboard whose first screen has come to rest; the clock stands still unless another is given.
+    """Open a dashboard and wait until its first screen is idle; the clock is frozen unless `now` is given.
 
-    An error that is none of ours ends it, unless `forgiving` makes news of it as for users.
+    An error other than TuibenchError ends it, unless `forgiving` reports it as for users.
     """
     bench = Workbench()
     state = StateFile(Path(bench.settings.places.state) / STATE)
@@ -73,7 +73,7 @@ def _only_ours(error: Exception) -> TuibenchError:
 
 
 async def until_seen(pilot: Pilot[Any], seen: Callable[[], bool]) -> None:
-    """Until something is on the screen that Textual brings there a repaint later than it was asked for."""
+    """Wait for something that Textual shows one repaint after the request."""
     for _ in range(_ROUNDS):
         if seen():
             return
@@ -83,21 +83,21 @@ async def until_seen(pilot: Pilot[Any], seen: Callable[[], bool]) -> None:
 
 
 async def press(pilot: Pilot[Any], *keys: str) -> None:
-    """Press keys, each once what the one before it did is done."""
+    """Press keys, each after the effect of the one before it has finished."""
     for key in keys:
         send_key(pilot.app, key)
         await settle(pilot)
 
 
 async def type_text(pilot: Pilot[Any], text: str) -> None:
-    """Type a text into what has the focus, faster than anything can answer."""
+    """Type a text into the focused widget, without waiting between keys."""
     for char in text:
         send_key(pilot.app, char)
     await settle(pilot)
 
 
 def send_key(app: App[Any], key: str) -> None:
-    """One key as a terminal sends it."""
+    """Send one key as a terminal does."""
     name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
     original = REPLACED_KEYS.get(name, name)
     char: str | None
@@ -112,7 +112,7 @@ def send_key(app: App[Any], key: str) -> None:
 
 
 async def look(app: Dashboard, pilot: Pilot[Any]) -> None:
-    """Take the look of the next second now."""
+    """Poll once now, as the dashboard does every second."""
     app.look()
     await settle(pilot)
 

@@ -1,4 +1,4 @@
-"""The dashboard at a real terminal: what a user would see is kept by an emulator, keys go in as bytes."""
+"""Runs the dashboard in a real terminal: an emulator keeps the screen, and keys are sent as bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEYS = {
 
 
 class RealTerminal(Terminal):
-    """A Terminal whose bytes become rows of text."""
+    """A Terminal that converts the bytes it receives into rows of text."""
 
     def __init__(
         self,
@@ -45,23 +45,23 @@ class RealTerminal(Terminal):
 
     @property
     def rows(self) -> list[str]:
-        """What is on the screen now."""
+        """Return the rows now on the screen."""
         self._stream.feed(self.shown[self._fed :])
         self._fed = len(self.shown)
         return [row.rstrip() for row in self.screen.display]
 
     @property
     def text(self) -> str:
-        """The same as one text."""
+        """Return the screen as one text."""
         return "\n".join(self.rows)
 
     def press(self, *keys: str) -> None:
-        """Keys by name, or single characters."""
+        """Press keys given by name or as single characters."""
         for key in keys:
             self.type(KEYS.get(key, key))
 
     def until(self, condition: Callable[[str], bool], what: str, patience_s: float = PATIENCE_S) -> str:
-        """Read on until the screen is as it should be."""
+        """Read until the screen satisfies the condition."""
         deadline = time.monotonic() + patience_s
         while not condition(self.text):
             if time.monotonic() > deadline or not self._read():
@@ -69,7 +69,7 @@ class RealTerminal(Terminal):
         return self.text
 
     def see(self, *words: str, patience_s: float = PATIENCE_S) -> str:
-        """Read on until all the words stand on the screen."""
+        """Read until all the words are on the screen."""
         return self.until(lambda text: all(word in text for word in words), ", ".join(words), patience_s)
 
 
@@ -78,7 +78,7 @@ _KEPT = 'trap : HUP; "$@"; code=$?; echo "$code" > "$0"; printf "ended with %s\\
 
 
 class TmuxTerminal(RealTerminal):
-    """The same with tmux between: the dashboard draws for it, and it for the terminal."""
+    """A real terminal with tmux between it and the dashboard."""
 
     def __init__(self, shell: Shell, where: Path) -> None:
         settings = where / "tmux.conf"
@@ -91,17 +91,17 @@ class TmuxTerminal(RealTerminal):
         self._environment = shell.environment(self._place)
 
     def cut(self) -> None:
-        """Who loses a terminal below tmux loses nothing: it is tmux that goes."""
+        """Kill the tmux server: the dashboard loses its terminal only together with tmux."""
         subprocess.run([*self._tmux, "kill-server"], env=self._environment, capture_output=True, check=False)
         super().cut()
 
     def end(self) -> int:
-        """The pane stays for what is said at the end, until somebody has read it."""
+        """Close the pane, which stays open until its exit message is read."""
         self.see("ended with")
         self.press("enter")
         return super().end()
 
     def wait(self) -> int:
-        """The exit code is that of what runs in the pane; tmux has one of its own."""
+        """Return the exit code of the process in the pane; tmux has a separate one."""
         super().wait()
         return int(until(lambda: self._code.read_text().strip() if self._code.exists() else "", "an exit code"))

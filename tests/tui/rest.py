@@ -1,4 +1,4 @@
-"""When a dashboard has come to rest: nothing is left to be handled, answered, laid out or painted."""
+"""Waits until a dashboard is idle: no message, query, layout or repaint is pending."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _PATIENCE_S = 30.0
 
 
 async def settle(pilot: Pilot[Any]) -> None:
-    """Until every question to the desk is answered and what came of it is on the screen.
+    """Wait until every query to the desk is answered and its effects are on the screen.
 
-    It waits for no timer but that of what moves: what is to be painted is painted as soon as nothing else is to be
-    done. Textual's own pause has every widget handle a message of the test's, and then waits for an idle processor.
+    It waits for no timer except that of animations: repaints happen as soon as no other work is pending.
+    Textual's own pause sends a message to every widget and then waits for an idle CPU.
     """
     app = pilot.app
     for _ in range(_ROUNDS):
         await all_handled()
         if app._exception is not None or not app.screen_stack:
-            return  # the app broke, and raises that itself, or has ended
+            return  # the app failed and raises the error itself, or has ended
         going = [worker for worker in app.workers if not worker.is_finished]
-        typed: Any = getattr(app, "typed", None)  # of ours alone
+        typed: Any = getattr(app, "typed", None)  # only timers of this dashboard
         typing = typed is not None and not typed.at_rest
         moving = bool(app.animator._animations) or bool(app.animator._scheduled)
         dirty = _left_dirty(app.screen)
-        # Nothing is left to be handled, so nothing can have come since the first of these was asked.
+        # All queues are empty, so nothing can have arrived since the first of these checks.
         if not (going or typing or moving or dirty):
             return
         for worker in going:
@@ -49,10 +49,10 @@ async def settle(pilot: Pilot[Any]) -> None:
 
 
 async def all_handled() -> None:
-    """Until whatever can go on without a timer or a thread has done so: all queues are empty then."""
+    """Wait until all queues are empty and only timers or threads can continue."""
     ready: Sized = asyncio.get_running_loop()._ready  # type: ignore[attr-defined]
     for _ in range(_TURNS):
-        # Twice, as the first turn looks for what came from outside.
+        # Twice: the first turn only collects outside events.
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         if not ready:
@@ -61,7 +61,7 @@ async def all_handled() -> None:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Until something holds, whether the desk has answered all questions by then or not."""
+    """Wait until the condition holds, even if queries to the desk are still pending."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + _PATIENCE_S
     while loop.time() < deadline:
@@ -73,13 +73,13 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 async def _end_of(worker: Worker[Any]) -> None:
-    # A question that a newer one made void is done with, too; what broke is raised by the app at its end.
+    # A query replaced by a newer one counts as finished. The app raises the errors of queries when it ends.
     with suppress(WorkerFailed, WorkerCancelled):
         await worker.wait()
 
 
 def _left_dirty(screen: Screen[Any]) -> list[Widget]:
-    """Who still has to be laid out or painted: what a widget asks for reaches its screen a little later."""
+    """Return the widgets that still need layout or repaint: their requests reach the screen later."""
     dirty = [
         one
         for one in screen.walk_children(Widget, with_self=True)
@@ -93,7 +93,7 @@ def _left_dirty(screen: Screen[Any]) -> list[Widget]:
 
 
 async def _paint(app: App[Any], dirty: list[Widget]) -> None:
-    """What the screen does a sixtieth of a second later, and what widgets do once they are next told of something."""
+    """Repaint now, as the screen does 1/60 s later, and notify the widgets."""
     for widget in dirty:
         widget.check_idle()
     await all_handled()

@@ -1,4 +1,4 @@
-"""A store with something in it: one project of a model, and benchmarks of every kind that a list can show."""
+"""A filled store: one project of a model, and benchmarks of every kind that a list can show."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ BATCHES = (1, 8, 32)
 
 
 def make_id(number: int, ago_s: float = 0.0) -> str:
-    """A ULID of that long ago whose end is the number's own."""
+    """Return a ULID of that age that ends with the number."""
     return make_ulid(int((NOW - ago_s) * 1000), (number * 0x9E3779B97F4A7C15 % (1 << 80)).to_bytes(10, "big"))
 
 
 def add_project(bench: Workbench, name: str = "resnet50", sha256: str = SHA, file: Path | None = None) -> str:
-    """A project of a model by reference, which is as it was; a file that was given is taken as it is."""
+    """Create a project of an unchanged model by reference; a given file is used as it is."""
     path = file or Path(bench.settings.places.data).parent / "models" / f"{name}.onnx"
     if file is None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,20 +56,20 @@ def add_project(bench: Workbench, name: str = "resnet50", sha256: str = SHA, fil
 
 
 def pass_millisecond() -> None:
-    """Ids begin with their millisecond, and what follows is chance: within one, the order of lists would be, too."""
+    """Wait for the next millisecond: ids of one millisecond have random order."""
     begin = time.time_ns() // 1_000_000
     while time.time_ns() // 1_000_000 == begin:
         continue
 
 
 def add(bench: Workbench, result: RunResult, project: str = "", **card: str) -> str:
-    """A benchmark of a project in the store; its id."""
+    """Store a benchmark of a project; return its id."""
     bench.store.benchmarks.add(result, Card(project=project or None, **card))
     return result.id
 
 
 def make(number: int, ago_s: float, *cells: CellResult, **changes: object) -> RunResult:
-    """A result of those cells, with the sentences that a run of them would have."""
+    """Return a result of those cells, with the sentences that a run of them would have."""
     names = {SHA: "resnet50.onnx"}
     engines = tuple(dict.fromkeys(cell.asked.engine for cell in cells))
     scenarios = tuple(dict.fromkeys(cell.asked.scenario for cell in cells))
@@ -91,7 +91,7 @@ def make(number: int, ago_s: float, *cells: CellResult, **changes: object) -> Ru
 def sweep_cell(
     cores: int, batch: int, engine: str = "onnxruntime", scenario: str = "sync", faster: float = 1.0
 ) -> CellResult:
-    """A cell of a model that scales as models do: Amdahl over cores, and a little gain from batches."""
+    """Return a cell of a model with typical scaling: Amdahl over cores, and a small gain from batches."""
     time = (
         16.2
         * batch
@@ -117,7 +117,7 @@ def sweep_cell(
 
 
 def _histogram(time: float) -> dict[str, object]:
-    """Most calls about the median, and a tail of slow ones."""
+    """Return a histogram with most calls near the median and a tail of slow ones."""
     counts = [2, 9, 31, 70, 96, 84, 61, 40, 26, 17, 11, 8, 5, 4, 3, 2, 1, 1, 0, 1]
     return {"low_ns": time * 1e6 * 0.98, "ratio": 1.005, "counts": counts, "under": 0, "over": 2}
 
@@ -130,13 +130,13 @@ def _series(time: float, shift: float) -> tuple[tuple[float, float, float], ...]
 def sweep(
     number: int = 1, ago_s: float = 3600.0, engines: tuple[str, ...] = ("onnxruntime",), faster: float = 1.0
 ) -> RunResult:
-    """Fifteen cells per engine."""
+    """Return a sweep with fifteen cells per engine."""
     cells = [sweep_cell(c, b, engine, faster=faster) for engine in engines for c in CORES for b in BATCHES]
     return make(number, ago_s, *cells)
 
 
 def rich_project(bench: Workbench) -> tuple[str, tuple[str, ...]]:
-    """The project of the sketches, and the ids of its benchmarks, newest first."""
+    """Create the project of the sketches; return its id and its benchmarks' ids, newest first."""
     project = add_project(bench)
     hour, day = 3600.0, 86400.0
     old = sweep(2, 5 * hour)
@@ -157,14 +157,14 @@ def rich_project(bench: Workbench) -> tuple[str, tuple[str, ...]]:
 
 
 def date_back(bench: Workbench) -> None:
-    """Date all files of the store back by an hour: young ones are read again at each look."""
+    """Set all files of the store one hour back: recent files are read again at each poll."""
     for folder, _, names in os.walk(bench.settings.places.data):
         for path in (folder, *(os.path.join(folder, name) for name in names)):
             os.utime(path, (time.time() - 3600,) * 2)
 
 
 def make_going(project: str) -> tuple[RunRow, ...]:
-    """A run that measures and one that waits for it."""
+    """Return a measuring run and a queued run that waits for it."""
     holder = Holder(1, "me", make_id(9, 120), 190.0)
     running, waiting = (_run_info(9, 120, "running", 9), _run_info(10, 60, "waiting", 0))
     waiting = replace(waiting, eta_s=None, place=1, holder=holder)
@@ -178,13 +178,13 @@ def _run_info(number: int, ago_s: float, state: str, done: int) -> RunInfo:
 
 
 def make_broken(project: str) -> RunRow:
-    """A run that broke off and could not be saved."""
+    """Return an interrupted run that could not be saved."""
     info = replace(_run_info(11, 600, "unsaved", 15), eta_s=None, pid=None, resumable=True, detail="the disk is full")
     return RunRow(info, project, "onnxruntime", "sync", "1,2", "1")
 
 
 def rich_pair() -> RunResult:
-    """Two engines that took turns, with their verdict."""
+    """Return a result of two interleaved engines with their verdict."""
     pair = [sweep_cell(8, 1, engine) for engine in ("onnxruntime", "openvino")]
     versus = Comparison(
         pair[0].key, pair[1].key, "p50 latency", 0.85, 0.84, 0.86, 8, True, "faster", None,
@@ -194,6 +194,6 @@ def rich_pair() -> RunResult:
 
 
 def failed_sweep(number: int, ago_s: float) -> RunResult:
-    """A sweep whose largest cell died."""
+    """Return a sweep whose largest cell died."""
     cells = [sweep_cell(c, b) for c in CORES for b in BATCHES]
     return make(number, ago_s, *cells[:-1], failed_cell({"cores": CORES[-1], "batch": BATCHES[-1]}))

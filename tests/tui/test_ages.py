@@ -26,7 +26,7 @@ NARROW, WIDE = (80, 24), (140, 40)
 
 
 class Stored(NamedTuple):
-    """Ids of what the store of a test has."""
+    """Ids of the records in a test's store."""
 
     project: str
     benchmark: str
@@ -34,7 +34,7 @@ class Stored(NamedTuple):
 
 
 class Clock:
-    """Seconds since 1970, as a test sets them."""
+    """A clock set by the test, in seconds since 1970."""
 
     def __init__(self, now: float) -> None:
         self.now = now
@@ -45,7 +45,7 @@ class Clock:
 
 @pytest.fixture
 def stored() -> Stored:
-    """A project with benchmarks, a profile and a removal."""
+    """Store a project with benchmarks, a profile and a removal."""
     bench = Workbench()
     project, ids = rich_project(bench)
     profile = add(bench, profile_run(31, 2 * HOUR_S), project)

@@ -31,7 +31,7 @@ from tuibench.tui.widgets.text_question import TextQuestion
 
 
 class PulseDesk:
-    """Answers looks alone: with what the test has set, or with what it lets happen."""
+    """A desk that answers only polls, with what the test has set."""
 
     def __init__(self) -> None:
         self.now = Pulse("1", ())
@@ -46,7 +46,7 @@ class PulseDesk:
         return self.now
 
     def show(self, *runs: RunRow, ended: tuple[RunRow, ...] = ()) -> None:
-        """From the next look on."""
+        """Set the runs that later polls return."""
         self.now = Pulse("1", runs, ended=tuple(row.info for row in ended))
 
 
@@ -58,7 +58,7 @@ def desk(monkeypatch: pytest.MonkeyPatch) -> PulseDesk:
 
 @pytest.fixture
 def bells(monkeypatch: pytest.MonkeyPatch) -> list[None]:
-    """One entry for each time it rings."""
+    """Return a list that gains one entry per bell."""
     rung: list[None] = []
     monkeypatch.setattr(App, "bell", lambda self: rung.append(None))
     return rung
@@ -78,7 +78,7 @@ def name(number: int) -> str:
 async def dashboard(
     desk: PulseDesk, size: tuple[int, int] = (80, 24), **given: Any
 ) -> AsyncIterator[tuple[Dashboard, Pilot[int]]]:
-    """One that has looked once."""
+    """Open a dashboard that has polled once."""
     async with open_app(size, desk=cast(Desk, desk), forgiving=True, **given) as (app, pilot):
         await look(app, pilot)
         yield app, pilot

@@ -1,4 +1,4 @@
-"""The desk on real stores: what is answered, and what comes of stores that are damaged, busy, full or newer."""
+"""The desk on real stores: its answers, also over damaged, busy, full or newer stores."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MODEL = ModelReference("m.onnx", FileStamp("/models/m.onnx", 1, 2, SHA), SHA)
 
 
 def at(root: Path, **changes: Any) -> Workbench:
-    """A workbench whose store is one for tests."""
+    """Return a workbench with a test store."""
     bench = Workbench()
     bench.__dict__["store"] = make_store(root, **changes)
     return bench
@@ -57,7 +57,7 @@ def data(home: Path) -> Path:
 
 @pytest.fixture
 def store(data: Path) -> Store:
-    """What another session does."""
+    """Return the store as another session uses it."""
     return make_store(data)
 
 
@@ -319,7 +319,7 @@ def test_concurrent_list_requests_read_once(bridge: Bridge, store: Store, monkey
         both.wait(0.2)
         return read(tables)
 
-    # The first reader waits for a second one, which must not come.
+    # The first reader waits for a second one, which must not start.
     both = threading.Event()
     monkeypatch.setattr(index, "to_rows", count)
     asks: list[Callable[[], object]] = [bridge.projects, bridge.benchmarks, bridge.projects]

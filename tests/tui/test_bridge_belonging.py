@@ -1,4 +1,4 @@
-"""For which project a form's result is kept, when its model is not what the project was made of."""
+"""Project assignment of a form's result when its model differs from the project's model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the dashboard says by itself of a store that takes nothing."""
+"""The dashboard's warning about an unwritable store."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def test_form_filled_from_result_repeats_measurement(values: FormValues) -> None
     assert again.errors == {}
     repeated, _ = to_spec(to_request(filled, again), MACHINE)
     assert replace(repeated, effort=spec.effort) == spec
-    # A fixed time was asked of one of the named efforts, of which only its name is lost.
+    # The recorded effort was a named one with a fixed time; only its name is lost.
     assert replace(repeated.effort, name=spec.effort.name, limit_s=spec.effort.limit_s) == spec.effort
 
 

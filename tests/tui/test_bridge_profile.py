@@ -1,4 +1,4 @@
-"""The dashboard's side of profiles over the real workbench; what would measure is written down."""
+"""The bridge's profile calls over the real workbench; measurements are recorded instead of started."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Launched = list[tuple[BenchmarkSpec, Wishes]]
 
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
-    """What was to be started."""
+    """Return the list of recorded starts."""
     seen: Launched = []
 
     def launch(profiles: Profiles, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
@@ -86,7 +86,7 @@ def test_effort_is_checked_by_field(sample: tuple[Bridge, str]) -> None:
     assert set(check.errors) == {"runs", "processes", "samples", "levels"}
     assert "1 to 1024" in check.errors["samples"] and "tick at least one" in check.errors["levels"]
     assert set(bridge.check_profile(ProfileValues(engine="openvino"), project).errors) == {"engine"}
-    # Of what is switched off nothing is wrong.
+    # A disabled kind has no errors.
     assert bridge.check_profile(replace(wrong, engine="", performance=False, loss=False), project).errors == {}
 
 
@@ -185,7 +185,7 @@ def test_loss_profile_is_repeated_unchanged(launched: Launched) -> None:
 
 def test_theory_has_commands(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
-    # What is counted depends on the dims that the project remembers.
+    # The counts depend on the dims saved in the project.
     assert bridge.theory_command(project, FLOPS) == "tuibench profile --flops --dim=sequence=64 sample:text"
     assert bridge.theory_command(project, APPROXIMATED) == "tuibench profile --loss --approximate sample:text"
     assert bridge.approximated(project).kind == "approximated"

@@ -1,4 +1,4 @@
-"""Which model is measured where a stored profile is made again with changes."""
+"""The model that is measured when a stored profile is repeated with changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["launched"]
 
 
 class Stage:
-    """A profile of a model that was named as its directory saw it."""
+    """A profile of a model named relative to its directory."""
 
     def __init__(self, directory: Path) -> None:
         directory.mkdir()
@@ -51,7 +51,7 @@ def stage(tmp_path: Path) -> Stage:
 
 @pytest.fixture
 def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A model of the same name in the directory that the dashboard was opened in."""
+    """Create a model of the same name in the directory where the dashboard was opened."""
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     path = Path(shutil.copy(TINY, "net.onnx")).absolute()
@@ -85,7 +85,7 @@ def test_missing_model_prevents_start_and_shows_alternative(stage: Stage, launch
     with pytest.raises(ModelError, match="is gone"):
         stage.again()
     assert launched == []
-    # The key that asks nothing says the same: the set-up has no field for another file.
+    # The repeat key without a question gives the same error: the set-up has no field for another file.
     way = f"tuibench rerun {short_id(stage.one)} --model PATH takes it from where it lies now"
     said = stage.bridge.plan_rerun(stage.one).error
     assert way in start.error and said == f"{stage.model.name} is gone: {way} (was {stage.model})"
@@ -95,7 +95,7 @@ def test_record_without_directories_matches_no_local_file(stage: Stage, other: P
     stage.model.unlink()
     result = stage.bridge.open(stage.one).result
     spec = replace(result.spec, models=(ModelSource("net.onnx", "net.onnx"),))
-    # As an export has it.
+    # The paths are as in an export.
     one = add(stage.bench, profile_run(6, 60, models=(replace(result.models[0], path="net.onnx"),), spec=spec))
     assert other.samefile("net.onnx")
     with pytest.raises(ModelError, match="is gone"):

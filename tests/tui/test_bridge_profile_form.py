@@ -1,4 +1,4 @@
-"""Which model a set-up of profiles measures, how often it is asked for, and where the result goes."""
+"""The model that a profile set-up measures, the number of fetches, and the project of the result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ADDRESS = "hf:org/repo"
 
 
 class Elsewhere:
-    """A server with one model, and a cache that it arrives in."""
+    """A server with one model, and a cache for it."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -131,7 +131,7 @@ def test_sizes_fixed_otherwise_by_model_are_errors_at_once(tmp_path: Path, launc
     with pytest.raises(UsageError, match="batch 64: the model allows 1 only"):
         bridge.start_profile(ProfileValues(batch="64"), project)
     assert launched == [] and bridge.check_profile(ProfileValues(batch="1"), project).errors == {}
-    # As soon as the file is another one, that one counts.
+    # A replaced file is used from then on.
     factory.save(factory.classifier(("batch", 3, 8, 8)), Path(path))
     assert bridge.check_profile(ProfileValues(batch="64"), project).errors == {}
 

@@ -1,4 +1,4 @@
-"""A stored profile is opened to be made again while its model is not there: what RUN does about it, and when."""
+"""A stored profile is repeated while its model is missing: RUN's behaviour and the time of the fetch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ADDRESS = "hf:org/repo"
 
 
 class Server:
-    """Has the model of a stage, and a network to it that may be down."""
+    """A server with the model of a stage, whose network may be down."""
 
     def __init__(self, target: Path) -> None:
         self.target = target
@@ -47,7 +47,7 @@ def server(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Server:
 
 @pytest.fixture
 def evicted(stage: Stage, server: Server) -> str:
-    """A profile of a model that the cache has lost."""
+    """Store a profile of a model that was evicted from the cache."""
     one = stage.store(ModelSource(ADDRESS, str(stage.model)), 5)
     stage.model.unlink()
     return one

@@ -1,4 +1,4 @@
-"""What a desk does with runs: end them, take them up, save what they left."""
+"""Run control by the desk: finish, resume, save."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a form to a run and back: what forms begin with and amount to, and real runs of the scripted engine."""
+"""From a form to a run and back: initial values, estimates, and real runs of the scripted engine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tuibench.workbench.projects import Projects
 
 TINY = ROOT / "tuibench" / "data" / "samples" / "tiny.onnx"
 SHORT = replace(EFFORTS["quick"], timed_s=0.05, warmup_s=0.02, min_executions=2, max_executions=2, target=None)
-SHORT = replace(SHORT, limit_s=20.34)  # what a fixed number of so short executions is given
+SHORT = replace(SHORT, limit_s=20.34)  # time given to a fixed number of such short executions
 BRIEF = {"engines": ("fake",), "scenarios": "sync", "cores": "1", "effort": "fixed", "time_s": "0.1"}
 FLAGS = "--executions 2"
 SCRIPT = json.dumps({"default": {"latency_us": 300}})
@@ -78,7 +78,7 @@ def follow(bridge: Bridge, run: str) -> RunView:
 
 
 def stored(bridge: Bridge, project: str, **changes: object) -> str:
-    """A benchmark of the project's model as a run would have left it, without the time that one takes."""
+    """Store a benchmark of the project's model as a run would, without the run's duration."""
     summary = bridge.summary(project)
     spec = make_spec(Path(summary.path), batches=(1,), **changes)  # type: ignore[arg-type]
     made = replace(make_small(1), spec=spec, models=(summary,))
@@ -88,7 +88,7 @@ def stored(bridge: Bridge, project: str, **changes: object) -> str:
     return make_id(1)
 
 
-# What forms begin with
+# Initial values
 
 
 def test_model_form_begins_with_defaults(bridge: Bridge, model: Path) -> None:
@@ -158,11 +158,11 @@ def test_form_reports_missing_or_changed_model(bridge: Bridge, project: str, mod
 
 
 def alter(model: Path) -> None:
-    """Another content of the same interface."""
+    """Replace the model's content but keep its interface."""
     model.write_bytes(model.read_bytes().replace(b"tuibench", b"tuibenck", 1))
 
 
-# What they amount to
+# Estimates and checks
 
 
 def test_form_shows_estimate(bridge: Bridge, project: str) -> None:

@@ -1,4 +1,4 @@
-"""What the dashboard sends to a terminal over a real store: nothing while nothing happens, little for a key."""
+"""Bytes that the dashboard sends to a terminal over a real store: none when idle, few for a key."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TEXTS = ("help", "palette", "system", "environment", "log")
 
 @pytest.fixture
 def project() -> tuple[str, tuple[str, ...]]:
-    """A project with benchmarks of every kind, all of it a while ago: what is young is looked at again."""
+    """Store a project with old benchmarks of every kind: recent ones are read again."""
     bench = Workbench()
     made = rich_project(bench)
     date_back(bench)
@@ -46,7 +46,7 @@ async def test_dashboard_start_sends_little(project: tuple[str, tuple[str, ...]]
 @pytest.mark.parametrize("slow", [False, True], ids=["at once", "late"])
 @pytest.mark.usefixtures("project")
 async def test_first_rows_are_painted_before_other_queries(monkeypatch: pytest.MonkeyPatch, slow: bool) -> None:
-    """A thread that reads beside takes its turns of the interpreter, and the rows come later for it."""
+    """Check that the first rows precede other queries, which would compete for the interpreter."""
     sent: list[str] = []
     asked: list[tuple[str, bool]] = []
     apps: list[Any] = []
@@ -108,7 +108,7 @@ async def test_idle_screens_send_nothing_and_keys_send_little(
                 if bytes_sent > (PAGE if key in PAGES or of_text else KEY):
                     over.append(f"{name}, {key}: {bytes_sent} bytes")
 
-        # Sizes are weighed, and shown, after the first rows.
+        # Sizes are computed and shown after the first rows.
         for _ in range(2):
             await look(app, pilot)
         await visit_all(app, pilot, *project, str(SAMPLE), visit)
@@ -118,7 +118,7 @@ async def test_idle_screens_send_nothing_and_keys_send_little(
 
 @pytest.mark.slow
 async def test_five_idle_seconds_send_nothing(project: tuple[str, tuple[str, ...]]) -> None:
-    """With every timer that the dashboard and Textual have: where a field has the focus, and over the palette."""
+    """Check with all timers of the dashboard and Textual, in a focused field and over the palette."""
     async with open_app(headless=False, driver=CountingDriver) as (app, pilot):
         driver = counter_of(app)
 

@@ -1,4 +1,4 @@
-"""A store of ten thousand benchmarks keeps neither the first frame nor a key: held against Textual in the same run."""
+"""Time of the first frame and of keys with ten thousand benchmarks, relative to Textual in the same run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNDO = 1.0
 
 
 def measure(what: str, home: Path) -> dict[str, Any]:
-    """In a process of its own."""
+    """Run a measurement in its own process."""
     command = [sys.executable, "-m", "tests.tui.crowded", what]
     done = subprocess.run(command, env={**os.environ, "TUIBENCH_HOME": str(home)}, stdout=subprocess.PIPE, check=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -35,29 +35,29 @@ def measure(what: str, home: Path) -> dict[str, Any]:
 @pytest.mark.timeout(600)
 def test_first_frame_and_keys_with_ten_thousand_records_are_fast(tmp_path: Path) -> None:
     fill_home(tmp_path, MANY)
-    # In pairs, as the processor's speed changes from minute to minute.
+    # In pairs, as the CPU frequency changes from minute to minute.
     frames = [frame_beside_bare(tmp_path) for _ in range(ROUNDS)]
     assert min(frames) <= FRAME, f"times an empty app's: {frames}"
     keys = [slowest_key(measure("keys", tmp_path)) / bare_ms(tmp_path) for _ in range(KEY_ROUNDS)]
     assert min(keys) <= KEY, f"times an empty app's first frame: {keys}"
     undone: list[float] = measure("undo", tmp_path)["undo_ms"]
-    # With the cursor at either end, as what is looked for stands there at one of them.
+    # With the cursor at either end, as the searched record is at one of them.
     worst = max(min(undone[::2]), min(undone[1::2])) / bare_ms(tmp_path)
     assert worst <= UNDO, f"times an empty app's first frame: {undone}"
 
 
 def bare_ms(home: Path) -> float:
-    """The first frame of an empty app."""
+    """Return the milliseconds of an empty app's first frame."""
     return float(measure("bare", home)["cpu_ms"])
 
 
 def frame_beside_bare(home: Path) -> float:
-    """How much more the first frame with rows takes, in times of an empty app's."""
+    """Return the extra time of the first frame with rows, in units of an empty app's first frame."""
     bare = bare_ms(home)
     return (float(measure("home", home)["cpu_ms"]) - bare) / bare
 
 
 def slowest_key(found: dict[str, Any]) -> float:
-    """The milliseconds that 99 of 100 keys do not exceed."""
+    """Return the 99th percentile of the keys' milliseconds."""
     costs: list[float] = [cost for _, cost in found["keys_ms"]]
     return statistics.quantiles(costs, n=100)[98]

@@ -1,4 +1,4 @@
-"""From a fresh home to a comparison, as a user goes: a real terminal, ONNX Runtime, and nothing but keys."""
+"""A user's path from a fresh home to a comparison: real terminal, real ONNX Runtime, keys only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
 
 
 def go_to(terminal: RealTerminal, label: str) -> None:
-    """Move to the field of that name, one key at a time."""
+    """Move to the named field, one key at a time."""
     for _ in range(40):
         before = terminal.text
         if any(row.startswith(f">{label}") for row in terminal.rows):
@@ -39,7 +39,7 @@ def go_to(terminal: RealTerminal, label: str) -> None:
 
 
 def fill(terminal: RealTerminal, label: str, value: str) -> None:
-    """Replace the text of a field: it is selected when the focus comes."""
+    """Replace the text of a field: focus selects it."""
     go_to(terminal, label)
     terminal.press(*value)
     terminal.until(lambda text: f">{label}" in text and f"[{value} " in text, f"{label} is {value}")
@@ -51,7 +51,7 @@ def benchmarks() -> list[str]:
 
 @pytest.fixture(params=["a terminal", "tmux"])
 def open_terminal(request: pytest.FixtureRequest, keeper: Shell, tmp_path: Path) -> Callable[[], RealTerminal]:
-    """A terminal with the dashboard in it."""
+    """Open a terminal with the dashboard in it."""
     if request.param == "a terminal":
         return lambda: RealTerminal(keeper)
     if shutil.which("tmux") is None:
@@ -74,7 +74,7 @@ def test_user_path_from_fresh_home_to_rerun_and_detached_run(
 
 
 def measure_a_sweep(terminal: RealTerminal) -> str:
-    """A project of the sample; two core counts times two batches, as short as the form can ask for; how it scales."""
+    """Create a project of the sample, measure two core counts times two short batches, and show scaling."""
     terminal.see("No project yet")
     terminal.press("enter")
     terminal.see("New project", "parameters")
@@ -103,7 +103,7 @@ def measure_a_sweep(terminal: RealTerminal) -> str:
 
 
 def measure_again_and_compare(terminal: RealTerminal, first: str) -> str:
-    """The list goes to what was started, so one key compares it with what it re-ran."""
+    """Measure again and compare by one key: the cursor of the list moves to the started run."""
     terminal.press("r")
     terminal.see("Re-run", "y")
     terminal.press("y")
@@ -119,7 +119,7 @@ def measure_again_and_compare(terminal: RealTerminal, first: str) -> str:
 
 
 def remove_and_undo(terminal: RealTerminal, first: str, second: str) -> None:
-    """The newest goes, and comes back."""
+    """Remove the newest benchmark and restore it."""
     terminal.see("Benchmarks (2)")
     terminal.press("d")
     terminal.see("Remove", "u brings it back")
@@ -132,7 +132,7 @@ def remove_and_undo(terminal: RealTerminal, first: str, second: str) -> None:
 
 
 def leave_while_a_run_goes_on(terminal: RealTerminal) -> str:
-    """Quit at once; the run is alive."""
+    """Quit while a run is active and check that it continues."""
     terminal.press("r")
     terminal.see("Re-run")
     terminal.press("y")
@@ -145,7 +145,7 @@ def leave_while_a_run_goes_on(terminal: RealTerminal) -> str:
 
 
 def come_back_and_lose_the_terminal(terminal: RealTerminal, going: str) -> None:
-    """The run is at the top of its project; whoever watches it may vanish."""
+    """Follow the run listed first in its project, then lose the terminal."""
     terminal.see("Projects (1)")
     terminal.press("enter")
     terminal.see(going[-4:].lower(), "cells")

@@ -1,4 +1,4 @@
-"""A session that has stopped with the store's lock in its hands: the others read on and say who it is."""
+"""A session stopped while it owns the store's lock: other sessions read the store and name the owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names from models, files and other hosts on every screen, in every dialog, in exports and lists: they are letters."""
+"""Foreign names are plain text on every screen, in every dialog, and in exports and lists."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tuibench.workbench.hall import Workbench
 
 
 def check_links(app: Dashboard, where: str) -> None:
-    """No text in sight does anything when it is clicked."""
+    """Assert that no visible text is a link."""
     for strip in app.screen._compositor.render_strips():
         for segment in strip:
             style = segment.style

@@ -25,7 +25,7 @@ def test_default_keys_of_screen_are_unique_unless_focus_decides() -> None:
     for groups in key._TOGETHER:
         keys = [(name, one) for group in groups for one in key.GROUPS[group] for name in one.keys.split(",")]
         shared |= {(a.id, b.id) for (m, a), (n, b) in itertools.combinations(keys, 2) if m == n and a.id != b.id}
-    # Of a path that is being typed the form knows, and takes the key only there.
+    # Only the form knows the path being typed, and only it takes the key.
     assert shared == {("focus-next", "complete")}
 
 
@@ -59,7 +59,7 @@ def test_keys_are_displayed_as_bound_by_user() -> None:
         ({"frobnicate": "x"}, "there is no action frobnicate"),
         ({"remove": "frob"}, "remove: there is no key frob"),
         ({"remove": "d,"}, "remove: there is no key without a name"),
-        # Of two groups that a list of benchmarks has at the same time.
+        # Two groups that a list of benchmarks has at the same time.
         ({"remove": "n"}, "n means both new and remove"),
         ({"remove": "N", "export": "N"}, "N means both remove and export"),
         ({"remove": "?"}, "? means both help and remove"),
@@ -80,10 +80,10 @@ def test_invalid_user_keys_are_reported(keymap: dict[str, str], words: str) -> N
     [
         {"remove": "ctrl+x"},
         {"remove": "n", "new": "d"},
-        # Of two screens that are never one.
+        # Two screens that are never the same one.
         {"metric": "n"},
         {"mark": "m"},
-        # What both have from the beginning may be said once more.
+        # Keys that both have by default may repeat.
         {"scroll-left": "left", "previous-value": "left"},
         {"run-form": "f5,ctrl+r"},
     ],

@@ -1,4 +1,4 @@
-"""How many keys what people do most takes from the open dashboard: the numbers that were promised, and no more."""
+"""Number of keys for the most common tasks from the open dashboard: the documented numbers at most."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VALUES = FormValues(model="/models/resnet50.onnx", scenarios="sync", cores="1,2,
 
 
 class Counted:
-    """A dashboard with a project of many benchmarks that counts the keys it gets; typing is not counted."""
+    """A dashboard over a project of many benchmarks that counts keys; typing is not counted."""
 
     def __init__(self, app: Any, pilot: Any, ids: tuple[str, ...]) -> None:
         self.app, self.pilot, self.ids = app, pilot, ids
@@ -44,7 +44,7 @@ class Counted:
 
 @asynccontextmanager
 async def counted(path: str = "") -> AsyncIterator[Counted]:
-    """Everything but starting is real: what would measure is written down."""
+    """Open a dashboard that records starts instead of measuring."""
     bench = Workbench()
     _, ids = rich_project(bench)
     desk = make_desk(bench)

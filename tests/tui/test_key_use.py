@@ -11,18 +11,18 @@ from tuibench.tui.screens.base import Page
 
 
 class _Half(Page):
-    """Binds a whole group and carries out two actions of it, of which one is switched off."""
+    """A page that binds a whole group and has two of its actions, one of them disabled."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("run")
 
     def action_cancel(self) -> None:
-        """One of them."""
+        """Provide an enabled action."""
 
     def action_resume(self) -> None:
-        """Another."""
+        """Provide a disabled action."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What can be done now."""
+        """Return whether the action is enabled."""
         return None if action == "resume" else True
 
 

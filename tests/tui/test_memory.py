@@ -1,4 +1,4 @@
-"""Memory of closed pages: the widgets, painted lines and records of a page go when the page is closed."""
+"""Memory of closed pages: widgets, painted lines and records are freed when the page closes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OPENINGS = 3
 
 
 def parts_of(page: Page) -> Iterator[weakref.ref[Any]]:
-    """The page, its widgets and what each keeps of its painted lines."""
+    """Return the page, its widgets and their painted lines."""
     for widget in page.walk_children(Widget, with_self=True):
         yield weakref.ref(widget)
         yield weakref.ref(widget._styles_cache)
@@ -60,6 +60,6 @@ async def test_closed_page_is_freed_with_its_lines_and_records(name: str) -> Non
             parts += parts_of(app.page)
             await press(pilot, "escape")
         assert len(parts) > OPENINGS * 10
-        # The thread of a question that a closed page asked may still end.
+        # A query's thread may still end after its page has closed.
         await until(lambda: len(live_results()) <= results)
         await until(lambda: all_gone(parts))

@@ -1,4 +1,4 @@
-"""No screen brings an engine, onnx or numpy into the dashboard's process: what needs them is another process."""
+"""Imports of the dashboard's process: no screen imports an engine, onnx or numpy."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ MARKUP = "[]"
 
 
 def names(app: Dashboard) -> list[str]:
-    """What the open palette lists."""
+    """Return the names that the open palette lists."""
     found = app.screen.query_one(CommandList)
     return [str(option.hit.text) for option in found.options if hasattr(option, "hit")]
 
@@ -36,7 +36,7 @@ async def search(pilot: Pilot[int], text: str) -> None:
 
 def test_palette_contains_every_group_except_movement() -> None:
     assert set(GROUP_WORDS) | MOVING == set(key.GROUPS)
-    # Textual reads what stands below an action as markup.
+    # Textual parses the description of an action as markup.
     assert not any(sign in each.text for each in key.KEYS.values() for sign in MARKUP)
 
 

@@ -23,7 +23,7 @@ WIDE = (120, 36)
 
 
 def outside(app: App[Any]) -> list[Widget]:
-    """Return the title and key lines that are not wholly in sight, and the widgets beyond the right edge."""
+    """Return the title and key lines that are partly hidden, and the widgets beyond the right edge."""
     screen = app.screen
     fixed = [widget for kind in (TitleLine, KeyLine) for widget in screen.query(kind)]
     cut = [widget for widget in fixed if widget.display and not screen.region.contains_region(widget.region)]

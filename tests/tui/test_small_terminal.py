@@ -1,4 +1,4 @@
-"""Terminals that shrink to almost nothing and grow again while a run goes on, with names of 1,000 characters."""
+"""Terminals that shrink to almost nothing and grow again during a run, with names of 1,000 characters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SMALL, USUAL = (20, 5), (80, 24)
 
 
 def fill_long(bench: Workbench) -> tuple[str, tuple[str, ...]]:
-    """Two benchmarks of one sweep whose names, notes, models and sentences are all as long."""
+    """Store two benchmarks of one sweep with very long names, notes, models and sentences."""
     project = add_project(bench)
     long = {
         "spec": replace(sweep(1).spec, models=(ModelSource(LONG, f"/{LONG}"),)),

@@ -21,7 +21,7 @@ from tuibench.tui.terminal import Display
 
 @pytest.fixture
 def places(tmp_path: Path) -> Places:
-    """Nobody's."""
+    """Return places in an unused directory."""
     made = Places(*(tmp_path / name for name in ("data", "state", "cache", "config")))
     made.config.mkdir()
     return made
@@ -69,7 +69,7 @@ STATES = (activity.RUNNING, activity.WAITING, activity.INTERRUPTED)
 
 
 class _Opened:
-    """In the place of the app: what it was made of, and what the environment was by then."""
+    """A replacement of the app that records its arguments and the environment."""
 
     last: _Opened
 
@@ -89,7 +89,7 @@ class _Opened:
 
 def open_it(places: Places, monkeypatch: pytest.MonkeyPatch, display: Display, config: Config) -> _Opened:
     monkeypatch.setattr(tuibench.tui.app, "Dashboard", _Opened)
-    # What it puts into the environment is taken out again at the end of the test.
+    # The test's end removes the variables that start has set.
     for name, value in display.environ:
         monkeypatch.setenv(name, value + " before")
     desk: Any = object()

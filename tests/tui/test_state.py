@@ -44,7 +44,7 @@ def test_unchanged_state_is_not_written(tmp_path: Path) -> None:
 def test_full_disk_is_no_error_and_leaves_no_partial_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert not StateFile(tmp_path / "file" / "dashboard.json").change({"sort": "name"})
-    # A directory in its place lets the new file be written, but not be put there.
+    # A directory in its place allows the temporary file but not the rename.
     (tmp_path / "dashboard.json").mkdir()
     assert not StateFile(tmp_path / "dashboard.json").change({"sort": "name"})
     assert sorted(os.listdir(tmp_path)) == ["dashboard.json", "file"]

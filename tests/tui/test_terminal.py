@@ -1,4 +1,4 @@
-"""The table of terminals, row by row: what they are told from, and how the dashboard is shown there."""
+"""The table of terminals, row by row: their detection and the resulting display."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_textual_environment_of_user_is_kept() -> None:
 def test_no_color_applies_to_session(value: str) -> None:
     display = plan(DisplayWishes(theme="nord"), NO_COLOR=value, COLORTERM="truecolor", TEXTUAL_THEME="gruvbox")
     assert not display.colour
-    # Any other first theme would be turned into greys.
+    # Any other first theme would be converted to greys.
     assert variables(display)["TEXTUAL_THEME"] == "ansi-dark"
 
 
@@ -97,7 +97,7 @@ FEW: list[dict[str, str]] = [{"TERM": "xterm"}, {"TERM": "linux"}, {"TERM": "scr
 
 @pytest.mark.parametrize("terminal", MANY)
 def test_theme_requires_terminal_with_many_colours(terminal: dict[str, str]) -> None:
-    # The plain one stands behind it for a name that Textual does not know.
+    # The plain theme follows as a fallback for a name that Textual does not know.
     assert variables(plan(DisplayWishes(theme="nord"), **terminal))["TEXTUAL_THEME"] == "nord,ansi-dark"
     own = plan(DisplayWishes(theme="nord"), TEXTUAL_THEME="gruvbox", **terminal)
     assert variables(own)["TEXTUAL_THEME"] == "gruvbox,ansi-dark"
@@ -122,7 +122,7 @@ def test_sixteen_colour_terminal_uses_its_own_colours(terminal: dict[str, str]) 
         ({"LC_ALL": "POSIX"}, True),
         ({"LC_ALL": "C"}, True),
         ({"LC_CTYPE": "C", "LC_ALL": "C.UTF-8"}, False),
-        # Python itself says so where the locale is C: it takes UTF-8 then.
+        # Python itself reports this where the locale is C: it uses UTF-8 then.
         ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, False),
         ({"TERM": "linux"}, True),
         ({"TERM": "vt100"}, True),

@@ -20,7 +20,7 @@ from tuibench.tui.textual_seam import CalmApp
 
 
 class Lost(io.StringIO):
-    """A terminal whose other end has gone."""
+    """A terminal whose other end is closed."""
 
     def write(self, text: str) -> int:
         raise OSError(5, "Input/output error")
@@ -67,7 +67,7 @@ SEAMS = {"textual_seam", "widgets.calm", "palette"}
 
 
 def private_names(of: ast.ClassDef) -> Iterator[tuple[str, bool]]:
-    """What a class defines or uses of itself with a leading underscore; whether it calls its bases' by that name."""
+    """Return the private names of a class, and whether it calls its bases' method of the same name."""
     for node in ast.walk(of):
         name, calls = "", False
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -80,7 +80,7 @@ def private_names(of: ast.ClassDef) -> Iterator[tuple[str, bool]]:
 
 
 def reaches(source: str, module: object) -> Iterator[str]:
-    """Private names of Textual that a module imports, and that its classes define or use."""
+    """Return the private names of Textual that a module imports and that its classes define or use."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("textual"):
@@ -92,7 +92,7 @@ def reaches(source: str, module: object) -> Iterator[str]:
             mro = inspect.getmro(getattr(module, node.name))
             own = [base for base in mro if base.__module__.startswith("textual")]
             for name, calls in private_names(node):
-                # A class that is mixed in has Textual's behind it only where it is used.
+                # A mixin gets Textual's classes as bases only where it is used.
                 bases = own or ([App, Screen, Widget] if calls else [])
                 if any(hasattr(base, name) or name in inspect.get_annotations(base) for base in bases):
                     yield name

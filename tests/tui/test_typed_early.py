@@ -1,4 +1,4 @@
-"""What is typed while the dashboard starts is meant for what it is about to show."""
+"""Keys typed while the dashboard starts apply to its first screen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tuibench.workbench.hall import Workbench
 
 
 def early(*keys: events.Key) -> type[CountingDriver]:
-    """A terminal in whose input these keys stand when the dashboard opens it."""
+    """Open a terminal whose input already contains these keys when the dashboard starts."""
 
     class Early(CountingDriver):
         def start_application_mode(self) -> None:
@@ -31,7 +31,7 @@ def early(*keys: events.Key) -> type[CountingDriver]:
 
 @pytest.fixture
 def two() -> list[str]:
-    """Names of two projects as they are listed, of which the first was open the last time."""
+    """Return the names of two listed projects; the first was the last one open."""
     bench = Workbench()
     for n, name in enumerate(("older", "newer")):
         add_project(bench, name, f"{n:064x}")

@@ -1,6 +1,6 @@
-"""Goes through every screen in a process of its own, starts a run, and tells what was imported for all of it.
+"""Opens every screen in its own process, starts a run, and prints the imported modules.
 
-python -m tests.tui.through MODEL: one line of JSON with the names of the places seen and of all modules.
+python -m tests.tui.through MODEL: one line of JSON with the names of the visited screens and of all imported modules.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BRIEF = FormValues(
 
 
 async def go_through(model: str) -> dict[str, Any]:
-    """Every place, a run from its start to its end, and the page of what it measured."""
+    """Open every screen, follow a run from start to end, and open its result."""
     from tests.tui.stock import rich_project
     from tuibench.tui.bridge import Bridge
 

@@ -1,4 +1,4 @@
-"""Visits every screen and every dialog of the dashboard once, as a user would, and lets a test look at each."""
+"""Visits every screen and dialog of the dashboard once, as a user would, and lets a test check each."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DIALOGS: tuple[Dialog, ...] = (
 
 
 def ways(project: str, ids: tuple[str, ...], model: str) -> Iterator[Way]:
-    """Every screen with what opens on it; `ids` are stored benchmarks of the project, `model` is a path."""
+    """Return the route to each screen; `ids` are stored benchmarks of the project, `model` is a path."""
     one, other = ids[0], ids[1]
     yield "project", lambda: route.project(project), (*_DIALOGS, ("filter", ("slash", "o")), ("re-run", ("r",)))
     yield "settings", lambda: route.project(project, "settings"), (("fields", ("e",)), ("palette", ("colon",)))
@@ -63,9 +63,9 @@ async def visit_all(
     *,
     everywhere: bool = False,
 ) -> None:
-    """From home to each of them and back; `visit` is called with the name of what is in sight.
+    """Open each screen and dialog from home and return; call `visit` with the name of the open one.
 
-    Dialogs that are the same everywhere are opened at home alone, unless `everywhere` is said.
+    Dialogs shared by all screens are opened only at home, unless `everywhere` is true.
     """
     await visit("home")
     at_home: tuple[Dialog, ...] = (*_DIALOGS, ("copy", ("D",)), ("filter", ("slash", "r")))
@@ -87,7 +87,7 @@ async def _open_and_close(app: Dashboard, pilot: Pilot[int], name: str, keys: tu
     await press(pilot, *keys)
     await visit(name)
     for _ in range(3):
-        # The last one clears a filter; a screen that it would leave is the one to stay on.
+        # The last escape clears a filter; omit it on a screen that it would close.
         if len(app.screen_stack) > depth or app.focused is not None:
             await press(pilot, "escape")
         if len(app.screen_stack) <= depth:
@@ -95,7 +95,7 @@ async def _open_and_close(app: Dashboard, pilot: Pilot[int], name: str, keys: tu
 
 
 async def go_home(app: Dashboard, pilot: Pilot[int]) -> None:
-    """Back to the first screen, whatever is open."""
+    """Return to the first screen from any other."""
     while len(app.screen_stack) > 1:
         app.pop_screen()
         await settle(pilot)
