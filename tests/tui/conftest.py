@@ -31,7 +31,7 @@ def parsed_once() -> Iterator[None]:
         sheet._parse_cache = shared[frozenset(sheet._variables.items())]
 
     def change_shared(sheet: Stylesheet, variables: dict[str, str]) -> None:
-        sheet._parse_cache = LRUCache(1)  # it is emptied
+        sheet._parse_cache = LRUCache(1)  # set_variables clears it
         change(sheet, variables)
         sheet._parse_cache = shared[frozenset(variables.items())]
 

@@ -278,7 +278,7 @@ def test_locked_store_names_lock_owner(bridge: Bridge, store: Store) -> None:
 @pytest.mark.parametrize(
     ("code", "words"), [(errno.EROFS, "is read-only"), (errno.ENOSPC, "disk of the store is full")]
 )
-def test_full_disk_still_shows_everything(store: Store, data: Path, code: int, words: str) -> None:
+def test_unwritable_disk_still_shows_everything(store: Store, data: Path, code: int, words: str) -> None:
     add(store, 1)
     bridge = Bridge(at(data, disk=FailingDisk(1, code, lasting=True)))
     assert [row.id for row in bridge.benchmarks()] == [make_id(1)]

@@ -80,7 +80,7 @@ def test_evicted_model_is_fetched_by_start(
     assert elsewhere.file.exists() and len(launched) == 1
 
 
-def test_changed_model_result_is_reported_as_unassigned(
+def test_changed_model_result_goes_to_another_project_and_says_so(
     fetched: tuple[Bridge, str], elsewhere: Elsewhere, launched: Launched
 ) -> None:
     bridge, project = fetched

@@ -229,7 +229,7 @@ def test_check_starts_nothing_and_opens_no_user_file(bridge: Bridge, project: st
     assert [line for line in seen if not line.startswith(("open /proc/", "open /sys/", "os.listdir /sys/"))] == []
 
 
-def test_typing_limits_queries_for_active_measurement() -> None:
+def test_active_measurement_query_is_rate_limited() -> None:
     asked: list[int] = []
     now = [0.0]
 

@@ -25,7 +25,7 @@ OPENINGS = 3
 
 
 def parts_of(page: Page) -> Iterator[weakref.ref[Any]]:
-    """Return the page, its widgets and their painted lines."""
+    """Yield weak references to the page, its widgets and their painted lines."""
     for widget in page.walk_children(Widget, with_self=True):
         yield weakref.ref(widget)
         yield weakref.ref(widget._styles_cache)

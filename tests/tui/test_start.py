@@ -58,7 +58,7 @@ def test_closed_stdin_is_not_terminal(places: Places, monkeypatch: pytest.Monkey
     assert look_at_terminal(places, None, False)[0].refusal == "stdin is not a terminal"
 
 
-def test_theme_is_resolved_only_when_named(tmp_path: Path) -> None:
+def test_unknown_theme_is_reported_only_when_named(tmp_path: Path) -> None:
     assert check_theme(Config(), tmp_path) == Config()
     assert check_theme(Config(theme="nord"), tmp_path) == Config(theme="nord")
     found = check_theme(Config(theme="neon", problems=("another",)), tmp_path / "config.toml").problems
@@ -89,7 +89,7 @@ class _Opened:
 
 def open_it(places: Places, monkeypatch: pytest.MonkeyPatch, display: Display, config: Config) -> _Opened:
     monkeypatch.setattr(tuibench.tui.app, "Dashboard", _Opened)
-    # The test's end removes the variables that start has set.
+    # At the end of the test, monkeypatch removes the variables that the start sets.
     for name, value in display.environ:
         monkeypatch.setenv(name, value + " before")
     desk: Any = object()

@@ -41,7 +41,7 @@ def test_unchanged_state_is_not_written(tmp_path: Path) -> None:
     assert os.stat(tmp_path / "dashboard.json").st_ino == before.st_ino
 
 
-def test_full_disk_is_no_error_and_leaves_no_partial_file(tmp_path: Path) -> None:
+def test_unwritable_state_path_is_no_error_and_leaves_no_partial_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert not StateFile(tmp_path / "file" / "dashboard.json").change({"sort": "name"})
     # A directory in its place allows the temporary file but not the rename.

@@ -67,7 +67,7 @@ SEAMS = {"textual_seam", "widgets.calm", "palette"}
 
 
 def private_names(of: ast.ClassDef) -> Iterator[tuple[str, bool]]:
-    """Return the private names of a class, and whether it calls its bases' method of the same name."""
+    """Yield each private name of a class, and True for a call of its base's method."""
     for node in ast.walk(of):
         name, calls = "", False
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -80,7 +80,7 @@ def private_names(of: ast.ClassDef) -> Iterator[tuple[str, bool]]:
 
 
 def reaches(source: str, module: object) -> Iterator[str]:
-    """Return the private names of Textual that a module imports and that its classes define or use."""
+    """Yield the private names of Textual that a module imports and that its classes define or use."""
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("textual"):

@@ -17,7 +17,7 @@ from tuibench.workbench.hall import Workbench
 
 
 def early(*keys: events.Key) -> type[CountingDriver]:
-    """Open a terminal whose input already contains these keys when the dashboard starts."""
+    """Return a driver whose input already contains these keys when the dashboard starts."""
 
     class Early(CountingDriver):
         def start_application_mode(self) -> None:

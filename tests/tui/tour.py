@@ -29,7 +29,7 @@ _DIALOGS: tuple[Dialog, ...] = (
 
 
 def ways(project: str, ids: tuple[str, ...], model: str) -> Iterator[Way]:
-    """Return the route to each screen; `ids` are stored benchmarks of the project, `model` is a path."""
+    """Yield each screen's name, route and dialogs; `ids` are stored benchmarks, `model` is a path."""
     one, other = ids[0], ids[1]
     yield "project", lambda: route.project(project), (*_DIALOGS, ("filter", ("slash", "o")), ("re-run", ("r",)))
     yield "settings", lambda: route.project(project, "settings"), (("fields", ("e",)), ("palette", ("colon",)))

@@ -37,7 +37,7 @@ class Detail:
 
     @property
     def tab(self) -> str:
-        """Return the tab in brackets."""
+        """Return the name of the tab in brackets."""
         line = rows(self.app)[1]
         return TABS[int(line.partition("[")[2][0]) - 1]
 

@@ -43,7 +43,7 @@ class Shown:
 
 
 def with_runs(desk: Desk, *runs: RunRow) -> Desk:
-    """Return the desk with active runs of others."""
+    """Return the desk with these active runs."""
     real = desk.pulse
 
     def pulse() -> Pulse:

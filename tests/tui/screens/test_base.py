@@ -20,7 +20,7 @@ async def test_status_news_next_key_clears_it() -> None:
         assert "there is no project yet" not in frame(app)
 
 
-async def test_status_news_from_key_itself_stays() -> None:
+async def test_status_news_repeated_by_key_stays() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "r", "r")
         assert "there is no project yet" in frame(app)

@@ -44,7 +44,7 @@ async def sent(seen: Shown, *keys: str) -> int:
 
 
 def crowd(desk: Desk) -> None:
-    """Return ten thousand benchmarks, each with the record of a stored one."""
+    """Replace the desk's benchmarks by ten thousand, each with the record of a stored one."""
     one = desk.benchmarks()[0].id
     rows = tuple(replace(row_of(SYNC, STREAMS), id=make_id(n, 60.0 * n), name=f"run {n}") for n in range(10_000))
     opened = desk.open(one)

@@ -32,7 +32,7 @@ def values(figure: Figure) -> list[list[float]]:
     return [[round(point.y, 1) for point in series.points] for series in figure.series]
 
 
-def test_figure_compares_both_operands_on_selected_pair_axis() -> None:
+def test_figure_over_axis_compares_both_operands_at_selected_pair() -> None:
     material = stored(sweep(1, 7200.0), sweep(2, 3600.0, faster=2.0))
     pair = next(pair for pair in material.pairs if "batch 8" in pair.name)
     first, second = values(make_figure(material, "over cores", pair, "batch-time"))

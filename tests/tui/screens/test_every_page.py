@@ -14,7 +14,7 @@ from tuibench.tui.screens.base import Page
 
 
 def pages() -> Iterator[type[Page]]:
-    """Return every class of a page that a user can open."""
+    """Yield every class of a page that a user can open."""
     for module in pkgutil.iter_modules(tuibench.tui.screens.__path__):
         loaded = import_module(f"tuibench.tui.screens.{module.name}")
         for found in vars(loaded).values():

@@ -44,7 +44,7 @@ async def open_real(
 
 
 async def fill(app: Dashboard, pilot: Pilot[int], **texts: str) -> None:
-    """Type into fields, moving between them with tab."""
+    """Go to each named field and type its text."""
     for name, text in texts.items():
         form_of(app).column.go_to(name.replace("dim_", "dim:"))
         await settle(pilot)

@@ -77,7 +77,7 @@ def test_queued_run_names_lock_owner() -> None:
     assert busy_words(Pulse("", (_waiting(Holder(7, "ann", "", None)),))).startswith("ann measures now, 1 more")
 
 
-def test_interrupted_run_blocks_no_queue() -> None:
+def test_interrupted_run_is_not_shown_as_busy() -> None:
     assert busy_words(Pulse("", (_in_state(activity.INTERRUPTED, None),))) == ""
     assert busy_words(None) == ""
 

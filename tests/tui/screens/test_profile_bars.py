@@ -10,7 +10,7 @@ from tuibench.tui.screens.profile_bars import BarList
 MANY = [(f"op{n}", float(40 - n), f"{n} ms") for n in range(40)]
 
 
-async def test_bars_new_choice_scrolls_to_top() -> None:
+async def test_bars_unmoved_cursor_stays_at_top_after_new_choice() -> None:
     bars = BarList(id="bars")
     async with staged(bars, size=(60, 10)) as (stage, pilot):
         bars.show_bars(MANY)
@@ -20,7 +20,7 @@ async def test_bars_new_choice_scrolls_to_top() -> None:
         assert bars.label == "op39" and "op39" in rows(stage)[0]
 
 
-async def test_bars_new_choice_keeps_selected_bar() -> None:
+async def test_bars_moved_cursor_stays_with_bar_after_new_choice() -> None:
     bars = BarList(id="bars")
     async with staged(bars, size=(60, 10)) as (stage, pilot):
         bars.show_bars(MANY)

@@ -98,7 +98,7 @@ async def test_profile_data_is_computed_while_keys_respond(monkeypatch: pytest.M
             route.theory(seen.project, FLOPS), route.theory(seen.project, APPROXIMATED),
         ):  # fmt: skip
             await seen.go(page)
-            # Another poll builds no new line.
+            # Another load computes no new book.
             seen.app.page.load()
             await settle(seen.pilot)
     assert made == [False] * 4

@@ -81,7 +81,7 @@ class Followed:
         await settle(self.pilot)
 
     async def until(self, found: Callable[[], object]) -> None:
-        """Poll until the text is on the screen."""
+        """Poll until the condition holds."""
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             self.page.load()

@@ -90,7 +90,7 @@ class Careless(Painted):
         return (("".join(HOSTILE), "bad"),)
 
 
-async def test_every_own_widget_sanitizes_text() -> None:
+async def test_painted_widget_sanitizes_text_of_careless_subclass() -> None:
     async with staged(Careless(classes="rest")) as (stage, _):
         check(counter_of(stage).take())
 
