@@ -1,4 +1,4 @@
-"""The runner's process: reads a request, carries it out, writes the journal; workers import this file too."""
+"""Runner process: reads a request from stdin, runs it and writes its journal. Workers import this file too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: list[str]) -> int:
-    """Carry out the run that stdin describes, in the directory that is given."""
+    """Carry out the run that stdin describes, in the directory given by `argv`."""
     import faulthandler
     import os
     from pathlib import Path
@@ -24,11 +24,11 @@ def main(argv: list[str]) -> int:
     from tuibench.runs.stopping import StopSwitch
 
     directory, parent = RunDirectory(Path(argv[0])), int(argv[1])
-    # Kept from the workers, whom nobody may wait for: it closes when the journal is complete or this process dies.
+    # Not inherited by workers: the pipe closes when the journal is complete or this process dies.
     done = os.dup(1)
     os.dup2(2, 1)
     faulthandler.enable()
-    # Workers and children make files, too, and all that lies in a run's directory is its owner's alone.
+    # Workers and child processes make files too; all files in a run's directory are private to the owner.
     os.umask(0o077)
     lifeline = own_stdin()
     stop = StopSwitch(lifeline, lambda: directory.cancel_asked)
@@ -47,16 +47,15 @@ def main(argv: list[str]) -> int:
             os.close(done)
             wait_for_the_client(lifeline)
     finally:
-        # A client that lives reads of a failure in the log, and removes the directory itself.
+        # On a failure, a living client reads the log and removes the directory itself.
         if ephemeral and (code == 0 or os.getppid() != parent):
             directory.remove()
     return code
 
 
 def attend(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch, begun: Callable[[], None]) -> int:
-    """Be the run's only runner from its beginning to its end; the exit code says whether it could be written down.
-
-    `begun` is called once the run has its directory, and this process its lock.
+    """Execute the run under its lock; return STORE or the error's exit code if it cannot be written.
+    Call `begun` when the run has its directory and this process its lock.
     """
     import os
 
@@ -72,14 +71,14 @@ def attend(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch, b
         os.write(2, f"{error.message}\n".encode())
         return int(error.exit_code)
     except OSError as error:
-        # What is in the journal by then stays there, for the client to show or for tuibench resume to go on from.
+        # The journal keeps the events written so far: the client can show them and tuibench resume can continue.
         os.write(2, f"{error.strerror or error}\n".encode())
         return int(ExitCode.STORE)
     return 0
 
 
 def say_begun(done: int) -> None:
-    """Tell a client that leaves at once that the run can be found from now on; it may have died already."""
+    """Tell a detaching client that the run can be found now; the client may have died already."""
     import contextlib
     import os
 
@@ -90,9 +89,9 @@ def say_begun(done: int) -> None:
 
 
 def own_stdin() -> int:
-    """stdin for this process alone: one line that describes the run, then silence until the client lets go or dies.
-
-    Workers get nothing to read instead: an engine that reads would eat what the client says.
+    """Return a descriptor of stdin that only this process reads: one line describes the run, end of file means the
+    client
+    detached or died. Workers get an empty stdin, because an engine that reads stdin would take the client's bytes.
     """
     import os
 
@@ -104,7 +103,7 @@ def own_stdin() -> int:
 
 
 def read_request(lifeline: int) -> dict[str, Any] | None:
-    """The one line on stdin; None where the client went away before it was whole."""
+    """Return the request on stdin; None if the client disconnected before the line was complete."""
     import json
 
     with open(lifeline, "rb", closefd=False) as stream:
@@ -113,14 +112,14 @@ def read_request(lifeline: int) -> dict[str, Any] | None:
 
 
 def open_directory(directory: RunDirectory, request: dict[str, Any]) -> int:
-    """Make the run's directory, or take up the one that is there; the descriptor of its lock."""
+    """Create the run's directory, or open the existing one to resume; return the descriptor of its lock."""
     import os
 
     from tuibench.core.errors import HostBusy
     from tuibench.runs.scratch import make_scratch
 
     if request.get("ephemeral"):
-        make_scratch(directory.path)  # held to the end of this process
+        make_scratch(directory.path)  # locked until this process ends
     elif request.get("resume") is None:
         directory.path.mkdir(mode=0o700)
     lock = directory.lock()
@@ -129,7 +128,7 @@ def open_directory(directory: RunDirectory, request: dict[str, Any]) -> int:
     if request.get("resume") is None:
         directory.fill(request)
     if not request.get("ephemeral"):
-        # The client's own log ends with the client, this run may not.
+        # A detached run outlives the client's log, so the run has its own.
         log = os.open(directory.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         for standard in (1, 2):
             os.dup2(log, standard)
@@ -139,7 +138,7 @@ def open_directory(directory: RunDirectory, request: dict[str, Any]) -> int:
 
 
 def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch, begun: Callable[[], None]) -> None:
-    """Write the run's journal from its beginning, or from where it broke off, to its end."""
+    """Write the run's journal from its start, or from where it was interrupted, to its end."""
     from tuibench.core.errors import TuibenchError
     from tuibench.runs.host_queue import HostQueue
     from tuibench.runs.journal import JournalBroken
@@ -152,7 +151,8 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch, beg
 
     queue = HostQueue(request["host_lock"], request.get("ticket", request["id"]), describe, stop)
     if is_waiting_its_turn(request):
-        # Whoever is told that this run has begun may start the next, which must not measure before it.
+        # Enter the queue before reporting the start: the next run that the client starts must not measure before this
+        # one.
         queue.draw()
     begun()
     journal, past = open_journal(directory, request)
@@ -187,7 +187,7 @@ def sit(
     past: Replay | None,
     queue: HostQueue,
 ) -> None:
-    """What this sitting of the run is for: save what there is, or measure when it is this run's turn."""
+    """Save the results of a finished run, or wait in the queue and measure."""
     if is_finishing(request):
         finish(directory, journal, request, past)
         return
@@ -197,17 +197,17 @@ def sit(
 
 
 def is_finishing(request: dict[str, Any]) -> bool:
-    """Whether what there is of a run is to be saved, and no more measured."""
+    """Return whether the run's results are saved without measuring more."""
     return bool((request.get("resume") or {}).get("finish"))
 
 
 def is_waiting_its_turn(request: dict[str, Any]) -> bool:
-    """Whether a run measures, and alone."""
+    """Return whether the run measures and needs the host for itself."""
     return not (request["plan_only"] or request.get("share_host") or is_finishing(request))
 
 
 def open_journal(directory: RunDirectory, request: dict[str, Any]) -> tuple[Journal, Replay | None]:
-    """A new journal, or the old one where it broke off with what it says."""
+    """Return a new journal, or an existing journal to append to and the events read from it."""
     from tuibench.core.form import form_of
     from tuibench.runs.journal import NAME, Journal, cut_tail
     from tuibench.runs.past import read_past
@@ -223,7 +223,7 @@ def open_journal(directory: RunDirectory, request: dict[str, Any]) -> tuple[Jour
 def end_unmeasured(
     directory: RunDirectory, journal: Journal, request: dict[str, Any], past: Replay | None, reason: str
 ) -> None:
-    """Say that a sitting ended before it measured; what earlier ones have stays, or is saved with an unwanted run."""
+    """Record that a session ended before it measured; save the results of earlier sessions if the run was cancelled."""
     from tuibench.runs.past import count
     from tuibench.runs.stopping import BY_WISH
 
@@ -237,13 +237,13 @@ def end_unmeasured(
 
 
 def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], past: Replay | None) -> None:
-    """Save what there is of a run that will not be measured any further."""
+    """Save the results of a run that will not be measured further."""
     from tuibench.runs.past import count
 
     if past is None:
         journal.append("run_end", status="cancelled", reason="nothing was measured")
         return
-    # A run that ended by itself and was not saved has no reason to have ended.
+    # A run that ended normally but was not saved has no end reason.
     told = past.end or {"status": "interrupted", "reason": "its runner died"}
     end: dict[str, Any] = {"status": str(told.get("status", "interrupted")), "reason": str(told.get("reason") or "")}
     end |= saver(directory, request)(dict(end))
@@ -251,7 +251,7 @@ def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], p
 
 
 def wait_for_the_client(lifeline: int) -> None:
-    """Come back when the client has read all it wants, or has died: then nobody needs the directory any more."""
+    """Return when the client closed the pipe or died; the directory is not needed after that."""
     import os
 
     while os.read(lifeline, 1):
@@ -259,7 +259,7 @@ def wait_for_the_client(lifeline: int) -> None:
 
 
 def introduce(journal: Journal, request: dict[str, Any], past: Replay | None) -> None:
-    """Write the first event of a sitting: what was asked, of which machine, by which versions."""
+    """Write the first event of a session: the spec, the machine and the versions."""
     import hashlib
     import json
     import os
@@ -293,12 +293,12 @@ def introduce(journal: Journal, request: dict[str, Any], past: Replay | None) ->
 
 
 def before(past: Replay) -> tuple[dict[str, Any], dict[str, str]]:
-    """Machine and versions as they were when a run began."""
+    """Return the machine and the versions at the start of a run."""
     return past.start.get("host", {}), past.start.get("versions", {})
 
 
 def require_alike(run: str, past: Replay, env: dict[str, Any], versions: dict[str, str]) -> None:
-    """Raise Disagreement where what has changed on this machine since a run began forbids to go on."""
+    """Raise Disagreement if this machine changed since the run started in a way that forbids to resume it."""
     from tuibench.runs.environment import forbids_resume
     from tuibench.runs.resumption import changed_machine
 
@@ -308,7 +308,7 @@ def require_alike(run: str, past: Replay, env: dict[str, Any], versions: dict[st
 
 
 def stand_in_line(queue: HostQueue, journal: Journal, request: dict[str, Any]) -> None:
-    """Come back when this run may measure."""
+    """Return when this run may measure."""
     from tuibench.core.record import to_plain
     from tuibench.runs.host_queue import Wait, holder_words
 
@@ -329,7 +329,7 @@ def stand_in_line(queue: HostQueue, journal: Journal, request: dict[str, Any]) -
 def carry_out(
     directory: RunDirectory, journal: Journal, request: dict[str, Any], stop: StopSwitch, past: Replay | None
 ) -> None:
-    """Compose a run of real workers on this machine."""
+    """Run the benchmark or profile with real workers on this machine."""
     from pathlib import Path
 
     from tuibench.core.record import from_plain
@@ -364,7 +364,7 @@ def carry_out(
 
 
 def saver(directory: RunDirectory, request: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """What puts the result into the store; nothing for a run that nobody wants kept."""
+    """Return the function that saves the result in the store; an ephemeral run saves nothing."""
     if request.get("ephemeral"):
         return dict
 
@@ -377,7 +377,7 @@ def saver(directory: RunDirectory, request: dict[str, Any]) -> Callable[[dict[st
 
 
 def tidy(directory: RunDirectory, request: dict[str, Any]) -> None:
-    """Keep of a saved run only what tells how it went, and of old ones nothing."""
+    """Delete the working files of a saved run, and the directories of old runs."""
     import time
     from pathlib import Path
 

@@ -1,1 +1,1 @@
-"""What is asked of a benchmark: typed flags and fields to the spec that a runner carries out, and back to a command."""
+"""Requests of benchmarks and profiles: from flags and fields to the spec for a runner, and back to a command."""

@@ -1,4 +1,4 @@
-"""Reads flags of a table by a small loop of our own, because argparse abbreviates and clusters `-ncores`."""
+"""Reads flags declared in a table, without argparse, which abbreviates flags and splits `-ncores` into letters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HELP = ("-h", "--help")
 
 
 class FlagReader:
-    """Knows the spellings of some flags; with `as_text` values of a specification stay texts."""
+    """Parser for the flags of some settings; with `as_text` values of a specification stay text."""
 
     def __init__(self, settings: Iterable[Setting], command: str = "benchmark", *, as_text: bool = False) -> None:
         self._command = command
@@ -23,7 +23,7 @@ class FlagReader:
         self._by_name = {flag.replace("_", "-"): setting for setting in settings for flag in setting.flags}
 
     def split(self, argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
-        """What stands by itself, and the values of flags by their fields."""
+        """Return the positional words, and the values of flags by setting name."""
         words: list[str] = []
         fields: dict[str, Any] = {}
         rest = list(argv)
@@ -45,7 +45,7 @@ class FlagReader:
         return words, fields
 
     def _find(self, token: str) -> tuple[Setting, str, str | None]:
-        """The flag that a token means, how it was typed, and the value attached to it."""
+        """Return the setting of a flag, the flag as typed, and the value attached to it."""
         name, equals, attached = token.partition("=")
         spelled = name.replace("_", "-")
         if spelled in self._by_name:
@@ -64,13 +64,13 @@ class FlagReader:
         return short, token[:2], token[2:]
 
     def _looks_long(self, spelled: str) -> bool:
-        """Whether `-seq` or `-batch-size` means a longer flag rather than a letter with its value."""
+        """Return whether `-seq` or `-batch-size` is a misspelled long flag instead of a letter with its value."""
         body = spelled.lstrip("-")
         words = [known.lstrip("-") for known in self._by_name if len(known.lstrip("-")) > 1]
         return len(body) > 2 and any(word.startswith(body) or body.startswith(word) for word in words)
 
     def _suggest(self, spelled: str) -> str:
-        import difflib  # 3 ms, and only on the way out
+        import difflib  # 3 ms, needed for error messages only
 
         close = [
             known for known in self._by_name if len(spelled) > 2 and known.lstrip("-").startswith(spelled.lstrip("-"))
@@ -91,7 +91,7 @@ class FlagReader:
 
 
 def _fits(token: str) -> bool:
-    """Whether what is attached to a letter can be its value: `-input_ids 3` is no shape for `-i`."""
+    """Return whether the text attached to a letter can be its value: `-input_ids 3` is no shape for `-i`."""
     return not token.startswith("-i") or token[2:3] == "["
 
 

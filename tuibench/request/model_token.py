@@ -1,4 +1,4 @@
-"""From what the user calls a model to the file it means, looking at it with stat alone: opening a FIFO would hang."""
+"""Resolves what the user typed for a model to a file. Checks files with stat only: opening a FIFO would block."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAMPLE_DIR = Path(__file__).resolve().parent.parent / "data" / "samples"
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What a file is needed for, and so how it is spoken of where it is none."""
+    """The purpose of a file, with the words for errors about it."""
 
     noun: str
     error: type[TuibenchError]
@@ -35,7 +35,7 @@ _INPUTS = _Wanted("an .npz file", UsageError, "check the path; the file holds on
 def resolve_model(
     token: str, sample_dir: Path = _SAMPLE_DIR, fetch: Callable[[str], ModelSource] | None = None
 ) -> ModelSource:
-    """Return the file that a token means, or raise with what is wrong; `fetch` gets what lies elsewhere."""
+    """Return the file for a token or raise an error with the cause; `fetch` downloads remote models."""
     if token == "sample" or token.startswith("sample:"):
         return ModelSource(token, _sample(token, sample_dir))
     _refuse_remote(token)
@@ -58,14 +58,14 @@ def resolve_model(
 
 
 def resolve_inputs(path: str) -> str:
-    """Return the absolute path; raise UsageError unless it is a regular file: the flag is wrong, not the model."""
+    """Return the absolute path; raise UsageError unless it is a regular file (the flag is wrong, not the model)."""
     absolute = _absolute(path, _INPUTS)
     _require_regular(path, _INPUTS)
     return absolute
 
 
 def _absolute(path: str, wanted: _Wanted) -> str:
-    # A name may hold anything, so the path is made absolute by text alone: links stay as the user set them.
+    # The path is made absolute without resolving links, so that they stay as the user set them.
     try:
         return os.path.abspath(path)
     except FileNotFoundError as error:

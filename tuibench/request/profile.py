@@ -1,4 +1,4 @@
-"""What is typed of a profile, and the specification that this means: all that is wrong is said at once, by field."""
+"""Reads the typed values of a profile into a specification; reports all errors at once, by field."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ _FIXED: Mapping[str, Any] = {
     "scenarios": (PROFILED,), "streams": None, "stream_kind": None, "pin": "core", "precision": "f32", "io": None,
     "effort": EFFORTS["default"], "check": False,
 }  # fmt: skip
-"""Settings of a benchmark that every profile has alike."""
+"""Settings of a benchmark that are the same for every profile."""
 
 
 class ProfileValues:
-    """The texts of a form, or of a command line, by setting; '' leaves one to its default.
-
-    Switches are truths, and settings that may be repeated are tuples of texts.
+    """Texts of a form or a command line by setting; '' is the default.
+    Switches are booleans; settings that may be repeated are tuples of texts.
     """
 
     __slots__ = ("given", "kind", "model")
@@ -48,21 +47,21 @@ class ProfileValues:
         return self.given.get(name, False if setting.kind.is_switch else () if setting.many == "each" else "")
 
     def changed(self, **changes: Any) -> ProfileValues:
-        """Return the same with other values."""
+        """Return a copy with some values replaced."""
         return ProfileValues(**{"model": self.model, "kind": self.kind, **self.given, **changes})
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileReading:
-    """What the values mean, or what is wrong with which of them."""
+    """The specification read from the values, or the errors by field."""
 
     spec: BenchmarkSpec | None
     errors: Mapping[str, TuibenchError] = field(default_factory=dict)
-    """By the name of a field of ProfileValues; dims as `dim:NAME`."""
+    """By field of ProfileValues; dims as `dim:NAME`."""
     notes: tuple[str, ...] = ()
 
     def require(self) -> BenchmarkSpec:
-        """The specification; else everything that is wrong as one error, with the exit code that all of it has."""
+        """Return the specification; raise all errors as one, with their exit code if they share it."""
         if self.spec is not None:
             return self.spec
         every = list(self.errors.values())
@@ -74,7 +73,7 @@ class ProfileReading:
 def read_profile(
     values: ProfileValues, topology: Topology, fetch: Callable[[str], ModelSource] | None = None
 ) -> ProfileReading:
-    """The specification of a profile; a model that lies elsewhere is fetched once nothing else is wrong."""
+    """Return the specification of a profile; a remote model is fetched only if nothing else is wrong."""
     reader = _Reader(values, Context(topology, resolve_inputs, []))
     found = reader.settled()
     model = reader.model(fetch)
@@ -87,7 +86,7 @@ def read_profile(
 
 
 class _Reader:
-    """Reads one field after the other, and goes on where one is wrong."""
+    """Reads each field and continues after an error."""
 
     def __init__(self, values: ProfileValues, context: Context) -> None:
         self._values = values
@@ -95,7 +94,7 @@ class _Reader:
         self.errors: dict[str, TuibenchError] = {}
 
     def settled(self) -> dict[str, Any]:
-        """Return the values of the specification by setting; what cannot be read has an error instead."""
+        """Return the values of the specification by setting; record an error for each value that cannot be read."""
         kind = self._values.kind
         found: dict[str, Any] = {}
         for setting in in_spec_order(profile_setting.settings()):
@@ -127,7 +126,7 @@ class _Reader:
             self.errors[place] = error
 
     def _dims(self, setting: Setting) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Read each by itself; of a name given twice the error stands beside its second value."""
+        """Read each dim separately; if a name is given twice, its second value gets the error."""
         dims: dict[str, str] = {}
         found: list[tuple[str, tuple[int, ...]]] = []
         for text in self._values.dims:
@@ -139,7 +138,7 @@ class _Reader:
         return tuple(found)
 
     def model(self, fetch: Callable[[str], ModelSource] | None) -> ModelSource | None:
-        """Fetching takes long, so that everything else should be right before."""
+        """Return the model; a remote one is fetched only if nothing else is wrong, because fetching takes long."""
         token = self._values.model
         if self.errors and fetch is not None and is_remote(token):
             return None
@@ -155,7 +154,7 @@ class _Reader:
 
 
 def stored_values(spec: BenchmarkSpec) -> Iterator[tuple[Setting, Any]]:
-    """Yield each setting that a profile's command spells, with its value, in the order of the help."""
+    """Yield each setting in a profile's command with its value, in the order of the help."""
     kind = spec.profile.kind if spec.profile is not None else PERFORMANCE
     for setting in profile_setting.settings():
         if setting.at and setting.of in ("", kind):
@@ -170,12 +169,12 @@ def profile_texts(spec: BenchmarkSpec) -> dict[str, Any]:
 
 
 def as_typed(setting: Setting, value: Any) -> Any:
-    """Return a value as ProfileValues hold it: switches as truths, repeated values apart, all else as text."""
+    """Return a value as ProfileValues have it: switches as booleans, repeated values as a tuple, all others as text."""
     return value if setting.kind.is_switch or setting.many else setting.kind.spell(value)
 
 
 def profile_values(spec: BenchmarkSpec) -> ProfileValues:
-    """The values that `read_profile` makes `spec` of again: for forms that begin with it."""
+    """Return the values that `read_profile` reads back to `spec`, for forms that start with them."""
     texts = profile_texts(spec)
     kind = LOSS if texts.pop("loss", False) else PERFORMANCE
     return ProfileValues(model=spec.models[0].asked, kind=kind, **texts)

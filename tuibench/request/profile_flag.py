@@ -1,4 +1,4 @@
-"""`tuibench profile` as typed, and the flags that make a stored profile again."""
+"""Reads the command line of `tuibench profile`, and makes the flags that repeat a stored profile."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class ProfileRequest:
 
     values: ProfileValues
     output: BenchmarkRequest
-    """What every command that measures is told about what comes out, where it is kept, and when it runs."""
+    """The options for output, storage and queueing, which all measuring commands share."""
     flops: bool = False
     page: Mapping[str, Any] = field(default_factory=dict)
-    """What was typed of `profile_setting.PAGE`, by name."""
+    """The typed values of `profile_setting.PAGE`, by name."""
     given: frozenset[str] = frozenset()
-    """The fields of all that was typed."""
+    """The names of all typed fields."""
 
 
 def read_request(argv: Sequence[str]) -> ProfileRequest:
-    """What the words behind `tuibench profile` ask for; UsageError where they cannot be read."""
+    """Read the words after `tuibench profile`; raise UsageError if they are invalid."""
     models, given = FlagReader(profile_setting.settings(), "profile", as_text=True).split(argv)
     if len(models) != 1:
         what = "profile needs a model" if not models else "profile takes one model"
@@ -42,7 +42,7 @@ def read_request(argv: Sequence[str]) -> ProfileRequest:
 
 
 def to_request(model: str, given: Mapping[str, Any]) -> ProfileRequest:
-    """The same from the fields that were typed."""
+    """Make the request from the typed fields."""
     fields_of = dict(given)
     page = {name: fields_of.pop(name) for name in tuple(fields_of) if name in _PAGE}
     own = {name: fields_of.pop(name) for name in tuple(fields_of) if name in _OWN}
@@ -66,7 +66,7 @@ def profile_words(spec: BenchmarkSpec) -> Iterator[str]:
 
 
 def recall_profile(spec: BenchmarkSpec, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a stored profile with those `given` in their place; `given` may name a benchmark's."""
+    """Return the values of a stored profile updated with `given`, which may use the setting names of a benchmark."""
     found = profile_texts(spec)
     known = profile_setting.by_name()
     at = {setting.at: setting for setting in known.values() if setting.at}

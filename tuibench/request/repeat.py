@@ -1,4 +1,4 @@
-"""The command that repeats a run, made from its spec: it spells every setting, so changed defaults change nothing."""
+"""Makes the command that repeats a run. The command spells every setting, so it survives changed defaults."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def command_words(spec: BenchmarkSpec, models: Sequence[str]) -> list[str]:
         name, flags = "profile", list(profile_words(spec))
     else:
         name, flags = "benchmark", list(benchmark_words(spec))
-    # A name that looks like a flag must stand behind the flags.
+    # A model that looks like a flag must follow the flags.
     guarded = any(model.startswith("-") for model in models)
     return ["tuibench", name, *flags, "--", *models] if guarded else ["tuibench", name, *models, *flags]
 

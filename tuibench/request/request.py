@@ -1,4 +1,4 @@
-"""A command as typed, before anything about the machine or the models is known."""
+"""Commands as typed, before the machine and the models are known."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from tuibench.core import benchmark_setting
 
 
 class BenchmarkRequest:
-    """One `tuibench benchmark` as typed: its models, and a value for each setting by name.
-
-    Axes are still text, because their ends depend on the machine.
+    """A `tuibench benchmark` command as typed: its models, and the values of settings by name.
+    Axes are still text, because their upper ends depend on the machine.
     """
 
     __slots__ = ("given", "models")
@@ -46,32 +45,32 @@ class BenchmarkRequest:
 
 @dataclass(frozen=True, slots=True)
 class RerunRequest:
-    """One `tuibench rerun` as typed."""
+    """A `tuibench rerun` command as typed."""
 
     token: str
     """The benchmark to repeat."""
     changed: bool
-    """Whether a model may have changed."""
+    """True if a changed model may be measured."""
     paths: tuple[str, ...]
-    """Where models lie now."""
+    """Present paths of the models."""
     given: Mapping[str, Any]
-    """Values of settings that were typed, by name."""
+    """Values of the typed settings, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class DashboardRequest:
-    """`tuibench` alone, or with a model."""
+    """A `tuibench` command that opens the dashboard, with or without a model."""
 
     path: str = ""
-    """A model whose form is shown first; '' for the projects."""
+    """A model whose form opens first; '' opens the list of projects."""
     mouse: bool | None = None
-    """None leaves it to the terminal and the config file."""
+    """None: by the terminal and the config file."""
     ascii: bool = False
     debug: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """Text that was asked for instead of work: help, the version, the list of samples."""
+    """Text printed instead of measuring: help, the version, the list of samples."""
 
     text: str

@@ -1,4 +1,4 @@
-"""The models that ship with the package, so that a fresh machine has something to measure."""
+"""The models in the package: they can be measured on a new machine."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ SAMPLES = {
     "sample:text": ("text.onnx", "a two-layer text encoder, symbolic batch and sequence"),
     "sample:tiny": ("tiny.onnx", "a small MLP of a few microseconds, for overheads"),
 }
-"""Token to (file under data/samples, what it is)."""
+"""Token to (file under data/samples, description)."""
 
 
 def list_samples() -> str:
-    """What `sample:?` prints."""
+    """Return the text that `sample:?` prints."""
     return "".join(f"{token:<13} {text}\n" for token, (_, text) in SAMPLES.items())

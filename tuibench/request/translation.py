@@ -1,4 +1,4 @@
-"""A benchmark's request to its specification and back: both walk the table of settings."""
+"""Converts a benchmark's request to its specification and back; both directions use the table of settings."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from tuibench.request.request import BenchmarkRequest
 def to_spec(
     request: BenchmarkRequest, topology: Topology, fetch: Callable[[str], ModelSource] | None = None
 ) -> tuple[BenchmarkSpec, tuple[str, ...]]:
-    """Return the spec and notes for the user; everything typed is checked before any model.
-
-    Remote models are fetched by `fetch` once nothing else can be wrong.
+    """Return the spec and notes for the user; check all settings before any model.
+    Remote models are fetched by `fetch` only after everything else was checked.
     """
     context = Context(topology, resolve_inputs, [])
     values: dict[str, Any] = {}
@@ -40,13 +39,11 @@ def to_spec(
 
 
 def to_effort(request: BenchmarkRequest) -> Effort:
-    """Return how long to measure.
-
-    One of the named efforts is the base. `--target` and `-w` replace single values of it. `-t SEC` and
-    `--executions K` say how much to measure, so they switch the target off: K executions (without `--executions`
-    as many as the base has at least) share SEC seconds (without `-t` each takes the base's time), and the limit per
-    cell gives way, because it would otherwise cut short what was asked for. `-t` and `--executions` go together;
-    neither goes with `--target`.
+    """Return the effort, which sets the duration of a measurement.
+    A named effort is the base; `--target` and `-w` replace single values of it. `-t SEC` and `--executions K` fix the
+    amount, so they switch the target off. K executions (without `--executions`: the base's minimum) share SEC seconds
+    (without `-t`: each runs for the base's time). The limit per cell is raised where it would end the measurement
+    early. `-t` and `--executions` can be combined; neither can be combined with `--target`.
     """
     if request.quick and request.precise:
         raise UsageError("--quick and --precise exclude each other", "give one of them")
@@ -80,9 +77,8 @@ def effort_values(effort: Effort) -> dict[str, Any]:
 
 
 def to_values(spec: BenchmarkSpec) -> dict[str, Any]:
-    """Return the values of a request, by name, that make `spec` again but for its models.
-
-    A setting at its default is left out, unless a changed default would change the result.
+    """Return the values of a request, by name, that read back to `spec`, without its models.
+    A setting at its default is omitted, unless a changed default would change the result.
     """
     settings = benchmark_setting.settings()
     unknown = spec.options.keys() - {setting.name for setting in settings}
@@ -100,7 +96,7 @@ def to_values(spec: BenchmarkSpec) -> dict[str, Any]:
 
 
 def recall(spec: BenchmarkSpec, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a stored benchmark with those `given` in their place; UsageError for one out of range."""
+    """Return the values of a stored benchmark updated with `given`; raise UsageError for one out of range."""
     known, found = benchmark_setting.by_name(), to_values(spec)
     for name in given:
         for replaced in known[name].replaces:
@@ -117,7 +113,7 @@ def recall(spec: BenchmarkSpec, given: Mapping[str, Any]) -> dict[str, Any]:
 def repeat(
     spec: BenchmarkSpec, sources: Sequence[ModelSource], given: Mapping[str, Any], topology: Topology, name: str
 ) -> tuple[BenchmarkRequest, BenchmarkSpec, tuple[str, ...]]:
-    """Return a stored specification with the values `given` put in; `name` unless another one is given."""
+    """Return the request, spec and notes of a stored benchmark updated with `given`, named `name` by default."""
     request = BenchmarkRequest(tuple(source.path for source in sources), **{"name": name, **recall(spec, given)})
     found, notes = to_spec(request, topology)
     known = benchmark_setting.by_name()
@@ -128,7 +124,7 @@ def repeat(
 
 
 def _merge(stored: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
-    """'NAME=LIST' each; a name that is given has its new list only."""
+    """Merge 'NAME=LIST' texts; a given list replaces the stored list of the same name."""
     names = {text.rpartition("=")[0] for text in given}
     return (*(text for text in stored if text.rpartition("=")[0] not in names), *given)
 
