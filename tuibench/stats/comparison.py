@@ -1,4 +1,4 @@
-"""The one comparison of two sides, for every door: ratio, interval, and a verdict only where one may be given."""
+"""Comparison of two operands: the ratio, its interval, and a verdict unless something forbids it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tuibench.stats.interval import LEAST, mean_and_deviation
 from tuibench.stats.student import t_quantile
 
 DELTA = 0.02
-"""Differences below this are of no interest unless the user says otherwise."""
+"""Default margin: smaller differences count as equivalent."""
 
 _MOST_PREDICTED = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side: its cell, its name for people, and (round, ln of time) per execution; one round may hold several."""
+    """One operand: its cell, a name to show, and (round, ln of time) of each execution; a round may have several."""
 
     key: str
     name: str
@@ -29,13 +29,15 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """ln(new / base) with half its 95 % interval; None below three pairs or executions on a side."""
+    """ln(new / base) with half its 95 % interval; the half is None below three pairs, or three executions on either
+    side.
+    """
 
     center: float
     half: float | None
     n: int
     spread: float = 0.0
-    """Standard deviation of one pair: what a prediction needs."""
+    """Standard deviation of one pair, for predictions."""
 
 
 def compare(
@@ -48,9 +50,8 @@ def compare(
     delta: float = DELTA,
     pair_s: float | None = None,
 ) -> Comparison:
-    """Hold `new` against `base`; each of `bars` says why no verdict may be given (outputs, precision, I/O class).
-
-    `pair_s`, the seconds one more pair takes, lets an undecided comparison say what deciding it would cost.
+    """Compare `new` with `base`; each of `bars` is a reason against a verdict (outputs, precision, I/O class).
+    With `pair_s`, the seconds of one more pair, an undecided comparison states the time it needs for a verdict.
     """
     difference = paired(base.logs, new.logs) if interleaved else unpaired(base.logs, new.logs)
     why = list(bars) if interleaved else ["measured at different times", *bars]
@@ -77,7 +78,7 @@ def compare(
 
 
 def paired(base: Sequence[tuple[int, float]], new: Sequence[tuple[int, float]]) -> Difference:
-    """t over the differences within rounds that both sides have, so that drift over the run cancels."""
+    """Return the t-interval over the differences within shared rounds, so that drift over the run cancels."""
     left, right = _by_round(base), _by_round(new)
     shared = sorted(left.keys() & right.keys())
     if not shared:
@@ -89,7 +90,7 @@ def paired(base: Sequence[tuple[int, float]], new: Sequence[tuple[int, float]]) 
 
 
 def unpaired(base: Sequence[tuple[int, float]], new: Sequence[tuple[int, float]]) -> Difference:
-    """Welch's t over the executions of either side; `n` is that of the side with fewer."""
+    """Return Welch's t-interval over the executions of both operands; `n` is the smaller count."""
     (mean_a, dev_a), (mean_b, dev_b) = (mean_and_deviation([v for _, v in side]) for side in (base, new))
     fewer = min(len(base), len(new))
     spread = math.hypot(dev_a, dev_b)
@@ -104,7 +105,7 @@ def unpaired(base: Sequence[tuple[int, float]], new: Sequence[tuple[int, float]]
 
 
 def _by_round(logs: Sequence[tuple[int, float]]) -> dict[int, float]:
-    """One value per round."""
+    """Return the mean of each round."""
     rounds: dict[int, list[float]] = defaultdict(list)
     for number, value in logs:
         rounds[number].append(value)
@@ -123,7 +124,7 @@ def _verdict(difference: Difference, delta: float) -> str:
 
 
 def _more_pairs(difference: Difference, delta: float) -> int | None:
-    """Return how many more pairs would settle a difference of this size; None where the spread is too large."""
+    """Return the number of further pairs that would decide the comparison; None if it is too large."""
     center = abs(difference.center)
     wanted = max(center, delta - center)
     needed = (t_quantile(difference.n - 1) * difference.spread / wanted) ** 2

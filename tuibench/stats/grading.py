@@ -1,4 +1,4 @@
-"""How disturbed the machine was, as a letter with the cause in words; nothing is ever deleted for it."""
+"""Noise grades: a letter for the disturbance of the machine, and its cause. Grading never deletes data."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tuibench.core.text import show
 _BOUNDS = (("A", 0.01), ("B", 0.05), ("C", 0.20))
 _STEAL = 0.005
 _DRIFT = 0.02
-# What a thread waits when another takes its CPU: the usual slice of the scheduler under load.
+# Time a thread waits if another one takes its CPU: the scheduler's usual slice under load.
 _SLICE_S = 0.004
 
 
 def grade_noise(noises: Sequence[Noise], timed_s: float | None = None) -> Grade | None:
-    """The grade of a cell from what each of its executions witnessed; None where there was none.
-
-    `timed_s`, the seconds measured in all, lets context switches stand in where the kernel counts no waiting.
+    """Return the grade of a cell from the noise of its executions; None without any.
+    `timed_s`, the seconds measured in all, allows an estimate from context switches if the kernel does not report
+    waiting.
     """
     if not noises:
         return None
@@ -49,7 +49,7 @@ def _from_waiting(share: float, throttled_us: float | None) -> tuple[str, str]:
 
 
 def _from_switches(noises: Sequence[Noise], timed_s: float | None) -> tuple[str, str]:
-    """At most B, because switches show that a CPU was taken away and not for how long."""
+    """Return B at best, because switches show that a CPU was taken away but not for how long."""
     why = next((show(n.reason) for n in noises if n.reason), "this kernel does not count waiting")
     switches = _total(n.involuntary_switches for n in noises)
     if switches is None or not timed_s or timed_s <= 0:

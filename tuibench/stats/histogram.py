@@ -1,4 +1,4 @@
-"""Small pictures of many iterations: a histogram in equal ratios and a series over time."""
+"""Histograms with bins of equal ratio for many iterations, and their stored form."""
 
 from __future__ import annotations
 
@@ -17,24 +17,22 @@ _FEWEST = 64
 
 
 def bins(low: float, high: float, most: int = MOST_BINS, last: float = 0.0) -> tuple[float, float, int]:
-    """(low_ns, ratio, count) of bins from `low` up: at most `most`, at most 1 % and where that allows 1 ns wide.
-
-    How wide is told by `high`; they go on to `last` if that is more. A span that so many bins cannot cover leaves its
-    slow end to the count above them.
+    """Return (low_ns, ratio, count) of at most `most` bins from `low` up, at most 1 % wide and if possible 1 ns.
+    The range up to `high` sets the width. Bins continue to `last` if it is larger. If the bins cannot cover the range,
+    the slowest values are counted above the last bin.
     """
     start = max(float(low), 1.0)
     span = math.log(max(float(high), start) / start)
     whole = math.log(max(float(high), float(last), start) / start)
     finest = math.log1p(1 / start)
     step = min(math.log(_WIDEST), max(span / max(min(_FEWEST, most - 1), 1), finest))
-    # One more than the quotient, so that `high` itself lies inside the last bin and not on its edge.
+    # One more than the quotient, so that `high` is inside the last bin, not on its border.
     return start, math.exp(step), min(math.floor(whole / step + 1e-9) + 1, most)
 
 
 def bulk(levels: Sequence[float], most: int = MOST_BINS) -> tuple[float, float]:
-    """(low, high) that so many bins can cover, such that most of the ascending `levels` lie between them.
-
-    One call that was far too fast, or a slow half, must not leave the others outside all bins.
+    """Return a (low, high) range that the bins can cover and that includes most of the ascending `levels`.
+    One far too fast call, or a slow half, must not push the others out of the bins.
     """
     reach = _WIDEST ** (most - 1)
     if levels[-1] <= max(levels[0], 1.0) * reach:
@@ -46,12 +44,12 @@ def bulk(levels: Sequence[float], most: int = MOST_BINS) -> tuple[float, float]:
 
 
 def edges(low_ns: float, ratio: float, count: int) -> list[float]:
-    """The count + 1 borders of the bins; a bin holds its lower border."""
+    """Return the count + 1 borders of the bins; a bin includes its lower border."""
     return [low_ns * ratio**i for i in range(count + 1)]
 
 
 def as_part(stored: dict[str, Any]) -> Part:
-    """A stored histogram as something to take percentiles of; what lies outside the bins is infinitely far."""
+    """Return a stored histogram as a Part for percentiles; values outside the bins become -inf and inf."""
     ratio, counts = float(stored["ratio"]), stored["counts"]
     middles = [float(stored["low_ns"]) * ratio ** (i + 0.5) for i in range(len(counts))]
     values = [-math.inf, *middles, math.inf]

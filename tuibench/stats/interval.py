@@ -1,4 +1,4 @@
-"""The 95 % interval of a mean over executions, on logs, because latencies vary by factors and not by amounts."""
+"""95 % intervals of means over executions, computed on logs because latencies vary by factors."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tuibench.core.cell import Estimate
 from tuibench.stats.student import t_quantile
 
 LEAST = 3
-"""Fewer executions give no interval: with two it spans more than the data can mean."""
+"""Fewest executions that give an interval: with two it would be too wide to be useful."""
 
 
 def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
-    """Mean and standard deviation (n - 1) of at least one value; the deviation of a single value is 0."""
+    """Return mean and standard deviation (n - 1) of at least one value; the deviation of a single value is 0."""
     mean = math.fsum(values) / len(values)
     if len(values) < 2:
         return mean, 0.0
@@ -21,13 +21,13 @@ def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
 
 
 def half_width(logs: Sequence[float], confidence: float = 0.95) -> float:
-    """Half the width of the t-interval of the mean of at least two logs; a fraction, as 0.02 for ±2 %."""
+    """Return half the width of the t-interval of the mean of at least two logs, as a fraction (0.02 is ±2 %)."""
     _, deviation = mean_and_deviation(logs)
     return t_quantile(len(logs) - 1, confidence) * deviation / math.sqrt(len(logs))
 
 
 def log_interval(values: Sequence[float], scale: float = 1.0, confidence: float = 0.95) -> Estimate:
-    """exp(mean of logs) x `scale` with its t-interval; None and the reason where it cannot be had."""
+    """Return exp(mean of logs) x `scale` with its t-interval, or None with a reason."""
     count = len(values)
     if not values:
         return Estimate(None, reason="no execution gave a value")

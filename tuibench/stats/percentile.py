@@ -1,4 +1,4 @@
-"""Percentiles, also over executions that kept different shares of their samples, and when one may be stated at all."""
+"""Percentiles, also over executions with different shares of kept samples, and the sample counts that they need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NEEDED = ((99.9, 4742), (99.0, 473), (95.0, 93), (90.0, 46))
 
 
 def percentile(ordered: Sequence[float], q: float) -> float:
-    """The `q`-th percentile of a sorted sequence, interpolated linearly as numpy does, so that readers agree."""
+    """Return the `q`-th percentile of a sorted sequence, interpolated linearly as in numpy."""
     position = (len(ordered) - 1) * q / 100
     below = math.floor(position)
     above = min(below + 1, len(ordered) - 1)
@@ -20,21 +20,21 @@ def percentile(ordered: Sequence[float], q: float) -> float:
 
 
 def median(values: Sequence[float]) -> float:
-    """The middle of an unsorted sequence."""
+    """Return the median of an unsorted sequence."""
     return percentile(sorted(values), 50)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Sorted values of one execution, each standing for `weight` iterations."""
+    """Sorted values of one execution; each represents `weight` iterations."""
 
     values: Sequence[float]
     weight: float = 1.0
     ends: Sequence[float] | None = None
-    """Where values are bins: how many observations lie in this one and those before it."""
+    """If the values are bins: the cumulative count of observations up to each bin."""
 
     def up_to(self, value: float) -> float:
-        """Iterations that took at most `value`."""
+        """Return the number of iterations that took at most `value`."""
         index = bisect_right(self.values, value)
         if self.ends is None or index == 0:
             return self.weight * index
@@ -42,7 +42,7 @@ class Part:
 
 
 def merged_percentile(parts: Sequence[Part], q: float) -> float:
-    """The percentile over all parts as if every value were there `weight` times; nothing is merged or copied."""
+    """Return the percentile over all parts as if each value occurred `weight` times, without merging or copying."""
     filled = [part for part in parts if len(part.values)]
     if not filled:
         raise ValueError("no values to take a percentile of")
@@ -54,7 +54,7 @@ def merged_percentile(parts: Sequence[Part], q: float) -> float:
 
 
 def _at(parts: Sequence[Part], index: float) -> float:
-    """The value at `index` of the sorted whole, by halving the span of values and snapping to those that occur."""
+    """Return the value at `index` of the sorted union: bisect the range of values, then snap to one that occurs."""
     low = min(part.values[0] for part in parts)
     high = max(part.values[-1] for part in parts)
     while low < high:
@@ -71,24 +71,24 @@ def _at(parts: Sequence[Part], index: float) -> float:
 
 
 def _finite_middle(parts: Sequence[Part], low: float, high: float) -> float:
-    """A value from `low` to below `high` where one of them is infinite: the open ends of a histogram."""
+    """Return a value from `low` to below `high` if one of them is infinite (the open ends of a histogram)."""
     if low == -math.inf:
         return low
     return max(value for part in parts for value in part.values if value < high)
 
 
 def _between(low: float, high: float, fraction: float) -> float:
-    # The difference of equal infinities is no number.
+    # inf - inf is NaN.
     return low if low == high or fraction == 0 else low + (high - low) * fraction
 
 
 def needed_samples(q: float) -> int:
-    """Independent samples below which a percentile is not stated: two exceedances are then 95 % sure."""
+    """Return the fewest independent samples for a percentile: with them two exceedances are 95 % certain."""
     return next((count for least, count in _NEEDED if q >= least), 1)
 
 
 def rank_autocorrelation(values: Sequence[float]) -> float:
-    """Lag-1 correlation of the ranks: how much an iteration resembles the one before, whatever the distribution."""
+    """Return the lag-1 autocorrelation of the ranks, which does not depend on the distribution."""
     if len(values) < 3:
         return 0.0
     ranks = _ranks(values)
@@ -100,13 +100,13 @@ def rank_autocorrelation(values: Sequence[float]) -> float:
 
 
 def effective_n(count: float, rho: float) -> float:
-    """How many independent samples `count` dependent ones are worth; never more than there are."""
+    """Return the number of independent samples equivalent to `count` autocorrelated ones; at most `count`."""
     bounded = min(max(rho, 0.0), 0.999)
     return count * (1 - bounded) / (1 + bounded)
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 0, equal values sharing theirs."""
+    """Return ranks from 0; equal values share their mean rank."""
     order = sorted(range(len(values)), key=values.__getitem__)
     ranks = [0.0] * len(values)
     start = 0

@@ -1,6 +1,5 @@
-"""The file of one execution's samples: a zlib stream of little-endian integers, nanoseconds, and nothing else.
-
-`.z` holds 32 bits each, `.z8` 64: a stall of more than 4.29 s needs them, and readers need only zlib and array.
+"""File of one execution's samples: a zlib stream of little-endian integers in nanoseconds, without a header.
+`.z` has 32 bits each, `.z8` 64, for stalls over 4.29 s. Readers need only zlib and array.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _LARGEST = 2**32 - 1
 
 
 def spans(total: int, most: int = MOST_KEPT, blocks: int = 64) -> list[tuple[int, int]]:
-    """Which iterations to keep, as (start, stop): all, or evenly spaced blocks that keep neighbours together."""
+    """Return the iterations to keep as (start, stop): all, or evenly spaced blocks of consecutive ones."""
     if total <= most:
         return [(0, total)] if total else []
     length = most // blocks
@@ -28,7 +27,7 @@ def spans(total: int, most: int = MOST_KEPT, blocks: int = 64) -> list[tuple[int
 
 
 def write_samples(path: Path, values: Iterable[int]) -> Path:
-    """Write beside `path` and rename; returns the path really written, whose suffix tells the width."""
+    """Write to a temporary file and rename it; return the path written, whose suffix states the width."""
     wide = array("Q", values)
     narrow = not wide or max(wide) <= _LARGEST
     samples = array("I", wide) if narrow else wide
@@ -46,7 +45,7 @@ def write_samples(path: Path, values: Iterable[int]) -> Path:
 
 
 def read_samples(path: Path) -> array[int]:
-    """The samples in the order they were measured; ValueError where the file is none of ours or was cut short."""
+    """Return the samples in the order measured; raise ValueError if the file has another format or is truncated."""
     code = _SUFFIXES.get(path.suffix)
     if code is None:
         raise ValueError(f"{path.name}: samples end in .z or .z8")

@@ -1,4 +1,4 @@
-"""When a cell has been measured enough: after every execution, one decision with its reason in words."""
+"""Stop rule: after each execution, decides if a cell has been measured enough, and states the reason."""
 
 from __future__ import annotations
 
@@ -12,29 +12,28 @@ from tuibench.stats.interval import LEAST, half_width, mean_and_deviation
 from tuibench.stats.student import t_quantile
 
 _HOPELESS = 4
-# Beyond this a prediction is a way of saying never, and no number to print.
+# Larger predictions are shown as out of reach, not as a number.
 _NEVER = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether to stop, and what one more minute would buy."""
+    """The decision to stop or continue, and a prediction for the target."""
 
     stop: bool
     reason: str
-    """target, maximum, limit or hopeless; empty where the cell goes on."""
+    """target, maximum, limit or hopeless; '' if the cell continues."""
     sentence: str
     half_width: float | None
-    """Of the 95 % interval, as a fraction; None below two executions."""
+    """Half of the 95 % interval, as a fraction; None below two executions."""
     more: int | None = None
-    """Further executions that would reach the target, where that can be predicted."""
+    """Further executions until the target; None if that cannot be predicted."""
 
 
 def decide(logs: Sequence[float], effort: Effort, spent_s: float, execution_s: float) -> Decision:
-    """Judge a cell after the executions whose ln p50 are `logs`, in order.
-
-    `spent_s` is the wall time the cell has had, `execution_s` what one more takes with its start. The limit never
-    denies the three executions that an interval needs, and says nothing where time was asked for (no target).
+    """Decide after the executions whose ln p50 are `logs`, in order.
+    `spent_s` is the cell's wall time so far; `execution_s` is the time of one more execution with its start. The limit
+    never prevents the three executions that an interval needs, and is ignored without a target.
     """
     count = len(logs)
     half = half_width(logs) if count >= 2 else None
@@ -45,7 +44,7 @@ def decide(logs: Sequence[float], effort: Effort, spent_s: float, execution_s: f
 
 
 def _needed(logs: Sequence[float], effort: Effort) -> int | None:
-    """Executions after which the interval would be as narrow as asked, from the spread so far."""
+    """Return the number of executions that would reach the target with the spread so far."""
     if not effort.target:
         return None
     _, deviation = mean_and_deviation(logs)

@@ -1,4 +1,4 @@
-"""Quantiles of Student's t and of the normal distribution, so that intervals need no package beside Python."""
+"""Quantiles of Student's t and of the normal distribution, without a dependency."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _TINY = 1e-300
 
 
 def normal_quantile(p: float) -> float:
-    """The value below which a standard normal lies with probability `p`; by Newton steps on the error function."""
+    """Return the standard normal quantile of `p`, by Newton steps on the error function."""
     if not 0 < p < 1:
         raise ValueError(f"a probability lies between 0 and 1, not {p}")
     tail = min(p, 1 - p)
     z = 0.0
-    # The tail is convex beyond 0, so steps from its left side approach the root without passing it.
+    # The tail is convex above 0, so steps from the left approach the root without passing it.
     for _ in range(200):
         step = (0.5 * math.erfc(z / math.sqrt(2)) - tail) / (math.exp(-z * z / 2) / math.sqrt(2 * math.pi))
         z += step
@@ -25,7 +25,7 @@ def normal_quantile(p: float) -> float:
 
 @lru_cache(maxsize=1024)
 def t_quantile(df: float, confidence: float = 0.95) -> float:
-    """The t with P(|T| <= t) = `confidence` at `df` degrees of freedom, which Welch makes fractional."""
+    """Return the t with P(|T| <= t) = `confidence` at `df` degrees of freedom, which may be fractional (Welch)."""
     if df < 1:
         raise ValueError(f"at least one degree of freedom is needed, not {df}")
     if not 0 < confidence < 1:
@@ -33,7 +33,7 @@ def t_quantile(df: float, confidence: float = 0.95) -> float:
     outside = 1 - confidence
     t = normal_quantile(1 - outside / 2)
     norm = math.lgamma((df + 1) / 2) - math.lgamma(df / 2) - 0.5 * math.log(df * math.pi)
-    # Both tails are convex in t > 0 and the normal quantile lies left of the root: no step passes it.
+    # Both tails are convex in t > 0 and the normal quantile is left of the root, so no step passes it.
     for _ in range(200):
         density = 2 * math.exp(norm - (df + 1) / 2 * math.log1p(t * t / df))
         step = (_both_tails(t, df) - outside) / density
@@ -44,7 +44,7 @@ def t_quantile(df: float, confidence: float = 0.95) -> float:
 
 
 def _both_tails(t: float, df: float) -> float:
-    """P(|T| > t)."""
+    """Return P(|T| > t)."""
     x = df / (df + t * t)
     if t * t < df:
         return 1 - _incomplete_beta(1 - x, 0.5, df / 2)
@@ -52,7 +52,7 @@ def _both_tails(t: float, df: float) -> float:
 
 
 def _incomplete_beta(x: float, a: float, b: float) -> float:
-    """The regularized incomplete beta function, by its continued fraction in Lentz's form."""
+    """Return the regularized incomplete beta function, by Lentz's continued fraction."""
     if x <= 0:
         return 0.0
     if x > (a + 1) / (a + b + 2):

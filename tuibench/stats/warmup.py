@@ -1,6 +1,5 @@
-"""Where warm-up ends: the cut that makes the rest of a series tell most about its mean, and whether that rest is level.
-
-The series holds one value per block, the tenth percentile of its iterations, which a preemption hardly moves.
+"""End of warm-up: the cut after which the mean of a series is known best, and a check that the rest is level.
+The series has one value per block, the tenth percentile of its iterations, which preemption hardly changes.
 """
 
 from __future__ import annotations
@@ -12,28 +11,31 @@ from dataclasses import dataclass
 from tuibench.stats.percentile import median
 
 LEAST_BLOCKS = 6
-"""After the cut: three in either half, or their medians mean nothing."""
+"""Fewest blocks after the cut: three per half, so that their medians are meaningful."""
 
 _LEVEL = 0.01
-# Standard error of a median of normal values over that of their mean, and of a deviation over the MAD.
+# Standard error of the median relative to that of the mean, and standard deviation relative to the MAD, for normal
+# values.
 _MEDIAN_FACTOR = math.sqrt(math.pi / 2)
 _MAD_FACTOR = 1.4826
-# Deviations from the steady level beyond which a block is not noise.
+# A block that deviates more from the steady level is not noise.
 _OUTSIDE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The number of blocks that are warm-up, and whether what follows is level enough to be measured."""
+    """The number of warm-up blocks, and whether the rest is level enough to be measured."""
 
     cut: int
     ok: bool
     note: str
-    """flat, warm-up, slowdown or no steady state; the last two are shown to the user."""
+    """flat, warm-up, slowdown or no steady state; the user sees the last two."""
 
 
 def settled(series: Sequence[float], least: int = LEAST_BLOCKS) -> Settled:
-    """Judge the blocks so far; cheap enough to be asked after each. At the cap a refusal means no steady state."""
+    """Judge the blocks so far; cheap enough to call after each block. If `ok` is still False at the cap, there is no
+    steady state.
+    """
     cut = _cut(series) if len(series) >= least else 0
     rest = series[cut:]
     if len(rest) < least:
@@ -45,9 +47,9 @@ def settled(series: Sequence[float], least: int = LEAST_BLOCKS) -> Settled:
 
 
 def _cut(series: Sequence[float]) -> int:
-    """The d of the first half that minimizes sum((x - mean)^2) / (n - d)^2 over what follows it."""
+    """Return the d in the first half that minimizes sum((x - mean)^2) / (n - d)^2 over the values after it."""
     total = len(series)
-    # Differences from one value keep the sums of squares small beside their difference.
+    # Differences from one value avoid cancellation in the sums of squares.
     origin = series[-1]
     count, plain, squares = 0, 0.0, 0.0
     best, best_score = 0, math.inf
@@ -55,16 +57,16 @@ def _cut(series: Sequence[float]) -> int:
         x = series[start] - origin
         count, plain, squares = count + 1, plain + x, squares + x * x
         score = max(squares - plain * plain / count, 0.0) / count**2
-        # An earlier start wins a tie: nothing is thrown away that is as good.
+        # An earlier start wins a tie, so that no block is discarded without need.
         if start <= total // 2 and score <= best_score:
             best, best_score = start, score
     return best
 
 
 def _level(first: Sequence[float], second: Sequence[float]) -> bool:
-    """Whether two medians differ by less than 1 % or twice the standard error of their difference."""
+    """Return whether two medians differ by less than 1 % or twice the standard error of their difference."""
     a, b = median(first), median(second)
-    # The quieter half speaks for both: what is left of a trend widens the other and would excuse itself.
+    # The error of the quieter half counts for both: a trend widens the other half and would hide itself.
     error = math.sqrt(2) * min(_median_error(first, a), _median_error(second, b))
     return a == b or abs(a - b) < max(_LEVEL * b, 2 * error)
 
@@ -78,7 +80,7 @@ def _median_error(values: Sequence[float], center: float) -> float:
 
 
 def _kind(before: Sequence[float], after: Sequence[float]) -> str:
-    """What the series began with: the cut alone proves nothing, since noise moves it too."""
+    """Return the kind of the start: the cut alone proves nothing, since noise moves it too."""
     center = median(after)
     band = max(_LEVEL * center, _OUTSIDE * _deviation(after, center))
     if not before or abs(before[0] - center) <= band:
