@@ -1,4 +1,4 @@
-"""Lists on the command line: `1,2,max`, `1-8`, `pow2`, `node`; the product of all of them is the sweep."""
+"""Lists on the command line: `1,2,max`, `1-8`, `pow2`, `node`; the product of all lists is the sweep."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ T = TypeVar("T")
 _LARGEST = SIZE[1]
 
 MOST_VALUES = 1000
-"""Longer lists are slips of the finger: nobody waits for that many cells."""
+"""Longer lists are typing errors: that many cells would take too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What one list may hold: the flag for messages, the allowed range, and what its ends are called."""
+    """The allowed values of one list: the flag for messages, the range, and the meaning of its ends."""
 
     flag: str
     low: int
     high: int | None
-    """None: as far as an engine would take it, so that `max` and a bare `pow2` mean nothing here."""
+    """None: limited by the engine only, so that `max` and a bare `pow2` have no meaning."""
     meaning: str = ""
-    """What the range is made of, such as 'physical cores usable here'."""
+    """The unit of the range, such as 'physical cores usable here'."""
     node: int | None = None
-    """What `node` stands for."""
+    """The value of `node`."""
     has_max: bool = True
-    """Whether the upper end is one to ask for; False where it only stops slips of the finger."""
+    """True if `max` means the upper end; False if the upper end only catches typing errors."""
     is_list: bool = True
-    """Whether there may be several; where not, a message proposes none."""
+    """True if several values are allowed; if not, messages suggest no lists."""
 
     @property
     def end(self) -> int | None:
-        """What `max` and a bare `pow2` lead to; None where they mean nothing."""
+        """Value of `max` and upper end of a bare `pow2`; None if they have no meaning."""
         return self.high if self.has_max else None
 
     @property
@@ -85,7 +85,7 @@ def _expand(token: str, axis: Axis) -> list[int]:
     start, end = _within(first, token, axis), _within(last, token, axis)
     if end < start:
         raise UsageError(f"{axis.flag} {show(token, 40)} runs backwards", f"write {end}-{start}")
-    # A range longer than any list may be is cut here, so that 1-2000000000 does not fill the memory first.
+    # Longer ranges than a list may have are cut, so that 1-2000000000 does not fill the memory.
     return list(range(start, min(end, start + MOST_VALUES + 1) + 1))
 
 
@@ -95,7 +95,7 @@ def _powers(low: int, high: int, last: int) -> list[int]:
 
 
 def _within(digits: str, token: str, axis: Axis) -> int:
-    # str.isdigit takes other scripts' digits, and int() takes spaces and underscores.
+    # str.isdigit accepts digits of other scripts, and int() accepts spaces and underscores.
     plain = digits.isascii() and digits.isdigit() and len(digits) <= 10
     value = int(digits) if plain else -1
     if not axis.low <= value <= (_LARGEST if axis.high is None else axis.high):

@@ -219,10 +219,10 @@ RERUN = (
         default=(), many="each",
     ),
 )  # fmt: skip
-"""Flags of `tuibench rerun` alone; it takes those of `tuibench benchmark`, too."""
+"""Flags of `tuibench rerun` only, which also accepts those of `tuibench benchmark`."""
 
 LATER = ("--opt", "--require-grade")
-"""Known and not built."""
+"""Planned flags, not implemented."""
 
 
 def settings() -> tuple[Setting, ...]:

@@ -1,11 +1,11 @@
-"""What people and runs add to a stored result: the only part of a record that is ever rewritten."""
+"""The editable part of a stored record, and the row of a record in lists."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+if TYPE_CHECKING:  # listing needs no results, and importing their types takes 12 ms
     from tuibench.core.run import RunResult
 
 DAMAGED = "damaged"
@@ -14,7 +14,7 @@ DAMAGED = "damaged"
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Name, note and links of a benchmark; kept apart from its result, which is written once."""
+    """Name, note and links of a benchmark; stored apart from its result, which is written once."""
 
     name: str = ""
     note: str = ""
@@ -24,17 +24,17 @@ class Card:
     """The ULID of the benchmark whose settings it repeats."""
     updated_utc: str = ""
     compare_to: str | None = None
-    """The ULID of the benchmark that it was measured to be held against."""
+    """The ULID of the benchmark to compare with."""
 
     @property
     def partner(self) -> str | None:
-        """What it is shown beside: what was chosen for that, else what it repeats."""
+        """The benchmark shown beside this one: the one to compare with, else the one it repeats."""
         return self.compare_to or self.rerun_of
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
-    """One benchmark in a list: flat, small, and wholly derived from its record, so that an index can be rebuilt."""
+    """One benchmark in a list: flat, small, and derived only from its record, so that an index can be rebuilt."""
 
     id: str
     host: str
@@ -44,30 +44,30 @@ class BenchmarkRow:
     models: str
     """Names of the models, joined by commas."""
     model_sha256: str
-    """Of the first model; '' where none could be read."""
+    """sha256 of the first model; '' if none could be read."""
     engines: str
     scenarios: str
     cores: str
     batches: str
-    """Comma-joined axes, as they were asked or chosen."""
+    """Axes as requested or chosen, joined by commas."""
     cells: int
     measured: int
     """Cells that have numbers."""
     grade: str
-    """Of the headline's numbers, else the worst one of the cells; '' where there is none."""
+    """Grade of the headline's numbers, else the worst grade of the cells; '' for none."""
     foreign: str
-    """The tool that measured it where that was not tuibench; '' for our own."""
+    """The tool that measured it, if another one; '' for tuibench."""
     name: str = ""
     note: str = ""
     project: str = ""
     rerun_of: str = ""
     card_generation: int = 1
     kind: str = ""
-    """performance or loss where it is a profile."""
+    """performance or loss if it is a profile."""
     facts: dict[str, Any] = field(default_factory=dict, hash=False)
-    """The headline as plain values (core/headline.py); empty until they are derived for a row of an older version."""
+    """The headline as plain values (core/headline.py); empty if not yet derived for a row of an older version."""
     headline: str = ""
-    """The sentence of a row of an older version."""
+    """The sentence of a row written by an older version."""
 
 
 @dataclass(frozen=True, slots=True)

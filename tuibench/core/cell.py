@@ -1,4 +1,4 @@
-"""One point to measure and what came of it: asked, used, and every number with how far it can be trusted."""
+"""Cells: one point to measure, with the settings requested, the settings used, and every number with its precision."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tuibench.core.record import to_plain
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The identity of a cell: what was asked, never what was found."""
+    """The identity of a cell: the requested settings, not the observed ones."""
 
     engine: str
     model_sha256: str
@@ -31,14 +31,14 @@ class Asked:
 
     @property
     def key(self) -> str:
-        """Twelve hex digits that two runs of the same request share."""
+        """Twelve hex digits, equal in two runs of the same request."""
         canonical = json.dumps(to_plain(self), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A planned cell: what was asked plus where its model and inputs are."""
+    """A planned cell: its requested settings, and the places of its model and inputs."""
 
     key: str
     asked: Asked
@@ -48,7 +48,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What was read back while measuring; printed beside what was asked where the two differ."""
+    """Settings read back while measuring; printed beside the requested ones where they differ."""
 
     cpus: tuple[int, ...]
     threads: int | None
@@ -66,7 +66,7 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """What the machine did to one execution, summed over its blocks."""
+    """Disturbances of one execution by the machine, summed over its blocks."""
 
     waiting_ns: int | None
     on_cpu_ns: int | None
@@ -77,12 +77,12 @@ class Noise:
     disturbed_blocks: int
     blocks: int
     reason: str | None = None
-    """Why a reading is missing."""
+    """Reason why a reading is missing."""
     minor_faults: int | None = None
     major_faults: int | None = None
-    """Pages that had to come from a disk."""
+    """Page faults that needed the disk."""
     pressure_us: dict[str, int] = field(default_factory=dict)
-    """Time in which somebody on the machine waited for 'cpu', 'memory' or 'io'; empty where the kernel does not say."""
+    """Time in which some task of the machine waited for 'cpu', 'memory' or 'io'; empty if not reported."""
     frequency_mhz: tuple[float, ...] = ()
     """Mean over the CPUs used, before and after; empty without cpufreq."""
     load1: float | None = None
@@ -90,7 +90,7 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Whether the outputs are those of the reference."""
+    """Comparison of the outputs with the reference."""
 
     state: str
     """agrees, differs or unchecked."""
@@ -101,7 +101,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """How many iterations were kept beside the result, and where."""
+    """Number of iterations stored beside the result, and their file."""
 
     kept: int
     total: int
@@ -110,7 +110,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Warmup:
-    """How the warm-up ended."""
+    """Duration and end of the warm-up."""
 
     seconds: float
     iterations: int
@@ -120,22 +120,22 @@ class Warmup:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """One fresh process measuring one cell once: the statistical unit. Times in nanoseconds per call."""
+    """One fresh process that measures one cell once: the statistical unit. Times are in nanoseconds per call."""
 
     iterations: int
     timed_s: float
     """Seconds inside timed blocks."""
     seconds_ran: float
-    """First start to last end, with the drain: deepsparse.benchmark's definition."""
+    """From the first start to the last end, including the drain, as deepsparse.benchmark defines it."""
     p50_ns: float
     mean_ns: float
     std_ns: float
     floor_ns: float
     percentiles_ns: dict[str, float]
-    """'25.0' … '99.9'."""
+    """Keys '25.0' to '99.9'."""
     effective_n: float
     calls_per_s: float
-    """Steady: for streams, completions while all of them were busy."""
+    """Steady rate: for streams, completions while all of them were busy."""
     cpu_s: float | None
     load_ms: float
     first_ms: float
@@ -154,7 +154,7 @@ class Execution:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its 95 % interval; None and a reason where it cannot be had."""
+    """A number with its 95 % interval; None and a reason if it is missing."""
 
     value: float | None
     low: float | None = None
@@ -164,7 +164,7 @@ class Estimate:
 
     @property
     def half_width(self) -> float | None:
-        """The ± of the value as a fraction, on the log scale the interval was made on; None without an interval."""
+        """Half of the interval as a fraction, on the log scale; None without an interval."""
         if self.low is None or self.high is None or self.low <= 0:
             return None
         return math.log(self.high / self.low) / 2
@@ -172,7 +172,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """How disturbed the machine was, with the cause in words."""
+    """Disturbance of the machine as a letter, with its cause in words."""
 
     letter: str
     cause: str
@@ -183,7 +183,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """deepsparse.benchmark's definitions: over all iterations of all executions, in milliseconds."""
+    """Figures as deepsparse.benchmark defines them: over all iterations of all executions, in milliseconds."""
 
     items_per_sec: float
     seconds_ran: float
@@ -192,12 +192,12 @@ class Pooled:
     mean: float
     std: float
     percentiles: dict[str, float | None]
-    """None where there are too few iterations for one."""
+    """None if there are too few iterations for a percentile."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellResult:
-    """All of one cell, as stored, exported and shown."""
+    """The result of one cell, as stored, exported and shown."""
 
     key: str
     asked: Asked
@@ -221,11 +221,11 @@ class CellResult:
     executions: tuple[Execution, ...] = ()
     samples: Samples | None = None
     sittings: int = 1
-    """How many stretches of the run its executions come from; more than one only where the run was resumed."""
+    """Number of sessions that its executions come from; more than one only if the run was resumed."""
 
 
 def by_work(cells: Iterable[CellResult]) -> tuple[tuple[CellResult, ...], ...]:
-    """The cells in groups that did the same work: a model and its dims are what is asked for, all else is a choice."""
+    """Group cells that did the same work: the same model and dims. All other settings are choices."""
     groups: dict[tuple[str, tuple[tuple[str, int], ...]], list[CellResult]] = {}
     for cell in cells:
         groups.setdefault((cell.asked.model_sha256, tuple(sorted(cell.asked.dims.items()))), []).append(cell)

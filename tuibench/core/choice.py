@@ -1,4 +1,4 @@
-"""Which cell is best; wrong outputs and grade D never win over a clean cell."""
+"""Selection of the best cell; cells with wrong outputs or grade D never win over a clean cell."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Metric = Callable[[CellResult], Estimate]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The best of several cells and those that the intervals cannot tell from it."""
+    """The best of several cells, and the cells whose intervals overlap with its interval."""
 
     cell: CellResult
     estimate: Estimate
@@ -21,35 +21,35 @@ class Choice:
 
 
 def latency(cell: CellResult) -> Estimate:
-    """Milliseconds per batch."""
+    """Return the milliseconds per batch."""
     return cell.latency_ms.get("p50", Estimate(None))
 
 
 def throughput(cell: CellResult) -> Estimate:
-    """Items per second while every stream is busy."""
+    """Return the items per second while every stream is busy."""
     return cell.items_per_sec
 
 
 def throughput_per_core(cell: CellResult) -> Estimate:
-    """Items per second and core: what a machine full of such processes would give for each."""
+    """Return the items per second and core."""
     whole, cores = cell.items_per_sec, max(cell.asked.cores, 1)
     value, low, high = (None if v is None else v / cores for v in (whole.value, whole.low, whole.high))
     return Estimate(value, low, high, whole.n, whole.reason)
 
 
 def is_clean(cell: CellResult) -> bool:
-    """Whether a cell may win: its outputs are not known to be wrong and its grade is not D."""
+    """Return whether a cell may win: its outputs are not known to be wrong and its grade is not D."""
     wrong = cell.check is not None and cell.check.state == "differs"
     return not wrong and not (cell.grade is not None and cell.grade.letter == "D")
 
 
 def measured(cells: Sequence[CellResult]) -> list[CellResult]:
-    """The cells that have numbers."""
+    """Return the cells that have numbers."""
     return [c for c in cells if latency(c).value is not None]
 
 
 def choose(cells: Sequence[CellResult], metric: Metric, *, most: bool) -> Choice | None:
-    """The cell with the most (or least) of a metric; None where no cell has it."""
+    """Return the cell with the most (or least) of a metric; None if no cell has it."""
     known = [(c, e, e.value) for c in cells for e in [metric(c)] if e.value is not None]
     if any(is_clean(c) for c, _, _ in known):
         known = [row for row in known if is_clean(row[0])]
@@ -60,7 +60,7 @@ def choose(cells: Sequence[CellResult], metric: Metric, *, most: bool) -> Choice
 
 
 def _overlap(a: Estimate, b: Estimate) -> bool:
-    """Whether two intervals share a value; a number without one stands for itself alone."""
+    """Return whether two intervals overlap; without an interval only the value counts."""
     if a.value is None or b.value is None:
         return False
     a_low, a_high = (a.value, a.value) if a.low is None or a.high is None else (a.low, a.high)
@@ -69,17 +69,17 @@ def _overlap(a: Estimate, b: Estimate) -> bool:
 
 
 def least_latency(cells: Sequence[CellResult]) -> Choice | None:
-    """Of measured cells the quickest that answers one request at a time: what a headline names first."""
+    """Return the fastest of the cells with one request at a time, which the headline shows first."""
     return choose([c for c in cells if find(c.asked.scenario).is_latency], latency, most=False)
 
 
 def most_of_streams(cells: Sequence[CellResult]) -> Choice | None:
-    """Of measured cells the one with the most items/s of those that answer several: what a headline names next."""
+    """Return the cell with the most items/s of those with several streams, which the headline shows second."""
     return choose([c for c in cells if not find(c.asked.scenario).is_latency], throughput, most=True)
 
 
 def headlined(cells: Sequence[CellResult]) -> CellResult | None:
-    """The cell whose number begins the headline; None where it has no number."""
+    """Return the cell whose number starts the headline; None without any number."""
     able = measured(cells)
     best = least_latency(able) or most_of_streams(able)
     return best.cell if best is not None else None

@@ -1,4 +1,4 @@
-"""Two stored results side by side: what was measured at different times, perhaps on different machines."""
+"""Two stored results side by side, measured at different times and perhaps on different machines."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from tuibench.core.run import Comparison
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One side of a pair, in the unit that the pair goes by."""
+    """One operand of a pair, in the unit of the pair."""
 
     key: str
-    """Of the cell."""
+    """Key of the cell."""
     estimate: Estimate
     grade: str
-    """'' where there is none."""
+    """'' if there is none."""
     status: str
     """ok, failed, partial or skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellPair:
-    """Two cells that were asked for the same, or for all but one setting."""
+    """Two cells with the same requested settings, or with all but one in common."""
 
     cell: CellName
     bars: tuple[str, ...]
-    """Why they could have no verdict even if they had been measured at one time: what they do not share."""
+    """Reasons against a verdict, even if both had been measured at the same time: unequal conditions."""
     unit: str
     """ms or items/s."""
     old: Figure
     new: Figure
     comparison: Comparison | None
-    """Ratio of times, new / old; None where a side has no numbers."""
+    """Ratio of times, new / old; None if an operand has no numbers."""
     reason: str = ""
-    """Why there is no ratio, or no interval around it."""
+    """Reason for a missing ratio or a missing interval."""
 
     @property
     def name(self) -> str:
@@ -46,18 +46,18 @@ class CellPair:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """All cells of two results, paired as far as they can be, and what else was not the same."""
+    """All cells of two results, paired where possible, and the differences of their environments."""
 
     old_id: str
     new_id: str
     pairs: tuple[CellPair, ...]
     old_only: tuple[str, ...]
-    """Cells without a partner, in words."""
+    """Names of cells without a partner."""
     new_only: tuple[str, ...]
     environment: tuple[str, ...]
-    """What differs between the two machines, or states of one machine, that matters for speed."""
+    """Differences of the machines, or of one machine's states, that affect the speed."""
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """Those of the pairs that have one."""
+        """Comparisons of the pairs that have one."""
         return tuple(pair.comparison for pair in self.pairs if pair.comparison is not None)

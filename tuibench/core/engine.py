@@ -1,4 +1,4 @@
-"""Engines: what executes a model. Each is declared here once; `engines/registry.py` makes them."""
+"""Engines, which execute models. Each is declared here once; `engines/registry.py` makes them."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class EngineEntry:
-    """One engine, known without importing any part of it."""
+    """One engine, described without importing it."""
 
     name: str
     short: str
-    """For narrow columns."""
+    """Name in narrow columns."""
     module: str = ""
-    """Its `make()` builds the engine, and its `CAPABILITIES` tell what it can do; '' for a planned engine."""
+    """Module with `make()`, which builds the engine, and `CAPABILITIES`; '' for a planned engine."""
     layer_timer: str = ""
-    """Module whose `make_timer()` times layers; '' where the engine does not tell them apart. For children only."""
+    """Module whose `make_timer()` times layers, imported in child processes only; '' if the engine cannot."""
     runs_ours: bool = False
-    """Whether it runs models that we make: roofs, the effect of zeros, layers in another form, changed layers."""
+    """True if it runs models made by tuibench: roofs, the effect of zeros, INT8 forms and changed layers."""
     hidden: bool = False
-    """Ships for tests and screenshots; not offered."""
+    """True for the engine for tests and screenshots, which is not offered."""
 
 
 REGISTRY: dict[str, EngineEntry] = {
@@ -35,10 +35,10 @@ REGISTRY: dict[str, EngineEntry] = {
         EngineEntry("tract", "tract"),
     )
 }
-"""Name to engine, in the order in which they are offered."""
+"""Engines by name, in the order in which they are offered."""
 
 DEFAULT = "onnxruntime"
-"""Measured where no engine is asked for; also makes the reference outputs."""
+"""The default engine; also computes the reference outputs."""
 
 
 def names(*, hidden: bool = False) -> tuple[str, ...]:
@@ -47,10 +47,10 @@ def names(*, hidden: bool = False) -> tuple[str, ...]:
 
 
 def timed(*, hidden: bool = False) -> tuple[str, ...]:
-    """Return the engines that tell how long each layer takes."""
+    """Return the engines that can time each layer."""
     return tuple(name for name in names(hidden=hidden) if REGISTRY[name].layer_timer)
 
 
 def short_names(engines: Iterable[str]) -> str:
-    """Return engines for a narrow column: ort|ov."""
+    """Return the names of engines for a narrow column: ort|ov."""
     return "|".join(REGISTRY[name].short if name in REGISTRY else name for name in engines)

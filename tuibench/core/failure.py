@@ -1,4 +1,4 @@
-"""Words for a failed cell: kind, phase and reason, each once."""
+"""Failures of cells, and their words: kind, phase and reason."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a cell or an execution has no result."""
+    """Reason why a cell or an execution has no result."""
 
     kind: str
-    """refused, setting, signal, timeout, memory, exit, exception, inputs, engine or model; refused is the engine's no
-    to this model, setting its no to what was asked of it, such as a precision that it does not have."""
+    """refused, setting, signal, timeout, memory, exit, exception, inputs, engine or model. With refused, the engine
+    cannot run this model; with setting, it does not support a requested setting, such as a precision.
+    """
     phase: str
-    """inspect, inputs, start, load, first, check, warmup, timed."""
+    """inspect, inputs, start, load, first, check, warmup or timed."""
     message: str
     signal: str | None = None
     log_tail: str | None = None

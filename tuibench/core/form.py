@@ -1,6 +1,5 @@
-"""The forms of what is written: each thing states the least one whose readers understand it.
-
-So what has not changed stays readable for every version, and what one cannot understand it can tell by a number.
+"""Schema versions of written files: each file records the lowest version that can read it.
+Files without new features stay readable for older versions, and newer files are recognized by the number.
 """
 
 from __future__ import annotations
@@ -13,20 +12,20 @@ from tuibench.core.profile_spec import KINDS
 from tuibench.core.text import show
 
 BENCHMARK, PROFILE, FACTS = 1, 2, 3
-"""FACTS is a record of the store without sentences; exports have them and stay as they were."""
+"""FACTS is a store record without sentences; exports keep their sentences and version."""
 NEWEST = FACTS
-"""The newest form that this version reads; records, journals, requests and exports count alike."""
+"""The newest schema version that this release reads; records, journals, requests and exports share the numbers."""
 
 _HINT = "Use that version, or a newer one. Nothing is wrong with it."
 
 
 def form_of(spec: Mapping[str, Any]) -> int:
-    """The form of what comes of a specification, which is given in plain values."""
+    """Return the schema version for the result of a specification, given as plain values."""
     return BENCHMARK if spec.get("profile") is None else PROFILE
 
 
 def require_form(what: str, number: object, versions: object = None) -> None:
-    """StoreNewer where `number` is a form that this version does not know; `versions` may say who wrote it."""
+    """Raise StoreNewer if `number` is an unknown schema version; `versions` may name the release that wrote it."""
     if type(number) is int and number > NEWEST:
         tool = versions.get("tuibench") if isinstance(versions, Mapping) else None
         who = f"tuibench {show(tool, 30)}" if isinstance(tool, str) and tool else "a newer tuibench"
@@ -34,7 +33,7 @@ def require_form(what: str, number: object, versions: object = None) -> None:
 
 
 def require_kind(what: str, spec: object) -> None:
-    """StoreNewer where a specification in plain values asks for a kind of profile that this version does not make."""
+    """Raise StoreNewer if a specification in plain values has an unknown kind of profile."""
     asked = spec.get("profile") if isinstance(spec, Mapping) else None
     kind = asked.get("kind") if isinstance(asked, Mapping) else None
     if isinstance(kind, str) and kind not in KINDS:

@@ -12,7 +12,7 @@ from tuibench.core.record import from_plain
 from tuibench.core.scenario import LATENCY, THROUGHPUT
 from tuibench.core.units import ms, short
 
-if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+if TYPE_CHECKING:  # listing needs no results, and importing their types takes 12 ms
     from tuibench.core.run import Comparison
 
 BATCH_TIME = "time per batch"
@@ -47,7 +47,7 @@ class HeadlineNumber:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The comparison of two sides: ratio is new / base in time, with its 95 % interval."""
+    """The comparison of two operands: ratio is new / base in time, with its 95 % interval."""
 
     kind: str | None
     """faster, slower, equivalent or undecided; None where `reasons` forbid a verdict."""
@@ -55,35 +55,35 @@ class Verdict:
     low: float | None
     high: float | None
     n: int
-    """Pairs."""
+    """Number of pairs."""
     base: str
     new: str
-    """Names of the sides."""
+    """Names of the operands."""
     metric: str = LATENCY
     margin: float = 0.02
     """Differences below it count as equivalent."""
     more_pairs: int | None = None
-    """Pairs that would settle an undecided comparison; None where more pairs would not."""
+    """Pairs that would decide an undecided comparison; None if more pairs would not."""
     more_s: float | None = None
-    """Seconds that they take."""
+    """Seconds for those pairs."""
     reasons: tuple[str, ...] = ()
     told: str = ""
-    """The sentence of a record that does not hold the facts above."""
+    """The sentence of a record that lacks the facts above."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileFacts:
-    """The result of a profile beside its time."""
+    """The result of a profile apart from its time."""
 
     kind: str
     """performance, measured or approximated."""
     op: str = ""
-    """The operator with the most time."""
+    """The operator with the largest time."""
     share: float = 0.0
     """Its share of the time."""
     below_resolution: bool = False
     asked: int = 0
-    """Layers to measure."""
+    """Number of layers to measure."""
     measured: int = 0
     harmed: str = ""
     """The first layer whose change spoils the outputs."""
@@ -95,14 +95,14 @@ class ProfileFacts:
     unknown: str = ""
     """The reason why no layer has a number."""
     known: bool = True
-    """Whether any layer has weights that were looked at."""
+    """True if the weights of any layer were read."""
     unsure: bool = False
-    """Whether some layers are not known."""
+    """True if the result of some layers is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """The best numbers of a result and what a reader must not miss."""
+    """The best numbers of a result, with warnings for the reader."""
 
     numbers: tuple[HeadlineNumber, ...] = ()
     varied: tuple[str, ...] = ()
@@ -110,23 +110,23 @@ class Headline:
     grade: str = ""
     """The worst one of the numbers."""
     differs: bool = False
-    """Whether outputs differ from the reference."""
+    """True if outputs differ from the reference."""
     missing: dict[str, int] = field(default_factory=dict)
     """Number of cells by status: failed, partial, skipped."""
     cells: int = 0
     verdict: Verdict | None = None
-    """Of the only comparison."""
+    """Verdict of the only comparison."""
     failure: Failure | None = None
-    """The first one, where nothing was measured."""
+    """The first failure, if nothing was measured."""
     more_failures: int = 0
     status: str = "finished"
     tool: str = ""
-    """The other tool that measured it; such numbers have no grade and no interval."""
+    """The other tool that measured it; its numbers have no grade and no interval."""
     profile: ProfileFacts | None = None
 
 
 def verdict_of(found: Comparison, base: str = "", new: str = "") -> Verdict:
-    """Return the facts of a comparison; `base` and `new` name the sides where a record of an older version does not."""
+    """Return the facts of a comparison; `base` and `new` name the operands if a record of an older version does not."""
     return Verdict(
         kind=found.verdict,
         ratio=found.ratio,

@@ -1,4 +1,4 @@
-"""What a cell is called, in logs, tables, sentences and the headline alike: as much as tells it from others."""
+"""Names of cells in logs, tables, sentences and headlines: only as long as needed to distinguish them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tuibench.core.scenario import find
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 
-if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+if TYPE_CHECKING:  # listing needs no results, and importing their types takes 12 ms
     from tuibench.core.cell import Asked
     from tuibench.core.headline import HeadlineNumber
     from tuibench.core.spec import ModelSource
@@ -23,7 +23,7 @@ _LONGEST = 60
 
 
 def varying_axes(cells: Iterable[Asked]) -> tuple[str, ...]:
-    """The axes in which some requests differ, so that naming one of them must say them."""
+    """Return the axes in which the requests differ, which a cell's name must include."""
     every = list(cells)
     return tuple(axis for axis in _AXES if any(_value(asked, axis) != _value(every[0], axis) for asked in every))
 
@@ -40,12 +40,11 @@ def name_cell(
     was: Asked | None = None,
     was_streams: int | None = None,
 ) -> str:
-    """A cell in words: scenario, cores, batch and streams always, the rest where it is among the `axes` that vary.
-
-    `sizes` False leaves cores, batch and streams out and separates by blanks, for a title beside them;
-    `model` is its name for people, `streams` what was really used; `brief`, for the headline, leaves cores and batch of
-    streams to where they vary; `narrow` is for columns: ov sync 16c b32; `was` is what it is held against, which may
-    have had other cores or streams, and `was_streams` how many of them it really used.
+    """Return the name of a cell: scenario, cores, batch and streams always, other settings if they are in `axes`.
+    `sizes` False omits cores, batch and streams and separates by blanks, for a title beside them. `model` is the
+    model's name, `streams` the number really used. `brief`, for the headline, omits cores and batch of streams unless
+    they vary. `narrow` is for columns: ov sync 16c b32. `was` is the compared cell, which may have other cores or
+    streams, and `was_streams` the number it really used.
     """
     alone = not find(asked.scenario).has_streams
     words = [show(model, _LONGEST)] if "model" in axes and model else []
@@ -70,15 +69,15 @@ def name_cell(
 
 @dataclass(frozen=True, slots=True)
 class CellName:
-    """The facts that the name of a pair of cells is made of."""
+    """The facts for the name of a pair of cells."""
 
     asked: Asked
     axes: tuple[str, ...]
     model: str
     streams: int | None
-    """As many as were really used."""
+    """Number of streams really used."""
     was: Asked | None = None
-    """The other side."""
+    """The other operand."""
     was_streams: int | None = None
 
     def words(self, *, narrow: bool = False) -> str:
@@ -94,7 +93,7 @@ class CellName:
         )
 
     def turned(self) -> CellName:
-        """Return the name with the sides exchanged."""
+        """Return the name with the operands exchanged."""
         if self.was is None:
             return self
         return replace(self, asked=self.was, was=self.asked, streams=self.was_streams, was_streams=self.streams)
@@ -105,7 +104,7 @@ def _from(before: int | None, now: int) -> str:
 
 
 def model_names(sources: Sequence[ModelSource]) -> list[str]:
-    """Short names of models, safe to print: the file's own where that tells them apart, else as the user gave them."""
+    """Return short names of models, safe to print: file names if they are unique, else as the user gave them."""
     names = [os.path.basename(os.path.normpath(source.asked)) for source in sources]
     whole = len(set(names)) < len(names)
     return [show(source.asked if whole else name, 100) for source, name in zip(sources, names, strict=True)]

@@ -25,7 +25,7 @@ PAGE = (
     Setting("display", "--value WHAT", "how they show it: values, log, or % of total (% is enough)", "values"),
     Setting("layer", "--layer NODE", "instead, all that is known of one layer: by its number, a node or its weight"),
 )  # fmt: skip
-"""What is shown of a profile; commands that show stored ones take these flags, too."""
+"""Options for showing a profile; commands that show stored profiles accept them too."""
 
 _ASKED = (
     Setting(
@@ -154,7 +154,7 @@ def by_name() -> dict[str, Setting]:
 
 
 def own() -> tuple[Setting, ...]:
-    """Return the settings that no benchmark has and that a re-run may change; the kind of a profile stays."""
+    """Return the settings that benchmarks lack and that a re-run may change; the kind of a profile stays the same."""
     elsewhere = {flag for setting in benchmark_setting.settings() for flag in setting.flags}
     fixed = ("flops", "loss", "approximate")
     return tuple(one for one in settings() if one.name not in fixed and not elsewhere.intersection(one.flags))

@@ -7,12 +7,12 @@ import math
 Range = tuple[float, float]
 
 CORES = (1, 65_536)
-"""On any machine; on this one `-ncores` ends at the cores usable here."""
+"""On any machine; on this one the maximum of `-ncores` is the number of usable cores."""
 BATCH = (1, 65_536)
 LENGTH = (1, 2**31 - 1)
-"""No engine takes a longer axis."""
+"""No engine accepts a longer axis."""
 SIZE = (0, 2**31 - 1)
-"""Zero is a length that models take: the past of a decoder at its first token."""
+"""Zero is a valid length: the past of a decoder at its first token."""
 STREAMS = (1, 4096)
 DISTINCT = (1, 1024)
 SEED = (0, 2**63 - 1)

@@ -15,7 +15,7 @@ from tuibench.core.run import Comparison, RunResult
 from tuibench.core.scenario import LATENCY, THROUGHPUT, find
 
 _LONGEST = 300
-"""Characters of a foreign text that are kept, as lists hold them for every benchmark."""
+"""Longest foreign text kept, in characters, because lists hold it for every benchmark."""
 _MISSING = ("failed", "partial", "skipped")
 
 
@@ -28,7 +28,7 @@ def headline_of(result: RunResult) -> Headline:
     else:
         names: dict[str, str] = {}
         for model, name in zip(result.models, model_names(result.spec.models), strict=False):
-            # Cells of two files with the same content belong to the first.
+            # Cells of two files with the same content get the name of the first.
             names.setdefault(model.sha256, name)
         found = cells_headline(result.cells, names, result.comparisons)
     return replace(found, status=result.status)
@@ -61,7 +61,7 @@ def cells_headline(
 def _only_verdict(
     comparisons: Sequence[Comparison], cells: Sequence[CellResult], names: Mapping[str, str]
 ) -> Verdict | None:
-    """Return that of a single comparison; several have a table of their own."""
+    """Return the verdict of a single comparison; several are shown as a table."""
     if len(comparisons) != 1:
         return None
     found = comparisons[0]
@@ -96,7 +96,7 @@ def _number(
 
 
 def _foreign_headline(result: RunResult) -> Headline:
-    """Return the pooled number of the only cell: another tool keeps no executions."""
+    """Return the pooled number of the only cell: another tool stores no executions."""
     known = [(cell, cell.pooled) for cell in result.cells[:1] if cell.pooled is not None]
     numbers = []
     for cell, pooled in known:
@@ -155,7 +155,7 @@ def _loss_facts(found: LossProfile) -> ProfileFacts:
         level=level,
         db=db,
         unknown=_cut(reasons[0]) if reasons and len(reasons) == len(points) else "",
-        # Weights that are INT8 already lose nothing by being made that.
+        # Weights that are INT8 already lose nothing when converted to INT8.
         unsure=any(reason != ALREADY_INT8 for reason in reasons),
     )
 
@@ -179,5 +179,5 @@ def _name(layer: LayerLoss) -> str:
 
 
 def _cut(text: str) -> str:
-    # One more than is shown, so that whoever shows it sees that it was cut.
+    # One more than is shown, so that the display marks it as cut.
     return text[: _LONGEST + 1]

@@ -1,4 +1,4 @@
-"""A whole benchmark as read back from its journal: what reports, exports and screens show."""
+"""The result of a benchmark, read from its journal, for reports, exports and screens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuibench.core.spec import BenchmarkSpec
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two sides held against each other: ratio is new / base of latency, with its 95 % interval."""
+    """Comparison of two operands: ratio is new / base of latency, with its 95 % interval."""
 
     base: str
     new: str
@@ -27,35 +27,35 @@ class Comparison:
     n: int
     interleaved: bool
     verdict: str | None
-    """faster, slower, equivalent or undecided; None where no verdict may be given."""
+    """faster, slower, equivalent or undecided; None if a verdict is not allowed."""
     why_no_verdict: str | None
     sentence: str = ""
-    """Of a record of an older version, which lacks what follows; shown as it is."""
+    """The sentence of a record of an older version, which lacks the fields below; shown unchanged."""
     base_name: str = ""
     new_name: str = ""
     margin: float = 0.02
     """Differences below it count as equivalent."""
     more_pairs: int | None = None
-    """Pairs that would settle an undecided comparison; None where more pairs would not."""
+    """Pairs that would decide an undecided comparison; None if more pairs would not."""
     more_s: float | None = None
-    """Seconds that they take."""
+    """Seconds for those pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sitting:
-    """One uninterrupted stretch of a run: a run that was resumed has several, perhaps not under equal conditions."""
+    """One session of a run: a resumed run has several, perhaps under unequal conditions."""
 
     started_utc: str
     boot_id: str
     executions: int
-    """Measured in it, over all cells."""
+    """Executions measured in it, over all cells."""
     mixed: tuple[str, ...] = ()
-    """What had changed on the machine since the sitting before; only --mixed lets a run go on then."""
+    """Changes of the machine since the previous session; such a run resumes only with --mixed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """Everything a finished, cancelled or broken run has to say."""
+    """The result of a finished, cancelled or interrupted run."""
 
     id: str
     status: str
@@ -74,15 +74,15 @@ class RunResult:
     anchor: dict[str, Any] = field(default_factory=dict)
     """Drift of the cheapest cell over the run."""
     schema: int = BENCHMARK
-    """The least form whose readers understand it."""
+    """The lowest schema version able to read it."""
     host: str = ""
-    """The id of the machine; a name of it never leaves the machine."""
+    """The id of the machine; its name is never stored."""
     sittings: tuple[Sitting, ...] = ()
     waited_s: float = 0.0
-    """For another benchmark on this machine to end."""
+    """Time in the queue behind other benchmarks on this machine."""
     shared_host: bool = False
-    """Whether it was measured beside another benchmark, as --share-host allows."""
+    """True if it was measured beside another benchmark with --share-host."""
     foreign: str = ""
-    """The tool that measured it where that was not tuibench: such numbers carry no grade and no interval."""
+    """The tool that measured it, if another one; its numbers have no grade and no interval."""
     profile: Profile | None = None
-    """What was found of the layers, where that was asked; then there are no cells."""
+    """The result of a profile; then there are no cells."""

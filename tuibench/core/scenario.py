@@ -1,4 +1,6 @@
-"""Scenarios: how requests arrive at an engine. Each is declared here once and driven by a function in the worker."""
+"""Scenarios: the ways in which requests arrive at an engine. Each is declared here; the worker has a drive function for
+it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 
 LATENCY = "p50 latency"
 THROUGHPUT = "items/s"
-"""Compared as time per item, so that a ratio below 1 is the faster side for either metric."""
+"""Compared as time per item, so that a ratio below 1 means faster for either metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,23 +20,23 @@ class Scenario:
     label: str
     """Its name in files of deepsparse.benchmark."""
     scheduler: str
-    """Its scheduler in these files."""
+    """Its scheduler in those files."""
     metric: str
-    """LATENCY or THROUGHPUT: what its cells are compared and chosen by."""
+    """LATENCY or THROUGHPUT: the metric for comparing and choosing its cells."""
     has_streams: bool
-    """Whether several requests are in flight at a time, so that their number is a setting."""
+    """True if several requests are in flight at a time, so that their number is a setting."""
     summary: str = ""
-    """For the help."""
+    """Text for the help."""
     drive: str = ""
-    """The function that measures it in a worker, as `module:attribute`; '' for one that this version cannot measure."""
+    """The worker's function that measures it, as `module:attribute`; '' if it is not implemented."""
 
     @property
     def is_latency(self) -> bool:
-        """Whether less time of one request is what counts."""
+        """True if the metric is the latency of one request."""
         return self.metric == LATENCY
 
     def streams(self, asked: int | None, cores: int) -> int:
-        """Return the number of requests in flight: as asked, else one per core."""
+        """Return the number of requests in flight: `asked`, else one per core."""
         return (asked or cores) if self.has_streams else 1
 
 
@@ -63,24 +65,24 @@ REGISTRY: dict[str, Scenario] = {
         Scenario("server", "", "", THROUGHPUT, has_streams=True),
     )
 }
-"""Name to scenario, in the order in which they are offered."""
+"""Scenarios by name, in the order in which they are offered."""
 
 DEFAULT = ("async", "sync")
-"""Measured where nothing is asked; async first, since deepsparse.benchmark prints its numbers by default."""
+"""Default scenarios; async first, because deepsparse.benchmark prints its numbers by default."""
 PROFILED = "sync"
 """The scenario in which layers are timed."""
 
 
 def find(name: str) -> Scenario:
-    """Return a scenario; a name of a newer version counts as one with streams."""
+    """Return a scenario; an unknown name, of a newer version, counts as one with streams."""
     return REGISTRY.get(name) or Scenario(name, name, name, THROUGHPUT, has_streams=True)
 
 
 def names(*, planned: bool = False) -> tuple[str, ...]:
-    """Return the scenarios that can be measured, or those that are planned."""
+    """Return the scenarios that can be measured, or the planned ones."""
     return tuple(one.name for one in REGISTRY.values() if bool(one.drive) is not planned)
 
 
 def any_streams(scenarios: Iterable[str]) -> bool:
-    """Return whether one of some scenarios has streams."""
+    """Return whether any of the scenarios has streams."""
     return any(find(name).has_streams for name in scenarios)

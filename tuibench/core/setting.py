@@ -11,7 +11,7 @@ from tuibench.core.spec import BenchmarkSpec, InputSettings, Limits
 from tuibench.core.value import Kind, text
 
 NEVER, CHANGED, ALWAYS = "never", "changed", "always"
-"""When a setting stands among the options that identify a cell; CHANGED: when it is not at its default."""
+"""Values of `identity`: when a setting is part of a cell's identity; CHANGED: if it is not at its default."""
 EFFORT = "effort"
 """Place in the specification of the six settings that make up one Effort."""
 _OPTIONS = "options"
@@ -24,12 +24,12 @@ class Place:
 
     label: str
     width: int = 10
-    """Columns; 0 takes what the row leaves."""
+    """Columns; 0 uses the rest of the row."""
     empty: str = ""
-    """Shown in an empty field: the default in words."""
+    """Placeholder of an empty field: the default in words."""
     hint: str = ""
     beside: int = 0
-    """Columns of a field behind another one in the same line; 0 for the first of a line."""
+    """Columns of a field that follows another one in its line; 0 for the first of a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +43,29 @@ class Setting:
     default_words: str = ""
     """The default as the help shows it."""
     kind: Kind = text
-    """Reads the text with its range."""
+    """Reads the text and checks its range."""
     at: str = ""
-    """Place in the specification, such as `limits.max_time_s` or `options.NAME`; '' for what is no part of it."""
+    """Place in the specification, such as `limits.max_time_s` or `options.NAME`; '' if it is not part of it."""
     default: Any = None
-    """In a request that does not have it."""
+    """Value in a request without this setting."""
     many: str = ""
     """'list' joins repeated values to one list, 'each' keeps them apart; otherwise the last one counts."""
     always_spelled: bool = False
-    """The command that repeats a run has it even at its default."""
+    """True if the command that repeats a run spells it even at its default."""
     replaces: tuple[str, ...] = ()
-    """Settings of a stored benchmark that giving this one removes."""
+    """Settings of a stored benchmark that this one replaces."""
     identity: str = NEVER
-    """NEVER, CHANGED or ALWAYS; engine, scenario, cores and the like are fields of a cell's identity themselves."""
+    """NEVER, CHANGED or ALWAYS; engine, scenario, cores and the like are fields of a cell's identity already."""
     needs_streams: bool = False
-    """Part of the identity only in scenarios with streams."""
+    """True if it is part of the identity only in scenarios with streams."""
     place: Place | None = None
-    """Field of the form, which takes a text; settings without one, as most switches, are kept in its line of flags."""
+    """Text field of the form; settings without one, such as most switches, are typed into its line of flags."""
     with_form: bool = False
-    """The form takes the flag although it is no part of the specification."""
+    """True if the form accepts the flag although it is not part of the specification."""
     of: str = ""
-    """The kind of profile that has it alone; '' where both have it."""
+    """The kind of profile that has this setting; '' for both."""
     once: str = ""
-    """Hint of the error where it is given twice; '' where that is allowed."""
+    """Hint of the error if it is given twice; '' if that is allowed."""
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ class Setting:
 
     @property
     def flag(self) -> str:
-        """The spelling in commands: the last one before the long name."""
+        """The spelling used in commands: the last one before the long name."""
         return self.flags[max(len(self.flags) - 2, 0)]
 
     @property
@@ -90,7 +90,7 @@ class Setting:
 
     @property
     def is_further(self) -> bool:
-        """Whether the form takes it in its line of further flags."""
+        """True if the form accepts it in its line of further flags."""
         return self.place is None and (self.with_form or bool(self.at))
 
     def stored(self, spec: BenchmarkSpec) -> Any:
@@ -106,7 +106,7 @@ class Setting:
         for one in value if self.many == "each" else (value,):
             if self.kind.is_switch:
                 yield self.flag
-            elif joined or self.kind.is_free:  # a text with a dash in front would be taken for a flag
+            elif joined or self.kind.is_free:  # a separate word with a leading dash would be read as a flag
                 yield f"{self.flag}={self.kind.spell(one)}"
             else:
                 yield from (self.flag, self.kind.spell(one))
@@ -121,20 +121,20 @@ class Group:
 
 
 def in_spec_order(settings: Iterable[Setting]) -> list[Setting]:
-    """Return those that are part of a specification, in the order of its fields."""
+    """Return the settings that are part of a specification, in the order of its fields."""
     top = [one.name for one in fields(BenchmarkSpec)]
 
     def place(setting: Setting) -> tuple[float, int]:
         section, _, name = setting.at.partition(".")
         inner = [one.name for one in fields(_SECTIONS[section])] if section in _SECTIONS else []
-        # The flag of each dim follows the other axes.
+        # Dims follow the other axes.
         return top.index(section) + 1.5 * (setting.many == "each"), inner.index(name) if name in inner else 0
 
     return sorted((one for one in settings if one.at), key=place)
 
 
 def build_sections(settings: Iterable[Setting], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a BenchmarkSpec for settled values by name; an option at its default is left out."""
+    """Return the fields of a BenchmarkSpec from values by name; an option at its default is omitted."""
     top: dict[str, Any] = {_OPTIONS: {}}
     sections: dict[str, dict[str, Any]] = {}
     for setting in settings:

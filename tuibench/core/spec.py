@@ -1,4 +1,4 @@
-"""What was asked: the whole of a benchmark as one immutable value that a runner can carry out without its client."""
+"""Specification of a benchmark: one immutable value that a runner can execute without its client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tuibench.core.profile_spec import ProfileSpec
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long and how precisely each cell is measured; three named ones ship and flags change single values."""
+    """Duration and precision of each cell's measurement; three named efforts exist and flags change single values."""
 
     name: str
     min_executions: int
@@ -17,7 +17,7 @@ class Effort:
     timed_s: float
     warmup_s: float
     target: float | None
-    """Half-width of the 95 % interval as a fraction, or None where the time alone decides."""
+    """Half-width of the 95 % interval as a fraction; None if only the time counts."""
     limit_s: float
 
 
@@ -30,7 +30,7 @@ EFFORTS = {
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """One model as the user named it and the file that this means."""
+    """One model: the name that the user typed, and its file."""
 
     asked: str
     path: str
@@ -38,7 +38,7 @@ class ModelSource:
 
 @dataclass(frozen=True, slots=True)
 class InputSettings:
-    """How the tensors fed to the models are chosen; the same for every cell, so that cells compare."""
+    """Choice of the input tensors, equal for every cell so that cells can be compared."""
 
     seed: int = 0
     distinct: int = 8
@@ -49,7 +49,7 @@ class InputSettings:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds that end what would not end by itself."""
+    """Bounds on time and memory."""
 
     max_time_s: float | None = None
     timeout_scale: float = 1.0
@@ -65,7 +65,7 @@ class BenchmarkSpec:
     scenarios: tuple[str, ...]
     cores: tuple[int, ...]
     batches: tuple[int, ...]
-    """Empty: batch 1 where the model's batch is symbolic, else the model's own."""
+    """Empty: batch 1 if the model's batch is symbolic, else the model's own."""
     dims: tuple[tuple[str, tuple[int, ...]], ...]
     sequence_lengths: tuple[int, ...]
     streams: int | None
@@ -79,6 +79,6 @@ class BenchmarkSpec:
     check: bool = True
     keep_raw: bool = False
     profile: ProfileSpec | None = None
-    """Where layers are to be told apart: then every axis above has one value."""
+    """Settings of a profile; then every axis above has one value."""
     options: dict[str, bool | int | float | str] = field(default_factory=dict, hash=False, metadata={"sparse": True})
-    """Settings without a field of their own, by name; one at its default is left out, and so is an empty mapping."""
+    """Settings without a field of their own, by name; defaults and an empty mapping are omitted."""

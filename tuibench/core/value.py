@@ -1,4 +1,4 @@
-"""Kinds of settings: each reads its text with the allowed range in the message, and spells a value as text again."""
+"""Kinds of settings: each reads a text and checks its range, and spells a value as text again."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _NUMBER = re.compile(r"([0-9]{1,15}(\.[0-9]{0,25})?|\.[0-9]{1,25})(e[+-]?[0-9]{1
 
 
 class Topology(Protocol):
-    """The facts about the machine that `max` and `node` stand for."""
+    """The facts about the machine for `max` and `node`."""
 
     @property
     def default_cores(self) -> int:
-        """Cores used by default: no more than a quota leaves whole."""
+        """Cores used by default: at most the whole cores of a quota."""
 
     @property
     def usable_cores(self) -> int:
-        """Physical cores that affinity and quota leave to this process."""
+        """Physical cores that affinity and quota allow to this process."""
 
     @property
     def node_cores(self) -> int:
@@ -39,23 +39,23 @@ class Topology(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Facts outside the request that values depend on, and the notes for the user."""
+    """Facts outside the request on which values depend, and the notes for the user."""
 
     topology: Topology
     find_file: Callable[[str], str]
-    """Return the absolute path of a file of inputs; raise UsageError where there is none."""
+    """Return the absolute path of an input file; raise UsageError if it does not exist."""
     notes: list[str]
 
 
 class Kind:
-    """A kind of value; a request may hold another form of it than the specification."""
+    """A kind of value; its form in a request may differ from that in the specification."""
 
     is_free = False
-    """Any text is allowed, so that it may begin with a dash."""
+    """True if any text is allowed, even with a leading dash."""
     is_switch = False
 
     def __call__(self, flag: str, given: str) -> Any:
-        """Return the value of a text; raise UsageError where it is not allowed."""
+        """Return the value of a text; raise UsageError if it is not allowed."""
         return self._read(flag, given)
 
     def _read(self, flag: str, given: str) -> Any:
@@ -72,22 +72,22 @@ class Kind:
         self(flag, self.spell(value))
 
     def settle(self, flag: str, value: Any, context: Context) -> Any:
-        """Return the value that the specification holds for that of a request."""
+        """Convert the value of a request to that of a specification."""
         return value
 
     def recall(self, value: Any) -> Any:
-        """Return the value of a request for that of a specification."""
+        """Convert the value of a specification to that of a request."""
         return value
 
 
 class Text(Kind):
-    """Any text but the empty one."""
+    """Any text except the empty one."""
 
     is_free = True
 
 
 class FilePath(Text):
-    """A file of inputs, found when the request is settled."""
+    """An input file, resolved when the request becomes a specification."""
 
     def settle(self, flag: str, value: Any, context: Context) -> Any:
         """See Kind."""
@@ -110,7 +110,7 @@ class Label(Kind):
 
 @dataclass(frozen=True)
 class Switch(Kind):
-    """A flag without a value; the specification holds `given` where it is given, else `absent`."""
+    """A flag without a value; the specification has `given` if the flag is given, else `absent`."""
 
     given: bool | str = True
     absent: bool | str = False
@@ -130,7 +130,7 @@ class Switch(Kind):
 
 @dataclass(frozen=True)
 class Whole(Kind):
-    """Whole numbers from `low` to `high`."""
+    """A whole number from `low` to `high`."""
 
     low: int
     high: int
@@ -153,7 +153,7 @@ class Streams(Whole):
 
 @dataclass(frozen=True)
 class Decimal(Kind):
-    """Numbers from `low` to `high`; `unit` names them in the message."""
+    """A number from `low` to `high`; `unit` names it in messages."""
 
     low: float
     high: float
@@ -181,7 +181,7 @@ class Percent(Kind):
 
 
 class OneOf(Kind):
-    """One of some names; those in `later` are planned."""
+    """One of several names; those in `later` are planned."""
 
     def __init__(self, *names: str, later: tuple[str, ...] = ()) -> None:
         self.names = names
@@ -215,7 +215,7 @@ class Shapes(Kind):
 
     def _read(self, flag: str, given: str) -> tuple[tuple[int, ...], ...]:
         found = _SHAPE.findall(given)
-        # Rebuilding what was understood and comparing it refuses all that lies between the brackets.
+        # Joining the parts again and comparing detects any text between the brackets.
         if not found or "".join(f"[{inner}]," for inner in found).replace(" ", "") != given.replace(" ", "") + ",":
             raise _bad_shapes(flag, given)
         result = []
@@ -239,7 +239,7 @@ shapes = Shapes()
 
 
 def not_in_this_version(what: str) -> UsageError:
-    """Return the one answer to everything that is planned but not built."""
+    """Return the error for features that are planned but not implemented."""
     return UsageError(f"{what} is not in this version")
 
 
@@ -249,7 +249,7 @@ def plain(value: float) -> str:
 
 
 def nearest(guess: float, wanted: float, read: Callable[[float], float]) -> float:
-    """Return the shortest number near `guess` that `read` turns into `wanted`: dividing and multiplying round."""
+    """Return the shortest number near `guess` that `read` converts to `wanted`, because arithmetic rounds."""
     rounded = (float(f"{guess:.{digits}g}") for digits in range(1, 18))
     up, down = math.nextafter(guess, math.inf), math.nextafter(guess, 0)
     for candidate in (*rounded, up, down, math.nextafter(up, math.inf), math.nextafter(down, 0)):
@@ -271,5 +271,5 @@ def _bad_shapes(flag: str, given: str) -> UsageError:
 
 
 def _float(given: str) -> float:
-    # float() alone would take 'inf', 'nan', '1_000' and digits of other scripts.
+    # float() would accept 'inf', 'nan', '1_000' and digits of other scripts.
     return float(given) if _NUMBER.fullmatch(given) else math.nan

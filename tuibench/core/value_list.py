@@ -77,7 +77,7 @@ class IntegerList(Text):
 
 
 class CoreList(IntegerList):
-    """Numbers of cores, which end at those usable here."""
+    """Numbers of cores; the maximum is the number of usable cores."""
 
     def axis(self, flag: str, context: Context) -> Axis:
         """See IntegerList."""
@@ -100,7 +100,7 @@ class Dims(Text):
         """See Kind."""
         dims: dict[str, tuple[int, ...]] = {}
         for given in value:
-            # Lists hold no '=', names in models may.
+            # Lists never contain '=', but names in models may.
             name, equals, sizes = given.rpartition("=")
             if not equals or not name:
                 form, hint = ("NAME=N", "") if self.noun else ("NAME=LIST", "such as --dim height=224,320")
@@ -108,7 +108,7 @@ class Dims(Text):
             if name in dims:
                 hint = "a profile has one of each" if self.noun else "one list holds all its values: NAME=32,64"
                 raise UsageError(f"{flag} {show(name, 60)} is given twice", hint)
-            # Zero is a length that models take: the past of a decoder at its first token.
+            # Zero is a valid length: the past of a decoder at its first token.
             dims[name], said = _integers(sizes, Axis(f"{flag} {show(name, 60)}", 0, None), self.noun)
             context.notes.extend(said)
         return tuple(dims.items())
@@ -119,7 +119,7 @@ class Dims(Text):
 
 
 class Levels(Kind):
-    """Forms that layers are changed to: 'int8', 'pruned 0.9' or the share alone; none means all."""
+    """Changes of layers: 'int8', 'pruned 0.9' or the share alone; no value means all."""
 
     def _read(self, flag: str, given: str) -> str:
         known = {level: level for level in LEVELS} | {level.removeprefix("pruned "): level for level in LEVELS}
@@ -139,7 +139,7 @@ class Levels(Kind):
 
 
 def _integers(given: str, axis: Axis, noun: str) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Return the values of a list, with a noun of a single value, and a note where one was given twice."""
+    """Return the values of a list and a note about repeated values; with `noun` only one value is allowed."""
     values, said = parse_integers(given, replace(axis, is_list=False) if noun else axis)
     if noun and len(values) > 1:
         what = f"{axis.flag} takes one value here, not '{show(given, 40)}'"
