@@ -1,4 +1,4 @@
-"""The conclusions of a sweep: one sentence for each question people have."""
+"""The conclusions of a sweep: one sentence per question."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ _MOST_TIED = 3
 
 
 def conclude(cells: Sequence[CellResult], names: Names) -> tuple[str, ...]:
-    """One sentence each for least latency, most items/s and most items/s per core, where there is a choice.
-
-    A smaller model or a shorter sequence is less work and no better choice, so each has sentences of its own.
+    """Return a sentence for least latency, most items/s and most items/s per core, if there is a choice.
+    Cells with a smaller model or a shorter sequence do less work, so each group of equal work has its own sentences.
     """
     able = measured(cells)
     return tuple(sentence for group in by_work(able) for sentence in _conclude(group, able, names))
 
 
 def _conclude(able: Sequence[CellResult], among: Sequence[CellResult], names: Names) -> list[str]:
-    # Streams trade the latency of one request for throughput: they answer another question.
+    # Streams trade the latency of one request for throughput, so they are not compared by latency.
     alone = [c for c in able if find(c.asked.scenario).is_latency] or able
     sentences = [_sentence("Least latency", choose(alone, latency, most=False), alone, among, names, "ms")]
     sentences.append(_sentence("Most items/s", choose(able, throughput, most=True), able, among, names, "items/s"))

@@ -9,7 +9,7 @@ from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.text import show
 
 Names = Mapping[str, str]
-"""Maps a model's sha256 to its display name."""
+"""Model names by sha256."""
 
 _LONGEST_NAME = 60
 

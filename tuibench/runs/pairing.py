@@ -1,4 +1,4 @@
-"""Which cells of a run are held against each other: those that differ only in engine, or only in model."""
+"""Pairs of comparable cells of a run: cells that differ only in engine, or only in model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tuibench.stats.comparison import DELTA, compare
 _MOST_SAID = 3
 
 Rounds = Mapping[str, Sequence[tuple[int, Execution]]]
-"""Key of a cell -> its executions with the round each belongs to."""
+"""Key of a cell -> its executions, each with its round."""
 
 
 def compare_cells(
@@ -28,7 +28,7 @@ def compare_cells(
     delta: float = DELTA,
     pair_s: float | None = None,
 ) -> tuple[Comparison, ...]:
-    """Every cell against the first engine and the first model, in the order of `cells`, that has its other settings."""
+    """Compare each cell with the first engine and with the first model at equal settings, in the order of `cells`."""
     able = measured(cells)
     found = []
     for base, new, axis in _pairs(able):
@@ -47,7 +47,7 @@ def compare_cells(
 def explain_missing(
     models: Sequence[ModelSummary], labels: Sequence[str], cells: Sequence[CellResult], found: Sequence[Comparison]
 ) -> tuple[str, ...]:
-    """A sentence for every further model that was held against none before it; `labels` name the models in order."""
+    """Return a sentence for each further model that has no comparison; `labels` name the models in order."""
     able = measured(cells)
     model_of = {cell.key: cell.asked.model_sha256 for cell in able}
     compared = {model_of[c.new] for c in found if model_of[c.new] != model_of[c.base]}
@@ -65,7 +65,7 @@ def explain_missing(
 
 
 def _why_apart(base: Sequence[CellResult], new: Sequence[CellResult]) -> str:
-    """Nothing where one side has no numbers: its failure is reason enough."""
+    """Return '' if one model has no numbers: its failure is reason enough."""
     if not base or not new:
         return ""
     for noun, say in (("batch sizes", _batch_words), ("dims", _dim_words)):
@@ -97,7 +97,7 @@ def _name(cell: CellResult, axis: str, names: Names) -> str:
 
 
 def _base_name(cell: CellResult, axis: str, cells: Sequence[CellResult], names: Names) -> str:
-    """The base carries the settings that both sides share, where the run has more than one such pair."""
+    """Return the name of the base, with the shared settings if the run has several pairs with that name."""
     field = "engine" if axis == "engine" else "model_sha256"
     same = [c for c in cells if getattr(c.asked, field) == getattr(cell.asked, field)]
     name = _name(cell, axis, names)

@@ -1,4 +1,4 @@
-"""Which cells of two results belong together: those asked for the same, then those that differ in one setting."""
+"""Matching cells of two results: cells with equal requests, then cells that differ in one setting."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _BLANK: dict[str, dict[str, Any]] = {
     "streams": {"streams": 0},
     "cores": {"cores": 0},
 }
-"""Settings that may differ in one pair of cells, and what takes their place in the identity of the pair.
-
-Batch and dims are not among them: they change the work of a call."""
+"""Settings that may differ within a pair, and their placeholder in the pair's identity.
+Batch and dims are excluded, because they change the work of a call.
+"""
 _NOUNS = {"pin": "pinning"}
 _LONGEST = 60
 
 Names = Mapping[str, str]
-"""The sha256 of a model -> its name for people, in one result: another tool's result tells no sha256."""
+"""The sha256 of a model -> its name in one result; results of other tools have no sha256."""
 
 Key = Callable[[CellResult, Names], Hashable]
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Two cells, and the one setting in which they were asked to differ; '' for none."""
+    """Two matching cells, and the one requested setting in which they differ; '' for none."""
 
     old: CellResult
     new: CellResult
@@ -42,7 +42,7 @@ class Match:
 
 
 def match_cells(old: RunResult, new: RunResult, names: tuple[Names, Names]) -> tuple[Match, ...]:
-    """Pairs in the order of the new result's cells; `names` of the old result's models, then of the new one's."""
+    """Return pairs in the order of the new result's cells; `names` are the model names of both results."""
     rest = _Rest(old.cells, new.cells, names)
     if old.foreign or new.foreign:
         return tuple(Match(a, b, "engine", _foreign_words(a, b, names)) for a, b in rest.take(_as_told, alone=True))
@@ -54,14 +54,14 @@ def match_cells(old: RunResult, new: RunResult, names: tuple[Names, Names]) -> t
 
 
 class _Rest:
-    """The cells that have no partner so far."""
+    """The cells without a partner so far."""
 
     def __init__(self, old: Sequence[CellResult], new: Sequence[CellResult], names: tuple[Names, Names]) -> None:
         self._old, self._new = list(old), list(new)
         self._names = names
 
     def take(self, key: Key, alone: bool = False) -> list[tuple[CellResult, CellResult]]:
-        """Pair by order those that share a key, or, `alone`, only where neither side has a second one."""
+        """Pair cells that share a key, by order; with `alone` only if each operand has just one."""
         old, new = _group(self._old, key, self._names[0]), _group(self._new, key, self._names[1])
         found = [
             pair
@@ -86,19 +86,19 @@ def _without(axis: str) -> Key:
 
 
 def _as_told(cell: CellResult, names: Names) -> Hashable:  # noqa: ARG001 - every key has this form
-    """The settings that other tools write down."""
+    """Return the settings that other tools record."""
     asked = cell.asked
     return asked.scenario, asked.cores, asked.batch, asked.streams if find(asked.scenario).has_streams else 1
 
 
 _STEPS: tuple[tuple[str, Key, bool], ...] = (
-    # A file that was changed keeps its name: among several models it is held against its own past.
+    # A changed file keeps its name: among several models it is compared with its own earlier version.
     ("model", lambda c, names: (without_axis(c.asked, "model"), names.get(c.asked.model_sha256)), False),
     ("model", lambda c, _: without_axis(c.asked, "model"), False),
     ("engine", lambda c, _: without_axis(c.asked, "engine"), False),
     *((axis, _without(axis), True) for axis in _BLANK),
 )
-"""The setting that may differ, the identity of a pair without it, and whether the pair must be the only one."""
+"""The setting that may differ, the identity of a pair without it, and True if the pair must be the only one."""
 
 
 def _words(old: CellResult, new: CellResult, axis: str, names: tuple[Names, Names]) -> str:
@@ -114,7 +114,7 @@ def _words(old: CellResult, new: CellResult, axis: str, names: tuple[Names, Name
 
 
 def _foreign_words(old: CellResult, new: CellResult, names: tuple[Names, Names]) -> tuple[str, ...]:
-    """What is told of both and differs, and that the rest is not told."""
+    """Return the known differences, and a note that the others are unknown."""
     axes = [a for a in ("engine", "model") if _value(old.asked, a, names[0]) != _value(new.asked, a, names[1])]
     unknown = "content of the model, precision, pinning and inputs of a side are not known"
     return (*(_words(old, new, axis, names) for axis in axes), unknown)

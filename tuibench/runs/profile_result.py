@@ -1,4 +1,4 @@
-"""Puts a profile together from its parts."""
+"""Assembles a profile from its parts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tuibench.runs.profile_part import COSTS, Parts, order_levels
 def make_profile(
     spec: BenchmarkSpec, parts: Parts, points: Sequence[Point], inputs_sha256: str | None = None
 ) -> Profile | None:
-    """All of it that there is; None where nothing was measured. `inputs_sha256` is of the file of inputs."""
+    """Return the profile from the existing parts; None without any. `inputs_sha256` is that of the input file."""
     asked = spec.profile
     if asked is None or not points or not parts.worth(asked):
         return None
@@ -50,7 +50,7 @@ def make_profile(
 
 
 def _no_costs(point: Point, parts: Parts) -> CostProfile:
-    """What is known of the costs where they could not be counted: why."""
+    """Return empty costs with the reason why they could not be counted."""
     failure = parts.failures.get(COSTS)
     why = failure.message if failure is not None else "not counted"
     return CostProfile((), point.batch, point.items, dict(point.dims), 0, 0, 0, 0, 0, 0, None, 0, "", (why,))
@@ -62,7 +62,7 @@ def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point, i
     points = [(one, found) for (one, _), found in parts.points.items()]
     told = parts.begin | parts.answer
     levels = order_levels(asked)
-    # As many as there were: data may have fewer samples than were asked for.
+    # The data may have fewer samples than requested.
     samples = int(told.get("samples") or max((found.samples for _, found in points), default=0))
     facts = LossFacts(
         data=describe_data(samples, spec.inputs.seed, spec.inputs.file and os.path.basename(spec.inputs.file)),

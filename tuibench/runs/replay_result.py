@@ -1,4 +1,4 @@
-"""From a replayed journal to the whole result: cells with what they come to, or a profile."""
+"""Builds the whole result from a replayed journal: cells with comparisons and conclusions, or a profile."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tuibench.runs.replay import Replay, all_warnings
 
 
 def make_result(past: Replay) -> RunResult:
-    """The whole result of a replayed journal."""
+    """Return the whole result of a replayed journal."""
     frame = _frame(past)
     return _with_cells(past, frame) if past.spec.profile is None else _with_profile(past, frame)
 
 
 def _with_profile(past: Replay, frame: RunResult) -> RunResult:
-    from tuibench.runs.profile_result import make_profile  # what a benchmark has no use for
+    from tuibench.runs.profile_result import make_profile  # not needed for benchmarks
 
     profile = make_profile(frame.spec, past.parts, past.points, past.inputs_sha256)
     return replace(frame, schema=PROFILE, profile=profile)
@@ -42,7 +42,7 @@ def _with_cells(past: Replay, frame: RunResult) -> RunResult:
 
 
 def _frame(past: Replay) -> RunResult:
-    """What every result says, whatever was measured."""
+    """Return the fields that every result has."""
     return RunResult(
         id=str(past.start.get("run", "")),
         status=str(past.end.get("status", "interrupted")),

@@ -1,4 +1,4 @@
-"""One cell as a side of a comparison: what it goes by, its figures per execution, and what keeps two from a verdict."""
+"""One cell as an operand of a comparison: its metric, its times per execution, and reasons against a verdict."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from tuibench.stats.comparison import Side
 
 
 def metric_of(cell: CellResult) -> str:
-    """What a cell is compared by: one request at a time by its latency, streams by what they get done."""
+    """Return the metric of a cell: latency for one request at a time, throughput for streams."""
     return find(cell.asked.scenario).metric
 
 
 def side_of(cell: CellResult, executions: Sequence[tuple[int, Execution]], name: str) -> Side:
-    """The side that `compare` takes, from executions with the round each belongs to."""
+    """Return the operand for `compare`, from executions with their rounds."""
     logs = [(number, _log_time(cell, execution)) for number, execution in executions]
     return Side(cell.key, name, [(number, value) for number, value in logs if value is not None])
 
 
 def without_axis(asked: Asked, axis: str) -> str:
-    """The identity of a request but for one axis: equal for the sides of a pair that differ in nothing else."""
+    """Return the identity of a request without one axis: equal for cells that differ only in that axis."""
     if axis == "engine":
         return replace(asked, engine="").key
     return replace(asked, model_sha256="", version="").key
 
 
 def bars_between(base: CellResult, new: CellResult, axis: str) -> list[str]:
-    """Why a verdict would compare unequal work; `axis` is what the two were asked to differ in."""
+    """Return reasons against a verdict because of unequal work; `axis` is the requested difference."""
     bars = []
     if axis == "model":
         bars.append("the models differ, and their outputs were not held against each other")
@@ -54,7 +54,7 @@ def bars_between(base: CellResult, new: CellResult, axis: str) -> list[str]:
 
 
 def _log_time(cell: CellResult, execution: Execution) -> float | None:
-    """ln of the time that the metric goes by; None where an execution did not get as far."""
+    """Return ln of the time by the cell's metric; None if the execution has none."""
     if metric_of(cell) == LATENCY:
         return math.log(execution.p50_ns) if execution.p50_ns > 0 else None
     per_second = execution.calls_per_s * cell.items

@@ -1,4 +1,4 @@
-"""Two stored results held against each other: the same comparison as within a run, but never a verdict."""
+"""Comparison of two stored results: as within a run, but never with a verdict."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _LONGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class _Book:
-    """What the words about a pair are made of."""
+    """The results with the names used in words about a pair."""
 
     old: RunResult
     new: RunResult
     names: tuple[Names, Names]
-    """Of the models of either."""
+    """Names of the models of each result."""
     axes: tuple[str, ...]
-    """In which any two cells differ."""
+    """Axes in which any two cells differ."""
 
     @property
     def ids(self) -> tuple[str, str]:
@@ -41,7 +41,7 @@ class _Book:
 
 
 def compare_results(old: RunResult, new: RunResult) -> SideBySide:
-    """Every cell of `new` beside the one of `old` that was asked for the same, or for all but one setting."""
+    """Compare every cell of `new` with the matching cell of `old`."""
     names = _names(old), _names(new)
     every = [cell.asked for cell in (*old.cells, *new.cells)]
     book = _Book(old, new, names, varying_axes(every))
@@ -58,12 +58,12 @@ def compare_results(old: RunResult, new: RunResult) -> SideBySide:
 
 
 def _other_model(book: _Book, matches: Sequence[Match]) -> Iterator[str]:
-    """Where no cells pair, which would say it: a file that was changed keeps its name."""
+    """Yield the difference of the models if no cells pair, because a changed file keeps its name."""
     models = [[model.sha256 for model in run.models if model.sha256] for run in (book.old, book.new)]
     if matches or not all(models) or not set(models[0]).isdisjoint(models[1]):
         return
     named = [[names.get(one, one[:8]) for one in shas] for shas, names in zip(models, book.names, strict=True)]
-    # Only what is called the same needs more to be told apart.
+    # Equal names need a checksum to be distinguished.
     if not set(named[0]).isdisjoint(named[1]):
         named = [
             [f"{name} {one[:8]}" for name, one in zip(*each, strict=True)] for each in zip(named, models, strict=True)
@@ -75,7 +75,7 @@ def _other_model(book: _Book, matches: Sequence[Match]) -> Iterator[str]:
 def _pair(match: Match, book: _Book) -> CellPair:
     old, new = match.old, match.new
     metric = metric_of(new)
-    # Beside one long measurement, as another tool keeps it, the other side can only be taken for one, too.
+    # Another tool keeps only one long measurement, so the other operand is reduced to one too.
     whole = all(cell.executions or cell.pooled is None for cell in (old, new))
     figures = [_figure(cell, metric, whole) for cell in (old, new)]
     bars = tuple(dict.fromkeys([*bars_between(old, new, match.axis), *match.differs, *_conditions(book)]))
@@ -129,7 +129,7 @@ def _figure(cell: CellResult, metric: str, whole: bool) -> Figure:
 
 
 def _silence(cell: CellResult) -> str:
-    """Why a side has no number."""
+    """Return the reason why a cell has no number."""
     return failure_words(cell.failure) if cell.failure else f"{cell.status}: {show(cell.stopped_by) or 'not measured'}"
 
 
@@ -142,7 +142,7 @@ def _why_no_interval(match: Match, book: _Book, whole: bool) -> str:
 
 
 def _conditions(book: _Book) -> Iterator[str]:
-    """What sets a whole result apart from one that was measured alone and in one go."""
+    """Yield the facts by which a result differs from one measured alone and in one session."""
     for run, name in zip((book.old, book.new), book.ids, strict=True):
         if run.shared_host:
             yield f"{name} was measured beside another benchmark"
@@ -162,7 +162,7 @@ def _environment(book: _Book) -> Iterator[str]:
 
 
 def _name(cell: CellResult, book: _Book, side: int, but: str = "", was: CellResult | None = None) -> CellName:
-    """The settings; what the sides of a pair differ in is said beside them, of cores and streams in their place."""
+    """Return the name without the axis in which the pair differs; differing cores and streams show both values."""
     axes = tuple(axis for axis in book.axes if axis != but)
     model = book.names[side].get(cell.asked.model_sha256, cell.asked.model_sha256[:12])
     asked = was.asked if was is not None else None
@@ -170,12 +170,12 @@ def _name(cell: CellResult, book: _Book, side: int, but: str = "", was: CellResu
 
 
 def _streams(cell: CellResult | None) -> int | None:
-    """How many were really used, where that is known."""
+    """Return the number of streams really used; None if unknown."""
     return cell.used.streams if cell is not None and cell.used is not None else None
 
 
 def _names(run: RunResult) -> dict[str, str]:
-    """Names of models by their content; the first where two files have the same."""
+    """Return names of models by sha256; of two files with the same content the first name."""
     names: dict[str, str] = {}
     hashes = [model.sha256 for model in run.models] or [cell.asked.model_sha256 for cell in run.cells[:1]]
     for sha256, name in zip(hashes, model_names(run.spec.models), strict=False):

@@ -1,4 +1,4 @@
-"""From the executions of a cell to its result: every number with its interval, or with the reason why it has none."""
+"""From a cell's executions to its result: every number with its interval, or with the reason for its absence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuibench.stats.interval import log_interval
 from tuibench.stats.percentile import Part, median, merged_percentile, needed_samples
 
 PERCENTILES = ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")
-"""Those of deepsparse.benchmark, by the names they have in its file."""
+"""The percentiles of deepsparse.benchmark, by their names in its file."""
 
 _MS = 1e-6
 _TAILS = {"p90": "90.0", "p95": "95.0", "p99": "99.0", "p99_9": "99.9"}
@@ -33,7 +33,7 @@ def summarize(
     items: int = 1,
     sittings: int = 1,
 ) -> CellResult:
-    """The result of a cell from whatever executions it has; without any, every number says why it is missing."""
+    """Return the result of a cell from its executions; without any, each missing number has a reason."""
     result = CellResult(cell.key, cell.asked, status, failure=failure, stopped_by=stopped_by, items=items)
     if not executions:
         none = Estimate(None, reason="no execution finished")
@@ -58,15 +58,14 @@ def summarize(
 
 
 def grade_executions(executions: Sequence[Execution]) -> Grade | None:
-    """The grade so far, as the progress line shows it too."""
+    """Return the present grade, also for the progress line."""
     return grade_noise([e.noise for e in executions], math.fsum(e.timed_s for e in executions))
 
 
 def pool(executions: Sequence[Execution], samples: Iterable[Sequence[float] | None] = (), items: int = 1) -> Pooled:
-    """deepsparse.benchmark's figures over at least one execution; `samples` in the order of `executions`, ns.
-
-    Mean and deviation come from the moments of all iterations; percentiles from the samples kept, weighted by how
-    many iterations each stands for, and from the histogram where an execution has no samples.
+    """Return deepsparse.benchmark's figures over at least one execution; `samples` in the order of `executions`, ns.
+    Mean and deviation come from the moments of all iterations. Percentiles come from the kept samples, weighted by the
+    iterations that each represents, or from the histogram of an execution without samples.
     """
     total = sum(e.iterations for e in executions)
     mean = math.fsum(e.iterations * e.mean_ns for e in executions) / total
@@ -101,7 +100,7 @@ def _pooled_percentile(executions: Sequence[Execution], parts: Sequence[Part], n
     value = merged_percentile(parts, float(name))
     if math.isfinite(value):
         return value * _MS
-    # It lies outside the bins of a histogram: what the executions themselves say of it is the nearest truth.
+    # The value is outside the histogram's bins, so the executions' own percentiles are the best estimate.
     told = [(e.iterations, e.percentiles_ns[name]) for e in executions if name in e.percentiles_ns]
     total = sum(count for count, _ in told)
     return math.fsum(count * value for count, value in told) / total * _MS if total else None
@@ -121,19 +120,19 @@ def _latencies(executions: Sequence[Execution], pooled: Pooled | None) -> dict[s
 
 
 def _tail(executions: Sequence[Execution], stored: str, pooled: Pooled | None) -> Estimate:
-    """A high percentile, with its interval where every execution can tell it, from all together where only they can."""
+    """Return a high percentile: with its interval if every execution has it, else pooled over all executions."""
     needed = needed_samples(float(stored))
     effective = math.fsum(e.effective_n for e in executions)
     count = len(executions)
     if effective < needed:
         total = sum(e.iterations for e in executions)
-        # Dependent iterations count for less, so more of them are needed than independent ones are missing.
+        # Dependent iterations count for less, so more of them are needed.
         more = math.ceil((needed - effective) * max(total / effective, 1.0)) if effective > 0 else needed
         return Estimate(None, n=count, reason=f"needs at least {more} more iterations")
     values = [e.percentiles_ns[stored] for e in executions if stored in e.percentiles_ns]
     if len(values) == count:
         return log_interval(values, _MS)
-    # One execution's own percentile would be too low: it has not seen enough of the tail.
+    # A single execution's percentile would be too low, because it has too few iterations in the tail.
     value = pooled.percentiles.get(stored) if pooled is not None else None
     reason = "no interval: of all iterations together, as one execution has too few"
     return Estimate(value, n=count, reason=reason if value is not None else "one execution has too few iterations")
@@ -153,14 +152,14 @@ def _most_memory(executions: Sequence[Execution]) -> dict[str, int]:
 
 def _worst_check(executions: Sequence[Execution]) -> Check:
     def severity(check: Check) -> tuple[int, float]:
-        # Without a figure they could not even be held against each other.
+        # A missing difference counts as the worst.
         return _CHECK_ORDER.index(check.state), math.inf if check.difference is None else check.difference
 
     return max((e.check for e in executions), key=severity)
 
 
 def _used(executions: Sequence[Execution]) -> Used:
-    """What the last execution read back, with a note on everything that was not the same in all."""
+    """Return the settings read back by the last execution, with a note on each that varied."""
     last = executions[-1].used
     details = dict(last.details)
     for name in _STEADY:
@@ -173,6 +172,6 @@ def _used(executions: Sequence[Execution]) -> Used:
 
 
 def _samples(executions: Sequence[Execution]) -> Samples:
-    """The counts of all; the file only where there is one, since each execution names its own."""
+    """Return the counts of all executions; the file only if there is one execution, since each has its own."""
     kept, total = (sum(getattr(e.samples, name) for e in executions) for name in ("kept", "total"))
     return Samples(kept, total, executions[0].samples.file if len(executions) == 1 else None)
