@@ -1,4 +1,4 @@
-"""The benchmarks of a store: added, listed over all hosts, searched, read, and their cards edited."""
+"""The benchmarks of a store: add, list over all hosts, search, read, and edit cards."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from tuibench.store.record_file import Record, RecordFiles
 from tuibench.store.sample_shelf import move_samples, name_samples
 from tuibench.store.sweep import Sweeper
 
-if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+if TYPE_CHECKING:  # listing needs no results, and importing their types takes 12 ms
     from tuibench.core.run import RunResult
 
 _DRAWS = 1000
 
 
 class Attendant(Protocol):
-    """Who looks after what was removed."""
+    """The trash, as the benchmarks use it."""
 
     def finish(self, layout: HostLayout) -> object:
-        """Complete what a crash left in the middle; wants the host's lock held."""
+        """Complete moves that a crash interrupted; requires the host's lock."""
 
     def expire_old(self, layout: HostLayout) -> object:
-        """Forget what was removed long ago."""
+        """Delete entries that were removed long ago."""
 
     def ids(self) -> Iterable[str]:
-        """The benchmarks that were removed."""
+        """Return the ids of removed benchmarks."""
 
 
 class Benchmarks:
-    """All benchmarks that lie in a store; those of other hosts too."""
+    """All benchmarks of a store, those of other hosts too."""
 
     def __init__(self, context: Context, entropy: Callable[[int], bytes]) -> None:
         self._context = context
@@ -58,7 +58,7 @@ class Benchmarks:
         self._listing: tuple[tuple[object, ...], Listing] | None = None
 
     def draw_id(self, time_ms: int, taken: Iterable[str] = ()) -> str:
-        """A new id whose last four characters name nothing else in the store, its trash, or `taken`."""
+        """Return a new id whose last four characters are unique in the store, its trash, and `taken`."""
         ends = {one[-LENGTH:] for one in taken} | {row.id[-LENGTH:] for row in self.rows()}
         ends |= {one[-LENGTH:] for one in self._attendant.ids()} if self._attendant is not None else set()
         for _ in range(_DRAWS):
@@ -68,8 +68,7 @@ class Benchmarks:
         raise StoreError("a thousand new ids were all taken", "Empty the trash, or move old benchmarks away.")
 
     def add(self, result: RunResult, card: Card, samples: Path | None = None) -> BenchmarkRow:
-        """Save a benchmark; when this returns it survives a power cut. Saving it again changes nothing.
-
+        """Save a benchmark durably; saving it again changes nothing.
         `samples` is a directory whose files are moved beside the record.
         """
         check_ulid(result.id)
@@ -97,16 +96,16 @@ class Benchmarks:
         return self._list().rows
 
     def index_bytes(self) -> int:
-        """How long the lists of all hosts are, without reading any: what reading them will take."""
+        """Return the size of all hosts' lists without reading them, to estimate the reading time."""
         found = (self._context.files.stat(layout.index) for layout in self._context.hosts())
         return sum(status.st_size for status in found if status is not None)
 
     def search(self, text: str) -> tuple[BenchmarkRow, ...]:
-        """The benchmarks that have every word of `text` somewhere, newest first."""
+        """Return the benchmarks that contain every word of `text`, newest first."""
         return self._list().search(text)
 
     def get(self, id: str) -> StoredBenchmark:  # noqa: A002
-        """A whole benchmark by its whole id."""
+        """Return a whole benchmark by its full id."""
         layout = self.find(id)
         found = self._records.get(layout.record(id))
         if found is None:
@@ -121,7 +120,7 @@ class Benchmarks:
         note: str | None = None,
         project: str | None = None,
     ) -> BenchmarkRow:
-        """Change what is given of a card; '' takes a benchmark out of its project."""
+        """Change the given fields of a card; project '' removes a benchmark from its project."""
         layout = self.find(id)
         self._context.check_writable(layout)
         with self.writing(layout) as doubt:
@@ -146,12 +145,12 @@ class Benchmarks:
             return row
 
     def samples(self, id: str) -> Path | None:  # noqa: A002
-        """The directory of its sample files, None where none were kept."""
+        """Return the directory of its sample files; None if none were kept."""
         path = self.find(id).samples(id)
         return Path(path) if self._context.files.kind(path) == "directory" else None
 
     def find(self, ulid: str) -> HostLayout:
-        """The part of the store that has this benchmark's record; UnknownId where none does."""
+        """Return the layout of the host that has this record; raise UnknownId if none has."""
         check_ulid(ulid)
         for layout in self._context.hosts():
             if self._context.files.kind(layout.record(ulid)):
@@ -159,7 +158,7 @@ class Benchmarks:
         raise _unknown(ulid)
 
     def index(self, layout: HostLayout) -> Index:
-        """The index of a host, one object per store so that its cache lives on."""
+        """Return the index of a host, one object per store so that its cache is kept."""
         found = self._indexes.get(layout.id)
         if found is None:
             lock = self._context.lock(layout.lock)
@@ -168,21 +167,20 @@ class Benchmarks:
 
     @contextmanager
     def locked(self, layout: HostLayout) -> Iterator[None]:
-        """Hold a host's lock, with what others left unfinished done first."""
+        """Hold a host's lock; first complete operations that others left unfinished."""
         with self._context.lock(layout.lock).hold() as fresh:
             if fresh:
                 self._sweeper.once(layout.directory)
                 if self._attendant is not None:
                     self._attendant.finish(layout)
-                # A disk that takes no list now may still take what the caller is about to do.
+                # Even if the disk cannot store the list now, the caller's operation may still succeed.
                 self.say_failure(lambda: settle_doubts(self._context.files, layout, self.index(layout), self._records))
             yield
 
     @contextmanager
     def writing(self, layout: HostLayout) -> Iterator[Callable[[str], None]]:
-        """As `locked`, and all that changes in the host's list is written at once, at the end.
-
-        What it gives is to be told of each benchmark whose record is about to change.
+        """As `locked`, and write all changes of the host's list once, at the end.
+        Yield a function to be called with the id of each benchmark whose record is about to change.
         """
         files, doubted = self._context.files, []
 
@@ -191,13 +189,13 @@ class Benchmarks:
             doubted.append(ulid)
 
         with self.locked(layout):
-            # Read before any record changes, so that a list that is lost is noticed, and one that is new is not.
+            # Read the list before any record changes, so that a lost list is noticed and a new one is not reported.
             try:
                 with self.index(layout).transaction():
                     self.index(layout).fill(self.facts.known(self.index(layout)))
                     yield doubt
             except StoreNewer:
-                # Refused before anything was written.
+                # Nothing was written.
                 self._clear(files, layout, doubted)
                 raise
             self._clear(files, layout, doubted)
@@ -207,25 +205,25 @@ class Benchmarks:
             self.say_failure(partial(clear_doubt, files, layout, ulid))
 
     def attend(self, attendant: Attendant) -> None:
-        """Have unfinished moves finished and old ones forgotten by whoever writes."""
+        """Let the trash complete moves and delete expired entries at each write."""
         self._attendant = attendant
 
     def say_failure(self, act: Callable[[], object]) -> None:
-        """Do what a finished operation can do without: its failure is said, and takes nothing back."""
+        """Run an optional step after a finished operation: report its failure and undo nothing."""
         try:
             act()
         except StoreError as error:
             self._context.notices.say(str(error))
 
     def _refuse_trashed(self, ulid: str) -> None:
-        # Saved beside it, what lies in the trash could never come back.
+        # Saved beside its trashed record, the benchmark could never be restored.
         if self._attendant is not None and ulid in self._attendant.ids():
             raise StoreError(
                 f"{short_id(ulid)} lies in the trash", f"`tuibench trash restore {short_id(ulid)}` brings it back."
             )
 
     def _read_or_none(self, path: str) -> Record | None:
-        # Whoever adds a result holds the truth, so a damaged record of it is put aside and written anew.
+        # The added result is authoritative, so a damaged record of it is set aside and written again.
         try:
             return self._records.read(path)
         except StoreDamaged:

@@ -1,4 +1,4 @@
-"""Derives the headline facts of rows that an older version wrote, from their records, a few at each look."""
+"""Derives the headline facts of rows written by an older version from their records, a few per call."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from tuibench.store.record_file import RecordFiles
 from tuibench.store.sealed import Sealing
 
 MOST = 30
-"""Records that one look reads."""
+"""Largest number of records read per call."""
 Part = tuple[HostLayout, Sequence[BenchmarkRow]]
 
 
 class FactFill:
-    """The facts that were derived so far; a result never changes, so they stay true."""
+    """The facts derived so far; they stay valid because a result never changes."""
 
     def __init__(self, sealing: Sealing) -> None:
         self._files = sealing.files
-        # The list tells damage in a row of its own.
+        # The list reports damage in a row of its own.
         self._records = RecordFiles(Sealing(sealing.files, lambda _: None, sealing.tool))
         self._known: dict[str, dict[str, Any]] = {}
-        """By id; empty for a record that has none to give, which keeps its sentence."""
+        """By id; empty for a record without facts, which keeps its sentence."""
         self.reads = 0
         self.pending = False
-        """Whether the last look left rows for the next one."""
+        """True if the last call left rows for the next one."""
 
     @property
     def mark(self) -> str:
-        """Another text after each look that leaves rows for the next one; '' where none are left."""
+        """Return a text that changes after each call that leaves rows; '' if none are left."""
         return f"facts {self.reads}" if self.pending else ""
 
     def fill(self, parts: Sequence[Part]) -> list[Sequence[BenchmarkRow]]:
-        """Return the rows of each host with all facts that are known; the newest rows come first."""
+        """Return the rows of each host with all known facts; the newest rows are derived first."""
         lacking = [(row.id, layout) for layout, rows in parts for row in rows if _lacks(row)]
         unread = sorted((one for one in lacking if one[0] not in self._known), key=lambda one: one[0], reverse=True)
         for ulid, layout in unread[:MOST]:
@@ -53,7 +53,7 @@ class FactFill:
         ]
 
     def known(self, index: Index) -> list[BenchmarkRow]:
-        """Return the rows of a list that lack facts which are known by now, for a writer to set."""
+        """Return the rows of a list whose facts are known but missing in it, for a writer to store."""
         known = self._known
         if not known:
             return []
@@ -64,7 +64,7 @@ class FactFill:
         try:
             found = self._records.get(path)
         except StoreError:
-            # A record that cannot be read keeps its sentence; opening it tells why.
+            # An unreadable record keeps its sentence; opening it reports the cause.
             return {}
         return found.row.facts if found is not None else {}
 

@@ -1,4 +1,4 @@
-"""The list of one host's benchmarks: a copy of what the records hold, made anew from them whenever it is lost."""
+"""The index of one host's benchmarks: a copy of facts in the records, rebuilt from them if it is lost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Key = Stamp | None
 
 
 class Index:
-    """The rows of one host, cached as long as the file they came from is the one on disk."""
+    """The rows of one host, cached until the file on disk changes."""
 
     def __init__(self, sealing: Sealing, layout: HostLayout, lock: StoreLock) -> None:
         self._sealing = sealing
@@ -44,27 +44,27 @@ class Index:
         )
         self._kept: tuple[Key, tuple[BenchmarkRow, ...]] | None = None
         self._changes: dict[str, BenchmarkRow | None] = {}
-        """Of the transaction that goes on; None for a row that goes."""
+        """Changes of the open transaction; None for a removed row."""
 
     @property
     def storage(self) -> SealedStorage:
-        """Where the index lies."""
+        """Return the storage of the index."""
         storage = self._database.storage
         assert isinstance(storage, SealedStorage)
         return storage
 
     @property
     def table(self) -> LockedTable:
-        """The table of rows."""
+        """Return the table of rows."""
         table = self._database.table(TABLE)
         assert isinstance(table, LockedTable)
         return table
 
     def rows(self) -> tuple[Key, tuple[BenchmarkRow, ...]]:
-        """All rows, and a key that stays the same as long as they do."""
+        """Return all rows, and a key that is equal as long as they are."""
         kept = self._kept
         key = self._sealing.files.stamp(self._layout.index)
-        # Without a file there is nothing to know its rows again by.
+        # Without a file there is no key to validate the cache.
         if kept is not None and kept[0] == key and key is not None:
             return kept
         key, tables = self.storage.snapshot()
@@ -86,12 +86,12 @@ class Index:
         kept = self._kept
         after = self.storage.stamp()
         if self._changes and kept is not None and kept[0] == before and before is not None and after is not None:
-            # What was listed and what has changed make the new list, without reading ten thousand rows again.
+            # Apply the changes to the cached rows instead of reading ten thousand rows again.
             rows = {row.id: row for row in kept[1]} | self._changes
             self._kept = after, tuple(row for row in rows.values() if row is not None)
 
     def put(self, rows: Iterable[BenchmarkRow]) -> None:
-        """Add rows, or set them where their benchmark has one."""
+        """Add rows, or replace those of the same benchmark."""
         with self.transaction():
             places = self._places()
             for row in rows:
@@ -103,7 +103,7 @@ class Index:
                     places[row.id] = self.table.insert(document)
 
     def fill(self, rows: Iterable[BenchmarkRow]) -> None:
-        """Set rows that are there all at once: a list may hold thousands of them."""
+        """Replace existing rows in one write, because a list may have thousands of them."""
         found = {row.id: row for row in rows}
         if not found:
             return
@@ -117,7 +117,7 @@ class Index:
             self.storage.write(tables)
 
     def drop(self, ids: Iterable[str]) -> None:
-        """Remove rows; those that are not there are no matter."""
+        """Remove rows; unknown ids are ignored."""
         with self.transaction():
             places = self._places()
             gone = [one for one in ids if one in places]
@@ -126,7 +126,7 @@ class Index:
                 self.table.remove(doc_ids=[places[one] for one in gone])
 
     def ids_on_disk(self) -> list[str]:
-        """The ids of all records that lie in the shelves."""
+        """Return the ids of all records on disk."""
         files = self._sealing.files
         found = []
         for shelf in files.names(self._layout.records):
@@ -137,12 +137,12 @@ class Index:
         return sorted(found)
 
     def rewrite(self) -> None:
-        """Write the list as it is understood now, whatever lies on disk."""
+        """Write the list in the present format, whatever its format on disk."""
         with self.transaction():
             self.storage.write(self.storage.read() or {})
 
     def derive(self, ulid: str, records: RecordFiles | None = None) -> BenchmarkRow:
-        """The row of a record as its file has it; one that says so where it is damaged, or a newer version's."""
+        """Return the row of a record, from its file; a marked row if the record is damaged or of a newer version."""
         try:
             return (records or self._records).read_row(self._layout.record(ulid))
         except (StoreDamaged, FileNotFoundError) as error:
@@ -155,7 +155,7 @@ class Index:
             return foreign_row(ulid, (records or self._records).read_foreign(self._layout.record(ulid)))
 
     def _derive_whatever(self, ulid: str) -> BenchmarkRow:
-        # One record that the disk does not give must not hide ten thousand others from a reader.
+        # One unreadable record must not hide ten thousand others.
         try:
             return self.derive(ulid)
         except StoreError as error:
@@ -187,7 +187,7 @@ class Index:
 
 
 def to_rows(tables: Tables) -> tuple[BenchmarkRow, ...]:
-    """The rows of an index; StoreDamaged where it holds what is none."""
+    """Return the rows of an index; raise StoreDamaged for an invalid row."""
     try:
         with pause_collector():
             table = tables.get(TABLE, {})

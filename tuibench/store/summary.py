@@ -12,7 +12,7 @@ from tuibench.core.card import DAMAGED, BenchmarkRow, Card
 from tuibench.core.headline import to_facts
 from tuibench.core.trash import NEWER
 
-if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+if TYPE_CHECKING:  # listing needs no results, and importing their types takes 12 ms
     from tuibench.core.run import RunResult
 
 _NAMES = tuple(field.name for field in fields(BenchmarkRow))
@@ -22,11 +22,11 @@ _TYPES = tuple(int if name in _NUMBERS else dict if name == _FACTS else str for 
 _ALL = itemgetter(*_NAMES)
 _KINDS = dict(zip(_NAMES, _TYPES, strict=True))
 _LATER: dict[str, Any] = {"kind": "", _FACTS: {}, "headline": ""}
-"""Fields that not every row has, with what their absence means."""
+"""Optional fields of a row, with their defaults."""
 
 
 def summarize(result: RunResult) -> dict[str, Any]:
-    """What a row says of a result; the rest of it comes from the card."""
+    """Return the part of a row that comes from the result; the rest comes from the card."""
     from tuibench.core.result_headline import headline_of  # as above
 
     headline = headline_of(result)
@@ -54,13 +54,13 @@ def summarize(result: RunResult) -> dict[str, Any]:
         "grade": headline.grade or max(letters, default=""),
         "foreign": result.foreign,
         "kind": result.spec.profile.kind if result.spec.profile is not None else "",
-        # Never empty: that says that they are not derived.
+        # Never empty: empty facts mean that they are not derived yet.
         _FACTS: to_facts(headline) or {"status": result.status},
     }
 
 
 def join_card(summary: Mapping[str, Any], card: Card, generation: int) -> BenchmarkRow:
-    """The whole row; TypeError where the summary is not one. What a newer version added to it is left out."""
+    """Return the whole row; raise TypeError for an invalid summary. Fields of newer versions are dropped."""
     own = {
         "name": card.name,
         "note": card.note,
@@ -72,23 +72,23 @@ def join_card(summary: Mapping[str, Any], card: Card, generation: int) -> Benchm
 
 
 def damaged_row(ulid: str) -> BenchmarkRow:
-    """What is listed for a record that cannot be read: that it is there."""
+    """Return the row for a record that cannot be read."""
     return to_row({**{name: kind() for name, kind in zip(_NAMES, _TYPES, strict=True)}, "id": ulid, "status": DAMAGED})
 
 
 def foreign_row(ulid: str, told: Iterable[Mapping[str, Any]]) -> BenchmarkRow:
-    """What is listed for a record of a newer version that cannot be shown: as much of it as is understood."""
+    """Return the row for a record of a newer version, with the fields that this version knows."""
     known = {name: value for one in told for name, value in one.items() if type(value) is _KINDS.get(name)}
     return to_row({**to_document(damaged_row(ulid)), **known, "id": ulid, "status": NEWER, _FACTS: {}})
 
 
 def to_document(row: BenchmarkRow) -> dict[str, Any]:
-    """A row as the index holds it."""
+    """Return a row as stored in the index."""
     return {name: getattr(row, name) for name in _NAMES}
 
 
 def to_row(document: Mapping[str, Any]) -> BenchmarkRow:
-    """A row of the index; TypeError where it is none. Fields that this version does not know are left out."""
+    """Return a row of the index; raise TypeError if it is invalid. Unknown fields are dropped."""
     try:
         values = _ALL(document)
     except KeyError:
@@ -100,7 +100,7 @@ def to_row(document: Mapping[str, Any]) -> BenchmarkRow:
 
 
 def _older(document: Mapping[str, Any]) -> tuple[Any, ...]:
-    """The values of a row that was written before some of its fields were thought of."""
+    """Return the values of a row that was written before some of its fields existed."""
     try:
         return tuple(_ALL({**_LATER, **document}))
     except KeyError as error:
