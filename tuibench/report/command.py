@@ -1,4 +1,4 @@
-"""The command that repeats a result, as it can be typed into a shell in any directory and printed on any terminal."""
+"""The command that repeats a result; it works in any directory and can be printed on any terminal."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tuibench.core.text import show
 from tuibench.request.repeat import command_words
 
 _LONGEST = 16_384
-"""Characters of a line that is still worth copying: names inside a model can have megabytes."""
+"""Longest command worth copying, in characters: names inside a model can have megabytes."""
 
 
 def command_of(run: RunResult) -> str:
-    """Return the shell line that repeats `run`, made from its settings; '' for a result of another tool."""
+    """Return the shell line that repeats `run`; '' for a result of another tool."""
     return "" if run.foreign else typed(run.spec, run.id)
 
 
 def typed(spec: BenchmarkSpec, run_id: str) -> str:
-    """Return the shell line that measures `spec` again, or `tuibench rerun ID` where that line is too long."""
+    """Return the shell line that measures `spec` again, or `tuibench rerun ID` if that line is too long."""
     words = command_words(spec, [token_of(model) for model in spec.models])
     if sum(map(len, words)) > _LONGEST:
         words = ["tuibench", "rerun", short_id(run_id)]
@@ -30,7 +30,7 @@ def typed(spec: BenchmarkSpec, run_id: str) -> str:
 
 
 def quote(word: str) -> str:
-    """One word, readable wherever it is printed; bash, zsh and ksh that read it have the word again."""
+    """Return the word quoted with printable characters only; bash, zsh and ksh read it back unchanged."""
     if show(word, len(word)) == word:
         return shlex.quote(word)
     return "$'" + "".join(_escaped(char) for char in word) + "'"
@@ -39,12 +39,12 @@ def quote(word: str) -> str:
 def _escaped(char: str) -> str:
     if char in "'\\":
         return f"\\{char}"
-    # Shells read what `show` writes, but take two digits for a byte, of which some characters have two.
+    # Shells read the escapes of `show`, but limit \x to one byte, so these characters need \u.
     return f"\\u{ord(char):04x}" if "\x80" <= char <= "\xff" and show(char) != char else show(char)
 
 
 def token_of(model: ModelSource) -> str:
-    """What is typed for a model wherever one stands: its name where that is no path, else where its file lies."""
+    """Return the command-line token of a model: its name if that is not a path, else the path of its file."""
     by_name = is_remote(model.asked) or model.asked == "sample" or model.asked.startswith("sample:")
-    # Of what was imported nobody knows where it lay.
+    # The path of an imported model is unknown.
     return model.asked if by_name or not os.path.isabs(model.path) else model.path

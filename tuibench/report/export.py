@@ -1,4 +1,4 @@
-"""Exports to files: the form by the name's ending, all or nothing, and refused before anything is measured."""
+"""Exports to files: format by the name's ending, atomic writes, and a check of the target before measuring."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STDOUT = "-"
 
 
 def form_of(path: str) -> str:
-    """json, csv or markdown, by the ending of the name."""
+    """Return json, csv or markdown, by the ending of the name."""
     ending = os.path.splitext(path)[1].lower()
     if ending in (".html", ".htm"):
         raise UsageError(f"{show(path)}: HTML is not in this version", "use .md, .csv or .json")
@@ -29,9 +29,8 @@ def form_of(path: str) -> str:
 def render(
     run: RunResult, form: str, beside: SideBySide | None = None, shown: Shown | None = None, name: str = ""
 ) -> str:
-    """The text of an export in one of the forms; JSON has room for another result beside it.
-
-    `shown` chooses of a profile, and `name` is what its user calls it.
+    """Return the text of an export in a format; only JSON can include another result beside it.
+    `shown` chooses the part of a profile, and `name` is the profile's name.
     """
     if form != "json" and run.spec.profile is not None:
         from tuibench.report.profile_page import profile_text  # as below
@@ -40,7 +39,7 @@ def render(
     if shown is not None:
         raise UsageError("of a benchmark nothing can be chosen", "--sort, --filter and the like are of a profile")
     if form == "csv":
-        from tuibench.report.csv_export import dumps as to_csv  # csv and html are needed by one form each
+        from tuibench.report.csv_export import dumps as to_csv  # only one format needs each module
 
         return to_csv(run)
     if form == "markdown":
@@ -53,21 +52,21 @@ def render(
 
 
 def spare(target: str, files: Iterable[str]) -> None:
-    """Refuse to write a result over what it was measured from."""
+    """Raise UsageError if the export would overwrite a file that was measured."""
     for path in files:
         if os.path.exists(target) and os.path.exists(path) and os.path.samefile(target, path):
             raise UsageError(f"-x {show(target)} would overwrite {show(path)}", "give the result another name")
 
 
 def files_beside(model: ModelSummary) -> list[str]:
-    """The files with the weights of a model that has them outside, as far as they are there."""
+    """Return the existing files with the weights of a model that are stored outside of it."""
     folder = os.path.dirname(model.path)
     paths = [os.path.join(folder, name) for name in model.external_files]
     return [path for path in paths if os.path.exists(path)]
 
 
 def check_target(path: str) -> None:
-    """Raise unless a file can be written there, by making and removing one beside it; call before measuring."""
+    """Raise an error if no file can be written there: create and remove one beside it. Call before measuring."""
     form_of(path)
     if path == STDOUT:
         return
@@ -81,7 +80,7 @@ def check_target(path: str) -> None:
     if stat.S_ISDIR(mode):
         raise WriteError(f"{show(path)} is a directory", "give a file name for -x")
     if not stat.S_ISREG(mode):
-        # Renaming over a device or a pipe would replace it by a file.
+        # Renaming over a device or a pipe would replace it with a file.
         raise WriteError(f"{show(path)} is not a regular file", "use -x - for stdout")
     if os.path.exists(target) and not os.access(target, os.W_OK):
         raise WriteError(f"{show(path)} is read-only", "make it writable or give another name")
@@ -94,14 +93,14 @@ def check_target(path: str) -> None:
 
 
 def write_export(path: str, text: str) -> None:
-    """Write a file so that a reader sees the old content or the whole new one, whatever happens meanwhile."""
+    """Write a file atomically: a reader sees either the old content or the complete new one."""
     target = _target(path)
     try:
         descriptor, temporary = _open_beside(target)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 if (mode := _mode_of(target)) is not None:
-                    # Before anything is in it: what was private is so at every moment.
+                    # Set before writing, so that private content is private at every moment.
                     os.fchmod(file.fileno(), mode)
                 file.write(text.encode("utf-8", "backslashreplace"))
                 file.flush()
@@ -116,7 +115,7 @@ def write_export(path: str, text: str) -> None:
 
 
 def _target(path: str) -> str:
-    # A link stays a link: its file is replaced, not the link.
+    # The file behind a link is replaced, not the link.
     try:
         return os.path.realpath(path)
     except (OSError, ValueError) as error:
@@ -124,7 +123,7 @@ def _target(path: str) -> str:
 
 
 def _mode_of(target: str) -> int | None:
-    """Who may read and write the file that is there; None where there is none yet."""
+    """Return the permissions of the existing file; None if there is none."""
     try:
         return stat.S_IMODE(os.stat(target).st_mode)
     except FileNotFoundError:
@@ -144,7 +143,7 @@ def _sync_directory(path: str) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some network file systems cannot sync a directory; the file itself is safe by then.
+        # Some network file systems cannot sync a directory; the file itself is synced already.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
     finally:

@@ -1,4 +1,4 @@
-"""The words of a headline: numbers, grade, what is missing and the verdict, in one line."""
+"""The words of a headline: numbers, grade, missing cells and the verdict, in one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, short
 from tuibench.report.verdict import verdict_sentence
 
-if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+if TYPE_CHECKING:  # listing needs no results, and importing their types takes 12 ms
     from tuibench.core.run import RunResult
 
 _LONGEST = 60
@@ -30,7 +30,7 @@ def result_headline(result: RunResult) -> str:
 
 
 def headline_sentence(found: Headline, *, verdict: bool = True) -> str:
-    """Return the whole line; without the verdict where that has a line of its own."""
+    """Return the whole line; `verdict` False omits the verdict, for places with a separate line for it."""
     parts = [*_numbers(found, cells=True), *grade_words(found), *remark_words(found)]
     if verdict and found.verdict is not None:
         parts.append(verdict_sentence(found.verdict))
@@ -38,11 +38,13 @@ def headline_sentence(found: Headline, *, verdict: bool = True) -> str:
 
 
 def brief_headline(found: Headline) -> str:
-    """Return the line without cells, grade and tool, which lists have columns for; how a run ended comes first."""
+    """Return the line without cells, grade and tool, which lists show in columns; a status other than finished comes
+    first.
+    """
     if found.status == _FINISHED:
         parts = [*_numbers(found, cells=False), *remark_words(found)]
     else:
-        # That cells are not complete follows from the status.
+        # An interrupted or cancelled run implies incomplete cells.
         failed = {status: count for status, count in found.missing.items() if status == "failed"}
         parts = [show(found.status), *_numbers(found, cells=False), *remark_words(found, failed)]
     if found.verdict is not None:
@@ -58,7 +60,7 @@ def number_words(number: HeadlineNumber, *, half: bool = True) -> str:
 
 
 def remark_words(found: Headline, missing: dict[str, int] | None = None) -> list[str]:
-    """Return what a reader of the numbers must not miss; nothing where there are none."""
+    """Return warnings about the numbers; empty without any."""
     if not found.numbers or found.profile is not None:
         return []
     remarks = ["outputs differ"] if found.differs else []
@@ -66,13 +68,13 @@ def remark_words(found: Headline, missing: dict[str, int] | None = None) -> list
 
 
 def missing_words(found: Headline, missing: dict[str, int] | None = None) -> list[str]:
-    """Return how many cells have no whole result, by status."""
+    """Return the number of incomplete cells by status."""
     every = found.missing if missing is None else missing
     return [f"{count} of {count_of(found.cells, 'cell')} {status}" for status, count in every.items()]
 
 
 def grade_words(found: Headline) -> list[str]:
-    """Return the grade, or that there can be none."""
+    """Return the grade, or a note that the tool gives none."""
     if found.tool:
         return [f"{show(found.tool)}, no grade, no interval"]
     return [f"grade {show(found.grade, 4)}"] if found.grade else []
@@ -88,7 +90,7 @@ def _numbers(found: Headline, *, cells: bool) -> Iterator[str]:
 
 
 def _nothing(found: Headline, *, more: bool) -> str:
-    """Return the first failure's reason: the one thing to mend before anything can be measured."""
+    """Return the reason of the first failure, the first thing to fix."""
     if found.failure is not None:
         others = f" (and {found.more_failures} more)" if more and found.more_failures else ""
         return failure_words(found.failure) + others
@@ -126,8 +128,8 @@ def _largest_change(facts: ProfileFacts) -> str:
 
 
 def _loss_words(facts: ProfileFacts) -> Iterator[str]:
-    """Yield the layer to leave alone before all others; without any, why there is none."""
-    # Where a profile ended early nothing is known of the other layers.
+    """Yield the layer that harms the outputs most, or the reason why there is none."""
+    # If a profile ended early, the other layers are unknown.
     cut = facts.measured < facts.asked
     part = f"of {facts.measured} of {count_of(facts.asked, 'layer')} " if cut else ""
     if facts.harmed:

@@ -1,4 +1,4 @@
-"""A run as JSON: the file of deepsparse.benchmark for one cell, with everything of ours under `tuibench`."""
+"""JSON export of a run: the file of deepsparse.benchmark for one cell, with all further data under `tuibench`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tuibench.report.verdict import comparison_sentence
 from tuibench.request.repeat import again
 
 SCHEMA_FILE = "benchmark.schema.json"
-"""Under tuibench/data; every export is valid against it."""
+"""Schema in tuibench/data; every export is valid against it."""
 
 ESTIMATES = ("p50", "p90", "p95", "p99", "p99_9", "mean", "std", "floor")
 PERCENTILES = ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")
 
 
 def document(run: RunResult, beside: SideBySide | None = None) -> dict[str, Any]:
-    """Return the whole export as plain values; every number in it is finite, and what is missing has its reason."""
+    """Return the whole export as plain values; every number is finite, and missing values have a reason."""
     run = run if run.profile is None else replace(run, profile=shown_profile(run.profile))
     cell = first_cell(run)
     reasons: dict[str, str] = {}
@@ -39,21 +39,21 @@ def document(run: RunResult, beside: SideBySide | None = None) -> dict[str, Any]
 
 
 def dumps(run: RunResult, beside: SideBySide | None = None) -> str:
-    """The document as text: ASCII, so that no terminal and no codec can trip over a name."""
+    """Return the document as ASCII text, which every terminal and codec accepts."""
     return _pretty(document(run, beside), "\n") + "\n"
 
 
 def seconds_to_run(run: RunResult, cell: CellResult) -> int | float:
-    """Measured seconds asked for: all of `-t`, or what the executions that a target needed were given."""
+    """Return the requested measuring time in seconds: `-t`, or the time of the executions that a target needed."""
     effort = run.spec.effort
     count = effort.max_executions if effort.target is None else len(cell.executions) or effort.min_executions
     total = effort.timed_s * count
-    # Theirs is a whole number, and a share that was divided must come back as what was typed.
+    # deepsparse.benchmark writes a whole number; dividing and multiplying must not change the typed value.
     return round(total) if abs(total - round(total)) < 1e-9 * max(total, 1) else total
 
 
 def _compatible(run: RunResult, cell: CellResult | None, reasons: dict[str, str]) -> dict[str, Any]:
-    """The top level: names, types and units of deepsparse.benchmark's file."""
+    """Return the top level: names, types and units as in deepsparse.benchmark's file."""
     if cell is None:
         made = run.spec.profile is not None
         reasons["benchmark_result"] = "it is a profile; see tuibench.profile" if made else "the run has no cells"
@@ -73,7 +73,7 @@ def _compatible(run: RunResult, cell: CellResult | None, reasons: dict[str, str]
         "scheduler": find(cell.asked.scenario).scheduler if cell else None,
         "seconds_to_run": seconds_to_run(run, cell) if cell else None,
         "num_streams": (cell.used.streams if cell.used else cell.asked.streams) if cell else None,
-        # An engine here runs a whole model or refuses it, so what was measured was supported.
+        # Engines run a whole model or refuse it, so a measured model is fully supported.
         "fraction_of_supported_ops": 1.0 if measured else None,
         "benchmark_result": _benchmark_result(cell, scenario, reasons),
     }
@@ -186,7 +186,7 @@ def _cell(cell: CellResult) -> dict[str, Any]:
 
 
 def _pretty(value: Any, line: str) -> str:
-    """Indent objects, but keep arrays of figures on one line: a run has thousands of them."""
+    """Return indented objects, but arrays of numbers on one line, because a run has thousands of them."""
     deeper = line + "  "
     if isinstance(value, dict) and value:
         parts = [f"{deeper}{json.dumps(name)}: {_pretty(part, deeper)}" for name, part in value.items()]
@@ -197,7 +197,7 @@ def _pretty(value: Any, line: str) -> str:
 
 
 def finite(value: Any, path: str, reasons: dict[str, str]) -> Any:
-    """Replace what JSON cannot hold by null, and say where and what it was."""
+    """Replace values that JSON cannot represent with null, and record their path and value in `reasons`."""
     if isinstance(value, dict):
         return {name: finite(part, f"{path}.{name}" if path else name, reasons) for name, part in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What a cell is called: only as much as tells it from its neighbours, every foreign name made safe."""
+"""Cell names: short, but unique among the cells of a run, and safe to print."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, percent
 
 AXES = ("model", "engine", "scenario", "cores", "batch", "dims", "streams", "precision")
-"""Left to right in tables; only those that vary are printed."""
+"""Columns of tables from left to right; only varying ones are printed."""
 
 
 def first_cell(run: RunResult) -> CellResult | None:
-    """The cell whose numbers stand for the run: of the first scenario asked (async by default), measured if any is."""
+    """Return the cell whose numbers represent the run: of the first requested scenario, measured if possible."""
     for scenario in run.spec.scenarios:
         cells = [cell for cell in run.cells if cell.asked.scenario == scenario and cell.pooled is not None]
         if cells:
@@ -28,19 +28,19 @@ def first_cell(run: RunResult) -> CellResult | None:
 
 
 def model_index(run: RunResult, cell: CellResult) -> int:
-    """Which of the models was measured; the first where two have the same content."""
+    """Return the index of the cell's model; the first of several with the same content."""
     return next((i for i, model in enumerate(run.models) if model.sha256 == cell.asked.model_sha256), 0)
 
 
 def model_of(run: RunResult, cell: CellResult) -> tuple[ModelSource | None, ModelSummary | None]:
-    """The model as named by the user and as inspected; None for what a broken run never learned."""
+    """Return the model as the user named it and as inspected; None for parts that an interrupted run lacks."""
     index = model_index(run, cell)
     source = run.spec.models[index] if index < len(run.spec.models) else None
     return source, run.models[index] if index < len(run.models) else None
 
 
 def point_of(run: RunResult, cell: CellResult) -> Point | None:
-    """The inputs that the cell was fed with."""
+    """Return the inputs of the cell."""
     index = model_index(run, cell)
     for point in run.points:
         same_dims = all(point.dims.get(name) == size for name, size in cell.asked.dims.items())
@@ -50,7 +50,7 @@ def point_of(run: RunResult, cell: CellResult) -> Point | None:
 
 
 def axis_value(run: RunResult, cell: CellResult, axis: str) -> str:
-    """One coordinate of a cell as text."""
+    """Return one coordinate of a cell as text."""
     asked = cell.asked
     if axis == "model":
         names = model_names(run.spec.models)
@@ -65,7 +65,7 @@ def axis_value(run: RunResult, cell: CellResult, axis: str) -> str:
 
 
 def _batch(run: RunResult, cell: CellResult) -> str:
-    """A batch left open is the one of the inputs, so that a failed cell is not told apart from its neighbours."""
+    """Return the batch; if it was left open, that of the inputs, so that failed cells are labelled like the others."""
     batch = cell.asked.batch
     if batch is None and cell.used is not None:
         batch = cell.used.batch
@@ -75,19 +75,19 @@ def _batch(run: RunResult, cell: CellResult) -> str:
 
 
 def varying(run: RunResult) -> list[str]:
-    """The axes in which the cells of a run differ; streams only where nothing else explains them."""
+    """Return the axes in which the cells of a run differ; streams only if scenario and cores do not vary."""
     axes = [axis for axis in AXES if len({axis_value(run, cell, axis) for cell in run.cells}) > 1]
     implied = {"scenario", "cores"} & set(axes)
     return [axis for axis in axes if axis != "streams" or not implied]
 
 
 def describe(run: RunResult, cell: CellResult, axes: Sequence[str] | None = None) -> str:
-    """A cell in words; `axes` spares working out for each cell what varies."""
+    """Return the name of a cell; pass `axes` to avoid computing them for each cell."""
     return cell_name(run, cell, axes).words()
 
 
 def cell_name(run: RunResult, cell: CellResult, axes: Sequence[str] | None = None) -> CellName:
-    """The facts of a cell's name; `axes` spares working out for each cell what varies."""
+    """Return the facts of a cell's name; pass `axes` to avoid computing them for each cell."""
     axes = varying(run) if axes is None else axes
     batch = axis_value(run, cell, "batch")
     asked = replace(cell.asked, batch=int(batch) if batch != "-" else None)
@@ -96,13 +96,13 @@ def cell_name(run: RunResult, cell: CellResult, axes: Sequence[str] | None = Non
 
 
 def plus_minus(estimate: Estimate) -> str:
-    """The interval as ±, or nothing where there is none."""
+    """Return the interval as ±; '' without one."""
     half = estimate.half_width
     return "" if half is None else f"±{percent(half)}"
 
 
 def failure_text(cell: CellResult) -> str:
-    """Why a cell is not `ok`, in one line; empty where it is."""
+    """Return the reason why a cell is not `ok`, in one line; '' if it is."""
     if cell.status == "ok":
         return ""
     if cell.failure is None:
@@ -114,5 +114,5 @@ def failure_text(cell: CellResult) -> str:
 
 
 def _varies(run: RunResult, dim: str) -> bool:
-    """Whether the cells differ in a dim, so that a row must name it."""
+    """Return whether the cells differ in a dim, so that a row must name it."""
     return len({cell.asked.dims.get(dim) for cell in run.cells}) > 1

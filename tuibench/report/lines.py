@@ -1,4 +1,4 @@
-"""One cell as lines: the eight of deepsparse.benchmark in its order, then ours with how far each can be trusted."""
+"""Lines of one cell: the eight lines of deepsparse.benchmark in its order, then further numbers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tuibench.report.missing import TAILS, reason_of
 
 
 def cell_lines(run: RunResult, cell: CellResult) -> list[str]:
-    """All lines of one cell, compatible ones first; where it failed, its name and the reason."""
+    """Return all lines of one cell, compatible ones first; of a failed cell its name and the reason."""
     return [*compatible_lines(run, cell), *own_lines(cell)]
 
 
 def compatible_lines(run: RunResult, cell: CellResult) -> list[str]:
-    """The lines that scripts written for deepsparse.benchmark read: same labels, order and definitions."""
+    """Return the lines that scripts for deepsparse.benchmark read: same labels, order and definitions."""
     source, _ = model_of(run, cell)
     lines = [
         f"Original Model Path: {show(source.asked if source else '', 4096)}",
@@ -30,25 +30,25 @@ def compatible_lines(run: RunResult, cell: CellResult) -> list[str]:
 
 
 def own_lines(cell: CellResult, prefix: str = "") -> list[str]:
-    """What we say beyond: interval, percentiles, floor, grade, memory, start, CPU, outputs, what was not as asked."""
+    """Return the further lines: interval, percentiles, floor, grade, memory, start, CPU, outputs, deviations."""
     lines = [*_latency_lines(cell), *_throughput_lines(cell), *_machine_lines(cell), *_outcome_lines(cell)]
     return [prefix + line for line in lines]
 
 
 def batch_size(run: RunResult, cell: CellResult) -> int:
-    """Axis 0 of the inputs; items per call where the model has no batch."""
+    """Return axis 0 of the inputs; items per call if the model has no batch."""
     text = axis_value(run, cell, "batch")
     return int(text) if text.isdigit() else cell.items
 
 
 def differences(cell: CellResult) -> list[str]:
-    """Where what was read back is not what was asked; nothing is reported as used that was not."""
+    """Return the settings whose value read back differs from the requested one."""
     used = cell.used
     return [] if used is None else list(_differences(cell, used))
 
 
 def check_text(check: Check | None) -> str:
-    """Whether the outputs are right, in words."""
+    """Return the result of the output check in words."""
     if check is None:
         return "unchecked"
     known = check.difference is not None and check.tolerance is not None
@@ -82,7 +82,7 @@ def _latency_lines(cell: CellResult) -> Iterator[str]:
 
 
 def _missing_tails(tails: Mapping[str, Estimate], known: str) -> Iterator[str]:
-    """Each reason with its percentiles; the one that the median's line gave already is not said again."""
+    """Yield each reason with its percentiles; skip the reason that the median's line states already."""
     groups: dict[tuple[str, str], list[str]] = {}
     for label, estimate in tails.items():
         what = "Percentile Missing" if estimate.value is None else "Percentile without Interval"
@@ -149,7 +149,7 @@ def _differences(cell: CellResult, used: Used) -> Iterator[str]:
         ("pinning", asked.pin, used.pinned),
     ]
     pairs += [("threads", asked.cores, used.threads)] if used.threads is not None else []
-    # A batch of one leaves nothing to tell apart, and what was not read back is no difference.
+    # A batch of 1 cannot be verified, and a batch that was not read back is not a difference.
     read = asked.batch is not None and asked.batch > 1 and used.batch is not None
     pairs += [("batch", asked.batch, used.batch)] if read else []
     for name, wanted, got in pairs:

@@ -1,4 +1,4 @@
-"""The list of benchmarks: a line each, newest first, or the same for programs as JSON and CSV."""
+"""The list of benchmarks, newest first: one line each, or the rows as JSON for programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tuibench.report.style import to_ascii, width_of
 
 WIDTH = 80
 NEWEST = 30
-"""How many are shown unless more are asked for."""
+"""Number of rows shown by default."""
 SCHEMA = 1
 
 _COLUMNS = (
@@ -61,7 +61,7 @@ def listing(
     width: int | None = WIDTH,
     ascii_only: bool = False,
 ) -> str:
-    """The first `limit` of all rows, which come newest first; '' for none. `width` None cuts nothing, for pipes."""
+    """Return the first `limit` rows, newest first; '' without any. `width` None cuts nothing, for pipes."""
     names = short_ids(row.id for row in rows)
     shown = rows if limit is None else rows[: max(limit, 0)]
     if not shown:
@@ -80,7 +80,7 @@ def profile_listing(
     width: int | None = WIDTH,
     ascii_only: bool = False,
 ) -> str:
-    """The same for profiles, which have a kind instead of scenarios and cells."""
+    """Return the list of profiles, with a kind instead of scenarios and cells."""
     names = short_ids(row.id for row in rows)
     shown = rows if limit is None else rows[: max(limit, 0)]
     if not shown:
@@ -92,7 +92,7 @@ def profile_listing(
 
 
 def hidden_words(total: int, limit: int | None = NEWEST, noun: str = "benchmark") -> str:
-    """What stands below a list that was cut; '' where nothing was left out."""
+    """Return the line below a shortened or empty list; '' if nothing is hidden."""
     if total == 0:
         verb = "makes" if noun == "profile" else "measures"
         return f"no {noun} is stored yet: tuibench {noun} MODEL {verb} one"
@@ -101,38 +101,38 @@ def hidden_words(total: int, limit: int | None = NEWEST, noun: str = "benchmark"
 
 
 def profile_words(count: int) -> str:
-    """What stands below a list of benchmarks where there are profiles, too."""
+    """Return the line below a list of benchmarks if there are profiles too."""
     return f"and {count_of(count, 'profile')}: tuibench list --profiles"
 
 
 def rows_json(rows: Sequence[BenchmarkRow], limit: int | None = None) -> str:
-    """The rows as they are stored, each with its short id; ASCII, so that no name can drive what prints it."""
+    """Return the rows as stored, each with its short id, as ASCII without control characters."""
     names = short_ids(row.id for row in rows)
     shown = rows if limit is None else rows[: max(limit, 0)]
     lines = [json.dumps({"short": names[row.id], **_plain(row), "facts": row.facts}) for row in shown]
-    # A line per benchmark: for eyes, for diff, and because indenting takes ten times as long.
+    # One line per benchmark: readable, good for diff, and ten times as fast as indenting.
     listed = "".join(f"\n{line}" + "," * (i < len(lines)) for i, line in enumerate(lines, 1))
     return f'{{"schema": {SCHEMA}, "total": {len(rows)}, "benchmarks": [{listed}\n]}}\n'
 
 
 def headline_words(row: BenchmarkRow) -> str:
-    """The headline without what other columns say, and with how the run ended where that was not of itself."""
+    """Return the headline without facts in other columns; a status other than finished comes first."""
     found = row_headline(row)
     if found is not None:
         return brief_headline(found)
-    # A row of an older version has its sentence until its facts are derived; a damaged one has neither.
+    # A row of an older version has a sentence until its facts are derived; a damaged row has neither.
     return show(row.headline or ("" if row.status == _FINISHED else row.status), _LONGEST)
 
 
 def _plain(row: BenchmarkRow) -> dict[str, str | int]:
-    """The values of a row, with its whole headline in words."""
+    """Return the values of a row, with its whole headline in words."""
     found = row_headline(row)
     said = row.headline if found is None else headline_sentence(found)
     return {name: getattr(row, name) for name in _FIELDS} | {"headline": said}
 
 
 def _fit_columns(rows: Sequence[BenchmarkRow], table: Sequence[tuple[str, ...]]) -> list[Column]:
-    """The columns, of which the result keeps room for numbers: no reason of a failed row takes others from all."""
+    """Return the columns; the result column is wide enough for numbers, but not for long reasons of failed rows."""
     numbers = (width_of(cells[_RESULT]) for row, cells in zip(rows, table, strict=True) if row.measured)
     least = min(max(_LEAST_RESULT, *numbers), _MOST_RESULT)
     return [replace(column, least=least) if column.title == "result" else column for column in _COLUMNS]

@@ -1,4 +1,4 @@
-"""Which numbers of a cell have no interval, or are missing altogether, and why: what several share is said once."""
+"""Numbers of a cell without an interval or a value, grouped by reason."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of
 
 TAILS = {"p90": "p90", "p95": "p95", "p99": "p99", "p99.9": "p99_9"}
-"""Percentiles as people write them, and their names in a result."""
+"""Display names of percentiles, and their names in a result."""
 
 
 def reason_of(estimate: Estimate) -> str:
-    """Why there is no interval or no value; empty where nothing is missing."""
+    """Return the reason for a missing interval or value; '' if nothing is missing."""
     if estimate.value is not None and estimate.low is not None and estimate.high is not None:
         return ""
     return show((estimate.reason or "too few executions").removeprefix("no interval: "), 200)
 
 
 def missing_numbers(cell: CellResult) -> dict[str, list[str]]:
-    """Reason to the names of the numbers that have it, in the order in which they are shown."""
+    """Return the names of the numbers by reason, in the order in which they are shown."""
     numbers = {"p50": "p50"} | TAILS
     found = [(name, cell.latency_ms[key]) for name, key in numbers.items() if key in cell.latency_ms]
     found += [("items/s", cell.items_per_sec)] if cell.pooled else []
@@ -33,12 +33,12 @@ def missing_numbers(cell: CellResult) -> dict[str, list[str]]:
 
 
 def missing_words(cell: CellResult) -> str:
-    """All of a cell in one line; empty where every number has its interval."""
+    """Return all missing numbers of a cell in one line; '' if every number has its interval."""
     return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in missing_numbers(cell).items())
 
 
 def no_interval_notes(run: RunResult, shown: Sequence[str] = ("p50", "items/s")) -> list[str]:
-    """A line for each reason why a measured cell has no ± beside the numbers that a table shows."""
+    """Return a line for each reason why numbers shown in a table have no ±."""
     counts: dict[str, int] = {}
     for cell in run.cells:
         for reason, names in missing_numbers(cell).items() if cell.pooled else ():

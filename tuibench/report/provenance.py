@@ -1,4 +1,4 @@
-"""How a result came about, where that was not one uninterrupted run of ours on a machine left to itself."""
+"""Origin of a result that is not one uninterrupted tuibench run on an otherwise idle machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_NAMED = 5
 
 
 def provenance_lines(run: RunResult) -> list[str]:
-    """A line for each reason to read the numbers otherwise; empty for most results."""
+    """Return a line for each fact that affects the numbers; empty for most results."""
     return list(_lines(run))
 
 
@@ -30,7 +30,7 @@ def _lines(run: RunResult) -> Iterator[str]:
 
 
 def _resumed(run: RunResult) -> Iterator[str]:
-    """Which cells were not measured in one go; all of them need no names."""
+    """Yield the cells that were measured in several sessions; without names if all were."""
     counts: dict[int, list[CellResult]] = {}
     for cell in run.cells:
         if cell.sittings > 1:

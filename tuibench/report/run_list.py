@@ -1,4 +1,4 @@
-"""The runs of this machine as `ps` lists them: what each is doing, and for what it waits."""
+"""The runs of this machine, listed like processes by `ps`: state, progress and reason for waiting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tuibench.report.style import to_ascii
 WIDTH = 80
 SCHEMA = 1
 _SILENT_S = 60.0
-"""A heartbeat older than this is worth a word."""
+"""A run with an older heartbeat is marked as silent."""
 _COLUMNS = (
     Column("id"),
     Column("state"),
@@ -36,7 +36,7 @@ _SIGNALS = {"SIGTERM": "ended by its user", "SIGINT": "ended by its user", "SIGH
 
 
 def run_list(runs: Sequence[RunInfo], now: float, *, width: int | None = WIDTH, ascii_only: bool = False) -> str:
-    """A line per run in the order given, then what can be done for those that broke off; '' for none."""
+    """Return a line per run in the order given, then the commands for interrupted runs; '' without runs."""
     if not runs:
         return ""
     names = short_ids(run.id for run in runs)
@@ -46,14 +46,14 @@ def run_list(runs: Sequence[RunInfo], now: float, *, width: int | None = WIDTH, 
 
 
 def runs_json(runs: Sequence[RunInfo]) -> str:
-    """The same for programs."""
+    """Return the runs as JSON."""
     names = short_ids(run.id for run in runs)
     listed = [{"short": names[run.id], **to_plain(run)} for run in runs]
     return json.dumps({"schema": SCHEMA, "runs": listed}, indent=1) + "\n"
 
 
 def why_words(run: RunInfo) -> str:
-    """Why a run is in its state: for what it waits, or what ended it."""
+    """Return the reason for a run's state: what it waits for, or what ended it."""
     words = [f"place {run.place}" if run.state == WAITING and run.place is not None else ""]
     words.append(holder_words(run.holder) if run.state == WAITING and run.holder is not None else "")
     words.append(show(reason_words(run.detail), _LONGEST))
@@ -63,13 +63,13 @@ def why_words(run: RunInfo) -> str:
 
 
 def reason_words(reason: str) -> str:
-    """Why a run ended, with words for the signals that its runner heard: they come from those who end commands."""
+    """Return the reason why a run ended, with words in place of signal names."""
     first, semicolon, rest = reason.partition(";")
     return _SIGNALS.get(first, first) + semicolon + rest
 
 
 def resume_words(run: str, end: Mapping[str, Any]) -> str:
-    """The commands that resume a run; one that this machine refused needs another command than the refused one."""
+    """Return the commands that resume a run; a run refused on this machine needs --mixed or --finish."""
     if end.get("exit_code") == ExitCode.NOT_COMPARABLE:
         mixed = f"tuibench resume {run} --mixed measures the rest all the same and marks the result"
         return f"{mixed}; tuibench resume {run} --finish saves what there is"
@@ -77,7 +77,7 @@ def resume_words(run: str, end: Mapping[str, Any]) -> str:
 
 
 def holder_words(holder: Holder) -> str:
-    """Who measures on this machine and for how long still, as far as it tells."""
+    """Return who measures on this machine and the time left, if known."""
     who = f"run {show(short_id(holder.run), 10)}" if holder.run else f"pid {holder.pid}"
     left = f", {seconds(max(holder.eta_s, 0.0))} left" if holder.eta_s is not None else ""
     stopped = ", which is stopped and may never end" if holder.stopped else ""
@@ -85,7 +85,7 @@ def holder_words(holder: Holder) -> str:
 
 
 def cancel_words(run: RunInfo) -> str:
-    """What became of a run that somebody cancelled."""
+    """Return the result of cancelling a run."""
     short = short_id(run.id)
     if run.state == ELSEWHERE:
         return f"{short}: {show(run.detail)}; its runner there will see the wish within seconds"

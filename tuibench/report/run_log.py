@@ -1,4 +1,4 @@
-"""What happened in a run, in words: a line per event that somebody who comes back would want to know of."""
+"""A run's log: one line for each event worth knowing afterwards."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _LONGEST = 500
 
 
 def phase_words(phase: str) -> str:
-    """What an execution is doing."""
+    """Return the words for the phase of an execution."""
     return _PHASES.get(phase, show(phase, 40))
 
 
 def cell_line(name: str, cell: CellResult) -> str:
-    """One finished cell."""
+    """Return the line of a finished cell."""
     p50 = cell.latency_ms.get("p50")
     if p50 is None or p50.value is None:
         return f"{name}: {failure_text(cell)}"
@@ -42,7 +42,7 @@ def cell_line(name: str, cell: CellResult) -> str:
 
 
 class RunLog:
-    """Words for events in order; `cell` gives the line of a cell as it stands, by its key, `name` what it is called."""
+    """Makes log lines from events in order; `cell` returns the present line of a cell by its key, `name` its name."""
 
     def __init__(self, cell: Callable[[str], str], name: Callable[[str], str]) -> None:
         self._cell = cell
@@ -53,7 +53,7 @@ class RunLog:
         self._is_profile = False
 
     def words(self, event: Event) -> str:
-        """What it means, '' where nobody needs to know."""
+        """Return the log line of an event; '' if it has none."""
         teller = getattr(self, f"_on_{event['ev']}", None)
         return show(teller(event), _LONGEST) if teller is not None else ""
 
@@ -66,7 +66,7 @@ class RunLog:
         return "taken up again" + (f" although {'; '.join(changes)}" if changes else "")
 
     def _on_waiting(self, event: Event) -> str:
-        # It is said anew every ten seconds, for whoever looks at how long that may still take.
+        # The event repeats every ten seconds to update the time left.
         if event["place"] == self._place:
             return ""
         self._place = event["place"]
@@ -81,7 +81,7 @@ class RunLog:
     def _on_progress(self, event: Event) -> str:
         said = str(event.get("activity") or "") if event.get("cell") is None else ""
         if event.get("stage"):
-            # How far it is within a part of a profile is said for each of a thousand layers.
+            # Progress within a part of a profile is reported for each of a thousand layers.
             said = said.partition(":")[0] if event["stage"] == "layers" else said.partition(",")[0]
         if not said or said == self._activity:
             return ""
@@ -120,7 +120,7 @@ class RunLog:
 
     def _on_run_end(self, event: Event) -> str:
         status, reason = str(event.get("status", "interrupted")), reason_words(str(event.get("reason") or ""))
-        # "finished on request" says both.
+        # "finished on request" includes the status.
         words = (reason or status) if reason.startswith(status) or not reason else f"{status}: {reason}"
         if event.get("saved"):
             return f"{words}; saved"
@@ -128,5 +128,5 @@ class RunLog:
 
 
 def drift_words(drift: float | None) -> str:
-    """How far the anchor cell has moved since the beginning."""
+    """Return the drift of the anchor cell since the start."""
     return "" if drift is None else f"{'+' if drift >= 0 else '-'}{percent(abs(drift))}"

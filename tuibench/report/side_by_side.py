@@ -1,4 +1,4 @@
-"""Two stored results in two columns: each pair of cells with its ratio, then what else was not the same."""
+"""Two stored results in two columns: each pair of cells with its ratio, then the other differences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NO_DIFFERENCE = "Environment: nothing that matters for speed is known to differ
 
 
 def side_by_side(side: SideBySide, width: int = WIDTH, ascii_only: bool = False) -> str:
-    """Return the text: a row per pair (two lines where the settings are too long for one), notes, environments."""
+    """Return the text: a row per pair (two lines if the settings are too long), notes, environments."""
     lines = [*_table(side, width), *_notes(side)]
     lines += [f"Only in {show(short_id(side.old_id), 20)}: {show(name, _LONGEST)}" for name in side.old_only]
     lines += [f"Only in {show(short_id(side.new_id), 20)}: {show(name, _LONGEST)}" for name in side.new_only]
@@ -35,14 +35,14 @@ def side_by_side(side: SideBySide, width: int = WIDTH, ascii_only: bool = False)
 
 
 def document(side: SideBySide) -> dict[str, Any]:
-    """The same as plain values, for `--json`; every number is finite."""
+    """Return the comparison as plain values for `--json`; every number is finite."""
     reasons: dict[str, str] = {}
     plain: dict[str, Any] = finite({"schema": SCHEMA, **side_values(side)}, "", reasons)
     return plain | {"reasons": reasons}
 
 
 def dumps(side: SideBySide) -> str:
-    """The document as text: ASCII, so that no terminal and no codec can trip over a name."""
+    """Return the document as ASCII text, which every terminal and codec accepts."""
     return json.dumps(document(side), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
@@ -55,7 +55,7 @@ def _table(side: SideBySide, width: int) -> list[str]:
     room = width - sum(widths[1:]) - len(_GAP) * 3
     if widths[0] <= room:
         return [_join(row, widths) for row in (heads, *rows)]
-    # The figures below the settings, so that neither is cut.
+    # Print the figures below the settings, so that neither is cut.
     widths[0] = len(_GAP)
     lines = [_join(heads, widths)]
     for row in rows:
@@ -89,7 +89,7 @@ def _digits(ratio: float) -> str:
 
 
 def _notes(side: SideBySide) -> Iterator[str]:
-    """Why a row has no ratio or no interval, and what its cells do not share; what several share is said once."""
+    """Yield reasons for missing ratios and intervals, and unequal conditions; each reason once."""
     total = len(side.pairs)
     yield from _counted((pair.reason for pair in side.pairs if pair.reason), total)
     yield from _counted((text for pair in side.pairs for text in pair.bars), total, "Not the same: ")

@@ -1,4 +1,4 @@
-"""One stored benchmark as a page: what it is called and where it comes from, its figures, the result as printed."""
+"""The page of one stored benchmark: name and origin, figures, and the result as printed."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ def stored_page(
     ascii_only: bool = False,
     figures: int | None = None,
 ) -> str:
-    """The page of `show`; `project` is the name of its project, `own_host` the id of this machine.
-
-    `figures` is how many columns they may take; None leaves them out.
+    """Return the page of `show`; `project` is the name of its project, `own_host` the id of this machine.
+    `figures` is the width of the figures in columns; None omits them.
     """
     lines = [f"{label}: {text}" for label, text in _facts(stored, now, project, own_host) if text]
     blocks = ["\n".join(lines)]
@@ -58,7 +57,7 @@ def _facts(stored: StoredBenchmark, now: float, project: str, own_host: str) -> 
 def _measured(result: RunResult, now: float) -> str:
     when = moment_words(result.started_utc, now) or "at an unknown time"
     if result.foreign:
-        # Of a run that was not ours, the time that it measured is all that is known.
+        # An imported result has only its measuring time.
         return f"{when}, for {seconds(result.seconds)}"
     waited = f", after {seconds(result.waited_s)} of waiting for another benchmark" if result.waited_s >= 1 else ""
     return f"{when}, in {seconds(result.seconds)}{waited}"

@@ -1,4 +1,4 @@
-"""All that a benchmark prints to stdout, in its order: cells, conclusions, how to repeat it, the headline."""
+"""The output of a benchmark on stdout: cells, conclusions, the command to repeat it, the headline."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tuibench.report.verdict import comparison_sentence
 
 
 def summary(run: RunResult, ascii_only: bool = False, beside: SideBySide | None = None) -> str:
-    """Return the text for stdout, perhaps with another result beside; its last line is the headline."""
+    """Return the text for stdout, with a comparison to `beside` if given; its last line is the headline."""
     lines = [*_cells(run), *_ending(run), *provenance_lines(run)]
     lines += map(comparison_sentence, run.comparisons)
     lines += [show(sentence, 500) for sentence in run.conclusions]
@@ -42,7 +42,7 @@ def _cells(run: RunResult) -> list[str]:
 
 
 def _ending(run: RunResult) -> list[str]:
-    """A run that did not reach its end says so, and what was kept."""
+    """Return the status and the number of measured cells of an unfinished run."""
     if run.status == "finished":
         return []
     measured = sum(cell.pooled is not None for cell in run.cells)
@@ -54,7 +54,7 @@ def _capital(cell: CellResult) -> str:
 
 
 def _shared_differences(run: RunResult) -> list[str]:
-    """What was not as asked, each once with the number of cells: a sweep would repeat it in every row."""
+    """Return each deviation from the request once, with the number of cells."""
     counts: dict[str, int] = {}
     for cell in run.cells:
         for text in differences(cell):

@@ -1,4 +1,4 @@
-"""The words of a comparison: who is faster, by how much, how sure that is, or why there is no verdict."""
+"""The words of a comparison: the faster operand, by how much, how certain, or why there is no verdict."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tuibench.core.scenario import THROUGHPUT
 from tuibench.core.text import show
 from tuibench.core.units import percent, seconds
 
-if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+if TYPE_CHECKING:  # listing needs no results, and importing their types takes 12 ms
     from tuibench.core.run import Comparison
 
 _LEAST_PAIRS = 3
@@ -22,7 +22,7 @@ def comparison_sentence(found: Comparison) -> str:
 
 
 def verdict_sentence(found: Verdict, *, brief: bool = False) -> str:
-    """Return the sentence; `brief` leaves out intervals, which narrow lists have no room for."""
+    """Return the sentence; `brief` omits intervals, for narrow lists."""
     if found.told:
         return show(found.told, _LONGEST)
     if found.kind is None:
@@ -34,14 +34,14 @@ def verdict_sentence(found: Verdict, *, brief: bool = False) -> str:
 
 
 def change_words(ratio: float) -> str:
-    """Return a ratio of times as a percentage where it is small, as a factor where it is large."""
+    """Return a ratio of times as a percentage if small, as a factor if large."""
     if ratio >= 2 or ratio <= 0.5:
         return f"{_digits(ratio)} times the"
     return f"{percent(abs(ratio - 1))} {'more' if ratio > 1 else 'less'}"
 
 
 def time_word(metric: str) -> str:
-    """Return what a ratio of a metric is a ratio of."""
+    """Return the quantity that a ratio of a metric compares."""
     return "time per item" if metric == THROUGHPUT else metric
 
 
@@ -84,7 +84,7 @@ def _signed(ratio: float) -> str:
     text = f"{abs(value):.1f}" if abs(value) < 99.5 else f"{abs(value):.0f}"
     if float(text) == 0:
         return text
-    # A typographic minus: a hyphen between numbers reads as a range.
+    # A minus sign, because a hyphen between numbers reads as a range.
     return f"+{text}" if value > 0 else f"\N{MINUS SIGN}{text}"
 
 
