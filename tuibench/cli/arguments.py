@@ -1,6 +1,5 @@
-"""From argv to a request.
-
-Nothing heavy is imported, and nothing at all for `--version` and `--help`: both must answer within 60 ms of CPU.
+"""Parses argv into a request.
+No heavy imports, and none at all for `--version` and `--help`: both must answer within 60 ms of CPU.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ if TYPE_CHECKING:
 
 Parsed: TypeAlias = "Info | BenchmarkRequest | ProfileRequest | RerunRequest | DashboardRequest | argparse.Namespace"
 _SWITCHES = ("--mouse", "--no-mouse", "--ascii", "--debug")
-"""Of the dashboard."""
+"""Flags of the dashboard."""
 
 
 def parse(argv: Sequence[str]) -> Parsed:
-    """Return what argv asks for."""
+    """Return the request in argv."""
     command = argv[0] if argv else ""
     if command == "--version":
         return Info(f"tuibench {__version__}\n")
@@ -83,7 +82,7 @@ def _where_flags_stand(flag: str, paths: Sequence[str]) -> str:
 
 
 def _looks_like_model(token: str) -> bool:
-    """A slip of the finger in a command's name must not be taken for a model."""
+    """Return whether a token can be a model; a misspelled command must not be taken for one."""
     named = token.endswith((".onnx", ".ort")) or token.startswith("sample")
     return named or "/" in token or ":" in token or os.path.exists(token)
 
@@ -130,7 +129,7 @@ def _parse_rerun(argv: Sequence[str]) -> Info | RerunRequest:
         from tuibench.cli.help import rerun_help  # as above
 
         return Info(rerun_help())
-    from tuibench.core import profile_setting  # 3 ms that only commands which measure anew need
+    from tuibench.core import profile_setting  # 3 ms; only commands that repeat a measurement need it
 
     settings = (*profile_setting.own(), *benchmark_setting.settings(), *benchmark_setting.RERUN)
     ids, fields = FlagReader(settings, "rerun").split(argv)

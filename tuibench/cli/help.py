@@ -1,4 +1,4 @@
-"""Help at 80 columns, made from the table of flags so that it cannot lag behind the parser."""
+"""Help at 80 columns, made from the table of flags so that it always matches the parser."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ Exit codes: 0 ok, 1 some cells failed, 2 usage, 3 model, 4 engine, 5 timeout,
 
 
 def root_help() -> str:
-    """What `tuibench --help` prints."""
+    """Return the text of `tuibench --help`."""
     return _ROOT.format(commands="\n".join(_commands(title, commands) for title, commands in command.GROUPS))
 
 
@@ -92,7 +92,7 @@ def _commands(title: str, commands: Sequence[command.Command]) -> str:
 
 
 def benchmark_help() -> str:
-    """What `tuibench benchmark --help` prints: every flag with its default, in groups."""
+    """Return the text of `tuibench benchmark --help`: every flag with its default, in groups."""
     intro = _INTRO.format(samples=", ".join(SAMPLES))
     return "\n".join([intro, *group_texts(benchmark_setting.GROUPS), _OUTRO])
 
@@ -106,13 +106,13 @@ def group_texts(groups: Iterable[Group]) -> Iterator[str]:
 
 
 def rerun_help() -> str:
-    """What `tuibench rerun --help` prints."""
+    """Return the text of `tuibench rerun --help`."""
     own = "\n".join(line for one in benchmark_setting.RERUN for line in flag_lines(one)) + "\n"
     return f"{_RERUN}\n{own}\n{_RERUN_OUTRO}"
 
 
 def flag_lines(setting: Setting) -> list[str]:
-    """Return a flag's lines: its spellings, what it does, and its default in brackets."""
+    """Return a flag's lines: its spellings, its description, and its default in brackets."""
     left = "  " + ", ".join(setting.flags) + (f" {setting.metavar}" if setting.metavar else "")
     right = textwrap.wrap(setting.help_text, _WIDTH - _LEFT - 2, break_on_hyphens=False)
     if len(left) <= _LEFT:

@@ -1,4 +1,4 @@
-"""The flags that choose what is shown of a profile, for every command that shows one."""
+"""The flags that choose the rows and columns shown of a profile, for every command that shows one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tuibench.report.profile_shown import WIDTH, Shown
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:
-    """Let a command take them."""
+    """Add the flags to a command."""
     group = parser.add_argument_group("of a profile")
     for setting in profile_setting.PAGE:
         text = setting.help_text.replace("%", "%%")
@@ -28,19 +28,21 @@ def add_choices(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what was typed of them, by name."""
+    """Return the values typed for the flags, by name."""
     names = [setting.name for setting in profile_setting.PAGE]
     return {name: given for name in names if (given := getattr(args, name)) not in (None, False)}
 
 
 def refuse_choices(typed: Mapping[str, Any], why: str, hint: str = "") -> None:
-    """Raise UsageError for the first of them, which has nothing to choose from here."""
+    """Raise UsageError for the first typed flag, because the result shown is not a profile."""
     for setting in profile_setting.PAGE:
         if setting.name in typed:
             raise UsageError(f"{setting.flags[0]} {why}", hint)
 
 
 def shown_of(typed: Mapping[str, Any], *, ascii_only: bool, aged: bool = False) -> Shown:
-    """For a terminal as wide as it is, elsewhere as wide as a terminal usually is; `aged` says how old a profile is."""
+    """Return the choices with the terminal's width, or a usual one without a terminal; with `aged` the page shows the
+    age.
+    """
     plain = ascii_only or not can_draw()
     return Shown(width=width() or WIDTH, ascii_only=plain, now=time.time() if aged else None, **typed)

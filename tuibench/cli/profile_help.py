@@ -1,4 +1,4 @@
-"""What `tuibench profile --help` prints, made from the table of flags."""
+"""Text of `tuibench profile --help`, made from the table of flags."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ measured.
 
 
 def profile_help() -> str:
-    """Every flag with its default, in groups."""
+    """Return every flag with its default, in groups."""
     intro = _INTRO.format(samples=", ".join(SAMPLES))
     return "\n".join([intro, *group_texts(profile_setting.GROUPS), _OUTRO])

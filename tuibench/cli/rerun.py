@@ -1,4 +1,4 @@
-"""`tuibench rerun`: the settings of a stored benchmark once more, and both results side by side."""
+"""`tuibench rerun`: measures a stored benchmark again and compares both results."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
 
 
 def check_flags(stored: StoredBenchmark, wanted: RerunRequest) -> None:
-    """Raise UsageError for a flag that says nothing of what is stored."""
+    """Raise UsageError for a flag that does not apply to the kind of the stored result."""
     is_profile = stored.result.spec.profile is not None
     known = {flag for setting in profile_setting.settings() for flag in setting.flags}
     benchmarks = benchmark_setting.settings()
@@ -61,8 +61,8 @@ def _profile_again(
     sources: Sequence[ModelSource],
     interruption: Interruption,
 ) -> int:
-    """The same profile once more; both stand side by side by tuibench compare."""
-    from tuibench.cli.profile import again_request, page_of  # what only profiles need
+    """Measure the same profile again; the result is compared as in tuibench compare."""
+    from tuibench.cli.profile import again_request, page_of  # needed for profiles only
 
     asked = stored.result.spec
     request, spec, notes = again_request(asked, sources[0], wanted.given, bench.topology(), stored.card.name)
