@@ -1,4 +1,4 @@
-"""The dashboard's app: one desk, one look a second at what others do, and the ways between screens."""
+"""The dashboard's app: one desk, one look per second at other processes' changes, and the navigation."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ from tuibench.tui.textual_seam import CalmApp, known_error
 from tuibench.tui.thread import DaemonThreads
 
 LOOK_S = 1.0
-"""Between two looks at what others do."""
+"""Seconds between two looks at other processes' changes."""
 _PATIENCE_S = 10.0
-"""For the first rows; a store that takes longer must not leave the dashboard without its garbage collector."""
+"""Longest wait for the first rows before the garbage collector is switched on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What the dashboard begins with."""
+    """Arguments of the dashboard."""
 
     path: str = ""
-    """A model whose form is to be shown; '' for the projects."""
+    """A model whose form opens first; '' for the projects."""
 
 
 class Dashboard(CalmApp):
-    """Screens are made by `route`; what they need comes through here."""
+    """Screens are made by `route` and get their dependencies from the app."""
 
-    # The first screen's with it: rules that come later cost reading all of them again.
+    # Includes the first screen's rules, because adding rules later parses all of them again.
     CSS_PATH: ClassVar = ["app.tcss", "screens/home.tcss"]
     TITLE = "tuibench"
-    # Ours is another.
+    # The dashboard has its own palette.
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("everywhere")
 
@@ -79,9 +79,9 @@ class Dashboard(CalmApp):
         self.removals = Removals(desk)
         self.pulse: Pulse | None = None
         self.started = ""
-        """The run that was started last: lists go to it once, as that is what its user wants to see next."""
+        """The run started last: lists select it once."""
         self.drafts: dict[str, Any] = {}
-        """By project: what was typed into the set-up of profiles and not started."""
+        """By project: values typed into the set-up of profiles and not started."""
         self._opening = opening or Opening()
         self._first_hold: object = None
         self._looking = False
@@ -90,16 +90,16 @@ class Dashboard(CalmApp):
         self.set_keymap(self.keymap)
 
     def get_default_screen(self) -> Screen[None]:
-        """Home is the lowest screen: a blank one below it would have Textual paint it twice in the beginning."""
+        """Return home as the lowest screen, because Textual would paint a blank one below it twice at the start."""
         return route.home()
 
     def on_mount(self) -> None:
-        """Hear signals, and begin to look."""
+        """Install signal handlers, and start the periodic looks."""
         loop = asyncio.get_running_loop()
         loop.set_default_executor(DaemonThreads())
         loop.add_signal_handler(signal.SIGHUP, self._hang_up, ExitCode.HANGUP)
         loop.add_signal_handler(signal.SIGTERM, self._hang_up, ExitCode.TERMINATED)
-        # What is typed from now on waits for the first rows: the first page takes this over when it asks for them.
+        # Keys typed from now on are queued until the first page has its rows, which takes over this hold.
         self._first_hold = self.typed.hold()
         if self._opening.path:
             self.push_screen(route.form(path=self._opening.path))
@@ -109,31 +109,31 @@ class Dashboard(CalmApp):
         self.set_timer(_PATIENCE_S, _look_for_garbage)
 
     def _tell_problems(self) -> None:
-        """What is wrong in the config file; the rest of it holds."""
+        """Report errors in the config file; its valid settings are used."""
         problems = self.config.problems
-        # Each begins with the path, which takes most of the line.
+        # Each problem starts with the path, which takes most of the line.
         first = problems[0].partition(": ")[2]
         many = f"{len(problems)} things are wrong in the config file (tuibench config): "
         self.page.say((many if len(problems) > 1 else "wrong in the config file: ") + first, "warn")
 
     def _hang_up(self, code: ExitCode) -> None:
-        """End; runs go on, as they are no part of this process."""
+        """Exit; runs continue, because they are other processes."""
         self.exit(int(code), return_code=int(code))
 
-    # What others do
+    # Changes by other processes
 
     def page_is_there(self) -> None:
-        """The first page stands: what was typed is its, unless it waits for an answer itself."""
+        """Replay queued keys: the first page is ready, unless it holds them itself."""
         self.typed.let_go(self._first_hold)
 
     def begin_to_look(self) -> None:
-        """Take the first look once the first screen has its rows, which would come later for it."""
+        """Take the first look after the first screen has its rows, so that it does not delay them."""
         _look_for_garbage()
         if not self._begun:
             self.look()
 
     def look(self) -> None:
-        """Ask for one look, unless the last one still goes on: looks never pile up."""
+        """Request a look, unless one is running already."""
         if self.terminal_is_gone():
             self._hang_up(ExitCode.HANGUP)
         if self._looking:
@@ -145,21 +145,21 @@ class Dashboard(CalmApp):
         worker = get_current_worker()
         try:
             pulse = self.desk.pulse()
-        except Exception as error:  # the same look is taken again in a second; what keeps it from succeeding is news
+        except Exception as error:  # the next look retries in a second; the error is reported as a notice
             pulse = replace(self.pulse or Pulse("", ()), notices=(known_error(error).message,))
         if not worker.is_cancelled:
             self.post_message(PulseTaken(pulse))
 
     def on_pulse_taken(self, message: PulseTaken) -> None:
-        """Tell the screen that is shown what has changed, and everybody which runs have ended."""
+        """Notify the current screen of changes, and report ended runs on any screen."""
         self._looking = False
         if not self.is_running or not any(isinstance(screen, Page) for screen in self.screen_stack):
-            # In the end, and between two pages, none is shown.
+            # No page is shown at exit and between two pages.
             return
         page = self.page
         self._ages.advance(page)
         if not page.is_mounted or self.pulse == message.pulse:
-            # A page that is not there yet is told by the next look; in the end pages lose their widgets first.
+            # A page that is not mounted gets the next look; at exit pages lose their widgets first.
             return
         before, self.pulse = self.pulse, message.pulse
         for notice in message.pulse.notices:
@@ -168,12 +168,12 @@ class Dashboard(CalmApp):
                 page.say_more(notice)
         self._tell_ended(before, message.pulse)
         if self.screen is page:
-            # Below a dialog it would be sent as a whole; it reads all anew when it is in sight again.
+            # A page below a dialog would be repainted as a whole; it reloads when it is visible again.
             page.show_title()
             page.pulse_changed(message.pulse, before)
 
     def _tell_ended(self, before: Pulse | None, now: Pulse) -> None:
-        """Say of runs that went on at the last look and do not at this one how they ended; ring once."""
+        """Report the end of runs that were active at the last look; ring once."""
         ends = ends_between(before, now) if before is not None else ()
         if not ends:
             return
@@ -183,12 +183,12 @@ class Dashboard(CalmApp):
         self.set_terminal_title(f"tuibench: {'; '.join(end.title for end in ends)}")
 
     def forget_runs(self, ids: Collection[str]) -> None:
-        """Their user ended them here and was told so: the next look has nothing to add."""
+        """Remove runs that the user ended here from the last look, so that the next look does not report them again."""
         if self.pulse is not None:
             self.pulse = replace(self.pulse, runs=tuple(row for row in self.pulse.runs if row.info.id not in ids))
 
     def going_words(self, *, timeless: bool = False) -> str:
-        """What goes on on this machine, for the right end of every title; `timeless` where it is not told again."""
+        """Return the runs active on this machine, for the right end of titles; `timeless` omits the time left."""
         runs = self.pulse.runs if self.pulse is not None else ()
         running = [row.info for row in runs if row.info.state == activity.RUNNING]
         waiting = sum(row.info.state == activity.WAITING for row in runs)
@@ -203,25 +203,25 @@ class Dashboard(CalmApp):
         return f" {self.glyphs.dot} ".join(words)
 
     def known_error(self, error: Exception) -> TuibenchError:
-        """What the user is told of an error that the desk raised."""
+        """Return the error to show for an error that the desk raised."""
         return known_error(error)
 
-    # Ways between screens
+    # Navigation between screens
 
     @property
     def page(self) -> Page:
-        """The page that is shown, also below a question."""
+        """Return the current page, also below a dialog."""
         return next(screen for screen in reversed(self.screen_stack) if isinstance(screen, Page))
 
     def go(self, screen: Screen[None], *, replace: bool = False) -> None:
-        """To another screen; `replace` leaves no way back to this one."""
+        """Open another screen; `replace` removes the current one from the history."""
         if replace:
             self.switch_screen(screen)
         else:
             self.push_screen(screen)
 
     def go_back(self) -> None:
-        """To the screen before; home stays."""
+        """Return to the previous screen; home stays open."""
         if len([screen for screen in self.screen_stack if isinstance(screen, Page)]) > 1:
             self._pop()
 
@@ -231,60 +231,60 @@ class Dashboard(CalmApp):
         self.page.returned_from(left.profile_kind)
 
     def leave(self) -> None:
-        """Back; from home out of the dashboard."""
+        """Return to the previous screen; from home leave the dashboard."""
         if len([screen for screen in self.screen_stack if isinstance(screen, Page)]) > 1:
             self._pop()
         else:
             self.exit(int(ExitCode.OK))
 
     def remember(self, **values: object) -> None:
-        """For the next session."""
+        """Save values for the next session."""
         if self.remembered.note(values):
             self.run_worker(self.remembered.keep, thread=True, group="remember", exit_on_error=False)
 
     async def action_back(self) -> None:
-        """As the page says; Textual's own would leave it at once, whatever it has open."""
+        """Delegate to the page; Textual's own action would leave it at once, even with open dialogs."""
         self.page.action_back()
 
     def action_leave(self) -> None:
-        """As the page says."""
+        """Delegate to the page."""
         self.page.action_leave()
 
     def action_quit_now(self) -> None:
-        """Out, from anywhere."""
+        """Leave the dashboard from any screen."""
         self.exit(int(ExitCode.OK))
 
     def action_palette(self) -> None:
-        """What can be done here, by its name."""
-        from tuibench.tui.palette import Palette  # only who asks for it waits for it
+        """Open the palette of actions."""
+        from tuibench.tui.palette import Palette  # loaded on demand only
 
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette())
 
     def action_help_quit(self) -> None:
-        """Ctrl-C ends other programs, so whoever presses it here is told what does."""
+        """Name the keys that quit, because Ctrl-C ends other programs."""
         keys = [key.shown(each, self.keymap, self.ascii_only) for each in ("quit-now", "leave")]
         self.page.say(f"{keys[0]} leaves the dashboard, {keys[1]} goes one screen back; runs go on")
 
     def action_help(self) -> None:
-        """What the keys do here."""
+        """Show the keys of this page."""
         page = self.page
         self.go(route.help_for(page, self.focused))
 
     def action_system(self) -> None:
-        """The machine."""
+        """Open the system page."""
         self.go(route.system())
 
     def action_trash(self) -> None:
-        """What was removed."""
+        """Open the trash."""
         self.go(route.trash())
 
     def action_undo(self) -> None:
-        """Bring back what was removed last."""
+        """Restore the benchmark or project removed last."""
         self.page.wish(self.removals.undoing(), self._tell_undone)
 
     def on_refused(self, message: Refused) -> None:
-        """What was wished for on a page that was left meanwhile, and could not be done."""
+        """Report the error of an action whose page was left before it failed."""
         message.stop()
         if self.is_running and (page := self.page).is_mounted:
             page.explain(message.error)
@@ -295,7 +295,7 @@ class Dashboard(CalmApp):
 
 
 def _look_for_garbage() -> None:
-    """From now on; `start` left it off until the first rows are there."""
+    """Switch the garbage collector on; `start` left it off until the first rows are shown."""
     if not gc.isenabled():
         gc.freeze()
         gc.enable()

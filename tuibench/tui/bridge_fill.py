@@ -1,4 +1,4 @@
-"""What a form begins with: a project's last values, a benchmark's settings, or a model by its path."""
+"""Initial values of forms: a project's last values, a benchmark's settings, or a model by its path."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from tuibench.workbench.hall import Workbench
 
 _DIRECTORY = "forms"
 _OF_ONE = ("model", "name", "note", "compare_to", "against")
-"""Of a form: what is about one benchmark alone, and nothing that the next one begins with."""
+"""Fields that belong to one benchmark and are not remembered for the next form."""
 
 
 class Filler:
-    """Fills forms; `locate` finds the file that a token means, from wherever it lies."""
+    """Fills forms; `locate` returns the file of a token and may fetch it."""
 
     def __init__(self, bench: Workbench, locate: Callable[[str], ModelSource]) -> None:
         self._bench = bench
         self._locate = locate
 
     def of_benchmark(self, benchmark: str) -> FormStart:
-        """The settings of a stored benchmark, for a re-run with changes."""
+        """Return the settings of a stored benchmark, for a re-run with changes."""
         stored = self._bench.library.get(benchmark)
         spec, known = stored.result.spec, stored.result.models[:1]
         values = values_of(spec, spec.models, stored.card.name)
@@ -41,7 +41,7 @@ class Filler:
         return _with_dims(replace(start, changed=changed), dict(values.dims))
 
     def of_project(self, token: str) -> FormStart:
-        """The last values of a project, on its newest version."""
+        """Return the last values of a project, with its newest version."""
         project = self._bench.projects.get(token).project
         values, origin = self._last_values(project)
         model = project.versions[-1].model
@@ -51,7 +51,7 @@ class Filler:
         return _with_dims(replace(start, changed=changed), _dims_of(values, project))
 
     def of_model(self, path: str) -> FormStart:
-        """The last values of the project that has this model, the defaults where none has."""
+        """Return the last values of the project that has this model; the defaults if none has."""
         source = self._locate(path)
         summary, project, _ = self._bench.projects.look(source)
         if project is None:
@@ -61,7 +61,7 @@ class Filler:
         return _with_dims(start, _dims_of(values, project))
 
     def keep(self, project: str, values: FormValues) -> None:
-        """Remember what was started; a disk that does not take it costs the next form its values, and nobody a run."""
+        """Remember started values; if the disk fails, the next form starts with defaults and the run is unaffected."""
         plain = {name: value for name, value in asdict(values).items() if name not in _OF_ONE}
         self._memory(project).change(plain)
 
@@ -75,12 +75,12 @@ class Filler:
         try:
             spec = self._bench.library.get(rows[0].id).result.spec
         except TuibenchError:
-            # A record that cannot be read is no reason to have no form.
+            # An unreadable record must not prevent the form.
             return FormValues(), "the defaults"
         return values_of(spec, spec.models[:1]), f"the settings of {short_id(rows[0].id)}, the newest here"
 
     def _look(self, values: FormValues, origin: str, known: ModelSummary | None) -> FormStart:
-        """The form with what its model is now; what is wrong with that is said, as the form can mend it."""
+        """Return the form with its model inspected now; an error is shown in the form, where it can be fixed."""
         try:
             summary, _, _ = self._bench.projects.look(self._locate(values.model))
         except TuibenchError as error:
@@ -92,7 +92,7 @@ class Filler:
 
 
 def read_values(plain: Mapping[str, Any]) -> FormValues | None:
-    """Values as they were kept, None where they are not what a form holds: another version may have written them."""
+    """Return stored values; None if empty. Invalid values, perhaps of another version, get their defaults."""
     if not plain:
         return None
     found: dict[str, Any] = {}
@@ -111,15 +111,15 @@ def read_values(plain: Mapping[str, Any]) -> FormValues | None:
 
 
 def _dims_of(values: FormValues, project: Project) -> dict[str, str]:
-    """What was typed last, before what the project remembers."""
+    """Return the dims typed last, else those that the project remembers."""
     remembered = {name: str(length) for name, length in project.dims.items()}
     return remembered | {name: text for name, text in values.dims if text}
 
 
 def _with_dims(start: FormStart, known: Mapping[str, str]) -> FormStart:
-    """A row for each dim that the model leaves open; of a model that is not known, for those that were given."""
+    """Add a row for each free dim of the model; for an unknown model, for each given dim."""
     names = free_dims(start.summary) if start.summary is not None else tuple(known)
     rows = tuple((name, known.get(name, "")) for name in names)
-    # Another way of naming a dim stays as it was typed.
+    # Dims named in another way stay as typed.
     rest = tuple((name, text) for name, text in known.items() if name not in names and text)
     return replace(start, values=replace(start.values, dims=(*rows, *rest)))

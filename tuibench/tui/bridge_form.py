@@ -1,4 +1,4 @@
-"""The benchmark form as a request: read as the shell reads its flags, and filled from what was measured before."""
+"""The benchmark form as a request: read like the shell's flags, and filled from stored benchmarks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tuibench.request.translation import recall, to_effort, to_spec
 from tuibench.tui.desk import FormValues
 
 _SPECIAL = frozenset({"engines", "dims", "quick", "precise", "target", "time_s", "compare_to"})
-"""Settings whose fields need more than the text of one setting."""
+"""Settings whose fields are not one plain text."""
 _FIELDS = frozenset(one.name for one in fields(FormValues))
 EFFORT_NAMES = (*EFFORTS, "fixed")
 MOST_MODELS = 2
@@ -31,18 +31,18 @@ MOST_MODELS = 2
 
 @dataclass(slots=True)
 class Reading:
-    """What was understood of a form, and what was not."""
+    """The values read from a form, and its errors."""
 
     context: Context
     fields: dict[str, Any] = field(default_factory=dict)
     """Values of settings by name."""
     errors: dict[str, str] = field(default_factory=dict)
-    """By the field of FormValues; dims as `dim:NAME`."""
+    """By field of FormValues; dims as `dim:NAME`."""
     words: list[str] = field(default_factory=list)
-    """The flags that say the same."""
+    """The equivalent flags."""
 
     def take(self, name: str, given: str) -> None:
-        """Read the text of a setting as its flag would be; '' is its default."""
+        """Read the text of a setting like the value of its flag; '' is the default."""
         text = given.strip()
         if not text:
             return
@@ -54,12 +54,12 @@ class Reading:
         except UsageError as error:
             self.errors[name] = told(error, setting.flags)
         if text != _default_text(setting):
-            # A text that looks like a flag is joined to its own.
+            # A text with a leading dash is joined to its flag.
             self.words += [f"{setting.flags[-1]}={text}"] if text.startswith("-") else [flag, text]
 
 
 def read_form(values: FormValues, topology: Topology) -> Reading:
-    """Every field by itself, so that all that is wrong can be said at once; models are only looked for."""
+    """Read each field separately, so that all errors are shown at once; models are located, not read."""
     reading = Reading(Context(topology, resolve_inputs, []))
     _find_model(reading, "model", values.model)
     if values.against.strip():
@@ -77,17 +77,17 @@ def read_form(values: FormValues, topology: Topology) -> Reading:
 
 
 def to_request(values: FormValues, reading: Reading) -> BenchmarkRequest:
-    """The request of a form in which nothing is wrong."""
+    """Return the request of a form without errors."""
     return BenchmarkRequest(models=models_of(values), **reading.fields)
 
 
 def models_of(values: FormValues) -> tuple[str, ...]:
-    """The models that a form names."""
+    """Return the models of a form."""
     return tuple(token.strip() for token in (values.model, values.against) if token.strip())
 
 
 def to_command(values: FormValues, reading: Reading) -> str:
-    """The shell command that does the same, without what is the default anyway."""
+    """Return the equivalent shell command, without settings at their default."""
     models = models_of(values)
     partner = values.compare_to.strip()
     flags = [*reading.words, *(["--compare-to", partner] if partner else [])]
@@ -97,7 +97,7 @@ def to_command(values: FormValues, reading: Reading) -> str:
 
 
 def told(error: TuibenchError, flags: Iterable[str] = ()) -> str:
-    """An error beside its field, which need not be named again."""
+    """Return the text of an error beside its field, without the field's name."""
     message = error.message
     for flag in flags:
         message = message.removeprefix(f"{flag} ").removeprefix(f"{flag}: ")
@@ -105,7 +105,7 @@ def told(error: TuibenchError, flags: Iterable[str] = ()) -> str:
 
 
 def values_of(spec: BenchmarkSpec, models: Iterable[ModelSource], name: str = "") -> FormValues:
-    """The form that would measure a stored benchmark again; UsageError where it has no room for all of it."""
+    """Return the form that measures a stored benchmark again; raise UsageError if the form cannot express it."""
     sources = list(models)
     if len(sources) > MOST_MODELS:
         what = f"it measured {len(sources)} models, and the form has room for two"
@@ -150,7 +150,7 @@ def _default_text(setting: Setting) -> str:
 
 
 def _flag_words(found: Mapping[str, Any]) -> list[str]:
-    """Return what the form has no field for, as it would be typed."""
+    """Return the settings without a field, as typed flags."""
     words = []
     for setting in benchmark_setting.settings():
         value = found.get(setting.name, setting.default)
@@ -165,7 +165,7 @@ def _find_model(reading: Reading, place: str, token: str) -> None:
         reading.errors[place] = "a model is needed: a path to an .onnx file, or sample"
         return
     if is_remote(token.strip()):
-        return  # it is fetched when everything else is right
+        return  # fetched after all other fields are valid
     try:
         resolve_model(token.strip())
     except TuibenchError as error:
@@ -199,7 +199,7 @@ def _take_effort(reading: Reading, values: FormValues) -> None:
 
 
 def _take_flags(reading: Reading, text: str) -> None:
-    """Further flags; those of settings with a field are refused."""
+    """Read further flags; reject those of settings with a field."""
     known = benchmark_setting.by_name()
     try:
         split = shlex.split(text)

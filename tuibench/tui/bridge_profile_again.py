@@ -1,4 +1,4 @@
-"""A stored profile that is to be made again: its settings, and what became of its model meanwhile."""
+"""A stored profile to measure again: its settings, and the state of its model."""
 
 from __future__ import annotations
 
@@ -24,36 +24,36 @@ from tuibench.workbench.repetition import ModelChanged
 
 
 class NotHere(ModelError):
-    """A model that a start fetches: nothing is wrong with what was typed."""
+    """A model that the start will fetch; the typed values are valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What the set-up has no field for."""
+    """The facts of a stored profile that the set-up has no field for."""
 
     typed: Typed
     source: ModelSource
-    """Where its model lies now."""
+    """The present place of its model."""
     sha256: str
-    """Of what was measured."""
+    """sha256 of the measured model."""
     reference: ModelReference | None
-    """To that, where its files are known."""
+    """Reference to the measured model, if its files are known."""
     summary: ModelSummary | None = None
-    """Of what was measured, too."""
+    """Summary of the measured model."""
     lost: TuibenchError | None = None
-    """Why there is no such model."""
+    """Error if the model is not available."""
     note: str = ""
-    """What became of the model, where it can be measured all the same."""
+    """Change of the model that does not prevent measuring."""
 
     def find(self, address: str) -> ModelSource:
-        """What it was fetched as: at the same address another one may lie by now."""
+        """Return the fetched file of an address, because the address may serve another model now."""
         if not os.path.isfile(self.source.path):
             raise NotHere(f"{show(address)} is to be fetched first")
         return self.source
 
 
 def recall(stored: StoredBenchmark, starter: Starter, *, fetch: bool = False) -> Before:
-    """What was measured; the model is looked for, and only with `fetch` fetched where it is gone from the cache."""
+    """Return the facts of the stored profile; with `fetch` a model missing from the cache is fetched."""
     result, sha256 = stored.result, stored.row.model_sha256
     lost: TuibenchError | None = None
     source, note = result.spec.models[0], ""
@@ -71,7 +71,7 @@ def _find(stored: StoredBenchmark, starter: Starter, fetch: bool) -> tuple[Model
     source = stored.result.spec.models[0]
     if not fetch and is_away(source):
         return source, "its model is not in the cache any more: RUN fetches it"
-    # Behind RUN nobody is told what RUN will do.
+    # After RUN was pressed the note must not announce RUN.
     measures = "it is measured as it is now" if fetch else "RUN measures it as it is now"
     try:
         return starter.settle(stored, changed=False, fetch=fetch)[0], ""
@@ -81,12 +81,12 @@ def _find(stored: StoredBenchmark, starter: Starter, fetch: bool) -> tuple[Model
 
 
 def is_away(source: ModelSource) -> bool:
-    """Whether a model would have to be fetched before anything can be said of it."""
+    """Return whether a model must be fetched before it can be read."""
     return is_remote(source.asked) and not os.path.isfile(source.path)
 
 
 def values_of(typed: Typed, name: str) -> ProfileValues:
-    """The fields of a profile of that name: the other kind is off."""
+    """Return the fields of a profile with that name; the other kind is off."""
     is_loss = typed.kind == LOSS
     pairs = (text.rpartition("=") for text in typed.dims)
     return ProfileValues(

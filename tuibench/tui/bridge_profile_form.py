@@ -1,4 +1,4 @@
-"""From the set-up of profiles, or a stored one, to runs that go on without the dashboard."""
+"""Starts detached runs of profiles, from the set-up or from a stored profile."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from tuibench.workbench.model import is_untouched
 from tuibench.workbench.runs import Wishes
 
 _FIELDS = {"inputs_file": "data", "sequence_length": "sequence"}
-"""Fields of a request that the set-up calls otherwise."""
+"""Fields of a request with another name in the set-up."""
 Fetch = Callable[[str], ModelSource]
 
 
 class ProfileStarter:
-    """What the set-up amounts to, and what starts."""
+    """Checks the set-up of profiles and starts runs."""
 
     def __init__(self, bench: Workbench, starter: Starter) -> None:
         self._bench = bench
@@ -44,12 +44,12 @@ class ProfileStarter:
         """By project."""
         self._costs = CountedCosts(bench.profiles.count, bench.profiles.count_layers)
         self._before: dict[str, Before] = {}
-        """By profile that is to be made again."""
+        """By the id of the profile to measure again."""
         self._contents = ContentGlance(lambda source: bench.projects.look(source)[0], is_untouched)
         self._holder = Glance(bench.runs.holder)
 
     def source(self, project: str) -> ModelSource:
-        """The newest version's file, where it lies now."""
+        """Return the file of the project's newest version, at its present place."""
         found = self._located[project] = self._starter.locate(token_of(_newest(self._project_of(project))))
         return found
 
@@ -58,7 +58,7 @@ class ProfileStarter:
         known, source = self._project_of(project), self.source(project)
         return self._bench.profiles.costs(source, None, known.dims)
 
-    # How it begins
+    # Initial state
 
     def form(self, project: str, profile: str) -> ProfileStart:
         """See ProfileDesk."""
@@ -91,7 +91,7 @@ class ProfileStarter:
         error = told(before.lost) if before.lost is not None else ""
         return ProfileStart(values, stored.result.spec.models[0].asked, error, project, place, before.note)
 
-    # What it amounts to
+    # Checks
 
     def check(self, values: ProfileValues, project: str, profile: str = "") -> ProfileCheck:
         """See ProfileDesk."""
@@ -129,14 +129,14 @@ class ProfileStarter:
         )
 
     def _here(self, project: str, address: str) -> ModelSource:
-        """What was fetched before, as a check fetches nothing."""
+        """Return the model fetched earlier, because a check fetches nothing."""
         known = self._located.get(project) or _newest(self._project_of(project))
         if not os.path.isfile(known.path):
             raise NotHere(f"{show(address)} is to be fetched first")
         return ModelSource(known.asked, known.path)
 
     def _misfits(self, spec: BenchmarkSpec, before: Before | None) -> dict[str, UsageError]:
-        """What the model itself forbids, by field of a request; what cannot be read forbids nothing here."""
+        """Return settings that the model does not allow, by field of a request; none for an unreadable model."""
         source, model = spec.models[0], None
         if before is not None and before.summary is not None and before.reference is not None:
             is_same = self._contents.sha256(source, before.reference) == before.sha256
@@ -145,7 +145,7 @@ class ProfileStarter:
         return misfits(model, spec) if model is not None else {}
 
     def _content(self, spec: BenchmarkSpec, project: str, before: Before | None) -> str:
-        """What would be measured, by its checksum; '' where that is not known."""
+        """Return the checksum of the model to measure; '' if unknown."""
         known = self._project(project)
         if before is not None:
             return self._contents.sha256(spec.models[0], before.reference) if before.reference else before.sha256
@@ -161,7 +161,7 @@ class ProfileStarter:
     def _readings(
         self, values: ProfileValues, project: str, before: Before | None, fetch: Fetch
     ) -> Iterator[tuple[str, ProfileReading]]:
-        """Of each kind that is on; `fetch` finds a project's model that lies elsewhere."""
+        """Yield the reading of each kind that is on; `fetch` finds a project's remote model."""
         known, topology = self._project(project), self._bench.topology()
         typed = before.typed if before is not None else Typed()
         model, find = typed.model, before.find if before is not None else fetch
@@ -207,12 +207,12 @@ class ProfileStarter:
         told_before = before = self._before.get(rerun_of)
         if before is not None and is_away(before.source):
             before = recall(self._bench.library.get(rerun_of), self._starter, fetch=True)
-        # Both are of one model, which is asked for elsewhere but once.
+        # Both kinds use one model, which is requested only once.
         readings = dict(self._readings(values, project, before, functools.cache(self._bench.fetch)))
         specs = {kind: reading.require() for kind, reading in readings.items()}
         if not specs:
             raise UsageError("both profiles are off", "switch one of them on")
-        # Before anything goes on by itself: what is wrong with the model is wrong with all of them.
+        # Check all before anything starts: an error of the model affects every run.
         for error in chain.from_iterable(self._misfits(spec, before).values() for spec in specs.values()):
             raise error
         if LOSS in specs and self._costs.layers(self._content(specs[LOSS], project, before)) == 0:
@@ -234,7 +234,7 @@ class ProfileStarter:
             except TuibenchError as error:
                 if not runs:
                     raise
-                # What was started goes on and is found: a second try must not start it twice.
+                # Runs already started continue and are returned, so that a second try does not start them twice.
                 said.append(f"the {kind} profile was not started: {error.message}")
                 break
             runs.append(run)
@@ -248,6 +248,6 @@ def _newest(project: Project) -> ModelSource:
 
 
 def _without_levels(reading: ProfileReading) -> ProfileReading:
-    """A list that is empty means all of them elsewhere; of boxes it means that nothing would be measured."""
+    """Return an error: an empty list means all levels elsewhere, but no ticked box means nothing to measure."""
     error = UsageError("tick at least one level", "or switch the loss profile off")
     return ProfileReading(None, {**reading.errors, "levels": error})

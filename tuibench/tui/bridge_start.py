@@ -1,4 +1,4 @@
-"""From a form, or a stored benchmark, to a run that goes on without the dashboard."""
+"""Starts detached runs from a form or a stored benchmark."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from tuibench.workbench.runs import Wishes
 _FRESH_S = 2.0
 _ELSEWHERE = "R takes it from where it lies now"
 _LONGEST = 30
-"""Columns of a file's name, which leave room for what mends that it is gone."""
+"""Columns of a file's name, so that the hint after it stays visible."""
 Sources = tuple[ModelSource, ...]
 
 
 class Glance:
-    """Asks at most once in a while: who types asks for the same thing again with every key."""
+    """Caches an answer for two seconds, because each key typed asks again."""
 
     def __init__(self, ask: Callable[[], str], clock: Callable[[], float] = time.monotonic) -> None:
         self._ask = ask
@@ -45,7 +45,7 @@ class Glance:
         self._answer: tuple[float, str] | None = None
 
     def look(self) -> str:
-        """An answer that is not older than a second or two."""
+        """Return an answer that is at most two seconds old."""
         now, kept = self._clock(), self._answer
         if kept is None or now - kept[0] > _FRESH_S:
             kept = self._answer = now, self._ask()
@@ -53,7 +53,7 @@ class Glance:
 
 
 class Starter:
-    """What forms amount to, and what starts."""
+    """Checks forms and starts runs."""
 
     def __init__(self, bench: Workbench, hidden: bool) -> None:
         self._bench = bench
@@ -64,17 +64,17 @@ class Starter:
         self._holder = Glance(bench.runs.holder)
         self._load = Glance(bench.load_words)
         self._looked: dict[tuple[str, int, int], str] = {}
-        """Of second models, by file, time and size: what is wrong with them."""
+        """Errors of second models, by file, time and size."""
 
     def machine(self) -> Machine:
-        """Read once."""
+        """Return the facts about the machine, which are read once."""
         with self._reading_machine:
             if self._machine is None:
                 self._machine = self._bench.machine(hidden=self._hidden)
             return self._machine
 
     def locate(self, token: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> ModelSource:
-        """The file that a token means, fetched where it lies elsewhere."""
+        """Return the file of a token; fetch it if it is remote."""
         return resolve_model(token.strip(), fetch=lambda address: self._bench.fetch(address, tell))
 
     def form(self, project: str, benchmark: str, path: str) -> FormStart:
@@ -123,7 +123,7 @@ class Starter:
                 reading.errors["compare_to"] = error.message
 
     def _check_second(self, values: FormValues, reading: Reading) -> None:
-        """The model to compare with is looked at like the first one, by a child and once as long as it stays."""
+        """Check the second model like the first one: a child reads it once per file version."""
         token = values.against.strip()
         if not token or "against" in reading.errors or is_remote(token):
             return
@@ -147,7 +147,7 @@ class Starter:
         return ""
 
     def _doubts(self, spec: BenchmarkSpec, memory: int | None) -> list[str]:
-        """What is allowed and will probably not work."""
+        """Return warnings about allowed settings that will probably fail."""
         said = []
         for engine in self.machine().engines:
             if engine.name not in spec.engines:
@@ -173,7 +173,7 @@ class Starter:
             raise UsageError(f"{field.removeprefix('dim:')}: {words}")
         spec, notes = to_spec(to_request(values, reading), topology, self._bench.fetch)
         partner = self._bench.library.find(values.compare_to).id if values.compare_to.strip() else None
-        # Made now and not when it is done, so that the run can be found meanwhile.
+        # Determined now, not at the end, so that the run is listed in its project.
         project, moved = self.belonging(spec.models[0], project, rerun_of)
         card = Card(values.name.strip(), values.note, project or None, rerun_of or None, compare_to=partner)
         run, said = self._launch(spec, card, reading.fields)
@@ -182,13 +182,13 @@ class Starter:
         return run, (*notes, *moved, *said)
 
     def belonging(self, source: ModelSource, project: str, rerun_of: str) -> tuple[str, tuple[str, ...]]:
-        """Where the result will belong, and what to say where that is not where its form was opened."""
+        """Return the project of the result, and a message if it is not the form's project."""
         if project and rerun_of:
             return project, ()
         try:
             found = self._bench.projects.belonging(source, project)
         except StoreError:
-            # The launch says that the store cannot be written; what is measured is kept with the run.
+            # The launch reports that the store cannot be written; results stay in the run directory.
             return project, ()
         if found is None or not project or found.id == project:
             return found.id if found is not None else project, ()
@@ -236,7 +236,7 @@ class Starter:
         return self._bench.profiles.launch(spec, Wishes(card=card))
 
     def settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> Sources:
-        """What to measure; ModelError where a model is gone, or changed and `changed` is not given."""
+        """Return the models to measure; raise ModelError if one is gone, or changed and `changed` is False."""
 
         def locate(token: str) -> ModelSource:
             return self.locate(token) if fetch or not is_remote(token) else ModelSource(token, "")
@@ -250,7 +250,7 @@ class Starter:
 
 
 def _forecast(reading: Reading, spec: BenchmarkSpec, summary: ModelSummary | None) -> Forecast:
-    """What it comes to; where the model says no, that stands beside its field."""
+    """Return cells and memory; errors of the model are added to the field's errors."""
     models = [summary] if summary is not None else []
     for name, _ in spec.dims if summary is not None else ():
         try:
@@ -266,7 +266,7 @@ def _forecast(reading: Reading, spec: BenchmarkSpec, summary: ModelSummary | Non
 
 
 def _lost_words(problem: ModelError, way: str) -> str:
-    """Why a model cannot be had, and what mends it where a line of 80 columns still shows it: before a whole path."""
+    """Return why a model is missing and the remedy, before the long path so that 80 columns show it."""
     if isinstance(problem, ModelGone) and is_remote(problem.file):
         return f"{show(problem.file, 60)} is not in the cache any more: R fetches it"
     if isinstance(problem, ModelGone) and problem.file:

@@ -1,7 +1,6 @@
-"""What the dashboard asks for: one protocol of blocking methods, and the frozen values that they answer with.
-
-Screens call it from worker threads only. `bridge.Bridge` carries it out with the workbench; tests may put a scripted
-desk in its place. Every method may raise TuibenchError.
+"""The dashboard's API: a protocol of blocking methods, and the frozen values that they return.
+Screens call it from worker threads only. `bridge.Bridge` implements it with the workbench; tests may use a scripted
+desk. Every method may raise TuibenchError.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.watch import Live, RunRow, RunView
 from tuibench.tui.desk_profile import ProfileDesk
 
-if TYPE_CHECKING:  # 20 ms before the first frame, which needs none of them
+if TYPE_CHECKING:  # 20 ms not needed for the first frame
     from tuibench.core.activity import RunInfo
     from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.comparison import SideBySide
@@ -46,39 +45,39 @@ __all__ = [
 
 
 LOOSE = "-"
-"""In place of a project: for benchmarks that have none, as one that was imported or whose project is gone."""
+"""Stand-in for a project id: benchmarks without a project, such as imported ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """What one look a second finds; equal to the last one where nothing happened."""
+    """Result of one look per second; equal to the last one if nothing changed."""
 
     stamp: str
-    """Another one whenever benchmarks, projects or the trash may have changed, whoever changed them."""
+    """Changes whenever benchmarks, projects or the trash may have changed, by any process."""
     runs: tuple[RunRow, ...]
     notices: tuple[str, ...] = ()
-    """What the store met that somebody should know."""
+    """Notices of the store."""
     ended: tuple[RunInfo, ...] = ()
-    """Runs that have ended since this session saw them go on, and are in `runs` no more: how each of them ended."""
+    """Runs that were active earlier in this session, have ended and are no longer in `runs`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A model that was looked at: what it means, what it is, and the project that has it already."""
+    """A model that was inspected: its source, its summary, and the project that has it already."""
 
     source: ModelSource
     summary: ModelSummary
     project: str
-    """ULID; '' where there is none."""
+    """ULID; '' for none."""
     name: str
-    """What a project of it would be called."""
+    """Suggested name of a project for it."""
     dims: tuple[str, ...] = ()
-    """What it leaves open beside its batch: asked once, remembered in the project."""
+    """Free dims other than its batch: requested once and remembered in the project."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormValues:
-    """The benchmark form as typed: texts, so that what is wrong can be said beside it."""
+    """The benchmark form as typed: texts, so that an error can be shown beside its field."""
 
     model: str = ""
     """A path or name such as sample:tiny."""
@@ -86,227 +85,225 @@ class FormValues:
     scenarios: str = ",".join(scenario.DEFAULT)
     cores: str = ""
     batches: str = ""
-    """'' leaves cores and batches to their defaults."""
+    """'' uses the defaults for cores and batches."""
     dims: tuple[tuple[str, str], ...] = ()
-    """Every symbolic dim of the model other than the batch, with a list of values; '' for the model's fallback."""
+    """Every symbolic dim of the model other than the batch, with a list of values; '' for the model's default."""
     streams: str = ""
     pin: str = "core"
     precision: str = "f32"
     effort: str = "default"
     """quick, default, precise or fixed."""
     time_s: str = "10"
-    """Of a fixed effort."""
+    """Seconds of a fixed effort."""
     warmup_s: str = ""
     target: str = ""
-    """In percent."""
+    """Percent."""
     compare_to: str = ""
-    """An id of a stored benchmark, shown beside the new one when that is done."""
+    """Id of a stored benchmark to compare with after the run."""
     against: str = ""
     """Another model, measured in the same run, interleaved."""
     name: str = ""
     note: str = ""
     flags: str = ""
-    """What the form has no field for, as flags of `tuibench benchmark`: kept from what is measured again."""
+    """Settings without a field, as flags of `tuibench benchmark`; kept in a re-run."""
     more: tuple[tuple[str, str], ...] = ()
-    """Texts of the settings that have a place in the form and no attribute here, by name; empty ones are left out."""
+    """Texts of settings that have a place in the form but no attribute here, by name; without empty ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormCheck:
-    """What a form amounts to, or what is wrong with which field."""
+    """The result of checking a form: command, cells and durations, or errors by field."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
-    """Name of a field of FormValues (dims as `dim:NAME`) to what is wrong and what is allowed."""
+    """Field of FormValues (dims as `dim:NAME`) to the error and the allowed values."""
     command: str = ""
-    """The same as a shell command; '' while something is wrong."""
+    """The equivalent shell command; '' if there are errors."""
     cells: int = 0
     expected_s: float = 0.0
     limit_s: float = 0.0
     memory_bytes: int | None = None
-    """About what the largest cell takes; None where the model is not known well enough."""
+    """Approximate memory of the largest cell; None if the model is not known well enough."""
     warnings: tuple[str, ...] = ()
-    """What will probably go wrong although it is allowed."""
+    """Allowed settings that will probably fail."""
     busy: str = ""
-    """Who measures on this machine now, whoever's it is, in words; '' for a free machine."""
+    """The run of any user that measures on this machine now, in words; '' for none."""
     load: str = ""
-    """Whether anything else is at work on it, in words; '' where that is not known."""
+    """Other load on this machine, in words; '' if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormStart:
-    """How a form begins: values, and what they come from."""
+    """Initial state of a form."""
 
     values: FormValues
     origin: str
-    """In words, such as "filled with this project's last values"."""
+    """Origin of the values in words, such as "this project's last values"."""
     summary: ModelSummary | None
     error: str = ""
-    """Why the model cannot be measured now: gone, changed, unreadable; with what to do."""
+    """Reason why the model cannot be measured now (gone, changed, unreadable), and what to do."""
     changed: bool = False
-    """Whether the model is another than the one that was measured, so that RUN measures a new version."""
+    """True if the model differs from the measured one, so that RUN measures a new version."""
 
 
 @dataclass(frozen=True, slots=True)
 class RerunPlan:
-    """What `r` asks about before it starts."""
+    """Facts for the confirmation of a re-run."""
 
     id: str
     cells: int
     expected_s: float
     busy: str
-    """Who measures now, in words; '' for a free machine."""
+    """The run that measures now, in words; '' for none."""
     error: str = ""
-    """Why it cannot be repeated as it is, with what to do instead."""
+    """Reason why it cannot be repeated unchanged, and what to do instead."""
     changed: bool = False
-    """Whether the error is that the model changed: it may be measured as a new version."""
+    """True if the model changed: it may be measured as a new version."""
     load: str = ""
-    """Whether anything else is at work on this machine, in words; '' where that is not known."""
+    """Other load on this machine, in words; '' if unknown."""
 
 
 class RunFeed(Protocol):
-    """One run that a screen watches; each look reads only what is new."""
+    """One run that a screen watches; each look reads only new events."""
 
     def look(self) -> RunView:
-        """The run as it stands now; equal to the last view where nothing happened."""
+        """Return the run's present state; equal to the last view if nothing changed."""
 
     def close(self) -> None:
-        """Give back what watching takes."""
+        """Release the resources of watching."""
 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What came of `d`: what to say, and whether `u` brings it back."""
+    """Result of removing: the message, and the trash entry for undo."""
 
     words: str
     entry: TrashEntry | None
     unsaved: frozenset[str] = frozenset()
-    """Runs that were ended for it and could not be saved: they are still there."""
+    """Runs that were ended but could not be saved, and so were not removed."""
 
 
 class Desk(ProfileDesk, Protocol):
-    """Everything that the dashboard can ask for."""
+    """The dashboard's API."""
 
     def pulse(self) -> Pulse:
-        """One cheap look at everything that others may have changed: a few stats where nothing has."""
+        """Look for changes by any process; costs a few stat calls if nothing changed."""
 
     def machine(self) -> Machine:
-        """This machine and its engines."""
+        """Return this machine and its engines."""
 
     def examine(self) -> tuple[str, ...]:
-        """The lines of `tuibench doctor`, with the noise now; takes a second."""
+        """Return the lines of `tuibench doctor`, with the present noise; takes a second."""
 
     # Projects
 
     def projects(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
-        """The projects that have every word of `text`, sorted by modified, name or created.
-
-        The first answer may come with nothing counted yet, so that it comes at once.
+        """Return the projects that contain every word of `text`, sorted by modified, name or created.
+        The first answer may lack counts, so that it is immediate.
         """
 
     def project(self, token: str) -> ProjectRow:
-        """One project."""
+        """Return one project."""
 
     def model_state(self, project: str) -> ModelState:
-        """Whether the newest version's file is what it was."""
+        """Return the state of the newest version's file: unchanged, changed or missing."""
 
     def summary(self, project: str) -> ModelSummary:
-        """What the model of a project is; a child looks at it."""
+        """Return the summary of a project's model; a child reads the model."""
 
     def complete(self, text: str) -> tuple[str, ...]:
-        """What a path that was begun may go on as: directories with a slash, models, samples; at most fifty."""
+        """Return completions of a path: directories with a slash, models, samples; at most fifty."""
 
     def find_model(self, text: str, tell: Callable[[FetchProgress], None] = ...) -> Found:
-        """What a path or name means; a child looks at it. ModelError or UsageError where it is no model.
-
-        One that lies elsewhere is fetched; `tell` hears from the thread how far that is.
+        """Return the model of a path or name; a child reads it. Raise ModelError or UsageError if it is not a model.
+        A remote model is fetched; `tell` is called from the thread with the progress.
         """
 
     def create_project(self, found: Found, name: str, description: str, dims: Mapping[str, int]) -> ProjectRow:
-        """A project of a model that was found."""
+        """Create a project for a found model."""
 
     def edit_project(
         self, base: Project, name: str | None, description: str | None, dims: Mapping[str, int] | None
     ) -> ProjectRow:
-        """Change what differs from `base`, the project as the form showed it."""
+        """Change the fields that differ from `base`, the project as the form showed it."""
 
     def copy_project(self, token: str, name: str) -> ProjectRow:
-        """A second one with the same versions."""
+        """Create a second project with the same versions."""
 
     def remove_projects(self, tokens: Sequence[str]) -> Removed:
-        """To the trash, with their benchmarks."""
+        """Move projects to the trash, with their benchmarks."""
 
     # Benchmarks
 
     def benchmarks(self, project: str = "") -> tuple[BenchmarkRow, ...]:
-        """Newest first; of one project where one is named, with LOOSE those of none."""
+        """Return benchmarks, newest first: of a project, for LOOSE of none, for '' all."""
 
     def open(self, benchmark: str) -> StoredBenchmark:
-        """A whole record; StoreDamaged says what is wrong with one."""
+        """Return a whole record; raise StoreDamaged with the cause if it cannot be read."""
 
     def edit(self, benchmark: str, name: str | None, note: str | None) -> BenchmarkRow:
-        """Change its card."""
+        """Change the card of a benchmark."""
 
     def remove(self, ids: Sequence[str], *, cancel: bool = False, discard: bool = False) -> Removed:
-        """Benchmarks and runs to the trash; UsageError where one goes on and `cancel` is not given."""
+        """Move benchmarks and runs to the trash; raise UsageError for an active run unless `cancel` is True."""
 
     def undo(self) -> str:
-        """Bring back what was removed last; what that was, in words."""
+        """Restore the last removal; return the restored items in words."""
 
     def trash(self) -> tuple[TrashEntry, ...]:
-        """What can come back."""
+        """Return the entries of the trash."""
 
     def restore(self, entry: str) -> str:
-        """Bring back one removal; likewise."""
+        """Restore one entry; return the restored items in words."""
 
     def empty_trash(self, entries: Collection[str]) -> str:
-        """These, for good; what that was, in words."""
+        """Delete these entries permanently; return the deleted items in words."""
 
     def export(self, benchmark: str, path: str, *, private: bool = False) -> str:
-        """Write a file whose ending says its form; where it is, in words."""
+        """Write a file in the format of its ending; return its place in words."""
 
     def compare(self, old: str, new: str) -> SideBySide:
-        """Two stored benchmarks, or finished runs, by the rule of stored ones."""
+        """Compare two stored benchmarks or finished runs, always without a verdict."""
 
     def keep_copy(self, text: str) -> str:
-        """Leave what `y` copied in a file, for terminals without a clipboard; its path."""
+        """Write copied text to a file, for terminals without a clipboard; return its path."""
 
     # Measuring
 
     def form(self, project: str = "", benchmark: str = "", path: str = "") -> FormStart:
-        """How a form begins: with a project's last values, a benchmark's settings, or for a model by its path."""
+        """Return the initial form: from a project's last values, a benchmark's settings, or a model's path."""
 
     def check_form(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
-        """What it amounts to; touches no file but with stat, and takes milliseconds."""
+        """Check the form; touches files with stat only, and takes milliseconds."""
 
     def start(self, values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:
-        """Start measuring in a runner that goes on without the dashboard: the run's id, and what to tell the user."""
+        """Start a detached run; return its id and messages for the user."""
 
     def plan_rerun(self, benchmark: str) -> RerunPlan:
-        """What repeating it would take."""
+        """Return the duration and obstacles of repeating a benchmark."""
 
     def rerun(self, benchmark: str, *, changed: bool = False) -> tuple[str, tuple[str, ...]]:
-        """Measure it again; `changed` takes the model as it is now. The run's id, and what to tell the user."""
+        """Measure again, with `changed` even a changed model; return the run's id and messages for the user."""
 
     def watch(self, run: str) -> RunFeed:
-        """Follow a run of this machine, whoever started it, from its beginning."""
+        """Follow a run of this machine, by any user, from its start."""
 
     def cancel(self, run: str) -> str:
-        """End it, keeping what is measured; waits until it has ended. In words."""
+        """Cancel a run and keep its results; wait until it has ended. Return the result in words."""
 
     def finish(self, run: str) -> str:
-        """End it after the present execution, a profile once it can be shown, as finished. In words."""
+        """Finish a run after the present execution, a profile as soon as it can be shown; return the result."""
 
     def extend(self, run: str) -> str:
-        """Give what is not yet precise enough its time once more. In words."""
+        """Extend the time of cells that are not precise enough. Return the result in words."""
 
     def resume(self, run: str, *, mixed: bool = False, finish: bool = False) -> str:
-        """Take up a run that broke off, or with `finish` save what it has; its id."""
+        """Resume an interrupted run, or with `finish` save its results; return its id."""
 
     def discard(self, run: str) -> str:
-        """Remove the traces of a run that is in no list. In words."""
+        """Delete the files of a run that is in no list. Return the result in words."""
 
     def run_log(self, run: str) -> tuple[str, ...]:
-        """What its processes said outside of their protocol, the newest last."""
+        """Return the output of the run's processes, newest last."""
 
     def command(self, benchmark: str = "", run: str = "") -> str:
-        """The shell command that does the same."""
+        """Return the equivalent shell command."""

@@ -1,4 +1,4 @@
-"""The lines of a list of benchmarks: what each shows, how they are sorted, and which of them have certain words."""
+"""The lines of a list of benchmarks: columns, sorting and search."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from tuibench.tui.screens.run_cell import SIGNS
 from tuibench.tui.widgets.record_table import Column, Line
 
 SORTS = ("age", "engine", "scenario", "cores", "best", "±", "grade", "name")
-"""What `s` goes through; the first is newest first."""
+"""Sort orders of `s`; the first is newest first."""
 _MOST_VALUES = 3
 _SAME = "="
-"""What a re-run with changes left as it was; the first names which, as that one need not stand near."""
+"""Marks a value that a re-run did not change; the first mark names the original, which may be far away."""
 _STYLES = {"running": "accent", "waiting": "accent", "failed": "bad", "interrupted": "warn", "differs": "warn"}
 
 
 def columns(glyphs: Glyphs) -> tuple[Column, ...]:
-    """Left to right; those of the highest rank go first where room is short."""
+    """Return the columns from left to right; on narrow screens those of the highest rank are hidden first."""
     return (
         Column("state", "", 1),
         Column("id", "ID", 4),
@@ -46,7 +46,7 @@ def columns(glyphs: Glyphs) -> tuple[Column, ...]:
 
 
 class BenchmarkRows:
-    """Runs that are in no list yet, then stored benchmarks; nothing of a row is worked out before it is seen."""
+    """Runs that are not stored yet, then stored benchmarks; a row's texts are computed when it is shown."""
 
     def __init__(self, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> None:
         self.stored = {row.id: row for row in rows}
@@ -57,31 +57,31 @@ class BenchmarkRows:
         self.replace_runs(runs)
 
     def replace_runs(self, runs: Sequence[RunRow]) -> None:
-        """Other states of runs."""
+        """Replace the states of runs."""
         for old in self.runs:
             self._words.pop(old, None)
-        # A run that was saved a moment ago is told twice.
+        # A run saved a moment ago is in both lists.
         self.runs = {row.info.id: row for row in runs if row.info.id not in self.stored}
 
     @property
     def ids(self) -> frozenset[str]:
-        """What can be marked: what stands in a list without either, as theory does, is not compared or removed."""
+        """The ids that can be marked: theoretical profiles cannot be compared or removed."""
         return frozenset(self.stored.keys() | self.runs.keys())
 
     def __len__(self) -> int:
         return len(self.stored) + len(self.runs)
 
     def best(self, row: BenchmarkRow, glyphs: Glyphs) -> Best:
-        """Its number, kept: a line is made again whenever it comes into sight."""
+        """Return the row's number, cached because a line is made again whenever it becomes visible."""
         if row.id not in self._best:
             self._best[row.id] = best_of(row, glyphs.times)
         return self._best[row.id]
 
     def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
-        """The ids to show, in order: runs first, whatever the order of the rest."""
+        """Return the ids to show, in order: runs first, then the sorted benchmarks."""
         words = text.casefold().split()
         runs = [key for key in self.runs if self._has(key, words)]
-        # A run that goes on changes every second, and what is stored does not.
+        # Active runs change every second, stored benchmarks do not.
         if self._sorted is None or self._sorted[0] != (sort, reverse, text):
             self._sorted = ((sort, reverse, text), self._sort(sort, reverse, words))
         return (*runs, *self._sorted[1])
@@ -89,7 +89,7 @@ class BenchmarkRows:
     def _sort(self, sort: str, reverse: bool, words: Sequence[str]) -> list[str]:
         rows = [key for key in self.stored if self._has(key, words)] if words else list(self.stored)
         if (order := self._order(sort)) is not None:
-            # Sorting is stable, so that the newest come first among equals.
+            # Sorting is stable, so that equal rows stay newest first.
             rows.sort(key=order, reverse=reverse)
         elif reverse:
             rows.reverse()
@@ -125,7 +125,7 @@ class BenchmarkRows:
         return all(word in text for word in words)
 
     def _text(self, key: str) -> str:
-        """Everything of a row that somebody may look for."""
+        """Return all searchable text of a row."""
         if key in self.runs:
             run = self.runs[key]
             info = run.info
@@ -139,7 +139,7 @@ class BenchmarkRows:
         return "\n".join(said).casefold()
 
     def _asked(self, row: BenchmarkRow, glyphs: Glyphs) -> tuple[str, ...]:
-        """What was asked for; of a re-run with changes only what differs from what it re-ran."""
+        """Return the requested settings; for a re-run only those that differ from the original."""
         said, old = _asked_words(row, glyphs), self.stored.get(row.rerun_of)
         before = _asked_words(old, glyphs) if old is not None else said
         if old is None or said == before:
@@ -150,7 +150,7 @@ class BenchmarkRows:
         return tuple(shown)
 
     def line(self, key: str, now: float, glyphs: Glyphs, damaged: bool = False) -> Line:
-        """One line of the table; of a record that is damaged no number is shown."""
+        """Return one line of the table; a damaged record shows no number."""
         if key in self.runs:
             return _run_line(self.runs[key], now, glyphs)
         row = self.stored[key]
@@ -179,7 +179,7 @@ def _asked_words(row: BenchmarkRow, glyphs: Glyphs) -> tuple[str, str, str]:
 
 
 def _state_of(row: BenchmarkRow, best: Best) -> str:
-    """The name of its sign; '' where all is as it should be."""
+    """Return the name of its sign; '' for a complete, correct benchmark."""
     if row.status in (DAMAGED, NEWER) or not row.measured:
         return "failed"
     if row.status != "finished":
@@ -188,7 +188,7 @@ def _state_of(row: BenchmarkRow, best: Best) -> str:
 
 
 def style_of_state(state: str) -> str:
-    """How a line in that state is shown beside its sign."""
+    """Return the style of a line in that state."""
     return _STYLES.get(state, "")
 
 
@@ -212,7 +212,7 @@ def _run_line(row: RunRow, now: float, glyphs: Glyphs) -> Line:
 
 
 def run_words(info: RunInfo, *, queued: bool = True) -> str:
-    """What a run is at, as short as the column of numbers wants it."""
+    """Return a run's progress, short enough for the column of numbers."""
     done = f"{info.cells_done}/{info.cells}" if info.cells else ""
     parts = "parts" if info.kind else "cells"
     if info.state == activity.RUNNING:
@@ -229,12 +229,12 @@ def run_words(info: RunInfo, *, queued: bool = True) -> str:
 
 
 def sizes_word(cores: str, batches: str, glyphs: Glyphs) -> str:
-    """Cores and batches as one cell: 1-16×1,8,32."""
+    """Return cores and batches in one column: 1-16×1,8,32."""
     return glyphs.times.join(filter(None, (_list_word(cores), _list_word(batches))))
 
 
 def scenario_word(scenarios: str) -> str:
-    """Scenarios in a narrow column: what is measured unless one asks for less is `both`."""
+    """Return scenarios for a narrow column: the default pair is `both`."""
     return "both" if set(scenarios.split(",")) == set(DEFAULT) else scenarios
 
 

@@ -1,4 +1,4 @@
-"""The one number that a list shows of a benchmark, from the facts of its row: no record is opened for it."""
+"""The one number that a list shows of a benchmark, from its row's facts, without opening the record."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _LONGEST = 60
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The cells of the columns BEST and ±."""
+    """The texts of the columns BEST and ±."""
 
     text: str
     plus_minus: str = ""
-    """Percent, without its sign."""
+    """Percent, without the sign."""
     differs: bool = False
 
 
 def engine_word(engines: str) -> str:
-    """Engines as a narrow column has them: ort|ov."""
+    """Return engines for a narrow column: ort|ov."""
     return short_names(engines.split(","))
 
 
 def best_of(row: BenchmarkRow, times: str = "×") -> Best:
-    """The best time, with its cell where there were several; else the best throughput, the verdict, or the reason."""
+    """Return the best time, with its cell if there are several; else the best throughput, verdict or reason."""
     if row.status == DAMAGED:
         return Best("damaged: its record cannot be read")
     if row.status == NEWER:
@@ -57,9 +57,8 @@ def best_of(row: BenchmarkRow, times: str = "×") -> Best:
 
 
 def order_of(row: BenchmarkRow) -> tuple[int, float]:
-    """What its number is sorted by: times first, the least before; then items/s, the most before; then what has none.
-
-    Thousands are sorted at once, so that this reads plain values.
+    """Return the sort key: times in ascending order, then items/s in descending order, then rows without numbers.
+    Reads plain values, because thousands of rows are sorted at once.
     """
     numbers = row.facts.get("numbers")
     if not numbers:
@@ -69,7 +68,7 @@ def order_of(row: BenchmarkRow) -> tuple[int, float]:
 
 
 def half_of(row: BenchmarkRow) -> float:
-    """The interval of its number; without one it comes last."""
+    """Return the interval of the row's number; infinity without one, which sorts it last."""
     numbers = row.facts.get("numbers")
     half: float = numbers[0].get("half_width", math.inf) if numbers else math.inf
     return half
@@ -80,7 +79,7 @@ def _amount(number: HeadlineNumber) -> str:
 
 
 def _number(row: BenchmarkRow, found: Headline, number: HeadlineNumber, times: str) -> str:
-    """The number, and at which cell of several."""
+    """Return the number, with its cell if there are several."""
     streams = find(number.scenario).has_streams if number.scenario else False
     sizes = {"cores": number.cores, "batch": number.batch}
     at = [str(size) for axis, size in sizes.items() if size and (not streams or axis in found.varied)]
@@ -90,7 +89,7 @@ def _number(row: BenchmarkRow, found: Headline, number: HeadlineNumber, times: s
 
 
 def _verdict(found: Verdict) -> str:
-    """Of two sides that were measured in turn, as short as a column needs it."""
+    """Return the verdict on interleaved operands, short enough for a column."""
     base, new = (engine_word(show(name, _LONGEST)) for name in (found.base, found.new))
     if found.kind in ("faster", "slower"):
         return f"{new} {found.kind}: {change_words(found.ratio)} {time_word(found.metric)}"
@@ -98,7 +97,7 @@ def _verdict(found: Verdict) -> str:
 
 
 def _sensitive(found: Headline | None) -> str:
-    """The most sensitive layer, where a loss profile has nothing worse to tell."""
+    """Return the most sensitive layer of a complete loss profile without harmed layers."""
     facts = found.profile if found is not None else None
     whole = facts is not None and facts.layer and not facts.harmed and facts.measured == facts.asked > 0
     return sensitive_words(facts) if facts is not None and whole and found is not None else ""

@@ -1,4 +1,4 @@
-"""One cell of a run in a few characters, and in the lines below the grid."""
+"""One cell of a run: its text in the grid, and the lines below the grid."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _MOST_MORE = 99
 
 
 def main_estimate(cell: CellResult) -> Estimate:
-    """The number that stands for a cell: time of a single request, or items per second of several."""
+    """Return the main number of a cell: latency of a single request, or items per second of streams."""
     if find(cell.asked.scenario).is_latency:
         return cell.latency_ms.get("p50", Estimate(None))
     return cell.items_per_sec
 
 
 def value_words(cell: CellResult, value: float) -> str:
-    """The number with its unit, where the unit is not that of all."""
+    """Return the number; latencies without their unit, which the heading shows."""
     return ms(value).removesuffix(" ms") if find(cell.asked.scenario).is_latency else short(value, 4)
 
 
 def cell_span(cell: CellResult, live: Live | None, glyphs: Glyphs) -> Span:
-    """Value, interval and grade; a sign for what has none. No meaning in colour alone."""
+    """Return value, interval and grade, or a sign if there is none. Colour is never the only sign."""
     found = main_estimate(cell)
     here = live is not None and live.cell == cell.key
     if cell.status == "failed":
@@ -67,7 +67,7 @@ def _style(cell: CellResult, here: bool) -> str:
 
 
 def now_words(view: RunView, cell: CellResult, name: str) -> str:
-    """What is measured at this moment; `name` is the cell's."""
+    """Return the line about the present execution; `name` is the cell's."""
     live = view.live
     if live is None:
         return ""
@@ -83,7 +83,7 @@ def now_words(view: RunView, cell: CellResult, name: str) -> str:
 
 
 def more_words(view: RunView, cell: CellResult) -> str:
-    """About how many executions a cell still lacks: an interval narrows with the root of their number."""
+    """Return the approximate number of executions still needed: an interval narrows with the root of their number."""
     target = view.spec.effort.target if view.spec is not None else None
     halves, count = view.half_widths.get(cell.key, ()), len(cell.executions)
     if target is None or not halves or halves[-1] <= 0 or not math.isfinite(halves[-1]):
@@ -95,7 +95,7 @@ def more_words(view: RunView, cell: CellResult) -> str:
 
 
 def cell_details(cell: CellResult, view: RunView, glyphs: Glyphs, ascii_only: bool) -> list[Labelled]:
-    """The cell under the cursor: why it failed, what the machine did, whether its outputs are right."""
+    """Return lines on the selected cell: failure, state of the machine, check of the outputs."""
     if cell.status == "failed":
         tail = (cell.failure.log_tail or "").strip().splitlines() if cell.failure is not None else []
         return [("failed", failure_text(cell), "bad"), ("last words", tail[-1] if tail else "", "dim")]
@@ -110,7 +110,7 @@ def cell_details(cell: CellResult, view: RunView, glyphs: Glyphs, ascii_only: bo
 
 
 def interval_words(cell: CellResult, view: RunView, ascii_only: bool) -> str:
-    """How the interval of a cell narrowed, and why no more is measured of it."""
+    """Return the history of a cell's interval, and the reason why it is finished."""
     if cell.status == "failed":
         return ""
     halves = [half for half in view.half_widths.get(cell.key, ()) if math.isfinite(half)]
@@ -118,7 +118,7 @@ def interval_words(cell: CellResult, view: RunView, ascii_only: bool) -> str:
     if halves:
         line = sparkline(halves, ascii_only, width=_SPARK) if len(halves) > 1 else ""
         first = f"±{percent(halves[0])} {line} " if line else ""
-        # The grid has items/s of streams, which vary less.
+        # The grid shows items/s of streams, which vary less.
         what = "p50 " if not find(cell.asked.scenario).is_latency else ""
         words.append(f"{what}{first}±{percent(halves[-1])}")
     is_over = view.ended or cell.status == "ok" or cell.failure is not None
@@ -128,7 +128,7 @@ def interval_words(cell: CellResult, view: RunView, ascii_only: bool) -> str:
 
 
 def noise_words(cell: CellResult, view: RunView, glyphs: Glyphs, ascii_only: bool) -> str:
-    """The cell's grade with its cause, and how much of their time the latest executions of all waited for a CPU."""
+    """Return the grade with its cause, and the share of waiting for a CPU in the latest executions of all cells."""
     words = [f"{cell.grade.letter}: {cell.grade.cause}"] if cell.grade is not None else []
     shares = [min(share, 1.0) for share in view.waiting_shares if share is not None]
     if shares:
@@ -149,7 +149,7 @@ def _machine_words(cell: CellResult, glyphs: Glyphs) -> str:
 
 
 def _reading_words(noise: Noise) -> list[str]:
-    """What the kernel said of the latest execution."""
+    """Return the kernel's readings of the latest execution."""
     words = [f"{short(noise.frequency_mhz[-1] / 1000)} GHz"] if noise.frequency_mhz else []
     if noise.throttled_us is not None:
         words.append("throttled" if noise.throttled_us else "no throttling")

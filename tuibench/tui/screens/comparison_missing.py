@@ -1,4 +1,4 @@
-"""Two results of which no cells pair: what they have not in common, and what makes cells that do."""
+"""Explains why no cells of two results match, and how to measure cells that do."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _WORDS = {
     "precision": "precisions",
 }  # fmt: skip
 _MOST = 5
-"""Values of one side that are named."""
+"""Largest number of values listed for each operand."""
 
 
 def missing_lines(material: Material, rerun: str) -> tuple[str, ...]:
-    """For the place of the pairs; `rerun` is the key of a re-run with changes."""
+    """Return the lines in place of the pairs; `rerun` is the key of a re-run with changes."""
     first = "No cells pair: none of one side was asked for what one of the other was."
     if material.side is None:
         return (first,)
@@ -43,11 +43,11 @@ def _side(material: Material, axis: str, names: Sequence[str]) -> Iterator[str]:
 
 
 def _values(material: Material, axis: str, number: int) -> dict[str, None]:
-    """In the order they were measured."""
+    """Return the distinct values in the order measured."""
     run = (material.old, material.new)[number]
     return {_shapes(cell) if axis == "shapes" else axis_value(run, cell, axis): None for cell in run.cells}
 
 
 def _shapes(cell: CellResult) -> str:
-    """All that were asked for, whether or not they vary in the result."""
+    """Return all requested dims, even those that do not vary in the result."""
     return " ".join(f"{show(name, 40)}={size}" for name, size in sorted(cell.asked.dims.items())) or "the model's own"

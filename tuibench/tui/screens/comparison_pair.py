@@ -1,4 +1,4 @@
-"""Two cells held against each other, whichever way they were measured and whichever of them is the base."""
+"""A pair of compared cells, for every kind of comparison, with either cell as the base."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _STREAMS = "items/s"
 
 @dataclass(frozen=True, slots=True)
 class PairSide:
-    """One of the two."""
+    """One operand of a pair."""
 
     name: str
-    """Of the benchmark, or of what differs inside of one."""
+    """Name of the benchmark, or of the differing setting inside one benchmark."""
     key: str
-    """Of the cell."""
+    """Key of the cell."""
     estimate: Estimate
     grade: str
     status: str
@@ -36,31 +36,31 @@ class Pair:
     """A row of a comparison."""
 
     cell: CellName
-    """Where the sides had other cores or streams it says from how many to how many."""
+    """Differing cores and streams show both values."""
     unit: str
     """ms or items/s."""
     base: PairSide
     new: PairSide
     ratio: Estimate
-    """new / base in time: below 1 the new one is faster."""
+    """new / base in time; below 1 the new operand is faster."""
     verdict: str
-    """faster, slower, equivalent or undecided; '' where none may be given."""
+    """faster, slower, equivalent or undecided; '' if a verdict is not allowed."""
     why: str
-    """Why there is no verdict, or no ratio."""
+    """Reason why there is no verdict or no ratio."""
     sentence: str
 
     @property
     def name(self) -> str:
-        """The settings in words."""
+        """Return the settings in words."""
         return self.cell.words()
 
     @property
     def key(self) -> str:
-        """Tells it from others, whichever side is the base."""
+        """Return a unique key that does not depend on the choice of the base."""
         return ":".join(sorted((self.base.key + self.base.name, self.new.key + self.new.name)))
 
     def turned(self) -> Pair:
-        """The same with the other side as the base."""
+        """Return the pair with the operands exchanged."""
         value, low, high = (None if v is None else 1 / v for v in (self.ratio.value, self.ratio.high, self.ratio.low))
         ratio = Estimate(value, low, high, self.ratio.n, self.ratio.reason)
         verdict = _TURNED.get(self.verdict, self.verdict)
@@ -69,7 +69,7 @@ class Pair:
 
 
 def pairs_of_sides(side: SideBySide) -> tuple[Pair, ...]:
-    """Of two stored benchmarks."""
+    """Return the pairs of two stored benchmarks."""
     names = short_id(side.old_id), short_id(side.new_id)
     pairs = []
     for pair in side.pairs:
@@ -82,7 +82,7 @@ def pairs_of_sides(side: SideBySide) -> tuple[Pair, ...]:
 
 
 def pairs_of_run(run: RunResult) -> tuple[Pair, ...]:
-    """Of the sides that one benchmark measured in turn."""
+    """Return the pairs of operands that one benchmark measured in turns."""
     cells = {cell.key: cell for cell in run.cells}
     pairs = []
     varied = varying(run)
@@ -102,7 +102,7 @@ def pairs_of_run(run: RunResult) -> tuple[Pair, ...]:
 
 
 def amount(side: PairSide, unit: str) -> str:
-    """What a column shows of one side."""
+    """Return the text of an operand's column."""
     value, half = side.estimate.value, side.estimate.half_width
     if value is None:
         return side.status
@@ -111,7 +111,7 @@ def amount(side: PairSide, unit: str) -> str:
 
 
 def ratio_words(ratio: Estimate) -> str:
-    """new / base with its interval."""
+    """Return new / base with its interval."""
     if ratio.value is None:
         return "-"
     highest = max(ratio.value, ratio.high or 0.0)
@@ -123,17 +123,17 @@ def ratio_words(ratio: Estimate) -> str:
 
 
 def verdict_words(pair: Pair) -> str:
-    """The verdict, or that there is none: the lines below the table say why."""
+    """Return the verdict, or that there is none; the lines below the table give the reason."""
     return pair.verdict or "no verdict"
 
 
 def side_names(pairs: Sequence[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the bases and what the others are called: one name each, unless more than two sides were measured."""
+    """Return the names of the bases and of the others: one each, unless more than two operands were measured."""
     return tuple(dict.fromkeys(p.base.name for p in pairs)), tuple(dict.fromkeys(p.new.name for p in pairs))
 
 
 def side_line(side: PairSide, cells: Mapping[str, CellResult]) -> str:
-    """All the ways to say how fast one side is."""
+    """Return all figures for the speed of one operand."""
     cell = cells.get(side.key)
     p50 = cell.latency_ms.get("p50") if cell is not None else None
     if cell is None or p50 is None or p50.value is None:
@@ -154,7 +154,7 @@ def _pair(name: CellName, unit: str, base: PairSide, new: PairSide, found: Compa
 
 
 def _words(pair: Pair) -> str:
-    """What a comparison says, for sides that changed places since it was written."""
+    """Return the sentence for a pair whose operands were exchanged."""
     if pair.ratio.value is None:
         return pair.why
     ratio = f"ratio {ratio_words(pair.ratio)}"

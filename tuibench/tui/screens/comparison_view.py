@@ -1,4 +1,4 @@
-"""A comparison as part of a screen: pairs of cells, a figure of both sides, and what the pair under the cursor says."""
+"""The comparison widget: pairs of cells, a figure of both operands, and details of the selected pair."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 _ROLES = ("BASE", "NEW")
 _ROLE = 6
 _LONGEST = 40
-"""Columns that the name of a cell may take from others."""
+"""Columns of a cell's name; the rest is left to other columns."""
 _STYLES = {"faster": "ok", "slower": "warn", "undecided": "dim"}
 
 
 class ComparisonView(Bare, Vertical):
-    """Either side can be the base; the figure shows the pair under the cursor, and can be another one by a key."""
+    """Compares with either operand as the base; the figure shows the selected pair, and a key changes the figure."""
 
     DEFAULT_CSS = """
     ComparisonView { height: 1fr; width: 1fr; }
@@ -58,7 +58,7 @@ class ComparisonView(Bare, Vertical):
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("side", "metric", "figure"))
 
     class Turned(Message):
-        """The other side is the base now."""
+        """The base was exchanged."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class ComparisonView(Bare, Vertical):
         self.is_turned = False
 
     def compose(self) -> ComposeResult:
-        """Selectors, pairs, figure, words."""
+        """Yield selectors, pairs, figure and text."""
         yield SelectorLine(id="choices")
         yield RecordTable(id="pairs")
         yield RuleLine()
@@ -85,16 +85,16 @@ class ComparisonView(Bare, Vertical):
 
     @property
     def dashboard(self) -> Dashboard:
-        """The app, by its own type."""
+        """The app with its own type."""
         return cast("Dashboard", self.app)
 
     @property
     def pair(self) -> Pair | None:
-        """What is under the cursor."""
+        """The selected pair."""
         return self._pairs.get(self.query_one("#pairs", RecordTable).cursor_key or "")
 
     def show(self, material: Material, environment: Sequence[str] = ()) -> None:
-        """Show this; `environment` are differences of the machines, and what has no partner."""
+        """Show a comparison; `environment` lists differences of the machines and cells without a partner."""
         self._material = material
         self._environment = tuple(environment)
         self._figures = figures_of(material)
@@ -110,7 +110,7 @@ class ComparisonView(Bare, Vertical):
         app = self.dashboard
         table.empty = missing_lines(self._material, key.shown("rerun-changed", app.keymap, app.ascii_only))
         columns, lines = lines_of(pairs, table.legible)
-        # What the pairs leave is the figure's.
+        # The figure uses the remaining height.
         table.styles.max_height = (len(lines) or len(table.empty)) + 1
         table.show_lines(columns, lines)
         self._show_choices()
@@ -119,7 +119,7 @@ class ComparisonView(Bare, Vertical):
     def _show_choices(self) -> None:
         app = self.dashboard
         if not self._pairs:
-            # There is nothing that could be shown in another way.
+            # Without pairs there are no choices.
             self.query_one("#choices", SelectorLine).show([Selector("cells", ("none pair",), 0, "")])
             return
         names = tuple(" ".join(each) or "-" for each in side_names(tuple(self._pairs.values())))
@@ -164,25 +164,25 @@ class ComparisonView(Bare, Vertical):
         view.show_figure(lambda width, height: draw(figure, width, height, ascii_only=ascii_only))
 
     def on_resize(self) -> None:
-        """Words are broken at the width that there is now."""
+        """Wrap the text at the new width."""
         if self._material is not None:
             self._show_pair()
 
     def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
-        """Another pair."""
+        """Show the newly selected pair."""
         message.stop()
         self._show_pair()
 
     # Keys
 
     def action_side(self) -> None:
-        """The other side becomes the base."""
+        """Exchange the base."""
         self.is_turned = not self.is_turned
         self._refresh()
         self.post_message(self.Turned())
 
     def action_metric(self) -> None:
-        """The next metric of the figure."""
+        """Show the figure with its next metric."""
         if has_metric(self._figure):
             self._metric = METRICS[(METRICS.index(self._metric) + 1) % len(METRICS)]
             self._chosen()
@@ -191,7 +191,7 @@ class ComparisonView(Bare, Vertical):
             app.page.say(f"this figure has one metric only; {key.shown('figure', app.keymap, app.ascii_only)} goes on")
 
     def action_figure(self) -> None:
-        """The next figure."""
+        """Show the next figure."""
         if self._figures:
             self._figure = self._figures[(self._figures.index(self._figure) + 1) % len(self._figures)]
             self._chosen()
@@ -202,14 +202,14 @@ class ComparisonView(Bare, Vertical):
 
 
 def lines_of(pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[tuple[Column, ...], list[Line]]:
-    """The table of pairs: its columns, named after the sides where these are the same in all rows, and its rows."""
+    """Return the table of pairs: columns, named after the operands if they are the same in all rows, and rows."""
     named = max(map(len, side_names(pairs))) > 1
     lines = [_line(pair, named) for pair in pairs]
     return _columns(lines, pairs, legible), lines
 
 
 def _columns(lines: Sequence[Line], pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[Column, ...]:
-    """As wide as what is in them; where room is short both sides go first, which stand below the table, too."""
+    """Return columns as wide as their content; the operands are hidden first, because they are below the table too."""
     names = [show(one[0], 16) if len(one) == 1 else role for one, role in zip(side_names(pairs), _ROLES, strict=True)]
     titles = ("CELL", *names, "RATIO of times", "VERDICT", "G")
     columns = zip(titles, *(line.cells for line in lines), strict=True)
@@ -226,7 +226,7 @@ def _columns(lines: Sequence[Line], pairs: Sequence[Pair], legible: Callable[[st
 
 
 def _line(pair: Pair, named: bool) -> Line:
-    """`named` says which sides it is of, where the columns cannot."""
+    """Return the row of a pair; with `named` it names the operands, which the column titles cannot."""
     grades = f"{pair.base.grade or '-'}{pair.new.grade or '-'}"
     sides = f"{show(pair.new.name, 16)} / {show(pair.base.name, 16)} " if named else ""
     cells = (

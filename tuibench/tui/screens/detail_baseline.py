@@ -1,4 +1,4 @@
-"""All numbers of one cell, with how its calls spread and went over time; of a sweep also which cells to choose."""
+"""All numbers of one cell, with its latency distribution and time series; for a sweep also advice on choosing cells."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from tuibench.tui.widgets.title_line import RuleLine
 ADVICE = "advice"
 _INDENT = len(HEAD) + 1
 _BESIDE = 30
-"""Columns that the name of the cell leaves to other selectors."""
+"""Columns left for other selectors."""
 FIGURES = ("histogram", "samples")
 
 
 class Leading(FactBlock):
-    """Facts whose keys move those beside it, too: there is one focus, and nothing says which side it would be on.
-
-    Down its own end comes first and then theirs, up the other way round: a key that moved both would send a page.
+    """Facts whose keys also scroll the block beside them, because the two share one focus.
+    Down scrolls this block to its end first, up the other block first: moving both at once would redraw the whole
+    screen.
     """
 
     beside: FactBlock
 
     def move(self, by: int) -> None:
-        """These, and where they are at their end those beside them."""
+        """Scroll this block, and at its end the block beside it."""
         sides: tuple[FactBlock, ...] = (self, self.beside) if self.beside.display else (self,)
         for side in sides if by > 0 else reversed(sides):
             before = side.first
@@ -51,14 +51,14 @@ class Leading(FactBlock):
             by -= side.first - before
 
     def move_to_end(self, last: bool) -> None:
-        """Each to its own: they differ in length."""
+        """Scroll both blocks, each to its own end."""
         FactBlock.move(self, len(self._laid_out()) if last else -len(self._laid_out()))
         if self.beside.display:
             self.beside.move_to_end(last)
 
 
 class BaselinePane(DetailPane):
-    """Left the numbers, right a figure; keys go from cell to cell and from figure to figure."""
+    """Numbers on the left, a figure on the right; keys select the cell and the figure."""
 
     DEFAULT_CSS = """
     BaselinePane #beside { height: 1fr; width: 100%; }
@@ -69,7 +69,7 @@ class BaselinePane(DetailPane):
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("previous-value", "next-value", "figure"))
 
     def __init__(self, stored: StoredBenchmark, *, id: str, cell: str = "") -> None:  # noqa: A002 - Textual's name
-        """`cell` is the key of the one to begin with; without it that of the headline, which stands above it."""
+        """Create the pane; `cell` is the key of the first cell to show, by default the headline's."""
         super().__init__(stored, id=id)
         run = stored.result
         best = headlined(run.cells)
@@ -81,7 +81,7 @@ class BaselinePane(DetailPane):
         self._axes = varying(run)
 
     def compose(self) -> ComposeResult:
-        """Selectors, numbers, figure."""
+        """Yield selectors, numbers and figure."""
         yield SelectorLine(id="baseline-choices")
         yield RuleLine()
         with Beside(id="beside"):
@@ -93,7 +93,7 @@ class BaselinePane(DetailPane):
             yield numbers.beside
 
     def on_mount(self) -> None:
-        """The figure that answers first."""
+        """Show the first cell."""
         self.refresh_cell()
 
     @property
@@ -107,7 +107,7 @@ class BaselinePane(DetailPane):
             self.refresh_cell()
 
     def refresh_cell(self) -> None:
-        """Selectors, numbers and figure of the cell that is chosen."""
+        """Show selectors, numbers and figure of the selected cell."""
         if not self._cells:
             self.query_one("#numbers", FactBlock).show_facts([Fact("", "no cell was planned before it ended", "warn")])
             return
@@ -129,7 +129,7 @@ class BaselinePane(DetailPane):
         is_advice, ascii_only = figure == ADVICE, self.dashboard.ascii_only
         self.query_one("#advice").display = is_advice
         view = self.query_one("#spread", FigureView)
-        # Where there is nothing to draw, what went wrong needs the room.
+        # Without a figure the failure gets the room.
         is_bare = not is_advice and cell.failure is not None and merged_histogram(cell) is None
         self.set_class(is_bare, "-bare")
         view.display = not is_advice and not is_bare
@@ -142,21 +142,21 @@ class BaselinePane(DetailPane):
             self.refresh_cell()
 
     def action_previous_value(self) -> None:
-        """The cell before."""
+        """Show the previous cell."""
         self._step(-1)
 
     def action_next_value(self) -> None:
-        """The next cell."""
+        """Show the next cell."""
         self._step(1)
 
     def action_figure(self) -> None:
-        """The other figure."""
+        """Show the next figure."""
         self._figure = (self._figure + 1) % len(self._figures)
         self.refresh_cell()
 
 
 def draw_cell(cell: CellResult, figure: str, width: int, height: int, ascii_only: bool) -> tuple[Row, ...]:
-    """One of FIGURES, or why there is none."""
+    """Return one of FIGURES, or a message if there are no samples."""
     if figure == "samples":
         found = samples_figure(cell)
         if found is not None:
@@ -169,7 +169,7 @@ def draw_cell(cell: CellResult, figure: str, width: int, height: int, ascii_only
 
 
 def advice_facts(run: RunResult) -> Iterator[Fact]:
-    """What to choose for what, then the cells that no other beats in both latency and items/s."""
+    """Yield the conclusions, then the cells that no other cell beats in both latency and items/s."""
     for sentence in run.conclusions:
         what, _, rest = sentence.partition(": ")
         yield Fact("", what if rest else "", "title")

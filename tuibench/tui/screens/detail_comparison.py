@@ -1,4 +1,4 @@
-"""The sides of one benchmark against each other, or all of it against what it re-ran."""
+"""The comparison tab: the operands within one benchmark, or the benchmark with the one it re-ran."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from tuibench.tui.widgets.text_block import TextBlock
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What a benchmark re-ran, and how the two compare."""
+    """The benchmark that was re-run, and its comparison with this one."""
 
     side: SideBySide
     old: StoredBenchmark
 
 
 def needs_past(stored: StoredBenchmark) -> bool:
-    """Whether the tab compares with what was re-run: only where the benchmark has no sides of its own."""
+    """Return whether the tab shows the benchmark that was re-run: only if this one has no comparisons."""
     return not stored.result.comparisons and bool(stored.card.partner)
 
 
 class ComparisonPane(DetailPane):
-    """Interleaved sides where the benchmark has some; else the benchmark beside what it re-ran."""
+    """Interleaved operands if the benchmark has any; else the benchmark beside the one it re-ran."""
 
     DEFAULT_CSS = "ComparisonPane TextBlock { height: auto; }"
 
@@ -39,12 +39,12 @@ class ComparisonPane(DetailPane):
         self._past = past
 
     def compose(self) -> ComposeResult:
-        """What is compared, and the comparison."""
+        """Yield the heading and the comparison."""
         yield TextBlock(id="compared")
         yield ComparisonView(id="sides")
 
     def on_mount(self) -> None:
-        """Both sides, and what may be said of them."""
+        """Show both operands, and the kind of comparison."""
         run, card, past = self.stored.result, self.stored.card, self._past
         why = "which it re-ran" if card.partner == card.rerun_of else "as its form asked"
         name = f"{short_id(card.partner)}, {why}" if card.partner else ""

@@ -1,4 +1,4 @@
-"""Facts with a label beside each, in as many lines as the width takes, and a block of them that is scrolled by keys."""
+"""Labelled facts wrapped to the width, and a block of them that keys scroll."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _GLUE = "\N{NO-BREAK SPACE}"
 _UNIT = re.compile(
     r"(?<=\d) (?=(?:%|ms|µs|us|s|B|kB|MB|GB|TB|cores?|items/s)(?![A-Za-z]))|(?<=batch) (?=\d)|(?<=grade) (?=[A-Z])"
 )
-"""Between a number and its unit no line ends."""
+"""Blanks between a number and its unit, where lines must not break."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One of them; without a label the whole width is the text's."""
+    """A fact with its label; without a label the text uses the whole width."""
 
     label: str
     text: str
@@ -30,7 +30,7 @@ class Fact:
 
 
 def hung(fact: Fact, indent: int, width: int, legible: Callable[[str], str] = str) -> list[Row]:
-    """Its lines, each at most `width` columns: the text begins after `indent`, and a longer label stands above it."""
+    """Return the lines of a fact, at most `width` columns; the text starts at `indent`, below a longer label."""
     label, text = legible(safe(fact.label)), legible(safe(fact.text))
     if not label:
         return [_joined(row) for row in wrapped(((_UNIT.sub(_GLUE, text), fact.style),), width)]
@@ -47,13 +47,13 @@ def hung(fact: Fact, indent: int, width: int, legible: Callable[[str], str] = st
 
 
 def _joined(row: Row) -> Row:
-    """A line that was broken into words as one part."""
+    """Return a wrapped line as one span."""
     text = "".join(part for part, _ in row).replace(_GLUE, " ").rstrip()
     return ((text, row[-1][1] if row else ""),)
 
 
 class FactBlock(ScrollBlock):
-    """Facts that are laid out anew at each width."""
+    """Facts that are wrapped again at each width."""
 
     def __init__(
         self,
@@ -67,17 +67,17 @@ class FactBlock(ScrollBlock):
         self._indent = indent
 
     def show_facts(self, facts: Iterable[Fact]) -> None:
-        """Show these, from the first."""
+        """Show these facts from the first."""
         self._first = 0
         self.update_facts(facts)
 
     def update_facts(self, facts: Iterable[Fact]) -> None:
-        """Show these at the present place."""
+        """Replace the facts and keep the scroll position."""
         self._facts = tuple(facts)
         self.show_lines(())
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many lines as they take at that width, where the height is left to the block."""
+        """Return the number of lines at that width, for an automatic height."""
         return len(list(self._lines(width)))
 
     def _laid_out(self) -> Sequence[Row]:

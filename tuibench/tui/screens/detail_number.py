@@ -1,4 +1,4 @@
-"""All numbers of one cell as facts, what is asked about most first."""
+"""All numbers of one cell as facts, the most important first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuibench.tui.screens.detail_fact import Fact
 
 
 def number_facts(cell: CellResult) -> Iterator[Fact]:
-    """Each with its ±; why, where something is not known or not as asked."""
+    """Yield each number with its ±; then reasons for missing values and deviations from the request."""
     if cell.status != "ok":
         yield Fact("", failure_text(cell), "bad" if cell.failure is not None else "warn")
         yield from _last_words(cell)

@@ -1,4 +1,4 @@
-"""Points of a scaling figure in words: as lines of the table beside it, and all of one point below it."""
+"""Points of a scaling figure as text: the lines of the table beside it, and the details of a point below it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BRIEF = ((" %", "%"), ("efficiency", "eff"), (", grade ", ", "))
 
 
 def table(shown: Scaling, *, wide: bool, missing: str) -> tuple[Row, list[Row]]:
-    """Head and a line per value; of one side with everything, of several a number each, unless there is room."""
+    """Return the head and a line per value; for several series one number each, unless there is room for all facts."""
     lines = shown.lines
     if not lines:
         return (("nothing was planned", "dim"),), []
@@ -45,7 +45,7 @@ def table(shown: Scaling, *, wide: bool, missing: str) -> tuple[Row, list[Row]]:
 
 
 def _heads(sides: Sequence[Side], width: int) -> list[str]:
-    """Names of sides in so many columns; where two would look the same, their short forms, or else their ends."""
+    """Return unique names of series in `width` columns: cut, else in short form, else by their ends."""
     brief = [side.brief for side in sides]
     ways = ([cut(side.label, width) for side in sides], [cut(label, width) for label in brief])
     different = (way for way in ways if len(set(way)) == len(way))
@@ -66,24 +66,24 @@ def _brief(point: ScalingPoint, missing: str) -> Row:
     value = point.estimate.value
     if value is None:
         return ((f"{missing:>{_COLUMN}}", "bad"),)
-    # A sign beside the number, as colour alone says nothing.
+    # A sign beside the number, because colour alone is not enough.
     sign = "" if point.is_clean else "!"
     return ((f"{sign + short(value, 4):>{_COLUMN}}", "" if point.is_clean else "warn"),)
 
 
 def values_of(shown: Scaling) -> tuple[int, ...]:
-    """Everything on the axis that any of the sides has."""
+    """Return all values on the axis that any series has."""
     return tuple(sorted({point.value for line in shown.lines for point in line.points}))
 
 
 def sentence_facts(sentences: Sequence[Sentence], *, wide: bool) -> list[Fact]:
-    """What follows from the figure, how the sides compare before the form of a line; intervals where there is room."""
+    """Return conclusions from the figure, comparisons of series first; with intervals if there is room."""
     ordered = sorted(sentences, key=lambda each: each.kind not in _FIRST)
     return [Fact(each.kind, each.text if wide else each.brief or each.text, _style(each.kind)) for each in ordered]
 
 
 def sign_facts(shown: Scaling) -> list[Fact]:
-    """What the sign before a number of a narrow table means, where one has it."""
+    """Return the legend of the sign in a narrow table, if any number has it."""
     points = [point for line in shown.lines for point in line.measured if not point.is_clean]
     why = ("grade D" if any(point.grade == "D" for point in points) else "",
            "outputs differ" if any(point.grade != "D" for point in points) else "")  # fmt: skip
@@ -97,7 +97,7 @@ def _style(kind: str) -> str:
 def point_rows(
     shown: Scaling, value: int | None, width: int, *, ascii_only: bool, legible: Callable[[str], str]
 ) -> list[Row]:
-    """All of the points at one value: a line for each side, or two for the only one."""
+    """Return the details of the points at one value: a line per series, or two lines for a single one."""
     found = list(_at(shown.lines, value))
     if len(found) == 1:
         words = point_words(found[0][1], shown.selection.metric)

@@ -1,4 +1,4 @@
-"""The environment of a benchmark and its log, as facts."""
+"""The environment and the log of a benchmark, as facts."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _BLANK = Fact("", "")
 
 
 def settings_words(stored: StoredBenchmark) -> str:
-    """Engine with its version where there is one, precision and scenarios."""
+    """Return the engine with its version if known, the precision and the scenarios."""
     row, run = stored.row, stored.result
     version = run.versions.get(row.engines, "")
     return " ".join(filter(None, (row.engines, version, run.spec.precision, row.scenarios)))
 
 
 def environment_facts(run: RunResult, glyphs: Glyphs) -> Iterator[Fact]:
-    """Models, packages, then every fact about the machine under the name it is exported by."""
+    """Yield models, packages, then every fact about the machine by its name in exports."""
     for source, model in zip(run.spec.models, run.models, strict=False):
         yield _title(source.asked)
         yield from (Fact("", _plain(line)) for line in model_lines(model, glyphs))
@@ -47,7 +47,7 @@ def environment_facts(run: RunResult, glyphs: Glyphs) -> Iterator[Fact]:
 
 
 def _facts(block: Any, path: str, depth: int) -> Iterator[Fact]:
-    """One per value; what is nested is named by its way."""
+    """Yield one fact per value; nested values are named by their path."""
     if isinstance(block, Mapping) and block and depth < _DEEPEST:
         for name, value in block.items():
             yield from _facts(value, f"{path}.{name}" if path else str(name), depth + 1)
@@ -71,7 +71,7 @@ def _text(value: Any) -> str:
 
 
 def log_facts(stored: StoredBenchmark, now: float) -> Iterator[Fact]:
-    """How it came to be, what was said on the way, what follows from it, and the command that repeats it."""
+    """Yield history, warnings, conclusions, output of failures, and the command that repeats the benchmark."""
     run, card = stored.result, stored.card
     yield from _history(run, card.rerun_of or "", now)
     for title, told in (("warnings", run.warnings), ("conclusions", run.conclusions)):

@@ -1,4 +1,4 @@
-"""Which fields the benchmark form has, in which rows, and what stands beside each: a plan without widgets."""
+"""The rows and fields of the benchmark form, without widgets."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ EFFORT_WORDS = {"default": "default", "quick": "quick", "precise": "precise", "f
 
 @dataclass(frozen=True, slots=True)
 class TextSpec:
-    """A field that is typed into."""
+    """A text field."""
 
     name: str
-    """Of FormValues; a dim's is `dim:NAME`."""
+    """Name in FormValues; `dim:NAME` for a dim."""
     label: str
     width: int
-    """Columns; 0 takes what the row leaves."""
+    """Columns; 0 uses the rest of the row."""
     empty: str = ""
-    """What an empty field means, seen in it."""
+    """Placeholder: the default in words."""
     hint: str = ""
     beside: int = 0
-    """Columns where it stands behind another in one line; 0 for one that begins a line."""
+    """Columns of a field that follows another one in its line; 0 for the first of a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceSpec:
-    """A field with one of several values, or with `many` any number of them."""
+    """A field with one of several values; with `many` any number of them."""
 
     name: str
     label: str
     choices: tuple[tuple[str, str], ...]
-    """Pairs of a value and its words."""
+    """Pairs of a value and its label."""
     many: bool = False
     refusals: Mapping[str, str] = field(default_factory=dict)
-    """Value to why it cannot be chosen."""
+    """Value to the reason why it cannot be selected."""
     beside: int = 0
 
 
@@ -51,7 +51,7 @@ RowPlan = tuple[FieldSpec, ...]
 
 
 def plan_rows(values: FormValues, machine: Machine | None, plus_minus: str) -> tuple[RowPlan, ...]:
-    """The rows from top to bottom: what is measured, how, what with, and what it is called."""
+    """Return the rows from top to bottom: subject, settings, effort, then name and flags."""
     cores = replace(_placed("cores"), empty=_cores(machine), hint=_cores_hint(machine))
     target = _placed("target")
     return (
@@ -74,8 +74,8 @@ def plan_rows(values: FormValues, machine: Machine | None, plus_minus: str) -> t
 
 
 def further_settings() -> list[Setting]:
-    """Return the settings with a place and no attribute of FormValues: one row each, in the order of the table."""
-    known = {one.name for one in fields(FormValues)} | {"quick", "precise"}  # these two are the field `effort`
+    """Return the settings with a place but no attribute of FormValues: one row each, in the table's order."""
+    known = {one.name for one in fields(FormValues)} | {"quick", "precise"}  # the field `effort` replaces these two
     return [one for one in benchmark_setting.settings() if one.place and one.name not in known]
 
 
@@ -95,7 +95,7 @@ def _pins() -> tuple[str, ...]:
 
 
 def effort_hint(effort: str, plus_minus: str) -> str:
-    """What an effort means, for the end of its row."""
+    """Return the limits of an effort, for the end of its row."""
     if effort not in EFFORTS:
         return "no target"
     found = EFFORTS[effort]
@@ -114,7 +114,7 @@ def _engines(values: FormValues, machine: Machine | None, label: str) -> ChoiceS
     known = machine.engines if machine else ()
     missing = [name for name in values.engines if name not in {engine.name for engine in known}]
     choices = [(one.name, f"{one.name} {one.version}".strip()) for one in known] + [(name, name) for name in missing]
-    # One that is ticked can be unticked even where it is not installed any more.
+    # A ticked engine can be unticked even if it is no longer installed.
     refusals = {
         one.name: f"not installed{': ' if one.hint else ''}{one.hint}"
         for one in known
@@ -138,6 +138,6 @@ def _same(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 
 def errors_of_ticks(values: FormValues) -> dict[str, str]:
-    """What is wrong with boxes of which none is ticked: an empty list would mean the default."""
+    """Return errors of fields without a ticked box, because an empty list would mean the default."""
     none = "tick at least one"
     return {name: none for name in ("engines", "scenarios") if not getattr(values, name)}

@@ -1,4 +1,4 @@
-"""Below the form's fields: RUN, what it amounts to, what is wrong or doubtful, and the command that does the same."""
+"""The area below the form's fields: RUN, cells and time, errors or warnings, and the equivalent command."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tuibench.tui.widgets.title_line import RuleLine
 
 @dataclass(frozen=True, slots=True)
 class FormState:
-    """All that the summary speaks of."""
+    """The facts that the summary shows."""
 
     start: FormStart
     machine: Machine | None
@@ -31,15 +31,15 @@ class FormState:
     pulse: Pulse | None
     values: FormValues
     errors: Mapping[str, str]
-    """Field to what is wrong with it, from top to bottom."""
+    """Field to its error, from top to bottom."""
     labels: Mapping[str, str]
-    """Field to what it is called."""
+    """Field to its label."""
     focused: str
     """Field that has the focus; '' for none."""
 
 
 class RunButton(Painted, can_focus=True):
-    """Starts; what has the focus is said by its brackets, not by colour alone."""
+    """Starts the run; brackets mark the focus, so that colour is not the only sign."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space", "press", "RUN", show=False),
@@ -47,28 +47,28 @@ class RunButton(Painted, can_focus=True):
     ]
 
     class Pressed(Message):
-        """Start."""
+        """RUN was pressed."""
 
     def row(self, y: int) -> Row:
-        """Its word."""
+        """Return the label."""
         if y:
             return ()
         return ((">[ RUN ]", "title cursor"),) if self.has_focus else ((" [ RUN ]", "title"),)
 
     def action_press(self) -> None:
-        """Tell the screen."""
+        """Post the message."""
         self.post_message(self.Pressed())
 
     def on_click(self) -> None:
-        """Likewise, where a mouse was asked for."""
+        """Press RUN with the mouse."""
         self.action_press()
 
 
 class FormSummary(Container):
-    """Repaints only the lines that say something else."""
+    """Summary that repaints only changed lines."""
 
     def compose(self) -> ComposeResult:
-        """Line by line, the most important first."""
+        """Yield the lines, the most important first."""
         yield RuleLine()
         yield RunButton(id="run")
         yield TextBlock(id="amount")
@@ -78,17 +78,17 @@ class FormSummary(Container):
 
     @property
     def button(self) -> RunButton:
-        """RUN."""
+        """The RUN button."""
         return self.query_one("#run", RunButton)
 
     def show(self, state: FormState) -> None:
-        """What is known now."""
+        """Show the present state."""
         glyphs = glyphs_of(bool(getattr(self.app, "ascii_only", False)))
         amount = amount_words(state.check, state.values, glyphs.times, glyphs.dot)
         wrong = [state.labels[name] for name in state.errors]
         self._put("amount", [(wrong_words(wrong), "bad") if wrong else (amount, "")])
         doubts = warning_lines(state.start, state.check)
-        # Where nothing is in doubt there is a line for what the machine can do; else it stands last of all.
+        # Without warnings the instruction sets have a line of their own; else they are at the end of the last line.
         isa = state.machine.isa if state.machine is not None and not (doubts or state.errors) else ()
         origin = origin_words(state.start, None if isa else state.machine, state.check, state.pulse, glyphs.dot)
         self._put("origin", [(f" {origin}", "dim")])
@@ -111,7 +111,7 @@ class FormSummary(Container):
         return max(self.query_one(f"#{name}", TextBlock).size.height, 1)
 
     def _show_errors(self, state: FormState) -> None:
-        """The whole error of the field with the focus, where doubts and command have nothing to say."""
+        """Show the whole error of the focused field in the place of warnings and command."""
         error = state.errors.get(state.focused, "")
         label = state.labels.get(state.focused, "")
         lines = wrapped(shown(f" ! {label}: {error}"), self._room) if error else []
@@ -120,7 +120,7 @@ class FormSummary(Container):
         self._put("command", lines[first:])
 
     def _show_doubts(self, doubts: Sequence[str]) -> None:
-        """As many as there is room for; the last one says that there are more."""
+        """Show as many warnings as fit; the last line has the number of further ones."""
         most = self._height("doubts")
         said = [f" ! {line}" for line in doubts[:most]]
         if len(doubts) > most:

@@ -1,4 +1,4 @@
-"""What the benchmark form says below its fields: what it amounts to, what is wrong, what else goes on."""
+"""Texts below the fields of the benchmark form: cells and time, errors, other runs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse
 
 _INDENT = " " * 10
 LONGEST = 2000
-"""Of a command: whatever is longer is copied whole and shown in part."""
+"""Longest command shown, in characters; a longer one is copied as a whole."""
 
 
 def amount_words(check: FormCheck | None, values: FormValues, times: str, dot: str) -> str:
-    """How many cells, how long, how much memory; `times` and `dot` stand between numbers and parts."""
+    """Return cells, time and memory; `times` and `dot` are the separators."""
     if check is None:
         return "looking at it"
     scenarios = len([each for each in values.scenarios.split(",") if each])
@@ -36,12 +36,12 @@ def amount_words(check: FormCheck | None, values: FormValues, times: str, dot: s
 
 
 def wrong_words(labels: Sequence[str]) -> str:
-    """Which fields keep it from starting."""
+    """Return the fields whose errors prevent the start."""
     return f"cannot start: {count_of(len(labels), 'field')} to mend: {', '.join(show(label, 30) for label in labels)}"
 
 
 def warning_lines(start: FormStart, check: FormCheck | None) -> list[str]:
-    """What will probably go wrong although nothing keeps it from starting, the worst first."""
+    """Return warnings that do not prevent the start, the worst first."""
     lines = [start.error] if start.error else []
     if start.changed:
         lines.append("the model changed since it was measured: RUN asks what to do")
@@ -51,7 +51,7 @@ def warning_lines(start: FormStart, check: FormCheck | None) -> list[str]:
 def origin_words(
     start: FormStart, machine: Machine | None, check: FormCheck | None, pulse: Pulse | None, dot: str
 ) -> str:
-    """Who measures on this machine now, where the values come from, and, if `machine` is given, what it can do."""
+    """Return the active benchmark, the origin of the values, and the instruction sets of `machine` if given."""
     busy = busy_words(pulse) or (_behind(check.busy) if check is not None and check.busy else "")
     load = check.load if check is not None else ""
     parts = [busy or (f"host {load} now" if load else "no benchmark measures now")]
@@ -61,7 +61,7 @@ def origin_words(
 
 
 def busy_words(pulse: Pulse | None) -> str:
-    """Which runs of one's own are measured before this one; '' where there are none."""
+    """Return the runs that measure before this one; '' for none."""
     runs = [row.info for row in pulse.runs] if pulse is not None else []
     waiting = sum(info.state == activity.WAITING for info in runs)
     running = next((info for info in runs if info.state == activity.RUNNING), None)
@@ -84,7 +84,7 @@ def _behind(said: str) -> str:
 
 
 def command_lines(command: str, width: int, most: int) -> list[str]:
-    """A command broken between its words as a shell takes it, in at most that many lines."""
+    """Break a command between words with backslashes, into at most `most` lines."""
     try:
         words = [quote(word) for word in shlex.split(command)]
     except ValueError:

@@ -1,4 +1,4 @@
-"""The cells of a run as a grid: a block per side, a line per number of cores, a column per batch and shape."""
+"""The cells of a run as a grid: a block per series, a line per core count, a column per batch and shape."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_SIDES = ("model", "engine", "scenario", "precision", "pin", "options")
 
 @dataclass(frozen=True, slots=True)
 class GridLine:
-    """One line of cells: the same side and cores, one key per column, '' where nothing is planned."""
+    """One line of cells with the same core count: one key per column, '' if nothing is planned."""
 
     label: str
     keys: tuple[str, ...]
@@ -27,28 +27,28 @@ class GridLine:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One side: everything that its cells share beside cores, batch and shape."""
+    """One series: cells with equal settings except cores, batch and shape."""
 
     title: str
-    """With the unit of its numbers."""
+    """Includes the unit of its numbers."""
     lines: tuple[GridLine, ...]
 
 
 @dataclass(frozen=True)
 class GridPlan:
-    """Where each cell stands."""
+    """The position of each cell."""
 
     columns: tuple[str, ...]
     blocks: tuple[Block, ...]
 
     @cached_property
     def lines(self) -> tuple[GridLine, ...]:
-        """Of all blocks, from the top."""
+        """The lines of all blocks, from the top."""
         return tuple(line for block in self.blocks for line in block.lines)
 
 
 def plan_grid(cells: Sequence[CellResult], names: Mapping[str, str]) -> GridPlan:
-    """`names` are those of the models by their sha256; cells come in the order of the plan."""
+    """Plan the grid; `names` are the models' names by sha256, and cells are in planned order."""
     columns = list(dict.fromkeys(_column(cell.asked) for cell in cells))
     columns.sort(key=lambda column: (column[0] or 0, column[1]))
     sides: dict[tuple[object, ...], dict[int, dict[Column, str]]] = {}
@@ -73,7 +73,7 @@ def plan_grid(cells: Sequence[CellResult], names: Mapping[str, str]) -> GridPlan
 
 
 def _numbered(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """Of several, each says how many there are: not all may be in sight."""
+    """Number the blocks if there are several, because not all may be visible."""
     many = len(blocks)
     if many < 2:
         return blocks
@@ -90,7 +90,7 @@ def _column(asked: Asked) -> Column:
 
 
 def _title(asked: Asked, axes: tuple[str, ...], names: Mapping[str, str]) -> str:
-    """Of what tells it from the others; the scenario always, as it says what the numbers are."""
+    """Return the distinguishing settings; always with the scenario, which determines the unit."""
     name = name_cell(asked, axes, model=names.get(asked.model_sha256, ""), sizes=False)
     return f"{name}, {'p50 ms/batch' if find(asked.scenario).is_latency else 'items/s'}"
 

@@ -1,4 +1,4 @@
-"""Which fields the set-up of profiles has, what stands beside each, and what they say together."""
+"""The fields of the profile set-up: widgets with hints, and the values read from them."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tuibench.tui.widgets.field_column import FieldPair
 from tuibench.tui.widgets.text_field import TextField
 
 DIM = "dim:"
-"""Before the name of a symbolic dim."""
+"""Prefix of the key of a symbolic dim's field."""
 ON, OFF = "on", "off"
 LABEL = 16
 OF = {
     PERFORMANCE: ("name", "what_if", "runs", "processes"),
     LOSS: ("loss_name", "samples", "data", "levels", "budget"),
 }
-"""Fields that one kind of profile has alone."""
+"""Fields that only one kind of profile has."""
 OF_BOTH = ("engine", "batch", "cores", "sequence")
 _SWITCHED = ("performance", "what_if", "loss", "budget")
-"""Fields of two choices, which the values hold as truths."""
+"""Fields with two choices, which are booleans in the values."""
 _SWITCHES = (Choice(ON, "on"), Choice(OFF, "off"))
 _REACH = (Choice(OFF, "all layers"), Choice(ON, "the ten worst"))
 _NO_TIMES = "tells no layer times"
@@ -34,7 +34,7 @@ _USUAL = ProfileSpec(PERFORMANCE)
 
 
 def make_fields(values: ProfileValues, machine: Machine | None) -> Iterator[Widget]:
-    """From the first line to the last; two that belong together share one."""
+    """Yield the fields from the first line to the last; related ones share a line."""
     yield _switch("performance", "Performance", values.performance, "off: FLOPS stays, in theory")
     yield _text("name", "  name", values.name, width=24)
     yield _switch("what_if", "  what if INT8", values.what_if, "each heavy layer alone in INT8, too")
@@ -71,7 +71,7 @@ def _of_loss(values: ProfileValues) -> Iterator[Widget]:
 
 
 def values_of(fields: Mapping[str, Field], given: ProfileValues) -> ProfileValues:
-    """As typed; what there is no field for is as it was given."""
+    """Return the typed values; settings without a field keep their given value."""
     known = {one.name for one in attributes(ProfileValues)}
     answers = {name: field.answer for name, field in fields.items() if name in known}
     answers |= {name: answers[name] == ON for name in _SWITCHED}
@@ -80,7 +80,7 @@ def values_of(fields: Mapping[str, Field], given: ProfileValues) -> ProfileValue
 
 
 def _engine(values: ProfileValues, machine: Machine | None) -> ChoiceField:
-    """Those that are here, or could tell times; which of them cannot be taken, with the reason."""
+    """Return the installed engines and those that can time layers, with a reason for each that cannot be chosen."""
     known = [each for each in (machine.engines if machine is not None else ()) if each.available or each.tells_layers]
     choices = [
         Choice(each.name, each.name, _NO_TIMES if not each.tells_layers else "" if each.available else "not installed")
@@ -102,6 +102,6 @@ def _text(
 
 
 def _pair(first: Field, second: Field, columns: int) -> FieldPair:
-    """`columns` are those of the second one."""
+    """Put two fields into one line; `columns` is the width of the second."""
     second.styles.width = columns
     return FieldPair(first, second)

@@ -1,4 +1,4 @@
-"""The set-up of profiles: which of them, how they are called, at what batch and cores, and how long that takes."""
+"""The set-up of profiles: kinds, names, batch and cores, and the expected duration."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tuibench.tui.widgets.field_column import FieldColumn
 from tuibench.tui.widgets.question import ask
 
 _OFF = {PERFORMANCE: ("o", "Performance off"), LOSS: ("l", "Loss off")}
-"""The answer that switches a profile off which takes long."""
+"""The answer that switches off a profile with a long duration."""
 
 
 class ProfileFormScreen(ProfileSetUp):
-    """What is typed is kept when it is left, until it is started."""
+    """Set-up of profiles; typed values are kept on leaving until they are started."""
 
     CSS_PATH = "profile_form.tcss"
     AUTO_FOCUS = ""
@@ -46,17 +46,17 @@ class ProfileFormScreen(ProfileSetUp):
     # RUN
 
     def on_button_field_pressed(self, message: ButtonField.Pressed) -> None:
-        """RUN."""
+        """Start from the RUN button."""
         message.stop()
         self.action_run_form()
 
     def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
-        """Enter behind the last field."""
+        """Start on enter in the last field."""
         message.stop()
         self.action_run_form()
 
     def action_run_form(self) -> None:
-        """Check what is there now, and start if nothing is wrong with it; else go to what is."""
+        """Check the present values; start if they are valid, else focus the first error."""
         if self._starting or not self.ready or self.begun is None:
             return
         values, project, again = self.values(), self.project_id, self.profile
@@ -124,7 +124,7 @@ class ProfileFormScreen(ProfileSetUp):
     # Other keys
 
     def action_copy_command(self) -> None:
-        """The shell command that does the same."""
+        """Copy the equivalent shell command."""
         commands = self.found.commands if self.found is not None else ()
         if not commands:
             self.say("there is no command for it: both are off, or a field is wrong", "warn")
@@ -132,11 +132,11 @@ class ProfileFormScreen(ProfileSetUp):
         self.copy_text(" && ".join(commands))
 
     def action_back(self) -> None:
-        """What was typed is there when it is opened again."""
+        """Leave and keep the typed values for the next time."""
         self._leave(super().action_back)
 
     def action_leave(self) -> None:
-        """Likewise."""
+        """Leave and keep the typed values for the next time."""
         self._leave(super().action_leave)
 
     def _leave(self, then: Callable[[], None]) -> None:

@@ -1,4 +1,4 @@
-"""What stands below the set-up of profiles: how long each takes, on what, and the command that does the same."""
+"""Texts below the set-up of profiles: durations, machine, and the equivalent command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tuibench.tui.widgets.row import LineLike
 def amount_lines(
     values: ProfileValues, found: ProfileCheck | None, machine: Machine | None, start: ProfileStart, glyphs: Glyphs
 ) -> list[LineLike]:
-    """The most important first: the last ones go where there is no room."""
+    """Return the lines, the most important first, because the last ones are cut if there is no room."""
     dot = f" {glyphs.dot} "
     lines: list[LineLike] = []
     if found is None:
@@ -36,13 +36,13 @@ def amount_lines(
 
 
 def long_ones(values: ProfileValues, found: ProfileCheck) -> list[str]:
-    """The kinds that are on and take long."""
+    """Return the kinds that are on and take long."""
     took = {PERFORMANCE: (values.performance, found.performance_s), LOSS: (values.loss, found.loss_s)}
     return [kind for kind, (is_on, seconds_) in took.items() if is_on and (seconds_ or 0.0) > LONG_S]
 
 
 def _long_words(values: ProfileValues, found: ProfileCheck, project: str) -> Iterator[str]:
-    """What takes long, and what there is in its place or makes it shorter."""
+    """Yield warnings about long durations, with alternatives and ways to shorten them."""
     kinds = long_ones(values, found)
     if PERFORMANCE in kinds:
         instead = ": with Performance off there is the FLOPS profile, at once" if project else ""
@@ -60,7 +60,7 @@ def _long_words(values: ProfileValues, found: ProfileCheck, project: str) -> Ite
 
 def _times(values: ProfileValues, found: ProfileCheck, project: str) -> list[str]:
     if not (values.performance or values.loss):
-        # Theory is a project's.
+        # Theoretical profiles belong to a project.
         theory = "RUN opens the FLOPS profile: nothing is measured"
         return [theory if project else "nothing is on: switch one of them on"]
     words = []

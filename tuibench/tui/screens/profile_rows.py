@@ -1,4 +1,4 @@
-"""The lines of a list of profiles: runs, what is stored, and below them what every project has in theory."""
+"""The lines of a list of profiles: runs, stored profiles, and below them the theoretical one of each project."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tuibench.tui.screens.run_cell import SIGNS
 from tuibench.tui.widgets.record_table import Column, Line
 
 SORTS = ("age", "name", "cores", "best", "grade")
-"""What `s` goes through; the first is newest first."""
+"""Sort orders of `s`; the first is newest first."""
 _OF_KIND: dict[str, Callable[[Glyphs], tuple[Column, ...]]] = {
     PERFORMANCE: lambda glyphs: (
         Column("best", "TIME", 20, grow=True, wide=60, part=4),
@@ -31,11 +31,11 @@ THEORIES = {
     FLOPS: ("FLOPS", "theoretical", "what each layer costs by its shapes: nothing of it is measured"),
     APPROXIMATED: ("Approximated", "from weights", "what weights alone tell of each layer: a proxy, nothing is run"),
 }
-"""Name, how it comes to be, what it is."""
+"""Name, origin and description."""
 
 
 def columns(glyphs: Glyphs, kind: str) -> tuple[Column, ...]:
-    """Left to right; those of the highest rank go first where room is short."""
+    """Return the columns from left to right; on narrow screens those of the highest rank are hidden first."""
     return (
         Column("state", "", 1, frozen=True),
         Column("id", "ID", 4, frozen=True),
@@ -50,23 +50,23 @@ def columns(glyphs: Glyphs, kind: str) -> tuple[Column, ...]:
 
 
 class ProfileRows(BenchmarkRows):
-    """As of benchmarks; what is there in theory stands last, whatever the order of the rest."""
+    """Rows of profiles, as those of benchmarks; the theoretical profile is always last."""
 
     def __init__(self, kind: str, theory: str, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> None:
-        """`theory` is FLOPS or APPROXIMATED; '' where there is no project that could have it."""
+        """Create the rows; `theory` is FLOPS or APPROXIMATED, '' without a project."""
         self.kind = kind
         self.theory = theory
         super().__init__(rows, runs)
 
     def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
-        """Runs, records, theory."""
+        """Return ids of runs, stored profiles and the theoretical profile, in this order."""
         words = text.casefold().split()
         said = " ".join(THEORIES.get(self.theory, ())).casefold()
         last = (self.theory,) if self.theory and all(word in said for word in words) else ()
         return (*super().keys(sort, reverse, text), *last)
 
     def line(self, key: str, now: float, glyphs: Glyphs, damaged: bool = False) -> Line:
-        """One line of the table; of a record that is damaged no number is shown."""
+        """Return one line of the table; a damaged record shows no number."""
         if key == self.theory:
             name, origin, about = THEORIES[key]
             return Line(key, ("", "", "", name, "", "", "", origin, *self._more("", ""), about))
@@ -91,7 +91,7 @@ class ProfileRows(BenchmarkRows):
         return Line(key, cells, style_of_state(state))
 
     def _more(self, half: str, grade: str) -> tuple[str, ...]:
-        """Losses have neither."""
+        """Return interval and grade; loss profiles have no such columns."""
         return (half, grade) if self.kind == PERFORMANCE else ()
 
     def _run_line(self, row: RunRow, now: float, glyphs: Glyphs) -> Line:
@@ -105,7 +105,7 @@ class ProfileRows(BenchmarkRows):
             engine_word(row.engines),
             row.batches,
             row.cores,
-            # The sign says that it is queued, and the column is narrower than that of benchmarks.
+            # The sign shows that it is queued, and the column is narrower than that of benchmarks.
             run_words(info, queued=False),
             *self._more("", ""),
             row.note,

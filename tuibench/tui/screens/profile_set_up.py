@@ -25,50 +25,50 @@ from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
 CHECK_S = 0.15
-"""After the last key: whoever types is not told of every half of a number."""
+"""Delay after the last key, so that half-typed numbers are not reported."""
 
 
 class ProfileSetUp(Page):
-    """What is typed is kept when it is left; a subclass starts it."""
+    """Fields and checks of the set-up; a subclass starts the run."""
 
     def __init__(self, project_id: str = "", kind: str = "", profile: str = "") -> None:
-        """`kind` switches the other one off; `profile` is one whose settings are taken."""
+        """Create the page; `kind` switches the other kind off; `profile` is the id of a profile to re-run."""
         super().__init__()
         self.project_id = project_id
         self._kind = kind
         self.profile = profile
         self.begun: ProfileStart | None = None
         self._values: ProfileValues | None = None
-        """As they were put into the fields."""
+        """The values first put into the fields."""
         self._machine: Machine | None = None
         self.found: ProfileCheck | None = None
         self._timer: Timer | None = None
         self._weighing = False
         self.ready = False
-        """Whether there are fields, or will be none. Keys pressed before are ignored."""
+        """True when the fields exist, or loading has failed. Keys pressed before are ignored."""
 
     def body(self) -> Iterable[Widget]:
-        """Fields, and what they amount to."""
+        """Yield the fields and the text below them."""
         yield RuleLine()
         yield FieldColumn(id="fields")
         yield RuleLine()
         yield TextBlock(id="amount")
 
     def title_parts(self) -> tuple[str, ...]:
-        """The project, and what is asked."""
+        """Return the project and the kind of set-up."""
         start = self.begun
         again = f"Profile {short_id(self.profile)} again" if self.profile else "Profile set-up"
         return ((start.place or start.model) if start is not None else "", again)
 
     @property
     def column(self) -> FieldColumn:
-        """The fields."""
+        """The column of fields."""
         return self.query_one("#fields", FieldColumn)
 
-    # How it begins
+    # Loading
 
     def load(self) -> None:
-        """Once; later only what others do is new."""
+        """Load once; later calls are ignored, because they only follow other processes' changes."""
         if self.begun is not None or self.column.fields:
             return
         self.say("looking at the model")
@@ -100,17 +100,17 @@ class ProfileSetUp(Page):
         self.call_next(self._fill, list(make_fields(values, self._machine)))
 
     async def _fill(self, made: list[Widget]) -> None:
-        # Those that share a line are there later than the line.
+        # Fields that share a line are mounted after the line.
         await self.column.mount_all(made)
         self.call_after_refresh(self._filled)
 
     @property
     def draft(self) -> str:
-        """By which name what was typed is kept."""
+        """Key of the kept values."""
         return f"{self.project_id} {self._kind}"
 
     def _filled(self) -> None:
-        """Go where the user most probably goes on."""
+        """Focus RUN, the most probable next step."""
         if self.ready:
             return
         self.show_switches()
@@ -119,22 +119,22 @@ class ProfileSetUp(Page):
         self.ready = True
 
     def on_key(self, event: events.Key) -> None:
-        """Ignore keys while there are no fields, so that none does something on the page; escape leaves it."""
+        """Ignore keys before the fields exist, so that they do not act on the page; escape leaves it."""
         if not self.ready and event.key != "escape":
             event.stop()
             event.prevent_default()
         else:
             super().on_key(event)
 
-    # While it is typed
+    # Editing
 
     def values(self) -> ProfileValues:
-        """As typed."""
+        """Return the typed values."""
         given = self._values or ProfileValues()
         return values_of(self.column.fields, given) if self.column.fields else given
 
     def on_field_changed(self, message: Field.Changed) -> None:
-        """Check it soon."""
+        """Check after a short delay."""
         message.stop()
         if not self.ready:
             return
@@ -145,7 +145,7 @@ class ProfileSetUp(Page):
         self._timer = self.set_timer(CHECK_S, self.check)
 
     def show_switches(self) -> None:
-        """What belongs to a profile that is off is out of the way."""
+        """Hide the fields of a profile that is off."""
         values, fields = self.values(), self.column.fields
         on = {PERFORMANCE: values.performance, LOSS: values.loss}
         for name, field in fields.items():
@@ -154,7 +154,7 @@ class ProfileSetUp(Page):
             field.set_class(off or neither, "hidden")
 
     def _weigh(self) -> None:
-        """What the model costs at these sizes tells how long its profiles take; one look at a time, then a check."""
+        """Count the model's costs at these sizes for the estimate, one count at a time, then check again."""
         if self._weighing:
             return
         self._weighing = True
@@ -169,12 +169,12 @@ class ProfileSetUp(Page):
         self.check()
 
     def check(self) -> None:
-        """Ask what it amounts to as it stands."""
+        """Check the present values."""
         values, project, again = self.values(), self.project_id, self.profile
         self.ask(lambda: self.desk.check_profile(values, project, again), self.checked, group="check")
 
     def checked(self, found: ProfileCheck) -> None:
-        """Say what it amounts to, or all that is wrong."""
+        """Show durations and commands, or all errors."""
         self.found = found
         self.column.show_errors(found.errors)
         self._show_amount()
@@ -192,8 +192,8 @@ class ProfileSetUp(Page):
         block.show_lines([*about, *lines])
 
     def on_resize(self) -> None:
-        """Sentences are broken at another place."""
+        """Wrap sentences at the new width."""
         self._show_amount()
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """What is typed stays, whatever others do."""
+        """Keep the typed values on other processes' changes."""

@@ -1,4 +1,4 @@
-"""A run as a whole, in lines: what it measures, how far it is, what disturbs it, how it ended and what to do then."""
+"""A run as a whole, in lines: subject, progress, disturbances, its end and the possible next steps."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
 
 _BAR = 30
 LABEL = 12
-"""Columns of what a line is about."""
+"""Columns of a line's label."""
 Labelled = tuple[str, str, str]
-"""What a line is about, its text, its style."""
+"""A line's label, its text, its style."""
 
 
 def model_words(view: RunView) -> str:
-    """What is measured."""
+    """Return the names of the models."""
     return ", ".join(model_names(view.spec.models)) if view.spec is not None else ""
 
 
 def head_words(view: RunView, glyphs: Glyphs) -> str:
-    """How it is measured and in what state that is, for the right end of the title."""
+    """Return the state and the settings, for the right end of the title."""
     spec = view.spec
     sign = {activity.RUNNING: glyphs.running, activity.WAITING: glyphs.waiting}.get(view.info.state, "")
     words = [view.status if view.ended else f"{sign} {view.info.state}".strip()]
@@ -48,12 +48,12 @@ def head_words(view: RunView, glyphs: Glyphs) -> str:
 
 
 def target_words(target: float) -> str:
-    """How narrow an interval is to be, as people ask for it."""
+    """Return the target half-width as a percentage."""
     return f"±{100 * target:g} %"
 
 
 def bar_words(view: RunView, width: int, ascii_only: bool) -> str:
-    """How many cells are done, how long it took and how long it may take."""
+    """Return the progress bar with cells done, time used and time left."""
     total = len(view.cells)
     if not total:
         return ""
@@ -70,12 +70,12 @@ def bar_words(view: RunView, width: int, ascii_only: bool) -> str:
 
 
 def is_done(cell: CellResult) -> bool:
-    """Whether nothing more will be measured of a cell."""
+    """Return whether no more of a cell will be measured."""
     return cell.status in ("ok", "failed") or cell.failure is not None
 
 
 def state_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike, ...]:
-    """What state it is in, and what to do; the first line says the most. Keys are named as the user has bound them."""
+    """Return the state and the possible actions, the most important line first, with the user's key bindings."""
     info = view.info
     if view.ended:
         return _end_lines(view, shown_key)
@@ -121,7 +121,7 @@ def _end_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike
 
 
 def _headline(result: RunResult) -> Iterator[str]:
-    """With the verdict on a line of its own, which the end of a long one would cut at its decisive word."""
+    """Yield the headline and the verdict on separate lines, so that a long line does not cut the verdict."""
     found = headline_of(result)
     yield headline_sentence(found, verdict=False)
     if found.verdict is not None:
@@ -136,14 +136,14 @@ def _end_words(view: RunView) -> str:
     cut = max(0, measured + lost - done)
     failed = f", {lost} failed" if lost else ""
     if view.status == "interrupted" and cut:
-        # It is taken up where it broke off, and what has only begun is not done.
+        # Cells that have only begun are not done; a resumed run completes them.
         return f"{words}: {done} of {count_of(total, 'cell')} done, {cut} begun{failed}"
     short = f", {cut} of them cut short" if cut and view.status != "finished" else ""
     return f"{words}: {measured} of {count_of(total, 'cell')} measured{short}{failed}"
 
 
 def past_words(side: SideBySide, shown_key: Callable[[str], str]) -> str:
-    """How a run that was to be held against another one compares with it."""
+    """Return the comparison of a run with the benchmark that it was to be compared with."""
     ratios = [pair.ratio for pair in pairs_of_sides(side) if pair.ratio.value is not None]
     values = [ratio.value for ratio in ratios if ratio.value is not None]
     if not values:
@@ -160,7 +160,7 @@ def _lost(view: RunView) -> int:
 
 
 def _next_words(view: RunView, shown_key: Callable[[str], str]) -> str:
-    """What can be done now that it has ended."""
+    """Return the possible actions after the end."""
     key = shown_key
     if view.saved:
         return f"{key('open')} opens the result, {key('rerun')} measures again, {key('rerun-changed')} with changes"
@@ -175,7 +175,7 @@ def _next_words(view: RunView, shown_key: Callable[[str], str]) -> str:
 
 
 def news_line(view: RunView, beside: str, name: Callable[[CellResult], str]) -> Labelled:
-    """What should not be missed of other cells than the one whose key is `beside`, or of the run."""
+    """Return the most important news of the run, or of cells other than the one with key `beside`."""
     lost = [cell for cell in view.cells if cell.failure is not None]
     other = next((cell for cell in reversed(lost) if cell.key != beside), None)
     if other is not None:
@@ -189,7 +189,7 @@ def news_line(view: RunView, beside: str, name: Callable[[CellResult], str]) -> 
 
 
 def laid_out(line: Labelled, width: int) -> list[Row]:
-    """A label, and beside it the text; what went wrong in as many lines as it takes."""
+    """Return the rows of a labelled line; errors are wrapped."""
     label, text, style = line
     row = shown((text, style))
     parts = wrapped(row, width) if style == "bad" else [row]
@@ -198,15 +198,15 @@ def laid_out(line: Labelled, width: int) -> list[Row]:
 
 
 def labelled(label: str, row: Row) -> Row:
-    """A line behind its label."""
+    """Return a row with its label in front."""
     return ((f" {label:<{LABEL}}", "dim"), *row)
 
 
 def stage_of(view: RunView) -> tuple[object, ...]:
-    """What it depends on which keys mean something."""
+    """Return the facts that determine which keys are available."""
     return view.status, view.info.state, view.saved, bool(view.cells), view.info.kind
 
 
 def set_in(line: LineLike) -> LineLike:
-    """A line behind a blank, as all of a screen are."""
+    """Return a line indented by a blank, like all lines of a screen."""
     return ((" ", ""), *shown(line))
