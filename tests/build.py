@@ -17,7 +17,7 @@ SERVER_ISA = (
     *("avx2", "fma", "f16c", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "avx_vnni"),
     *("amx_tile", "amx_int8", "amx_bf16"),
 )
-"""What a server of today can do, as /proc/cpuinfo has it."""
+"""Instruction sets of a present server, as in /proc/cpuinfo."""
 
 
 def make_asked(**changes: Any) -> Asked:

@@ -1,4 +1,4 @@
-"""What every test gets without asking: a home of its own and no network; and what some ask for: an old interpreter."""
+"""Fixtures of all tests: an own home and no network; on request an old interpreter."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def answers() -> Answers:
-    """What children said of models in this session."""
+    """Cache of the children's answers about models in this session."""
     return Answers()
 
 

@@ -14,7 +14,7 @@ ENGINES = ("onnxruntime", "openvino")
 """Packages that execute models: deferred wherever they are imported, and each in its own module."""
 BRIDGES = ("bridge", "bridge_fill", "bridge_form", "bridge_profile", "bridge_profile_again", "bridge_profile_form",
            "bridge_start")  # fmt: skip
-"""What of the dashboard knows the workbench: screens and widgets know the desk alone."""
+"""Modules of the dashboard that may import the workbench; screens and widgets import the desk only."""
 BRIDGE_ROOMS = tuple(f"tui/{name}" for name in BRIDGES)
 
 
@@ -26,7 +26,7 @@ def parsed(source: str) -> ast.Module:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What the files of a room may import besides the standard library, their own room and the vocabulary in core."""
+    """Packages that a room may import besides the standard library, its own room and core."""
 
     ours: tuple[str, ...] = ()
     third: tuple[str, ...] = ()
@@ -337,7 +337,7 @@ def marked_up(path: str, source: str) -> list[str]:
 
 
 def _may_be_foreign(value: ast.expr) -> bool:
-    """Whether a value is text that somebody else may have written: no constant, and not made safe at once."""
+    """Return whether a value may be text of other origin: neither a constant nor made safe here."""
     if isinstance(value, ast.Constant):
         return False
     called = value.func if isinstance(value, ast.Call) else None

@@ -1,4 +1,4 @@
-"""What the dashboard costs: import, first frame, keys among ten thousand benchmarks, bytes, leaving over a slow line.
+"""Measures the dashboard: import, first frame, keys among ten thousand benchmarks, bytes, leaving over a slow line.
 
 python -m tests.benchmarks.dashboard [HOME]
 
@@ -51,7 +51,7 @@ def import_ms(code: str) -> float:
 
 
 def measure_bytes(home: Path, columns: int, rows: int) -> None:
-    """What the start, two keys, a page and five idle seconds send to a real terminal, and how long leaving takes."""
+    """Measure the bytes sent by the start, two keys, a page and five idle seconds, and the time to leave."""
     master, slave = pty.openpty()
     environment = {
         **os.environ, **CALM, "TUIBENCH_HOME": str(home), "TERM": "xterm-256color", "LANG": "C.UTF-8",

@@ -1,4 +1,4 @@
-"""What the timing loop adds to a call: on a call that does nothing, and on a model of a few microseconds.
+"""Overhead of the timing loop per call: on a call that does nothing, and on a model of a few microseconds.
 
 python -m tests.benchmarks.harness
 """

@@ -1,4 +1,4 @@
-"""What a profile of very many nodes takes: bytes of journal and record, and processor time to write and open them.
+"""Measures a profile of very many nodes: bytes of journal and record, and processor time to write and open them.
 
 python -m tests.benchmarks.large_profile [NODES]
 """

@@ -1,4 +1,4 @@
-"""How long loss profiles take: from the weights alone, and measured with 5 levels and 2 samples of each layer.
+"""Durations of loss profiles: from the weights alone, and measured with 5 levels and 2 samples of each layer.
 
 python -m tests.benchmarks.loss [MODEL] [THREADS]     without a model: a network of 60 convolutions made on the spot
 """

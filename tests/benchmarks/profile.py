@@ -1,4 +1,4 @@
-"""How far layers add up to an inference, how far two profiles of a model agree, and how long the command takes.
+"""Measures the sum of layers against an inference, the agreement of two profiles, and the command's duration.
 
 python -m tests.benchmarks.profile [CORES MODEL...]     without arguments: one core, a network of 60 convolutions
 """
@@ -27,7 +27,7 @@ _WORTH = 0.01
 
 
 def run(path: str, cores: int, home: str) -> tuple[PerformanceProfile, float, float]:
-    """What a user types, in a home of its own: the profile, its time on the clock and that of its CPUs in seconds."""
+    """Run the command with its own home; return the profile, the wall time and the CPU time in seconds."""
     command = [sys.executable, "-m", "tuibench", "profile", path, "-ncores", str(cores), "-q", "--json"]
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(command, env={**os.environ, "TUIBENCH_HOME": home}, stdout=subprocess.PIPE, check=True)

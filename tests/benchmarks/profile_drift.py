@@ -1,4 +1,4 @@
-"""How much of what layers lack of an inference is the processor, whose speed changes between the two stretches.
+"""Share of the gap between layers and inference that comes from changes of the processor's speed.
 
 python -m tests.benchmarks.profile_drift [CORES MODEL [PROCESSES]]
 

@@ -1,4 +1,4 @@
-"""What a store of ten thousand benchmarks costs: to add to, list, search, open, hold in memory and make the index of.
+"""Costs of a store of ten thousand benchmarks: add, list, search, open, memory, and rebuilding the index.
 
 python -m tests.benchmarks.store [BENCHMARKS]
 
@@ -51,7 +51,7 @@ print(json.dumps({"import_ms": 1000 * (imported - begin), "open_ms": 1000 * (ope
 
 
 def times_ms(action: Callable[[int], Any], rounds: int) -> list[float]:
-    """How long each of several takes."""
+    """Return the duration of each of several calls."""
     taken = []
     for number in range(rounds):
         begin = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What the dashboard takes of a CPU while somebody watches a run of the scripted engine: `default` or `brief` ones.
+"""CPU time of the dashboard while it watches a run of the scripted engine: `default` or `brief` effort.
 
 python -m tests.benchmarks.watching [SECONDS] [--brief] [--profile]
 """

@@ -34,7 +34,7 @@ Environment = Mapping[str, str | None]
 
 @dataclass(frozen=True)
 class Done:
-    """What a command left: its exit code as a shell would print it, and its two streams."""
+    """Result of a command: its exit code as a shell prints it, and its two streams."""
 
     code: int
     out: str
@@ -43,7 +43,7 @@ class Done:
 
     @property
     def lines(self) -> list[str]:
-        """Of stdout."""
+        """The lines of stdout."""
         return self.out.splitlines()
 
 
@@ -53,7 +53,7 @@ class Shell:
     def __init__(self, tmp: Path, save: bool = False) -> None:
         self.tmp = tmp
         self.save = save
-        """Whether benchmarks go to the store of the test's home; otherwise their runs leave nothing."""
+        """True if benchmarks are saved in the store of the test's home; otherwise their runs leave nothing."""
 
     def run(self, *arguments: str, env: Environment | None = None, seconds: float = 60, **options: Any) -> Done:
         """One command to its end."""
@@ -94,7 +94,7 @@ class Shell:
         return subprocess.Popen(command, env=self.environment(env), preexec_fn=prepare, **everything)  # noqa: PLW1509
 
     def typed(self, arguments: Sequence[str]) -> Sequence[str]:
-        """What stands on the command line: benchmarks say that they are not to be saved, unless they are."""
+        """Return the command line, with --no-save for benchmarks unless they are saved."""
         if arguments[:1] == ("benchmark",) and not self.save:
             return ("benchmark", "--no-save", *arguments[1:])
         return arguments
@@ -105,7 +105,7 @@ class Shell:
         return {name: value for name, value in merged.items() if value is not None}
 
     def events(self) -> list[dict[str, Any]]:
-        """What the journal of the run says so far."""
+        """Return the events in the run's journal so far."""
         found = []
         for path in self.run_root.glob(f"*/{NAME}"):
             try:
@@ -155,7 +155,7 @@ class Shell:
 
 
 def parent_of(pid: int) -> int:
-    """Of whom a process is the child; 0 where it has ended meanwhile."""
+    """Return the parent of a process; 0 if the process has ended."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
     except (FileNotFoundError, ProcessLookupError):

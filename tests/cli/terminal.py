@@ -58,7 +58,7 @@ class Terminal:
         os.write(self._main, keys.encode())
 
     def send(self, data: bytes) -> None:
-        """What no keyboard of ours sends."""
+        """Send bytes that are not a known key."""
         os.write(self._main, data)
 
     def wait_for(self, words: str) -> None:
@@ -95,11 +95,11 @@ class Terminal:
         return as_shell(self.process.wait(PATIENCE_S))
 
     def read(self, patience_s: float) -> bool:
-        """What has come, or comes before that; whether more may."""
+        """Read the output that arrives in this time; return whether more may follow."""
         return self._read(patience_s)
 
     def allowance(self) -> int:
-        """How many bytes may be taken now: all, where the line is as fast as this machine."""
+        """Return the number of bytes to read now: unlimited on a fast line."""
         return 1 << 16
 
     def _read(self, patience_s: float = 1.0) -> bool:

@@ -172,6 +172,6 @@ def reshaped() -> Case:
 
 
 PLAIN = (mlp, image, ids, two_outputs, scalar, half, empty, nonzero, passed_through, renamed)
-"""What every engine runs in at least one class."""
+"""Models that every engine runs in at least one class."""
 ODD = (text, sequence, bfloat)
-"""What an engine runs in some class or refuses in a sentence."""
+"""Models that an engine runs in some class or refuses in a sentence."""

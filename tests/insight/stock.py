@@ -87,7 +87,7 @@ _ROOFS = {"f32": 400.0, "DRAM": 60.0, "cache": 180.0}
 
 
 def part_of(number: int) -> Part:
-    """What stands at a place in a model of any length."""
+    """Return the part at a place in a model of any length."""
     return PARTS[number % len(PARTS)]
 
 

@@ -174,7 +174,7 @@ HEADLINE = "1.92 ms ±0.7 % (sync, 2 cores, batch 1) · 1011 items/s ±1.4 % (as
 
 
 def default_run() -> RunResult:
-    """What `tuibench benchmark model.onnx` comes to: async and sync of one point."""
+    """Return the result of `tuibench benchmark model.onnx`: async and sync of one point."""
     both = ok_cell(p50=3.9, rate=1011.2, asks={"scenario": "async", "streams": 2}), ok_cell()
     return run(*both, conclusions=("Least latency: 1.92 ms (sync).",))
 

@@ -19,7 +19,7 @@ _PARTS = (
 
 
 def make_large_costs(count: int) -> CostProfile:
-    """What the nodes of an exported transformer of so many nodes cost, under such names as exporters give."""
+    """Return the costs of an exported transformer with `count` nodes, named like an exporter's."""
     nodes = tuple(_make_node(place) for place in range(count))
     macs = sum(node.macs or 0 for node in nodes)
     return CostProfile(
@@ -61,7 +61,7 @@ def _make_rows(costs: CostProfile, n: int) -> tuple[KernelRow, ...]:
 
 
 def make_large_run(costs: CostProfile, n: int) -> LayerRun:
-    """What process `n` found of them."""
+    """Return the layer times that process `n` found."""
     return replace(make_run(1e3 * len(costs.nodes)), rows=_make_rows(costs, n))
 
 

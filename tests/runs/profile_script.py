@@ -123,7 +123,7 @@ class Scripted:
 
     @property
     def tasks(self) -> list[str]:
-        """What was asked for, in its order."""
+        """The requested tasks, in order."""
         return [task for task, _ in self.asked]
 
 

@@ -30,7 +30,7 @@ from tuibench.store.store import Store
 
 MACHINE = "machine of the campaign"
 OPERATIONS = 12
-"""Of one writer that nobody kills."""
+"""Number of operations of a writer that is not killed."""
 SPARED = 21
 """Every so many writers one lives, and shows how long the others might have."""
 

@@ -16,7 +16,7 @@ from tuibench.core.run import RunResult
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 START = datetime(2026, 1, 1, tzinfo=UTC)
 BINS, POINTS = 100, 75
-"""What a default run of a model of a few milliseconds fills."""
+"""Sizes in a default run of a model of a few milliseconds."""
 
 
 def make_id(number: int) -> str:

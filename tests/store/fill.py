@@ -22,7 +22,7 @@ BALLAST = 300_000
 MOST = 5000
 DISCARDED = 10
 AFTER = 6
-"""How many fit for sure into the room that is made."""
+"""Number of results that certainly fit into the freed room."""
 
 
 def fill(store: Store, first: int, most: int = MOST) -> tuple[list[str], str]:

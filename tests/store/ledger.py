@@ -40,7 +40,7 @@ class Op:
     value: str = ""
     number: int = 0
     entry: str = ""
-    """Of the trash: what came of a removal, what is to come back."""
+    """Id of a trash entry: made by a removal, or to be restored."""
     projects: tuple[str, ...] = ()
     """Their names, which are never used twice."""
 
@@ -73,7 +73,7 @@ class Ledger:
     facts: dict[str, Fact] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     entries: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of the trash, oldest first."""
+    """Entries of the trash, oldest first."""
     doubts: list[Op] = field(default_factory=list)
     acknowledged: int = 0
     projects: dict[str, Fact] = field(default_factory=dict)

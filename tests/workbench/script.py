@@ -88,7 +88,7 @@ class ScriptedRun:
         self.say("execution_start", **place)
 
     def progress(self, cell: int | None, **fields: Any) -> None:
-        """What it is doing."""
+        """Report the progress of a cell."""
         key = None if cell is None else self.cells[cell].key
         known = {
             "p50_ms": 1.0,

@@ -179,7 +179,7 @@ class Benchmarks:
 
     @contextmanager
     def writing(self, layout: HostLayout) -> Iterator[Callable[[str], None]]:
-        """As `locked`, and write all changes of the host's list once, at the end.
+        """Hold the lock like `locked`, and write all changes of the host's list once, at the end.
         Yield a function to be called with the id of each benchmark whose record is about to change.
         """
         files, doubted = self._context.files, []

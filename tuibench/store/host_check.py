@@ -212,5 +212,5 @@ class HostCheck:
 
 
 def _agree(listed: BenchmarkRow, row: BenchmarkRow) -> bool:
-    """Whether a listed row is that of its record; a record of an older version states no facts of its headline."""
+    """Return whether a listed row equals its record's row; a row of an older version may lack facts."""
     return listed == row or (not row.facts and replace(listed, facts={}) == row)

@@ -205,7 +205,7 @@ class Desk(ProfileDesk, Protocol):
         """Return one project."""
 
     def model_state(self, project: str) -> ModelState:
-        """Return the state of the newest version's file: unchanged, changed or missing."""
+        """Return the state of the newest version's file: unchanged, changed or gone."""
 
     def summary(self, project: str) -> ModelSummary:
         """Return the summary of a project's model; a child reads the model."""

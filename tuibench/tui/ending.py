@@ -18,7 +18,7 @@ class End:
     """The end of one run."""
 
     title: str
-    """What became of it."""
+    """The result of the run."""
     well: bool
     """True if the user has nothing left to do about it."""
     detail: str = ""

@@ -10,7 +10,7 @@ from tests.store.disks.relay import OpenFiles, alters
 from tuibench.store.disk import Disk
 
 NEEDS_ROOM = frozenset({"open", "write", "mkdir", "link", "replace", "fsync"})
-"""What a full disk can refuse; it always lets go of what it has."""
+"""Calls that a full disk can refuse; deleting always succeeds."""
 
 
 class FailingDisk(OpenFiles):
@@ -34,7 +34,7 @@ class FailingDisk(OpenFiles):
         self.at, self.code, self.short, self.lasting, self.reads = at, code, short, lasting, reads
         self.seen = 0
         self.failed: list[str] = []
-        """What was refused, as 'kind name'."""
+        """The refused calls, as 'kind name'."""
         self.unaltered: list[str] = []
         """Those of them that would have altered something."""
         self._due = False

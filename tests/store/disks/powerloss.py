@@ -18,10 +18,10 @@ Tree = dict[str, "bytes | None"]
 """Relative path to content; None for a directory."""
 
 CONTENTS = ("now", "synced", "half", "zeros")
-"""What becomes of data that no fsync has seen."""
+"""Fates of data that was not synced."""
 
 DROP, KEEP, BOTH = range(3)
-"""What becomes of a name's change: BOTH is a move whose old name stayed."""
+"""Fates of a change of a name; BOTH is a move whose old name stayed."""
 
 
 @dataclass(slots=True)

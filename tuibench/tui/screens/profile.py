@@ -30,7 +30,7 @@ _WHOLE = 80
 
 
 class ProfileScreen(ProfilePage, RecordActions):
-    """What is done with a benchmark can be done with it."""
+    """A stored profile, with all actions of a stored benchmark."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(*KEYS, "benchmark")
     record_keys: ClassVar[tuple[str, ...]] = (
@@ -139,7 +139,7 @@ class ProfileScreen(ProfilePage, RecordActions):
 
 
 def book_of(stored: StoredBenchmark) -> Book | None:
-    """What its page says; None where nothing was found before it ended."""
+    """Return the content of the page; None if the profile has no results."""
     profile = stored.result.profile
     if profile is None:
         return None
