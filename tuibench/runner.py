@@ -55,6 +55,7 @@ def main(argv: list[str]) -> int:
 
 def attend(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch, begun: Callable[[], None]) -> int:
     """Execute the run under its lock; return STORE or the error's exit code if it cannot be written.
+
     Call `begun` when the run has its directory and this process its lock.
     """
     import os
@@ -89,9 +90,10 @@ def say_begun(done: int) -> None:
 
 
 def own_stdin() -> int:
-    """Return a descriptor of stdin that only this process reads: one line describes the run, end of file means the
-    client
-    detached or died. Workers get an empty stdin, because an engine that reads stdin would take the client's bytes.
+    """Return a descriptor of stdin that only this process reads; workers get an empty stdin.
+
+    The client sends one line that describes the run, then nothing until it detaches or dies. An engine that reads stdin
+    would take the client's bytes.
     """
     import os
 

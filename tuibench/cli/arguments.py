@@ -1,4 +1,5 @@
 """Parses argv into a request.
+
 No heavy imports, and none at all for `--version` and `--help`: both must answer within 60 ms of CPU.
 """
 

@@ -41,8 +41,6 @@ def refuse_choices(typed: Mapping[str, Any], why: str, hint: str = "") -> None:
 
 
 def shown_of(typed: Mapping[str, Any], *, ascii_only: bool, aged: bool = False) -> Shown:
-    """Return the choices with the terminal's width, or a usual one without a terminal; with `aged` the page shows the
-    age.
-    """
+    """Return the choices, with the terminal's width or a usual one; with `aged` the page shows the age."""
     plain = ascii_only or not can_draw()
     return Shown(width=width() or WIDTH, ascii_only=plain, now=time.time() if aged else None, **typed)

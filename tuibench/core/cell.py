@@ -1,4 +1,4 @@
-"""Cells: one point to measure, with the settings requested, the settings used, and every number with its precision."""
+"""Cells: one point to measure, with the settings requested and used, and every number with its precision."""
 
 from __future__ import annotations
 

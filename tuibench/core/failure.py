@@ -29,8 +29,10 @@ class Failure:
     """Reason why a cell or an execution has no result."""
 
     kind: str
-    """refused, setting, signal, timeout, memory, exit, exception, inputs, engine or model. With refused, the engine
-    cannot run this model; with setting, it does not support a requested setting, such as a precision.
+    """refused, setting, signal, timeout, memory, exit, exception, inputs, engine or model.
+
+    With refused, the engine cannot run this model; with setting, it does not support a requested setting, such as a
+    precision.
     """
     phase: str
     """inspect, inputs, start, load, first, check, warmup or timed."""

@@ -1,4 +1,5 @@
 """Schema versions of written files: each file records the lowest version that can read it.
+
 Files without new features stay readable for older versions, and newer files are recognized by the number.
 """
 

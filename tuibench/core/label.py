@@ -41,6 +41,7 @@ def name_cell(
     was_streams: int | None = None,
 ) -> str:
     """Return the name of a cell: scenario, cores, batch and streams always, other settings if they are in `axes`.
+
     `sizes` False omits cores, batch and streams and separates by blanks, for a title beside them. `model` is the
     model's name, `streams` the number really used. `brief`, for the headline, omits cores and batch of streams unless
     they vary. `narrow` is for columns: ov sync 16c b32. `was` is the compared cell, which may have other cores or

@@ -1,6 +1,4 @@
-"""Scenarios: the ways in which requests arrive at an engine. Each is declared here; the worker has a drive function for
-it.
-"""
+"""Scenarios, the ways in which requests arrive at an engine: declared here, and driven by a function in the worker."""
 
 from __future__ import annotations
 

@@ -30,6 +30,7 @@ def render(
     run: RunResult, form: str, beside: SideBySide | None = None, shown: Shown | None = None, name: str = ""
 ) -> str:
     """Return the text of an export in a format; only JSON can include another result beside it.
+
     `shown` chooses the part of a profile, and `name` is the profile's name.
     """
     if form != "json" and run.spec.profile is not None:

@@ -38,9 +38,7 @@ def headline_sentence(found: Headline, *, verdict: bool = True) -> str:
 
 
 def brief_headline(found: Headline) -> str:
-    """Return the line without cells, grade and tool, which lists show in columns; a status other than finished comes
-    first.
-    """
+    """Return the line without cells, grade and tool, which lists show in columns; an abnormal status comes first."""
     if found.status == _FINISHED:
         parts = [*_numbers(found, cells=False), *remark_words(found)]
     else:

@@ -28,6 +28,7 @@ def stored_page(
     figures: int | None = None,
 ) -> str:
     """Return the page of `show`; `project` is the name of its project, `own_host` the id of this machine.
+
     `figures` is the width of the figures in columns; None omits them.
     """
     lines = [f"{label}: {text}" for label, text in _facts(stored, now, project, own_host) if text]

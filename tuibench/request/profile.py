@@ -27,6 +27,7 @@ _FIXED: Mapping[str, Any] = {
 
 class ProfileValues:
     """Texts of a form or a command line by setting; '' is the default.
+
     Switches are booleans; settings that may be repeated are tuples of texts.
     """
 

@@ -11,6 +11,7 @@ from tuibench.core import benchmark_setting
 
 class BenchmarkRequest:
     """A `tuibench benchmark` command as typed: its models, and the values of settings by name.
+
     Axes are still text, because their upper ends depend on the machine.
     """
 

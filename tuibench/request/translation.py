@@ -22,6 +22,7 @@ def to_spec(
     request: BenchmarkRequest, topology: Topology, fetch: Callable[[str], ModelSource] | None = None
 ) -> tuple[BenchmarkSpec, tuple[str, ...]]:
     """Return the spec and notes for the user; check all settings before any model.
+
     Remote models are fetched by `fetch` only after everything else was checked.
     """
     context = Context(topology, resolve_inputs, [])
@@ -40,6 +41,7 @@ def to_spec(
 
 def to_effort(request: BenchmarkRequest) -> Effort:
     """Return the effort, which sets the duration of a measurement.
+
     A named effort is the base; `--target` and `-w` replace single values of it. `-t SEC` and `--executions K` fix the
     amount, so they switch the target off. K executions (without `--executions`: the base's minimum) share SEC seconds
     (without `-t`: each runs for the base's time). The limit per cell is raised where it would end the measurement
@@ -78,6 +80,7 @@ def effort_values(effort: Effort) -> dict[str, Any]:
 
 def to_values(spec: BenchmarkSpec) -> dict[str, Any]:
     """Return the values of a request, by name, that read back to `spec`, without its models.
+
     A setting at its default is omitted, unless a changed default would change the result.
     """
     settings = benchmark_setting.settings()

@@ -24,6 +24,7 @@ _MOST_TIED = 3
 
 def conclude(cells: Sequence[CellResult], names: Names) -> tuple[str, ...]:
     """Return a sentence for least latency, most items/s and most items/s per core, if there is a choice.
+
     Cells with a smaller model or a shorter sequence do less work, so each group of equal work has its own sentences.
     """
     able = measured(cells)

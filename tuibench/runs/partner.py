@@ -20,6 +20,7 @@ _BLANK: dict[str, dict[str, Any]] = {
     "cores": {"cores": 0},
 }
 """Settings that may differ within a pair, and their placeholder in the pair's identity.
+
 Batch and dims are excluded, because they change the work of a call.
 """
 _NOUNS = {"pin": "pinning"}

@@ -64,6 +64,7 @@ def grade_executions(executions: Sequence[Execution]) -> Grade | None:
 
 def pool(executions: Sequence[Execution], samples: Iterable[Sequence[float] | None] = (), items: int = 1) -> Pooled:
     """Return deepsparse.benchmark's figures over at least one execution; `samples` in the order of `executions`, ns.
+
     Mean and deviation come from the moments of all iterations. Percentiles come from the kept samples, weighted by the
     iterations that each represents, or from the histogram of an execution without samples.
     """

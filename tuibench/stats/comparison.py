@@ -29,9 +29,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """ln(new / base) with half its 95 % interval; the half is None below three pairs, or three executions on either
-    side.
-    """
+    """ln(new / base) with half its 95 % interval; the half is None below three pairs (or executions each)."""
 
     center: float
     half: float | None
@@ -51,6 +49,7 @@ def compare(
     pair_s: float | None = None,
 ) -> Comparison:
     """Compare `new` with `base`; each of `bars` is a reason against a verdict (outputs, precision, I/O class).
+
     With `pair_s`, the seconds of one more pair, an undecided comparison states the time it needs for a verdict.
     """
     difference = paired(base.logs, new.logs) if interleaved else unpaired(base.logs, new.logs)

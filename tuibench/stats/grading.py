@@ -17,6 +17,7 @@ _SLICE_S = 0.004
 
 def grade_noise(noises: Sequence[Noise], timed_s: float | None = None) -> Grade | None:
     """Return the grade of a cell from the noise of its executions; None without any.
+
     `timed_s`, the seconds measured in all, allows an estimate from context switches if the kernel does not report
     waiting.
     """

@@ -18,6 +18,7 @@ _FEWEST = 64
 
 def bins(low: float, high: float, most: int = MOST_BINS, last: float = 0.0) -> tuple[float, float, int]:
     """Return (low_ns, ratio, count) of at most `most` bins from `low` up, at most 1 % wide and if possible 1 ns.
+
     The range up to `high` sets the width. Bins continue to `last` if it is larger. If the bins cannot cover the range,
     the slowest values are counted above the last bin.
     """
@@ -32,6 +33,7 @@ def bins(low: float, high: float, most: int = MOST_BINS, last: float = 0.0) -> t
 
 def bulk(levels: Sequence[float], most: int = MOST_BINS) -> tuple[float, float]:
     """Return a (low, high) range that the bins can cover and that includes most of the ascending `levels`.
+
     One far too fast call, or a slow half, must not push the others out of the bins.
     """
     reach = _WIDEST ** (most - 1)

@@ -1,4 +1,5 @@
 """File of one execution's samples: a zlib stream of little-endian integers in nanoseconds, without a header.
+
 `.z` has 32 bits each, `.z8` 64, for stalls over 4.29 s. Readers need only zlib and array.
 """
 

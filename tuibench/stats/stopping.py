@@ -32,6 +32,7 @@ class Decision:
 
 def decide(logs: Sequence[float], effort: Effort, spent_s: float, execution_s: float) -> Decision:
     """Decide after the executions whose ln p50 are `logs`, in order.
+
     `spent_s` is the cell's wall time so far; `execution_s` is the time of one more execution with its start. The limit
     never prevents the three executions that an interval needs, and is ignored without a target.
     """

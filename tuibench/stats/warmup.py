@@ -1,4 +1,5 @@
 """End of warm-up: the cut after which the mean of a series is known best, and a check that the rest is level.
+
 The series has one value per block, the tenth percentile of its iterations, which preemption hardly changes.
 """
 
@@ -33,8 +34,9 @@ class Settled:
 
 
 def settled(series: Sequence[float], least: int = LEAST_BLOCKS) -> Settled:
-    """Judge the blocks so far; cheap enough to call after each block. If `ok` is still False at the cap, there is no
-    steady state.
+    """Judge the blocks so far; cheap enough to call after each block.
+
+    If `ok` is still False at the longest warm-up, there is no steady state.
     """
     cut = _cut(series) if len(series) >= least else 0
     rest = series[cut:]

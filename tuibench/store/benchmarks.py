@@ -69,6 +69,7 @@ class Benchmarks:
 
     def add(self, result: RunResult, card: Card, samples: Path | None = None) -> BenchmarkRow:
         """Save a benchmark durably; saving it again changes nothing.
+
         `samples` is a directory whose files are moved beside the record.
         """
         check_ulid(result.id)
@@ -180,6 +181,7 @@ class Benchmarks:
     @contextmanager
     def writing(self, layout: HostLayout) -> Iterator[Callable[[str], None]]:
         """Hold the lock like `locked`, and write all changes of the host's list once, at the end.
+
         Yield a function to be called with the id of each benchmark whose record is about to change.
         """
         files, doubted = self._context.files, []

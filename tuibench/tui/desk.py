@@ -1,4 +1,5 @@
 """The dashboard's API: a protocol of blocking methods, and the frozen values that they return.
+
 Screens call it from worker threads only. `bridge.Bridge` implements it with the workbench; tests may use a scripted
 desk. Every method may raise TuibenchError.
 """
@@ -198,6 +199,7 @@ class Desk(ProfileDesk, Protocol):
 
     def projects(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
         """Return the projects that contain every word of `text`, sorted by modified, name or created.
+
         The first answer may lack counts, so that it is immediate.
         """
 
@@ -215,6 +217,7 @@ class Desk(ProfileDesk, Protocol):
 
     def find_model(self, text: str, tell: Callable[[FetchProgress], None] = ...) -> Found:
         """Return the model of a path or name; a child reads it. Raise ModelError or UsageError if it is not a model.
+
         A remote model is fetched; `tell` is called from the thread with the progress.
         """
 

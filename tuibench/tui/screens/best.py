@@ -58,6 +58,7 @@ def best_of(row: BenchmarkRow, times: str = "×") -> Best:
 
 def order_of(row: BenchmarkRow) -> tuple[int, float]:
     """Return the sort key: times in ascending order, then items/s in descending order, then rows without numbers.
+
     Reads plain values, because thousands of rows are sorted at once.
     """
     numbers = row.facts.get("numbers")

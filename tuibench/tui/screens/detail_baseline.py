@@ -1,4 +1,4 @@
-"""All numbers of one cell, with its latency distribution and time series; for a sweep also advice on choosing cells."""
+"""All numbers of one cell, its latency distribution and time series; for a sweep also advice on choosing cells."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ FIGURES = ("histogram", "samples")
 
 class Leading(FactBlock):
     """Facts whose keys also scroll the block beside them, because the two share one focus.
+
     Down scrolls this block to its end first, up the other block first: moving both at once would redraw the whole
     screen.
     """
