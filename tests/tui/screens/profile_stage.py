@@ -55,7 +55,7 @@ class ProfileAnswers:
         self.weighed: list[ProfileValues] = []
         self.check = ProfileCheck(performance_s=12.0, loss_s=48.0, commands=("tuibench profile dir/resnet50.onnx",))
         self.weights = self.check
-        """What checks find once it was counted."""
+        """Result of checks after the costs were counted."""
         self.start = ProfileStart(ProfileValues(batch="1", cores="2"), "dir/resnet50.onnx")
         self.runs: tuple[str, ...] = (make_id(41), make_id(42))
         self.exported: list[tuple[str, str, str]] = []

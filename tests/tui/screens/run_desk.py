@@ -34,7 +34,7 @@ class RunDesk:
         self.asked: list[tuple[Any, ...]] = []
         """Wishes, in their order."""
         self.answers: dict[str, Any] = {}
-        """What a wish is answered with where the test wants another answer: a value, or an error to raise."""
+        """Answers to control requests that a test replaces: a value, or an error to raise."""
         self.closed = 0
         self._real = make_desk()
 
