@@ -1,4 +1,4 @@
-"""Models that are broken or mean harm, made where a test wants them."""
+"""Broken and malicious models, made on demand for tests."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ HOSTILE = {
 
 
 def saved(model: onnx.ModelProto, folder: Path, name: str = "bad.onnx") -> Path:
-    """The model as a file."""
+    """Save the model as a file."""
     path = folder / name
     path.write_bytes(model.SerializeToString())
     return path
 
 
 def written(data: bytes) -> Maker:
-    """A maker of a file with these bytes."""
+    """Return a function that writes a file with these bytes."""
 
     def make(folder: Path) -> Path:
         path = folder / "bad.onnx"
@@ -42,7 +42,7 @@ def written(data: bytes) -> Maker:
 
 
 def truncated(folder: Path) -> Path:
-    """A download that stopped."""
+    """A truncated download."""
     data = mlp(64).model.SerializeToString()
     return written(data[: len(data) * 6 // 10])(folder)
 
@@ -53,56 +53,56 @@ def noise(folder: Path) -> Path:
 
 
 def fifo(folder: Path) -> Path:
-    """A pipe that nobody writes to."""
+    """A pipe without a writer."""
     os.mkfifo(folder / "bad.onnx")
     return folder / "bad.onnx"
 
 
 def endless(folder: Path) -> Path:
-    """A link to a device without an end."""
+    """A link to an endless device."""
     (folder / "bad.onnx").symlink_to("/dev/zero")
     return folder / "bad.onnx"
 
 
 def dangling(folder: Path) -> Path:
-    """A link to nothing."""
+    """A dangling link."""
     (folder / "bad.onnx").symlink_to(folder / "nowhere" / "model.onnx")
     return folder / "bad.onnx"
 
 
 def hollow(folder: Path) -> Path:
-    """A directory with something else in it."""
+    """A directory without a model."""
     (folder / "hollow").mkdir()
     (folder / "hollow" / "notes.txt").write_text("no model", encoding="ascii")
     return folder / "hollow"
 
 
 def missing(folder: Path) -> Path:
-    """No file at all."""
+    """A missing file."""
     return folder / "missing.onnx"
 
 
 def future_opset(folder: Path) -> Path:
-    """Operators of a version that does not exist yet."""
+    """Operators of an unknown opset version."""
     model = mlp().model
     model.opset_import[0].version = 999
     return saved(model, folder)
 
 
 def unknown_operator(folder: Path) -> Path:
-    """An operator that does not exist."""
+    """An unknown operator."""
     return saved(build([op("Frobnicate", "x", "y")], [tensor("x", [1, 4])], [tensor("y", [1, 4])]), folder)
 
 
 def unknown_domain(folder: Path) -> Path:
-    """An operator of somebody's own library."""
+    """An operator of an unknown custom domain."""
     model = build([op("MyOp", "x", "y", domain="com.acme")], [tensor("x", [1, 4])], [tensor("y", [1, 4])])
     model.opset_import.append(helper.make_opsetid("com.acme", 1))
     return saved(model, folder)
 
 
 def external(location: str) -> Maker:
-    """A maker of a model whose weights are said to lie at `location`."""
+    """Return a function that makes a model whose external weights are at `location`."""
 
     def make(folder: Path) -> Path:
         model = build([op("MatMul", "x w", "y")], [tensor("x", [1, 4])], [tensor("y", [1, 4])])
@@ -118,12 +118,12 @@ def external(location: str) -> Maker:
 
 
 def no_outputs(folder: Path) -> Path:
-    """A graph that nothing can be asked of."""
+    """A graph without outputs."""
     return saved(build([op("Relu", "x", "y")], [tensor("x", [1, 4])], []), folder)
 
 
 def endless_loop(folder: Path) -> Path:
-    """Counts to 2^63 - 1."""
+    """A loop that counts to 2^63 - 1."""
     carry = [tensor("i", [], TensorProto.INT64), tensor("c", [], TensorProto.BOOL), tensor("a", [1, 4])]
     out = [tensor("c_out", [], TensorProto.BOOL), tensor("a_out", [1, 4])]
     nodes = [op("Identity", "c", "c_out"), op("Identity", "a", "a_out")]
@@ -134,7 +134,7 @@ def endless_loop(folder: Path) -> Path:
 
 
 def hundred_gigabytes(folder: Path) -> Path:
-    """Makes 25 thousand million floats of one."""
+    """A model that expands one float to 25 thousand million floats."""
     nodes = [
         op("Cast", "x", "i", to=TensorProto.INT64),
         op("Mul", "i zero", "z"),
@@ -147,7 +147,7 @@ def hundred_gigabytes(folder: Path) -> Path:
 
 
 def divides_by_minus_one(folder: Path) -> Path:
-    """INT64_MIN / -1, which the processor refuses."""
+    """INT64_MIN / -1, which raises a CPU exception."""
     nodes = [op("Mul", "x zero", "z"), op("Add", "z low", "a"), op("Add", "z minus", "b"), op("Div", "a b", "y")]
     weights: dict[str, Any] = {"zero": np.array([0]), "low": np.array([-(2**63)]), "minus": np.array([-1])}
     ports = [tensor("x", [1, 4], TensorProto.INT64)], [tensor("y", [1, 4], TensorProto.INT64)]
@@ -155,7 +155,7 @@ def divides_by_minus_one(folder: Path) -> Path:
 
 
 def hostile_names(text: str) -> Maker:
-    """A maker of a model that runs and whose every name drives a terminal."""
+    """Return a function that makes a valid model with terminal control codes in every name."""
 
     def make(folder: Path) -> Path:
         into, out, weight = f"{text}i", f"{text}o", f"{text}w"
@@ -170,7 +170,7 @@ def hostile_names(text: str) -> Maker:
 
 
 def invalid_utf8(folder: Path) -> Path:
-    """A name that is no text."""
+    """A name that is not valid UTF-8."""
     model = build([op("Relu", "PORT", "y")], [tensor("PORT", [1, 4])], [tensor("y", [1, 4])])
     data = model.SerializeToString().replace(b"PORT", b"\xff\xfe\x9b1")
     return written(data)(folder)

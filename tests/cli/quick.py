@@ -1,4 +1,4 @@
-"""Runs the command within the test's own process, which saves starting an interpreter for each command."""
+"""Runs commands inside the test's process, which saves the start of an interpreter per command."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tuibench.cli.main import main
 
 
 class QuickShell(Shell):
-    """A shell whose commands are calls; `start`, and options for the process, still make a process."""
+    """A shell whose commands are calls; `start` and process options still start a process."""
 
     def run(self, *arguments: str, env: Environment | None = None, seconds: float = 60, **options: Any) -> Done:
-        """One command to its end; what it prints goes to files, as in a pipe, and its signal handlers go with it."""
+        """Run one command to its end; its output goes to files, as in a pipe, and its signal handlers are restored."""
         if options:
             return super().run(*arguments, env=env, seconds=seconds, **options)
         return self.call(*arguments, env=env)
 
     def call(self, *arguments: str, env: Environment | None = None) -> Done:
-        """The same for a command of any name that is to be refused before it starts a process."""
+        """Run any command that must be refused before it starts a process."""
         begin = time.monotonic()
         with _stream() as out, _stream() as err:
             environment = patch.dict(os.environ, self.environment(env), clear=True)
@@ -36,7 +36,7 @@ class QuickShell(Shell):
 
 
 def _stream() -> IO[str]:
-    # Of a real file, as the command looks for the descriptor behind it.
+    # A real file, because the command looks for the descriptor behind it.
     return tempfile.TemporaryFile("w+", encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Runs of the scripted engine as their user deals with them: started, let go, looked at, ended."""
+"""Helpers that start, detach, list and end runs of the scripted engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tuibench.workbench.hall import Workbench
 
 FAKE = ("sample:tiny", "-e", "fake", "-s", "sync", "-ncores", "1", "-w", "0.05")
 LONG = (*FAKE, "--executions", "300", "-t", "15")
-"""Never done before its test is, and never long until the next execution is done."""
+"""Outlasts every test that uses it; the next execution always ends soon."""
 BRIEF = (*FAKE, "--executions", "1", "-t", "0.05")
 SCRIPT = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 300}})}
 

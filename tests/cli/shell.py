@@ -1,4 +1,4 @@
-"""The shell command as its users meet it: a real process with a temporary directory of its own, watched to its end."""
+"""The shell command as a real process with its own temporary directory, watched to its end."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from typing import Any, TypeVar
 from tuibench.runs.journal import NAME, decode
 
 SHORT = ("--executions", "1", "-t", "0.03", "-w", "0.02")
-"""As little as makes a result."""
+"""The smallest settings that yield a result."""
 PATIENCE_S = 30.0
-"""For what must happen at once but may wait for a busy machine."""
+"""Limit for immediate events, with room for a busy machine."""
 STRANGER = 12345
 """A uid that has no entry in any passwd file."""
 AS_STRANGER = (
     *("setpriv", "--reuid", str(STRANGER), "--regid", str(STRANGER), "--clear-groups"),
-    # Reading only: the interpreter may lie in a home that others cannot enter.
+    # Read-only: the interpreter may be in a home that others cannot enter.
     *("--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"),
 )
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -48,7 +48,7 @@ class Done:
 
 
 class Shell:
-    """Runs `tuibench`; everything it starts can be told by its temporary directory."""
+    """Runs `tuibench`; its temporary directory identifies every process it starts."""
 
     def __init__(self, tmp: Path, save: bool = False) -> None:
         self.tmp = tmp
@@ -56,18 +56,18 @@ class Shell:
         """True if benchmarks are saved in the store of the test's home; otherwise their runs leave nothing."""
 
     def run(self, *arguments: str, env: Environment | None = None, seconds: float = 60, **options: Any) -> Done:
-        """One command to its end."""
+        """Run one command to its end."""
         begin = time.monotonic()
         process = self.start(*arguments, env=env, **options)
         out, err = process.communicate(timeout=seconds)
         return Done(as_shell(process.returncode), _text(out), _text(err), time.monotonic() - begin)
 
     def benchmark(self, *arguments: str, env: Environment | None = None, **options: Any) -> Done:
-        """`tuibench benchmark`, as short as it can be."""
+        """Run `tuibench benchmark` with the shortest settings."""
         return self.run("benchmark", *arguments, *SHORT, env=env, **options)
 
     def fake(self, script: Mapping[str, Any], *arguments: str, **options: Any) -> Done:
-        """A benchmark of the scripted engine; without other arguments one sync cell on one core."""
+        """Benchmark the scripted engine; by default one sync cell on one core."""
         wanted = arguments or ("sample:tiny", "-s", "sync", "-ncores", "1")
         return self.benchmark(*wanted, "-e", "fake", env={"TUIBENCH_FAKE": json.dumps(script)}, **options)
 
@@ -79,7 +79,7 @@ class Shell:
         wrap: Sequence[str] = (),
         **options: Any,
     ) -> subprocess.Popen[bytes]:
-        """A command that goes on while the test looks at it; signals mean what they mean at a prompt."""
+        """Start a command in the background; signals act as at a prompt."""
 
         def prepare() -> None:
             for number in _SIGNALS:
@@ -90,7 +90,7 @@ class Shell:
         defaults: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         command = [*wrap, sys.executable, "-m", "tuibench", *self.typed(arguments)]
         everything = {**defaults, **options}
-        # Nothing else runs between fork and exec in a test, so the function cannot meet a lock that a thread holds.
+        # The child runs nothing else between fork and exec, so no lock of another thread can block it.
         return subprocess.Popen(command, env=self.environment(env), preexec_fn=prepare, **everything)  # noqa: PLW1509
 
     def typed(self, arguments: Sequence[str]) -> Sequence[str]:
@@ -100,7 +100,7 @@ class Shell:
         return arguments
 
     def environment(self, changes: Environment | None = None) -> dict[str, str]:
-        """The test's own, with its temporary directory; None takes a variable away."""
+        """Return the test's environment with its temporary directory; None removes a variable."""
         merged: dict[str, str | None] = {**os.environ, "TMPDIR": str(self.tmp), **(changes or {})}
         return {name: value for name, value in merged.items() if value is not None}
 
@@ -115,7 +115,7 @@ class Shell:
         return found
 
     def wait_for(self, ev: str, **fields: object) -> dict[str, Any]:
-        """The first event of a kind, once it is in the journal."""
+        """Wait for the first event of a kind in the journal and return it."""
 
         def find() -> dict[str, Any] | None:
             matching = (e for e in self.events() if e["ev"] == ev)
@@ -125,15 +125,15 @@ class Shell:
 
     @property
     def run_root(self) -> Path:
-        """Where runs have their directories."""
+        """Return the directory that holds the run directories."""
         return Path(os.environ["TUIBENCH_HOME"], "state", "runs") if self.save else self.tmp
 
     def leftovers(self) -> list[str]:
-        """Names in the temporary directory."""
+        """Return the names in the temporary directory."""
         return sorted(os.listdir(self.tmp)) if self.tmp.is_dir() else []
 
     def processes(self) -> dict[int, str]:
-        """Everything alive that was started with this temporary directory."""
+        """Return every live process that was started with this temporary directory."""
         mark = b"TMPDIR=%s\0" % os.fsencode(self.tmp)
         found = {}
         for entry in os.scandir("/proc"):
@@ -142,11 +142,11 @@ class Shell:
                     if mark in Path(entry.path, "environ").read_bytes() + b"\0":
                         found[int(entry.name)] = Path(entry.path, "cmdline").read_bytes().replace(b"\0", b" ").decode()
                 except (FileNotFoundError, ProcessLookupError, PermissionError):
-                    continue  # it ended meanwhile, or belongs to somebody else
+                    continue  # ended meanwhile, or owned by another user
         return found
 
     def pids(self, word: str) -> list[int]:
-        """Those whose command holds a word.
+        """Return the processes whose command contains a word.
 
         A child has its parent's until it becomes another program, and is not meant.
         """
@@ -160,12 +160,12 @@ def parent_of(pid: int) -> int:
         stat = Path(f"/proc/{pid}/stat").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return 0
-    # The name before it is in brackets, and may hold anything.
+    # The preceding name is in brackets and may contain anything.
     return int(stat.rpartition(b")")[2].split()[1])
 
 
 def until(look: Callable[[], T | None], what: str, seconds: float = PATIENCE_S) -> T:
-    """Return what `look` finds as soon as it finds something; look less often the longer it takes."""
+    """Poll `look` until it finds something and return that; poll less often over time."""
     deadline = time.monotonic() + seconds
     pause_s = 0.005
     while time.monotonic() < deadline:
@@ -173,13 +173,13 @@ def until(look: Callable[[], T | None], what: str, seconds: float = PATIENCE_S) 
         if found:
             return found
         time.sleep(pause_s)
-        # Many looks read /proc whole, and would take the CPU from what they wait for.
+        # Each look may read all of /proc; frequent looks would take CPU from the processes under test.
         pause_s = min(0.02, pause_s * 1.1)
     raise AssertionError(f"not within {seconds:g} s: {what}")
 
 
 def as_shell(code: int) -> int:
-    """A death by signal as `$?` has it."""
+    """Return a death by signal as `$?` shows it."""
     return 128 - code if code < 0 else code
 
 

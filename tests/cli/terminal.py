@@ -1,4 +1,4 @@
-"""A command at a real terminal of its own: what it shows is read, keys are typed, and the line can be cut."""
+"""Runs a command at a real terminal: reads its screen, types keys and cuts the line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Terminal:
-    """One command, as the leader of a session whose terminal is the other end of ours."""
+    """One command as session leader; the test holds the other end of its terminal."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Terminal:
         size: tuple[int, int] | None = None,
         wrap: Sequence[str] = (),
     ) -> None:
-        """`size` in columns and rows, without it the terminal has none; `wrap` is a command that starts ours."""
+        """`size` is columns and rows; without it the terminal reports none; `wrap` is a command that starts ours."""
         self._main, side = pty.openpty()
         if size is not None:
             fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
@@ -45,16 +45,16 @@ class Terminal:
 
         command = [*wrap, sys.executable, "-m", "tuibench", *arguments]
         environment = shell.environment({"TERM": "xterm", **env})
-        # Nothing else runs between fork and exec in a test, so the function cannot meet a lock that a thread holds.
+        # The child runs nothing else between fork and exec, so no lock of another thread can block it.
         places: dict[str, Any] = {"stdin": side, "stdout": side, "stderr": side}
         self.process = subprocess.Popen(command, env=environment, preexec_fn=take_the_terminal, **places)  # noqa: PLW1509
         os.close(side)
         self.shown = ""
-        # A letter of several bytes may come in two parts.
+        # A multi-byte character may arrive in two parts.
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def type(self, keys: str) -> None:
-        """As from a keyboard."""
+        """Send text as from a keyboard."""
         os.write(self._main, keys.encode())
 
     def send(self, data: bytes) -> None:
@@ -62,36 +62,36 @@ class Terminal:
         os.write(self._main, data)
 
     def wait_for(self, words: str) -> None:
-        """Read on until the words have been shown."""
+        """Read until the text is shown."""
         deadline = time.monotonic() + PATIENCE_S
         while words not in self.shown:
             if time.monotonic() > deadline or not self._read():
                 raise AssertionError(f"never shown: {words}\n{self.shown}")
 
     def take(self, count: int, done: Callable[[], object]) -> None:
-        """Read on until so many more characters have been shown, or that is done."""
+        """Read until that many more characters are shown, or until `done` is true."""
         wanted = len(self.shown) + count
         deadline = time.monotonic() + PATIENCE_S
         while len(self.shown) < wanted and not done() and time.monotonic() < deadline and self._read():
             continue
 
     def forget(self) -> None:
-        """Only what comes from now on counts."""
+        """Discard the output so far."""
         self.shown = ""
 
     def cut(self) -> None:
-        """The line is gone, as when a connection is lost."""
+        """Close the terminal, as on a lost connection."""
         os.close(self._main)
 
     def end(self) -> int:
-        """Read to the end; the exit code as a shell would print it."""
+        """Read to the end; return the exit code as `$?` shows it."""
         while self._read():
             continue
         self.cut()
         return self.wait()
 
     def wait(self) -> int:
-        """For the command's end."""
+        """Wait for the command's end."""
         return as_shell(self.process.wait(PATIENCE_S))
 
     def read(self, patience_s: float) -> bool:
@@ -115,7 +115,7 @@ class Terminal:
 
 
 def on_terminal(shell: Shell, typed: str | signal.Signals, *arguments: str) -> tuple[int, str]:
-    """Exit code and all that a terminal shows of a command, with `typed` entered or sent once it waits for a line."""
+    """Return the exit code and the terminal output of a command; enter `typed` when it waits for a line."""
     master, slave = pty.openpty()
     process = shell.start(*arguments, stdin=slave, stdout=slave, stderr=slave)
     os.close(slave)
@@ -125,7 +125,7 @@ def on_terminal(shell: Shell, typed: str | signal.Signals, *arguments: str) -> t
         try:
             data = os.read(master, 4096)
         except OSError:
-            break  # nobody has the other end any more
+            break  # the other end has no owner any more
         if not data:
             break
         seen += data

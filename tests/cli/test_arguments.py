@@ -50,7 +50,7 @@ def refusal(*argv: str) -> UsageError:
         ["--batch_size=8"],
     ],
 )  # fmt: skip
-def test_every_spelling_of_a_flag_means_the_same(argv: list[str]) -> None:
+def test_flag_spellings_have_the_same_meaning(argv: list[str]) -> None:
     assert request("m.onnx", *argv) == BenchmarkRequest(("m.onnx",), batches="8")
 
 
@@ -76,65 +76,65 @@ def test_every_spelling_of_a_flag_means_the_same(argv: list[str]) -> None:
         (["--no_check", "--no-save", "--dry-run"], {"no_check": True, "no_save": True, "dry_run": True}),
     ],
 )
-def test_flags_fill_their_field(argv: list[str], fields: dict[str, Any]) -> None:
+def test_flags_set_their_field(argv: list[str], fields: dict[str, Any]) -> None:
     assert request("m.onnx", *argv) == BenchmarkRequest(("m.onnx",), **fields)
 
 
-def test_command_lines_of_deepsparse_benchmark_are_read() -> None:
+def test_deepsparse_benchmark_command_lines_are_parsed() -> None:
     line = "m.onnx --batch_size 16 --time 10 --scenario async --num_streams 8 -x benchmark.json -q"
     assert request(*line.split()) == BenchmarkRequest(
         ("m.onnx",), batches="16", time_s=10.0, scenarios="async", streams=8, export_path="benchmark.json", quiet=True
     )
 
 
-def test_models_may_stand_anywhere_and_look_like_flags_behind_the_dashes() -> None:
+def test_models_anywhere_and_flag_like_names_after_dashes_are_models() -> None:
     assert request("a.onnx", "-b", "8", "b.onnx", "--", "-b", "--help").models == ("a.onnx", "b.onnx", "-b", "--help")
 
 
 @pytest.mark.parametrize(
     "flag", ["-ncore", "--batch", "-n", "-seq", "-seq_len32", "-pi", "--tim", "-batch_size", "-time"]
 )
-def test_nothing_is_abbreviated_or_taken_for_a_cluster(flag: str) -> None:
+def test_abbreviated_and_clustered_flags_are_refused(flag: str) -> None:
     error = refusal("benchmark", "m.onnx", flag, "4")
     assert error.message == f"unknown flag {flag}"
     assert error.hint
 
 
-def test_what_is_attached_to_the_letter_of_shapes_is_a_shape() -> None:
+def test_value_attached_to_short_shapes_flag_is_a_shape() -> None:
     assert refusal("benchmark", "m.onnx", "-input_ids_len", "3").message == "unknown flag -input_ids_len"
     assert refusal("benchmark", "m.onnx", "-i1,3").message == "unknown flag -i1,3"
     assert request("m.onnx", "-i[1,3]").shapes == ((1, 3),)
 
 
-def test_a_near_miss_is_told_the_right_name() -> None:
+def test_misspelled_flag_error_names_the_right_flag() -> None:
     assert refusal("benchmark", "m", "--batchsize", "4").hint.startswith("did you mean --batch-size")
     assert "-ncores" in refusal("benchmark", "m", "-ncore", "4").hint
 
 
 @pytest.mark.parametrize("flag", benchmark_setting.LATER)
-def test_flags_of_rooms_not_built_say_so(flag: str) -> None:
+def test_flags_of_missing_features_are_refused(flag: str) -> None:
     for typed in (flag, flag.replace("-", "_").replace("__", "--", 1), f"{flag}=x"):
         assert refusal("benchmark", "m.onnx", typed).message == f"{flag} is not in this version"
 
 
 @pytest.mark.parametrize("command", LATER)
-def test_commands_not_built_say_so(command: str) -> None:
+def test_missing_commands_are_refused(command: str) -> None:
     assert refusal(command, "whatever", "--flag").message == f"tuibench {command} is not in this version"
 
 
 @pytest.mark.parametrize("argv", [["-nstreams", "auto"], ["-pin", "numa"]])
-def test_values_not_built_say_so(argv: list[str]) -> None:
+def test_unsupported_values_are_refused(argv: list[str]) -> None:
     assert refusal("benchmark", "m.onnx", *argv).message == f"{' '.join(argv)} is not in this version"
 
 
 @pytest.mark.parametrize("argv", [[], ["model.onnx"], ["dir/thing"], ["sample"]])
-def test_no_command_and_what_looks_like_a_model_open_the_dashboard(argv: list[str]) -> None:
+def test_no_command_or_model_like_word_opens_dashboard(argv: list[str]) -> None:
     assert parse(argv) == DashboardRequest(
         "".join(argv).removeprefix("--") if argv != ["--", "--odd.onnx"] else argv[1]
     )
 
 
-def test_flags_of_the_dashboard() -> None:
+def test_dashboard_flags_are_parsed() -> None:
     assert parse(["--mouse", "--ascii", "sample"]) == DashboardRequest("sample", mouse=True, ascii=True)
     assert parse(["--no-mouse", "--debug"]) == DashboardRequest(mouse=False, debug=True)
 
@@ -144,20 +144,20 @@ def test_flags_of_the_dashboard() -> None:
     assert "\n  tuibench PATH " in info("--help")
 
 
-def test_a_file_that_is_there_is_taken_for_a_model_whatever_it_is_called(tmp_path: Path) -> None:
+def test_existing_file_with_any_name_is_a_model(tmp_path: Path) -> None:
     (tmp_path / "resnet").touch()
     with chdir(tmp_path):
         assert parse(["resnet"]) == DashboardRequest("resnet")
         assert refusal("resnut").message == "unknown command 'resnut'"
 
 
-def test_help_is_understood_wherever_it_stands() -> None:
+def test_help_flag_works_in_every_position() -> None:
     assert info("--ascii", "--help") == info("m.onnx", "-h") == info("--help")
     assert parse(["--", "--help.onnx"]) == DashboardRequest("--help.onnx")
     assert refusal("benchmrk", "--help").message == "unknown command 'benchmrk'"
 
 
-def test_flags_before_a_command_are_told_their_place() -> None:
+def test_flag_before_command_error_names_its_place() -> None:
     error = refusal("--ascii", "list")
     assert (error.message, error.hint) == (
         "tuibench list takes its flags behind it",
@@ -166,11 +166,11 @@ def test_flags_before_a_command_are_told_their_place() -> None:
     assert refusal("-b", "m.onnx").hint == "flags stand after the command: tuibench benchmark MODEL -b"
 
 
-def test_the_dashboard_takes_one_model() -> None:
+def test_dashboard_takes_one_model() -> None:
     assert "one model" in refusal("a.onnx", "b.onnx").message
 
 
-def test_other_first_words_are_unknown() -> None:
+def test_other_first_words_are_unknown_commands() -> None:
     assert refusal("benchmrk").message == "unknown command 'benchmrk'"
     assert refusal("--frobnicate").message == "unknown flag --frobnicate"
     assert refusal("\x1b[31m").message == "unknown command '\\e[31m'"
@@ -196,14 +196,14 @@ def test_usage_errors_are_one_line(argv: list[str], message: str) -> None:
 
 
 @given(st.lists(st.text(max_size=12), max_size=5))
-def test_any_argv_is_read_or_refused_in_printable_words(argv: list[str]) -> None:
+def test_any_argv_is_parsed_or_refused_with_printable_text(argv: list[str]) -> None:
     try:
         parse(["benchmark", *argv])
     except UsageError as error:
         assert show(error.message + error.hint, 9999) == error.message + error.hint
 
 
-def test_version_and_help() -> None:
+def test_version_and_help_are_printed() -> None:
     assert info("--version") == f"tuibench {__version__}\n"
     assert info("--help") == info("-h") == info("help")
     assert all(f"\n  {command.usage} " in info("--help") for command in COMMANDS.values())
@@ -222,12 +222,12 @@ def test_help_fits_80_columns_and_shows_every_flag_with_its_default() -> None:
     assert text.isascii() and info("--help").isascii()
 
 
-def test_the_samples_are_listed() -> None:
+def test_samples_are_listed() -> None:
     text = info("benchmark", "sample:?")
     assert [line.split()[0] for line in text.splitlines()] == ["sample", "sample:text", "sample:tiny"]
 
 
-def test_other_commands_bring_their_own_parser() -> None:
+def test_other_commands_have_their_own_parser() -> None:
     def add(commands: Any) -> None:
         commands.add_parser("doctor").add_argument("--include-private")
 
@@ -243,7 +243,7 @@ def test_other_commands_bring_their_own_parser() -> None:
 
 
 @pytest.mark.parametrize("command", [name for name, command in COMMANDS.items() if command.module])
-def test_every_command_of_the_table_has_a_parser(command: str) -> None:
+def test_every_command_in_the_table_has_a_parser(command: str) -> None:
     text = info(command, "--help")
     assert info("help", command) == text
     assert text.startswith(f"usage: tuibench {command}")
@@ -251,7 +251,7 @@ def test_every_command_of_the_table_has_a_parser(command: str) -> None:
 
 
 @pytest.mark.parametrize("argv", [["--version"], ["--help"], ["benchmark", "--help"], ["benchmark", "m", "-b8"]])
-def test_nothing_heavy_is_imported(argv: list[str]) -> None:
+def test_parsing_imports_no_heavy_module(argv: list[str]) -> None:
     program = (
         "import json, sys; from tuibench.cli.arguments import parse; parse(json.loads(sys.argv[1]));"
         "print(json.dumps(sorted(sys.modules)))"
@@ -276,7 +276,7 @@ def test_nothing_heavy_is_imported(argv: list[str]) -> None:
     assert ("textwrap" in loaded) == ("--help" in argv)
 
 
-def test_flags_before_a_command_and_its_id_are_told_where_they_stand() -> None:
+def test_flags_before_command_and_id_error_names_their_place() -> None:
     error = refusal("--ascii", "show", "last")
     assert (error.message, error.hint) == (
         "tuibench show takes its flags behind it",

@@ -1,4 +1,4 @@
-"""`tuibench attach` on runs that were played: what is said of a machine is what their runner wrote down."""
+"""`tuibench attach` on scripted runs: CPU facts come from the run's record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.workbench.script import ScriptedRun
     ("host", "where"),
     [({"affinity": {"cpus": "64-67", "usable_cores": 4}}, "CPU 64-67"), ({}, "the CPUs of its process")],
 )
-def test_the_cpus_of_a_run_are_those_of_its_runner(
+def test_attached_run_shows_the_cpus_of_its_runner(
     quick: QuickShell, home: Path, host: dict[str, Any], where: str
 ) -> None:
     run = ScriptedRun(home / "tuibench" / "state" / "runs")

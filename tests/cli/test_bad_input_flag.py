@@ -1,4 +1,4 @@
-"""Wrong values, wrong inputs and exports that cannot be written: refused in a line or two, before any work."""
+"""Wrong values, wrong inputs and unwritable exports are refused in one or two lines before any work."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ USABLE = read_topology(os.sched_getaffinity(0)).usable_cores
         (("--engin", "x"), "unknown flag"),
     ],
 )
-def test_a_wrong_flag_is_code_two(quick: QuickShell, flags: tuple[str, ...], words: str) -> None:
+def test_wrong_flag_exits_2(quick: QuickShell, flags: tuple[str, ...], words: str) -> None:
     done = quick.call("benchmark", "sample:tiny", *flags)
     hold_a_refusal(done, 2, words)
     if words == "not in this version":
@@ -55,7 +55,7 @@ def test_a_wrong_flag_is_code_two(quick: QuickShell, flags: tuple[str, ...], wor
 
 
 @pytest.mark.parametrize("words", [("versions", "m.onnx"), ("engines",), ("gate", "x")])
-def test_a_later_command_is_code_two(shell: Shell, words: tuple[str, ...]) -> None:
+def test_command_of_a_later_version_exits_2(shell: Shell, words: tuple[str, ...]) -> None:
     hold_a_refusal(shell.run(*words), 2, "not in this version")
 
 
@@ -71,14 +71,14 @@ def test_a_later_command_is_code_two(shell: Shell, words: tuple[str, ...]) -> No
         (("-e", "deepsparse"), 2, "not in this version"),
     ],
 )
-def test_what_the_model_or_the_engine_forbids_is_refused(
+def test_value_unsupported_by_model_or_engine_is_refused(
     shell: Shell, folder: Path, flags: tuple[str, ...], code: int, words: str
 ) -> None:
     done = shell.benchmark(image().save(folder), *SYNC, *flags)
     hold_a_refusal(done, code, words)
 
 
-def test_a_batch_that_the_model_forbids_is_a_failed_cell(shell: Shell, folder: Path) -> None:
+def test_unsupported_batch_fails_its_cell(shell: Shell, folder: Path) -> None:
     done = shell.benchmark(mlp().save(folder), *SYNC, "-b", "1,2")
     assert done.code == 1
     assert any("failed" in line and "batch" in line for line in done.lines)
@@ -86,7 +86,7 @@ def test_a_batch_that_the_model_forbids_is_a_failed_cell(shell: Shell, folder: P
 
 
 class Evil:
-    """Leaves a mark where it is unpickled."""
+    """Creates a marker file when it is unpickled."""
 
     def __init__(self, mark: Path) -> None:
         self._mark = mark
@@ -96,13 +96,13 @@ class Evil:
 
 
 def save(path: Path, **arrays: Any) -> Path:
-    """An .npz file, with pickles where numpy cannot do without."""
+    """Save an .npz file; use pickles where numpy needs them."""
     with path.open("wb") as handle:
         np.savez(handle, **arrays)
     return path
 
 
-def test_inputs_from_a_file_must_fit_the_model(shell: Shell, folder: Path) -> None:
+def test_input_file_that_does_not_fit_the_model_is_refused(shell: Shell, folder: Path) -> None:
     model = image().save(folder)
     good = np.zeros((2, 3, 8, 8), dtype=np.uint8)
     cases: dict[str, tuple[dict[str, Any], str]] = {
@@ -118,7 +118,7 @@ def test_inputs_from_a_file_must_fit_the_model(shell: Shell, folder: Path) -> No
         hold_a_refusal(done, done.code, words)
 
 
-def test_inputs_that_are_pickles_are_refused_and_never_run(shell: Shell, folder: Path) -> None:
+def test_pickled_inputs_are_refused_and_never_run(shell: Shell, folder: Path) -> None:
     mark = folder / "owned"
     file = save(folder / "evil.npz", image=np.array([Evil(mark)], dtype=object))
     done = shell.benchmark(image().save(folder), *SYNC, "--inputs", str(file))
@@ -128,7 +128,7 @@ def test_inputs_that_are_pickles_are_refused_and_never_run(shell: Shell, folder:
 
 
 @pytest.mark.parametrize("kind", ["missing", pytest.param("noise", marks=pytest.mark.slow), "fifo", "cut"])
-def test_inputs_that_are_no_file_of_arrays_are_refused(shell: Shell, folder: Path, kind: str) -> None:
+def test_input_file_without_arrays_is_refused(shell: Shell, folder: Path, kind: str) -> None:
     path = folder / "in.npz"
     whole = io.BytesIO()
     np.savez(whole, image=np.zeros((2, 3, 8, 8), dtype=np.uint8))
@@ -161,7 +161,7 @@ PLACES = {
 
 
 @pytest.mark.parametrize("name", sorted(PLACES))
-def test_an_export_that_cannot_be_written_is_said_before_measuring(quick: QuickShell, folder: Path, name: str) -> None:
+def test_unwritable_export_is_refused_before_measuring(quick: QuickShell, folder: Path, name: str) -> None:
     (folder / "file").write_text("", encoding="ascii")
     (folder / "device").symlink_to("/dev/full")
     path = os.path.join(folder, PLACES[name])
@@ -172,14 +172,14 @@ def test_an_export_that_cannot_be_written_is_said_before_measuring(quick: QuickS
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="only root can become somebody else")
-def test_a_directory_of_others_is_read_only(shell: Shell, folder: Path) -> None:
+def test_export_into_a_directory_of_another_user_exits_6(shell: Shell, folder: Path) -> None:
     target = folder / "out.json"
     done = shell.benchmark("sample:tiny", *SYNC, "-x", str(target), wrap=AS_STRANGER)
     hold_a_refusal(done, 6, "permission denied")
     assert not target.exists()
 
 
-def test_an_export_that_fails_in_the_end_keeps_the_result_on_stdout(shell: Shell, folder: Path) -> None:
+def test_export_that_fails_at_the_end_keeps_result_on_stdout(shell: Shell, folder: Path) -> None:
     (folder / "gone").mkdir()
     flags = ("-e", "fake", "-s", "sync", "-ncores", "1", "--executions", "2", "-t", "0.2", "-w", "0.05")
     process = shell.start("benchmark", "sample:tiny", *flags, "-x", str(folder / "gone" / "out.json"))

@@ -1,4 +1,4 @@
-"""Models that are missing, broken or mean harm: one or two lines, the right exit code, nothing left behind."""
+"""Missing, broken and malicious models: one or two lines, the right exit code, no files left behind."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2
 
 
 def hold_a_refusal(done: Done, code: int, words: str) -> None:
-    """Nothing on stdout, and one or two lines on stderr that say what and what to do."""
+    """Require an empty stdout and one or two lines on stderr with the cause and a hint."""
     assert done.code == code, done.err
     assert done.out == ""
     lines = done.err.splitlines()
@@ -48,7 +48,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_no_model_is_refused_before_anything_runs(shell: Shell, folder: Path, name: str) -> None:
+def test_file_that_is_no_model_is_refused_before_running(shell: Shell, folder: Path, name: str) -> None:
     make, words = REFUSED[name]
     hold_a_refusal(shell.benchmark(str(make(folder)), *SYNC), 3, words)
 
@@ -66,7 +66,7 @@ QUICK = ("future opset", "no outputs", "a hundred gigabytes", "SIGFPE")
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in BROKEN])
-def test_what_the_engine_cannot_run_is_a_failed_cell_with_its_reason(shell: Shell, folder: Path, name: str) -> None:
+def test_model_the_engine_cannot_run_fails_its_cell_with_reason(shell: Shell, folder: Path, name: str) -> None:
     make, code, phase, words = BROKEN[name]
     target = folder / "out.json"
     done = shell.benchmark(str(make(folder)), *SYNC, "-x", str(target))
@@ -86,8 +86,8 @@ LIMITS_S["first"] = 1.0
 """
 
 
-def test_a_loop_without_an_end_is_a_timeout(shell: Shell, folder: Path) -> None:
-    # The other phases keep their limits: a busy machine takes its time to start a process and to read a model.
+def test_endless_loop_is_a_timeout(shell: Shell, folder: Path) -> None:
+    # The other phases keep their limits: a busy machine needs time to start a process and read a model.
     (folder / "sitecustomize.py").write_text(SHORT_FIRST, encoding="ascii")
     env = {"PYTHONPATH": os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])}
     done = shell.benchmark(str(bad_model.endless_loop(folder)), *SYNC, env=env)
@@ -96,7 +96,7 @@ def test_a_loop_without_an_end_is_a_timeout(shell: Shell, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", bad_model.HOSTILE)
-def test_names_cannot_drive_the_terminal(shell: Shell, folder: Path, name: str) -> None:
+def test_model_names_cannot_drive_the_terminal(shell: Shell, folder: Path, name: str) -> None:
     path = bad_model.hostile_names(bad_model.HOSTILE[name])(folder)
     done = shell.run("benchmark", str(path), *SYNC, "--executions", "1", "-t", "0.05", "-w", "0.05")
     assert done.code == 0, done.err
@@ -105,7 +105,7 @@ def test_names_cannot_drive_the_terminal(shell: Shell, folder: Path, name: str) 
         assert "[red]x[/]" in done.err and "[link=file:///etc]" in done.err
 
 
-def test_a_name_that_is_no_text_is_refused_or_measured_but_never_printed_raw(shell: Shell, folder: Path) -> None:
+def test_name_that_is_not_utf8_is_never_printed_raw(shell: Shell, folder: Path) -> None:
     done = shell.benchmark(str(bad_model.invalid_utf8(folder)), *SYNC)
     assert done.code in (0, 3), done.err
     assert "Traceback" not in done.err
@@ -113,7 +113,7 @@ def test_a_name_that_is_no_text_is_refused_or_measured_but_never_printed_raw(she
     assert not re.search("[\udc80-\udcff]", done.out + done.err)
 
 
-def test_a_path_that_is_no_text_is_refused_because_engines_take_none(shell: Shell, folder: Path) -> None:
+def test_path_that_is_not_utf8_is_refused(shell: Shell, folder: Path) -> None:
     strange = os.path.join(os.fsencode(folder), b"\xff\x9b1m.onnx")
     os.rename(mlp().save(folder), strange)
     done = shell.benchmark(os.fsdecode(strange), *SYNC)
@@ -121,7 +121,7 @@ def test_a_path_that_is_no_text_is_refused_because_engines_take_none(shell: Shel
 
 
 @pytest.mark.slow
-def test_the_model_is_not_touched(shell: Shell, folder: Path) -> None:
+def test_model_file_is_not_modified(shell: Shell, folder: Path) -> None:
     path = Path(mlp().save(folder))
     before = (path.read_bytes(), path.stat().st_mtime_ns, os.listdir(folder))
     assert shell.benchmark(str(path), *SYNC).code == 0

@@ -1,4 +1,4 @@
-"""Stores that cannot be written, are damaged, come from a newer version, or are used by two at once."""
+"""Stores that are read-only, damaged, from a newer version or used by two processes at once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOBODY = pytest.mark.skipif(
 
 @pytest.fixture
 def places() -> Places:
-    """Of the test's own home, with three benchmarks and a removal in the store."""
+    """A home of the test with three benchmarks and one removal in the store."""
     bench = Workbench()
     for number in (1, 2, 3, 4):
         bench.store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
@@ -46,20 +46,20 @@ def index_of(places: Places) -> Path:
 
 
 def contents(places: Places) -> dict[str, str]:
-    """A digest per file; who held a lock last is no content."""
+    """Return a digest per file; lock files do not count."""
     files = (path for path in places.data.rglob("*") if path.is_file() and path.suffix != ".lock")
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
 def hold_a_refusal(done: Done, word: str) -> None:
-    """Code 6, last two lines that say what and what to do, and nothing on stdout."""
+    """Require exit code 6, an empty stdout and two last lines with the cause and a hint."""
     assert (done.code, done.out) == (6, ""), done.err
     *_, what, hint = done.err.splitlines()
     assert word in what.replace("P", "p") and hint.startswith("  ") and "Traceback" not in done.err
 
 
 @NOBODY
-def test_a_store_that_can_only_be_read_is_read(shell: Shell, places: Places) -> None:
+def test_read_only_store_can_be_read(shell: Shell, places: Places) -> None:
     shell.tmp.chmod(0o777)
     before = contents(places)
 
@@ -85,7 +85,7 @@ def test_a_store_that_can_only_be_read_is_read(shell: Shell, places: Places) -> 
     assert contents(places) == before
 
 
-def test_a_damaged_record_is_named_and_put_aside(shell: Shell, places: Places) -> None:
+def test_damaged_record_is_named_and_quarantined(shell: Shell, places: Places) -> None:
     path = record_of(places, 2)
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -106,7 +106,7 @@ def test_a_damaged_record_is_named_and_put_aside(shell: Shell, places: Places) -
     assert len(shell.run("list").lines) == 3
 
 
-def test_a_damaged_index_costs_a_word_and_no_benchmark(shell: Shell, places: Places) -> None:
+def test_damaged_index_is_reported_and_loses_no_benchmark(shell: Shell, places: Places) -> None:
     shell.run("edit", "0001", "--note", "kept")
     index_of(places).write_bytes(b"garbage")
     for prev in places.data.glob("hosts/*/tuibench.json.prev"):
@@ -123,7 +123,7 @@ def test_a_damaged_index_costs_a_word_and_no_benchmark(shell: Shell, places: Pla
 
 
 @pytest.mark.parametrize("which", ["record", "index"])
-def test_what_a_newer_version_wrote_is_read_and_left_alone(shell: Shell, places: Places, which: str) -> None:
+def test_files_of_a_newer_version_are_read_and_not_modified(shell: Shell, places: Places, which: str) -> None:
     path = record_of(places, 3) if which == "record" else index_of(places)
     opened = unseal(path.read_bytes())
     tables = {name: encode_table(table) for name, table in opened.tables.items()}
@@ -152,7 +152,7 @@ def test_two_sessions_see_each_other_and_lose_nothing(shell: Shell) -> None:
     assert shell.run("store", "check", "--read-data").code == 0
 
 
-def test_a_damaged_trash_hides_nothing_else(shell: Shell, places: Places) -> None:
+def test_damaged_trash_hides_nothing_else(shell: Shell, places: Places) -> None:
     (manifest,) = places.data.glob("hosts/*/trash/*/manifest.json")
     manifest.write_bytes(b"{")
     shell.run("remove", "0001", "-y")
@@ -165,9 +165,7 @@ def test_a_damaged_trash_hides_nothing_else(shell: Shell, places: Places) -> Non
 @pytest.mark.parametrize(
     "command", [["list"], ["show", "last"], ["trash"], ["benchmark", "sample:tiny", "--compare-to", "zzzz"]]
 )
-def test_what_the_store_met_is_said_once_by_a_command_that_opens_it(
-    shell: Shell, places: Places, command: list[str]
-) -> None:
+def test_store_findings_are_reported_once_per_command(shell: Shell, places: Places, command: list[str]) -> None:
     (places.data / "salt").write_text("x")
     done = shell.run(*command)
     assert done.err.count("salt of the store is damaged") == 1, done.err

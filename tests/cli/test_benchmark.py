@@ -19,7 +19,7 @@ from tuibench.workbench.runs import Runs
 
 @pytest.mark.parametrize(("name", "code"), [("nope", 4), ("deepsparse", 2)])
 @pytest.mark.parametrize("dry_run", [False, True])
-def test_an_engine_that_is_not_here_is_refused_before_anything_starts(
+def test_missing_engine_is_refused_before_anything_starts(
     name: str, code: int, dry_run: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def start(*_: object, **__: object) -> None:
@@ -34,7 +34,7 @@ def test_an_engine_that_is_not_here_is_refused_before_anything_starts(
 
 
 @pytest.mark.parametrize(("batches", "code"), [("2", 3), ("1,2", 1), ("1", 0)])
-def test_a_dry_run_of_what_must_fail_fails(shell: Shell, folder: Path, batches: str, code: int) -> None:
+def test_dry_run_of_impossible_benchmark_fails(shell: Shell, folder: Path, batches: str, code: int) -> None:
     flags = ("-s", "sync", "-ncores", "1", "-b", batches, "--dry-run")
     done = shell.run("benchmark", mlp().save(folder), *flags)
     assert done.code == code, done.err
@@ -42,7 +42,7 @@ def test_a_dry_run_of_what_must_fail_fails(shell: Shell, folder: Path, batches: 
     assert done.lines[1].startswith("1 ") == ("memory: " in done.out) == (code < 3)
 
 
-def test_a_dry_run_as_json_is_one_object_on_stdout(shell: Shell) -> None:
+def test_dry_run_as_json_is_one_object_on_stdout(shell: Shell) -> None:
     done = shell.run("benchmark", "sample:tiny", "-s", "sync", "-ncores", "1", "-b", "1,2", "--dry-run", "--json")
     assert done.code == 0, done.err
     loaded = json.loads(done.out)
@@ -52,7 +52,7 @@ def test_a_dry_run_as_json_is_one_object_on_stdout(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("victim", ["model", "inputs", "link"])
-def test_a_result_never_overwrites_what_it_is_measured_from(shell: Shell, folder: Path, victim: str) -> None:
+def test_result_never_overwrites_its_input_files(shell: Shell, folder: Path, victim: str) -> None:
     model = Path(mlp().save(folder))
     inputs = folder / "ok.npz"
     np.savez(inputs, x=np.zeros((1, 4), dtype=np.float32))
@@ -66,7 +66,7 @@ def test_a_result_never_overwrites_what_it_is_measured_from(shell: Shell, folder
     assert (model.read_bytes(), inputs.read_bytes()) == before
 
 
-def test_a_reader_that_leaves_in_the_middle_of_much_output_is_noticed() -> None:
+def test_reader_that_leaves_during_long_output_is_detected() -> None:
     script = "from tuibench.cli.output import emit; emit('x' * 1_000_000)"
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""`tuibench compare` over benchmarks that are stored: nothing here measures."""
+"""`tuibench compare` over stored benchmarks; no test here measures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERDICT = Comparison("a", "b", "p50 latency", 0.9, 0.88, 0.92, 5, True, "faster"
 
 @pytest.fixture
 def two(home: Path) -> None:
-    """0001 and 0002, of which the newer is slower, and 0003, which was asked for something else."""
+    """Store 0001, the slower newer 0002, and 0003 with another request."""
     for number, factor in ((1, 1.0), (2, 1.25)):
         keep(scaled(make_small(number), factor))
     other = make_small(3)
@@ -43,7 +43,7 @@ def scaled(result: RunResult, factor: float) -> RunResult:
 
 
 @pytest.mark.usefixtures("two")
-def test_the_ratio_is_new_over_base(shell: Shell) -> None:
+def test_ratio_is_new_over_base(shell: Shell) -> None:
     there, back = shell.run("compare", "0001", "0002"), shell.run("compare", "last~1", "0001")
     assert (there.code, back.code) == (0, 0), there.err + back.err
     assert "old 0001" in there.lines[0] and "new 0002" in there.lines[0] and "  1.250" in there.out
@@ -52,7 +52,7 @@ def test_the_ratio_is_new_over_base(shell: Shell) -> None:
 
 
 @pytest.mark.usefixtures("two")
-def test_as_json(shell: Shell) -> None:
+def test_json_output_holds_the_comparison(shell: Shell) -> None:
     done = shell.run("compare", "0001", "0002", "--json")
     document = json.loads(done.out)
     assert (done.code, done.err) == (0, "") and document["schema"] == 1
@@ -63,7 +63,7 @@ def test_as_json(shell: Shell) -> None:
 
 @pytest.mark.usefixtures("two")
 @pytest.mark.parametrize("flags", [(), ("--json",)])
-def test_where_no_pair_has_a_ratio_the_code_is_14_and_the_page_is_there(shell: Shell, flags: tuple[str, ...]) -> None:
+def test_comparison_without_ratios_prints_page_and_exits_14(shell: Shell, flags: tuple[str, ...]) -> None:
     done = shell.run("compare", "0001", "0003", *flags)
     assert done.code == 14 and done.err == ""
     if flags:
@@ -72,7 +72,7 @@ def test_where_no_pair_has_a_ratio_the_code_is_14_and_the_page_is_there(shell: S
         assert "nothing to compare" in done.out and "Only in 0003" in done.out
 
 
-def test_a_side_that_failed_has_no_ratio_but_a_reason(shell: Shell, home: Path) -> None:
+def test_failed_operand_has_a_reason_instead_of_a_ratio(shell: Shell, home: Path) -> None:
     keep(make_small(1))
     keep(replace(make_small(2), cells=(failed_cell(),)))
     done = shell.run("compare", "0001", "0002")
@@ -80,12 +80,12 @@ def test_a_side_that_failed_has_no_ratio_but_a_reason(shell: Shell, home: Path) 
 
 
 @pytest.mark.usefixtures("two")
-def test_a_benchmark_beside_itself_has_nothing_to_say(shell: Shell) -> None:
+def test_benchmark_compared_with_itself_is_refused(shell: Shell) -> None:
     done = shell.run("compare", "last", "0003")
     assert (done.code, done.out) == (2, "") and "BASE and NEW are both 0003" in done.err
 
 
-def test_what_was_measured_in_turns_has_its_verdict_where_it_stands(shell: Shell, home: Path) -> None:
+def test_verdict_of_interleaved_models_is_in_their_own_result(shell: Shell, home: Path) -> None:
     keep(replace(make_small(1), comparisons=(VERDICT,)))
     assert "tuibench show 0001 has the verdict" in shell.run("compare", "0001", "last").err
     assert VERDICT.sentence in shell.run("show", "0001").out
@@ -105,19 +105,19 @@ def test_what_was_measured_in_turns_has_its_verdict_where_it_stands(shell: Shell
         ("\x1b[2J.onnx", "\\e[2J.onnx is a model"),
     ],
 )
-def test_what_is_no_benchmark_is_told_its_way(shell: Shell, folder: Path, new: str, words: str) -> None:
+def test_argument_that_is_no_benchmark_gets_a_hint(shell: Shell, folder: Path, new: str, words: str) -> None:
     (folder / "out.json").write_text("{}")
     done = shell.run("compare", "0001", new.format(folder=folder))
     assert (done.code, done.out) == (2, "") and words in done.err
 
 
-def test_plain_ascii_where_asked(shell: Shell, home: Path) -> None:
+def test_ascii_option_prints_plain_ascii(shell: Shell, home: Path) -> None:
     for number in (1, 2):
         keep(replace(make_small(number), cells=(ok_cell(),)))
     assert not shell.run("compare", "0001", "0002").out.isascii()
     assert shell.run("compare", "0001", "0002", "--ascii").out.isascii()
 
 
-def test_two_sides_are_needed(shell: Shell) -> None:
+def test_two_operands_are_required(shell: Shell) -> None:
     done = shell.run("compare", "0001")
     assert (done.code, done.out) == (2, "") and "NEW" in done.err

@@ -1,4 +1,4 @@
-"""`tuibench config` as its users meet it."""
+"""`tuibench config` as users run it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ XTERM = {**PLAIN, "TERM": "xterm-256color", "LANG": "C.UTF-8", "COLORTERM": "tru
 
 @pytest.fixture
 def file(home: Path) -> Path:
-    """Where the config file of the test's own home lies; its directory is there."""
+    """Return the path of the config file in the test's home; its directory exists."""
     path = home / "tuibench" / "config" / "config.toml"
     path.parent.mkdir(parents=True)
     return path
@@ -31,7 +31,7 @@ def row(done: Done, name: str) -> list[str]:
     return next(line.split(maxsplit=2) for line in done.lines if line.split()[:1] == [name])
 
 
-def test_without_a_file_its_place_is_said_and_nothing_is_made(shell: Shell, home: Path) -> None:
+def test_missing_file_prints_its_path_and_creates_nothing(shell: Shell, home: Path) -> None:
     done = config(shell)
     assert (done.code, done.err) == (0, "")
     assert done.lines[0] == f"{home}/tuibench/config/config.toml (not there: all is as it comes)"
@@ -39,7 +39,7 @@ def test_without_a_file_its_place_is_said_and_nothing_is_made(shell: Shell, home
     assert not (home / "tuibench").exists()
 
 
-def test_each_setting_says_who_decided_it(shell: Shell, file: Path) -> None:
+def test_each_setting_names_its_source(shell: Shell, file: Path) -> None:
     file.write_text('[dashboard]\ntheme = "nord"\nfps = 10\n[keys]\nremove = "ctrl+x"\n')
     done = config(shell, SSH_TTY="/dev/pts/3")
     assert (done.code, done.err) == (0, "") and done.lines[0] == str(file)
@@ -49,12 +49,12 @@ def test_each_setting_says_who_decided_it(shell: Shell, file: Path) -> None:
     assert done.lines[-1] == f"keys: 1 of {len(KEYS)} actions as the config file says; --keys lists them"
 
 
-def test_a_terminal_that_cannot_show_the_dashboard_is_named(shell: Shell) -> None:
+def test_terminal_that_cannot_show_the_dashboard_is_named(shell: Shell) -> None:
     assert "the dashboard cannot be shown here: TERM is dumb" in config(shell, TERM="dumb").out
     assert "cannot be shown" not in config(shell).out
 
 
-def test_every_action_stands_in_the_list_with_its_keys(shell: Shell, file: Path) -> None:
+def test_every_action_is_listed_with_its_keys(shell: Shell, file: Path) -> None:
     file.write_text('[keys]\nremove = "ctrl+x,?"\nhelp = "f1"\n')
     done = config(shell, "--keys")
     assert (done.code, done.err) == (0, "")
@@ -65,7 +65,7 @@ def test_every_action_stands_in_the_list_with_its_keys(shell: Shell, file: Path)
     assert not done.out.isascii() and config(shell, "--keys", "--ascii").out.isascii()
 
 
-def test_on_a_terminal_no_line_is_wider_than_it(shell: Shell) -> None:
+def test_output_lines_fit_the_terminal(shell: Shell) -> None:
     piped = config(shell, "--keys")
     assert max(map(len, piped.lines)) > 80
     terminal = Terminal(shell, "config", "--keys", env=XTERM, size=(70, 24))
@@ -74,7 +74,7 @@ def test_on_a_terminal_no_line_is_wider_than_it(shell: Shell) -> None:
     assert terminal.shown.split() == piped.out.split()
 
 
-def test_as_json(shell: Shell, file: Path) -> None:
+def test_json_output_holds_the_settings(shell: Shell, file: Path) -> None:
     file.write_text('[dashboard]\nmouse = true\n[keys]\nremove = "ctrl+x"\n')
     document = json.loads(config(shell, "--json").out)
     assert (document["schema"], document["path"], document["exists"]) == (1, str(file), True)
@@ -92,7 +92,7 @@ def test_as_json(shell: Shell, file: Path) -> None:
     assert keys["palette"]["keys"] == ["colon", "ctrl+p"] and keys["palette"]["source"] == "default"
 
 
-def test_a_wrong_file_is_explained_and_ends_with_2(shell: Shell, file: Path) -> None:
+def test_wrong_file_is_explained_and_exits_2(shell: Shell, file: Path) -> None:
     file.write_text('[dashboard]\nfps = 99\ntheme = "neon"\n[keys]\nremove = "n"\n"\\u001b[2J" = "x"\n')
     for flags in ((), ("--keys",)):
         done = config(shell, *flags)

@@ -1,4 +1,4 @@
-"""`tuibench` and `tuibench PATH` where no screen can be shown, and where what was typed is no model."""
+"""`tuibench` and `tuibench PATH` without a usable screen, or with an argument that is no model."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ HERE = {"TERM": "xterm-256color", "LANG": "C.UTF-8", "LC_ALL": None, "NO_COLOR":
 
 @pytest.fixture
 def shell(real_shell: Shell) -> Shell:
-    """Each command in a process of its own, as this module is about its descriptors."""
+    """Run each command in its own process, because this module tests its descriptors."""
     return real_shell
 
 
 @pytest.fixture
 def stored(home: Path) -> None:
-    """Two benchmarks in the test's own home, of which the newest is 0002; one has a name that would move the cursor."""
+    """Two benchmarks in the test's home, newest 0002; one has a name that would move the cursor."""
     store = Workbench().store
     for number, name in ((1, "first"), (2, "\x1b[2Jsecond")):
         store.benchmarks.add(make_small(number), Card(name=name))
 
 
-def test_nothing_is_a_terminal_as_from_cron(shell: Shell, stored: None) -> None:
+def test_without_any_terminal_it_prints_the_list(shell: Shell, stored: None) -> None:
     done = shell.run(env=HERE)
     assert done.code == 0
     assert [line.split()[0] for line in done.lines] == ["id", "0002", "0001"]
@@ -43,7 +43,7 @@ def test_nothing_is_a_terminal_as_from_cron(shell: Shell, stored: None) -> None:
     assert "\x1b" not in done.out + done.err
 
 
-def test_an_empty_store_says_how_to_begin(shell: Shell, home: Path) -> None:
+def test_empty_store_prints_how_to_begin(shell: Shell, home: Path) -> None:
     done = shell.run(env=HERE)
     assert (done.code, done.lines) == (
         0,
@@ -52,7 +52,7 @@ def test_an_empty_store_says_how_to_begin(shell: Shell, home: Path) -> None:
     assert not (home / "tuibench").exists(), "looking makes nothing"
 
 
-def test_where_only_profiles_are_stored_it_says_so_as_the_list_does(shell: Shell, home: Path) -> None:
+def test_store_with_only_profiles_is_described_as_in_the_list(shell: Shell, home: Path) -> None:
     Workbench().store.benchmarks.add(make_profile_result(1), Card(name="p"))
     done = shell.run(env=HERE)
     assert (done.code, done.lines) == (0, [])
@@ -69,7 +69,7 @@ def test_profiles_are_counted_below_benchmarks(shell: Shell, stored: None) -> No
 
 
 @pytest.mark.parametrize(("place", "number"), [("stdin", 0), ("stdout", 1), ("stderr", 2)])
-def test_one_descriptor_that_is_no_terminal_is_enough(shell: Shell, stored: None, place: str, number: int) -> None:
+def test_one_descriptor_without_terminal_prints_the_list(shell: Shell, stored: None, place: str, number: int) -> None:
     code, shown, piped = run_on_terminal(shell, away=number)
     assert code == 0
     both = shown + piped
@@ -79,21 +79,21 @@ def test_one_descriptor_that_is_no_terminal_is_enough(shell: Shell, stored: None
 
 
 @pytest.mark.parametrize("term", ["dumb", "", None])
-def test_a_dumb_terminal_gets_lines(shell: Shell, stored: None, term: str | None) -> None:
+def test_dumb_terminal_gets_lines(shell: Shell, stored: None, term: str | None) -> None:
     code, shown, _ = run_on_terminal(shell, env={"TERM": term})
     assert code == 0 and "0002" in shown and "\x1b" not in shown
     assert "TERM is" in shown
 
 
 @pytest.mark.parametrize("flags", [("--ascii",), ()])
-def test_the_list_is_plain_ascii_where_that_is_asked_for(shell: Shell, stored: None, flags: tuple[str, ...]) -> None:
+def test_list_with_ascii_option_is_plain_ascii(shell: Shell, stored: None, flags: tuple[str, ...]) -> None:
     done = shell.run(*flags, env=HERE)
     assert done.out.isascii() is bool(flags)
     assert shell.run(*flags, env={**HERE, "LC_ALL": "C"}).out.isascii()
 
 
 @pytest.mark.parametrize("env", [{}, {"TERM": "dumb"}])
-def test_with_a_model_and_no_screen_the_code_is_2(shell: Shell, env: dict[str, str | None]) -> None:
+def test_model_without_screen_exits_2(shell: Shell, env: dict[str, str | None]) -> None:
     done = shell.run("sample:tiny", env={**HERE, **env})
     assert (done.code, done.out) == (2, "")
     assert "the dashboard needs a terminal: stdin is not a terminal" in done.err
@@ -140,7 +140,7 @@ def hostile_name(folder: Path) -> str:
         (hostile_name, "\\e[2J.onnx: no such file"),
     ],
 )
-def test_what_is_no_model_is_said_in_the_shell(shell: Shell, folder: Path, make: Any, words: str) -> None:
+def test_argument_that_is_no_model_is_reported_in_the_shell(shell: Shell, folder: Path, make: Any, words: str) -> None:
     code, shown, _ = run_on_terminal(shell, make(folder))
     assert code == 3, shown
     assert words.lower() in shown.lower() and "\x1b" not in shown
@@ -155,7 +155,7 @@ def test_what_is_no_model_is_said_in_the_shell(shell: Shell, folder: Path, make:
         (("http://example.org/m.onnx",), "http:"),
     ],
 )
-def test_what_cannot_be_meant_ends_with_2(shell: Shell, argv: tuple[str, ...], words: str) -> None:
+def test_meaningless_argument_exits_2(shell: Shell, argv: tuple[str, ...], words: str) -> None:
     code, shown, _ = run_on_terminal(shell, *argv)
     assert code == 2 and words in shown and "\x1b" not in shown
 
@@ -163,7 +163,7 @@ def test_what_cannot_be_meant_ends_with_2(shell: Shell, argv: tuple[str, ...], w
 def run_on_terminal(
     shell: Shell, *arguments: str, away: int | None = None, env: dict[str, str | None] | None = None
 ) -> tuple[int, str, str]:
-    """Exit code, what a terminal shows, and what went into a pipe instead; `away` is a descriptor that has one."""
+    """Return exit code, terminal output and piped output; `away` is the descriptor that has a pipe."""
     merged = {**HERE, **(env or {})}
     if away is None:
         terminal = Terminal(shell, *arguments, env=merged)

@@ -1,4 +1,4 @@
-"""A store full of names that try to drive a terminal, at a real one: the dashboard, the lists and what is exported."""
+"""A store of names with terminal control codes: the dashboard, the lists and the exports on a real terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuibench.core.short_id import short_id
 from tuibench.workbench.hall import Workbench
 
 KEYS_ROW = "\x1b[23;1H"
-"""The first of the two lines of keys, which differ from page to page; where the second is the same it is not sent."""
+"""The first of two key lines, which differs from page to page; an unchanged second line is not sent."""
 WAY = (
     ("\r", "Benchmarks"),
     ("\r", "per CPU s"),
@@ -23,16 +23,16 @@ WAY = (
     ("\x1b", "conclusions"),
     ("x", ".csv"),
 )
-"""Keys, and a word that stands on what they open."""
+"""Keys, and a word on the screen that they open."""
 
 
 @pytest.fixture
 def ids(home: Path) -> tuple[str, ...]:
-    """What is stored."""
+    """Return the stored ids."""
     return fill_hostile(Workbench(), home / "models")[1]
 
 
-def test_the_dashboard_shows_them_as_letters(keeper: Shell, ids: tuple[str, ...]) -> None:
+def test_dashboard_shows_control_codes_as_text(keeper: Shell, ids: tuple[str, ...]) -> None:
     terminal = Terminal(keeper, env=HERE)
     terminal.wait_for("[bold]b[/]")
     told = ""
@@ -47,7 +47,7 @@ def test_the_dashboard_shows_them_as_letters(keeper: Shell, ids: tuple[str, ...]
     check_sent(told + terminal.shown, "the dashboard")
 
 
-def test_lists_and_reports_show_them_as_letters(keeper: Shell, ids: tuple[str, ...]) -> None:
+def test_lists_and_reports_show_control_codes_as_text(keeper: Shell, ids: tuple[str, ...]) -> None:
     commands = [("list",), ("list", "--all"), ("project", "list"), ("trash", "list")]
     commands += [("compare", *map(short_id, ids[:2])), *(("show", short_id(one)) for one in ids)]
     for command in commands:

@@ -1,4 +1,4 @@
-"""What is said of runs when the dashboard has been left, whose last look at them is up to a second old."""
+"""Messages about runs after the dashboard ends; its last snapshot is up to a second old."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tuibench.tui.terminal import Display
 
 @pytest.fixture
 def runs(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ScriptedRun, ...]:
-    """Two that go on, and went on at the last look of a dashboard that is left at once."""
+    """Two runs that were active at the last snapshot of a dashboard that ends at once."""
     made = tuple(ScriptedRun(home / "tuibench" / "state" / "runs", number) for number in (1, 2))
     for run in made:
         run.hold()
@@ -26,7 +26,7 @@ def runs(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ScriptedRun, ...]
     return made
 
 
-def test_only_what_goes_on_by_then_is_said_to(quick: QuickShell, runs: tuple[ScriptedRun, ...]) -> None:
+def test_only_runs_active_at_exit_are_reported_as_running(quick: QuickShell, runs: tuple[ScriptedRun, ...]) -> None:
     words = ("2 runs go on: tuibench ps lists them\n", "run 0002 goes on: tuibench attach 0002 watches it\n", "")
     for run, said in zip((None, *runs), words, strict=True):
         if run is not None:

@@ -1,4 +1,4 @@
-"""The dashboard dies or loses its terminal at any point: what it started goes on, and nothing of it is lost."""
+"""The dashboard dies or loses its terminal at any point: its runs continue without loss."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from tuibench.core.short_id import short_id
 
 POINTS = 50
 FARTHEST = 7000
-"""Characters that the terminal gets from the answer to the question to the end of such a run, and some more."""
+"""More characters than the terminal gets from the answer to the end of such a run."""
 WITHOUT_HANGUP = (("env", "--ignore-signal=HUP"), ("setsid", "-w"))
-"""As nohup starts it; and with a terminal that is not its session's, which hangs nobody up."""
+"""Start by nohup, and a terminal of another session, whose loss sends no hangup."""
 
 
 @pytest.fixture
 def first(keeper: Shell) -> str:
-    """A stored benchmark, to be measured again."""
+    """A stored benchmark to rerun."""
     done = run(keeper, "benchmark", *FAKE, "--executions", "2", "-t", "0.1")
     assert done.code == 0, done.err
     return stored()[0]
 
 
 def ask_for_it(keeper: Shell, first: str, **options: object) -> Terminal:
-    """The dashboard with the project of the benchmark open, and the question of `r` on the screen."""
+    """Open the benchmark's project in the dashboard and press `r` to show the rerun question."""
     terminal = Terminal(keeper, env={**HERE, **SCRIPT}, **options)  # type: ignore[arg-type]
     terminal.wait_for("sample:tiny")
     terminal.type("r")
@@ -49,7 +49,7 @@ def lose(terminal: Terminal, how: str) -> None:
 
 
 def began(known: set[str]) -> set[str]:
-    """Runs that were not there before."""
+    """Return the runs that are new."""
     runs = Path(os.environ["TUIBENCH_HOME"], "state", "runs")
     return (
         {path.name for path in runs.iterdir() if (path / "journal.jsonl").exists()} - known if runs.is_dir() else set()
@@ -57,7 +57,7 @@ def began(known: set[str]) -> set[str]:
 
 
 def check_replay(keeper: Shell, one: str) -> None:
-    """All of it, each event once, in its order, to the end."""
+    """Require every event once, in order, up to the end."""
     done = run(keeper, "attach", short_id(one), "--json")
     events = [json.loads(line) for line in done.lines]
     assert [event["seq"] for event in events] == list(range(len(events)))
@@ -68,7 +68,7 @@ def check_replay(keeper: Shell, one: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_a_run_outlives_the_dashboard_at_fifty_points(keeper: Shell, first: str) -> None:
+def test_run_survives_dashboard_death_at_fifty_points(keeper: Shell, first: str) -> None:
     draw = random.Random(POINTS)
     known = began(set())
     started = 0
@@ -88,7 +88,7 @@ def test_a_run_outlives_the_dashboard_at_fifty_points(keeper: Shell, first: str)
 
 
 @pytest.mark.parametrize("wrap", WITHOUT_HANGUP, ids=" ".join)
-def test_without_a_hangup_a_terminal_that_is_gone_ends_it_all_the_same(
+def test_dashboard_ends_when_its_terminal_is_gone_without_hangup(
     keeper: Shell, home: Path, wrap: tuple[str, ...]
 ) -> None:
     terminal = Terminal(keeper, env=HERE, wrap=wrap)

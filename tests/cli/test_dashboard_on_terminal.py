@@ -1,4 +1,4 @@
-"""The dashboard on a real terminal: what each kind of terminal is sent, and how it is left."""
+"""The dashboard on a real terminal: the bytes each kind of terminal gets, and its state after exit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SSH = {"SSH_CONNECTION": "10.0.0.1 5 10.0.0.2 22"}
 
 
 def show(shell: Shell, *flags: str, env: Mapping[str, str | None] | None = None, keys: str = "q") -> tuple[int, str]:
-    """Exit code, and all that the terminal was sent until the first screen was left again."""
+    """Return the exit code and all output up to the return to the first screen."""
     terminal = Terminal(shell, *flags, env={**HERE, **(env or {})})
     terminal.wait_for("No project yet.")
     terminal.wait_for(LAST_ROW)
@@ -37,14 +37,14 @@ def show(shell: Shell, *flags: str, env: Mapping[str, str | None] | None = None,
 
 
 def colours(shown: str) -> set[str]:
-    """Parts of colour commands, such as 38;5;6 or 31."""
+    """Return the parameters of colour sequences, such as 38;5;6 or 31."""
     found = set()
     for command in SGR.findall(shown):
         found |= set(re.findall(r"[34]8;[25];[0-9;]*|\b(?:3[0-7]|4[0-7]|9[0-7]|10[0-7])\b", command))
     return found
 
 
-def test_it_opens_and_q_leaves_the_terminal_as_it_was(shell: Shell, home: Path) -> None:
+def test_q_quits_and_restores_the_terminal(shell: Shell, home: Path) -> None:
     code, shown = show(shell)
     assert code == 0
     assert shown.index(ALTERNATE) < shown.index("No project yet.") < shown.rindex(NORMAL)
@@ -52,7 +52,7 @@ def test_it_opens_and_q_leaves_the_terminal_as_it_was(shell: Shell, home: Path) 
     assert "Traceback" not in shown
 
 
-def test_ctrl_q_leaves_as_well(shell: Shell, home: Path) -> None:
+def test_ctrl_q_quits(shell: Shell, home: Path) -> None:
     assert show(shell, keys="\x11")[0] == 0
 
 
@@ -60,36 +60,36 @@ def test_ctrl_q_leaves_as_well(shell: Shell, home: Path) -> None:
     ("flags", "env", "mouse"),
     [((), {}, True), (("--no-mouse",), {}, False), ((), SSH, False), (("--mouse",), SSH, True)],
 )
-def test_the_mouse_is_asked_for_only_where_it_costs_little(
+def test_mouse_is_enabled_locally_or_on_request(
     shell: Shell, home: Path, flags: tuple[str, ...], env: dict[str, str], mouse: bool
 ) -> None:
     code, shown = show(shell, *flags, env=env)
     assert (code, MOUSE in shown) == (0, mouse)
 
 
-def test_no_color_sends_no_colour_at_all(shell: Shell, home: Path) -> None:
+def test_no_color_sends_no_colour(shell: Shell, home: Path) -> None:
     assert colours(show(shell, env={"NO_COLOR": "1"})[1]) == set()
 
 
 @pytest.mark.parametrize("term", ["xterm", "screen", "linux"])
-def test_sixteen_colours_are_sent_where_there_are_no_more(shell: Shell, home: Path, term: str) -> None:
+def test_sixteen_colour_terminal_gets_sixteen_colours(shell: Shell, home: Path, term: str) -> None:
     code, shown = show(shell, env={"TERM": term, "TEXTUAL_THEME": "nord"})
     assert code == 0 and not {one for one in colours(shown) if ";" in one}
 
 
-def test_the_plain_theme_sends_no_colours_of_its_own(shell: Shell, home: Path) -> None:
+def test_plain_theme_sends_no_colours_of_its_own(shell: Shell, home: Path) -> None:
     for env in ({}, {"COLORTERM": "truecolor"}):
         _, shown = show(shell, env=env)
         assert not {one for one in colours(shown) if ";" in one}
 
 
 @pytest.mark.parametrize(("flags", "env"), [(("--ascii",), {}), ((), {"LC_ALL": "C"}), ((), {"TERM": "linux"})])
-def test_ascii_terminals_get_ascii(shell: Shell, home: Path, flags: tuple[str, ...], env: dict[str, str]) -> None:
+def test_ascii_terminal_gets_ascii(shell: Shell, home: Path, flags: tuple[str, ...], env: dict[str, str]) -> None:
     code, shown = show(shell, *flags, env=env)
     assert code == 0 and shown.isascii()
 
 
-def test_a_theme_that_there_is_not_is_said_and_the_plain_one_taken(shell: Shell, home: Path) -> None:
+def test_unknown_theme_is_reported_and_plain_is_used(shell: Shell, home: Path) -> None:
     file = home / "tuibench" / "config" / "config.toml"
     file.parent.mkdir(parents=True)
     file.write_text('[dashboard]\ntheme = "neon"\n[keys]\nquit-now = "ctrl+x"\n')
@@ -100,7 +100,7 @@ def test_a_theme_that_there_is_not_is_said_and_the_plain_one_taken(shell: Shell,
 
 
 @pytest.mark.parametrize(("number", "code"), [("SIGHUP", 129), ("SIGTERM", 143)])
-def test_a_signal_leaves_the_terminal_as_it_was(shell: Shell, home: Path, number: str, code: int) -> None:
+def test_signal_restores_the_terminal(shell: Shell, home: Path, number: str, code: int) -> None:
     terminal = Terminal(shell, env=HERE)
     terminal.wait_for("No project yet.")
     terminal.process.send_signal(getattr(signal, number))
@@ -108,12 +108,12 @@ def test_a_signal_leaves_the_terminal_as_it_was(shell: Shell, home: Path, number
     assert NORMAL in terminal.shown and "Traceback" not in terminal.shown
 
 
-def test_what_it_is_sent_at_the_start_is_little(shell: Shell, home: Path) -> None:
+def test_startup_output_is_small(shell: Shell, home: Path) -> None:
     _, shown = show(shell)
     assert len(shown.encode()) <= 25_000
 
 
-def test_a_model_opens_its_form_and_nothing_is_measured_yet(shell: Shell, home: Path) -> None:
+def test_model_opens_its_form_and_measures_nothing(shell: Shell, home: Path) -> None:
     terminal = Terminal(shell, "sample:tiny", env=HERE)
     terminal.wait_for("tuibench benchmark sample:tiny")
     terminal.type("\x11")
@@ -121,7 +121,7 @@ def test_a_model_opens_its_form_and_nothing_is_measured_yet(shell: Shell, home: 
     assert not (home / "tuibench" / "data").exists()
 
 
-def test_bytes_that_are_no_utf8_are_shown_and_what_follows_them_counts(shell: Shell, home: Path) -> None:
+def test_invalid_utf8_input_is_shown_and_later_keys_work(shell: Shell, home: Path) -> None:
     terminal = Terminal(shell, env=HERE)
     terminal.wait_for("No project yet.")
     terminal.send(b"\xff\xe9n")

@@ -1,4 +1,4 @@
-"""The dashboard over a line of 20 kB/s, as a poor connection is one: it never lags behind, so quitting is quick."""
+"""The dashboard over a line of 20 kB/s: output never queues up, so quitting is quick."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ LINE = 20_000
 QUIT_S = 0.5
 _PART_S = 0.02
 _QUIET_S = 0.3
-"""Longer than the line needs for what the kernel holds back of it: who is silent as long has nothing more to say."""
+"""Longer than the line needs for the data buffered in the kernel: silence of this length means no more output."""
 
 
 class SlowTerminal(Terminal):
-    """Takes no more than its line carries; what comes faster waits in the dashboard."""
+    """Reads no faster than its line carries; the excess waits in the dashboard."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._carried_s = 0.0
-        """Until when the line is busy with what it took."""
+        """Time until which the line is busy with earlier data."""
         self.waits = 0
 
     def allowance(self) -> int:
@@ -46,8 +46,8 @@ class SlowTerminal(Terminal):
             self.read(_QUIET_S)
 
 
-def test_quitting_from_a_run_that_goes_on_takes_half_a_second(keeper: Shell) -> None:
-    """By the bytes that are to be carried from the key to the end: other work on this machine does not matter."""
+def test_quit_during_a_run_on_a_slow_line_takes_half_a_second(keeper: Shell) -> None:
+    """Count the bytes from the key to the end, so that load on this machine does not matter."""
     token = detach(keeper)
     terminal = SlowTerminal(keeper, env={**HERE, **SCRIPT})
     terminal.wait_for("sample:tiny")

@@ -1,4 +1,4 @@
-"""Dashboards that stand still or only watch: they are in nobody's way, and cost next to nothing."""
+"""Stopped and idle dashboards block no other process and use little CPU."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tuibench.workbench.hall import Workbench
 BRIEF = (*FAKE, "--executions", "1", "-t", "0.05")
 WATCHED_S = 15.0
 MOST = 0.01
-"""Of one core, for each of three dashboards that watch a run, on a processor that makes an empty call in CALL_NS."""
+"""Share of one core for each of three watching dashboards, on a processor with an empty call of CALL_NS."""
 CALL_NS = 23.0
-"""Of the machine that the budget was set on, while nothing else ran on it; others are given what they are slower."""
+"""Duration on the idle machine that set the budget; slower machines get a larger budget."""
 
 
-def test_a_stopped_dashboard_stops_nobody_and_sees_it_all_later(keeper: Shell) -> None:
+def test_stopped_dashboard_blocks_nobody_and_catches_up(keeper: Shell) -> None:
     assert run(keeper, "benchmark", *BRIEF).code == 0
     terminal = Terminal(keeper, env={**HERE, **SCRIPT})
     terminal.wait_for("sample:tiny")
@@ -47,8 +47,8 @@ def test_a_stopped_dashboard_stops_nobody_and_sees_it_all_later(keeper: Shell) -
 
 
 @pytest.mark.slow
-def test_a_runner_and_three_dashboards_that_watch_it_take_little(keeper: Shell) -> None:
-    """As processor time that the kernel counted, which other work on this machine changes less than the clock's."""
+def test_runner_and_three_watching_dashboards_use_little_cpu(keeper: Shell) -> None:
+    """Use CPU time counted by the kernel, which depends less on other load than wall time."""
     assert run(keeper, "benchmark", *BRIEF).code == 0
     token = detach(keeper)
     terminals = [Terminal(keeper, env={**HERE, **SCRIPT}) for _ in range(3)]
@@ -66,17 +66,17 @@ def test_a_runner_and_three_dashboards_that_watch_it_take_little(keeper: Shell) 
     for terminal in terminals:
         terminal.type("\x11")
         assert terminal.end() == 0
-    # The runner's executions are a tenth as long here as usual, and starting each is what it does.
+    # The runner's executions are a tenth of the usual length here, and starting each one costs most of its CPU.
     assert max(shares[1:]) <= MOST * slowness and shares[0] <= 2 * MOST * slowness, (shares, slowness)
 
 
 def how_slow() -> float:
-    """How much longer than there an empty call takes here, now, with as much going on as there is; at least 1."""
+    """Return how many times longer an empty call takes now than on the reference machine; at least 1."""
     return max(1.0, calibrate(time.thread_time_ns)[0] / CALL_NS)
 
 
 def watch(terminals: list[Terminal], pids: list[int]) -> list[float]:
-    """Of each process, the share of one core that it took while its terminal was read."""
+    """Return each process's share of one core while its terminal was read."""
     before, begin = [cpu_s(pid) for pid in pids], time.monotonic()
     while time.monotonic() - begin < WATCHED_S:
         for terminal in terminals:
@@ -86,6 +86,6 @@ def watch(terminals: list[Terminal], pids: list[int]) -> list[float]:
 
 
 def cpu_s(pid: int) -> float:
-    """Time on a processor of all threads of a process."""
+    """Return the CPU time of all threads of a process."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9

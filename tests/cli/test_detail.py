@@ -1,4 +1,4 @@
-"""`tuibench show` with its figures: as wide as there is room, left out on request, never in what programs read."""
+"""`tuibench show` with figures: they fit the width, can be left out, and never appear in machine output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture(autouse=True)
 def _stored(home: object) -> None:
-    """A sweep over three batches, and one cell alone."""
+    """Store a sweep over three batches and a single cell."""
     store = Workbench().store
     store.benchmarks.add(make_real(1, 3), Card(name="sweep"))
     store.benchmarks.add(make_real(2, 1), Card(name="alone"))
@@ -31,22 +31,20 @@ def shown(capsys: Capture, *flags: str) -> str:
     return capsys.readouterr().out
 
 
-def test_a_sweep_is_drawn_and_a_cell_alone_spread_out(capsys: Capture) -> None:
+def test_sweep_is_drawn_and_single_cell_shows_its_spread(capsys: Capture) -> None:
     assert "\n\nBatch scaling, 2 cores\n" in shown(capsys, "sweep")
     assert "p50 items/s by batch" in shown(capsys, "sweep")
     assert "% of calls by ms/batch" in shown(capsys, "alone")
 
 
-def test_figures_fit_the_terminal_and_80_columns_where_there_is_none(
-    capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_figures_fit_the_terminal_or_80_columns_without_one(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     for terminal, wide in ((None, 80), (57, 57)):
         monkeypatch.setattr("tuibench.cli.detail.width", lambda terminal=terminal: terminal)
         axis = next(line for line in shown(capsys, "sweep").splitlines() if "└" in line)
         assert len(axis) == wide
 
 
-def test_they_can_be_left_out_and_be_plain(capsys: Capture) -> None:
+def test_figures_can_be_left_out_or_plain(capsys: Capture) -> None:
     assert "┤" not in shown(capsys, "sweep", "--no-figures") and "Batch scaling" not in shown(
         capsys, "sweep", "--no-figures"
     )
@@ -54,13 +52,13 @@ def test_they_can_be_left_out_and_be_plain(capsys: Capture) -> None:
     assert plain.isascii() and "Batch scaling" in plain
 
 
-def test_programs_read_what_they_always_read(capsys: Capture) -> None:
+def test_machine_output_has_no_figures(capsys: Capture) -> None:
     document = json.loads(shown(capsys, "sweep", "--json"))
     assert document["benchmark"]["tuibench"]["id"] and "figures" not in json.dumps(document)
 
 
 @pytest.mark.parametrize(("encoding", "sign"), [("utf-8", "●"), ("latin-1", "o"), ("ascii", "o")])
-def test_a_stdout_without_braille_gets_plain_figures(encoding: str, sign: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stdout_without_braille_gets_plain_figures(encoding: str, sign: str, monkeypatch: pytest.MonkeyPatch) -> None:
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding, write_through=True))
     parsed = parse(["show", "sweep"])

@@ -44,18 +44,18 @@ def doctor(root: Path, *words: str, out: io.TextIOWrapper | io.StringIO | None =
     return code, stream.getvalue() if isinstance(stream, io.StringIO) else ""
 
 
-def test_the_command_calls_this_module() -> None:
+def test_doctor_command_calls_this_module() -> None:
     assert parse().run is run
 
 
-def test_text_for_eyes(tmp_path: Path) -> None:
+def test_text_report_is_complete(tmp_path: Path) -> None:
     code, text = doctor(tmp_path)
     assert code == 0
     assert text.startswith("CPU ")
     assert "onnxruntime 1.20.0" in text
 
 
-def test_json_has_a_schema_and_leaves_out_what_is_private(tmp_path: Path) -> None:
+def test_json_has_a_schema_and_leaves_out_private_data(tmp_path: Path) -> None:
     build_system(Machine(tmp_path))
     code, text = doctor(tmp_path, "--json")
     facts = json.loads(text)
@@ -69,7 +69,7 @@ def test_json_has_a_schema_and_leaves_out_what_is_private(tmp_path: Path) -> Non
     assert private["hostname"] == "secret-host"
 
 
-def test_json_is_ascii_because_a_terminal_obeys_more(tmp_path: Path) -> None:
+def test_json_is_ascii_only(tmp_path: Path) -> None:
     Machine(tmp_path).write("proc/sys/kernel/osrelease", "6.1-\u202e\x9b31m")
     assert doctor(tmp_path, "--json")[1].isascii()
 
@@ -95,7 +95,7 @@ def test_the_parser_costs_no_heavy_import() -> None:
 
 
 @pytest.mark.parametrize("home", [None, "/proc/nowhere"])
-def test_this_machine_without_a_home_a_name_or_more_than_one_cpu(home: str | None) -> None:
+def test_report_works_without_home_hostname_or_second_cpu(home: str | None) -> None:
     script = (
         "import argparse, os, pwd, sys\n"
         "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"

@@ -70,26 +70,26 @@ GUIDE = {
 
 @pytest.fixture
 def shell(real_shell: Shell) -> Shell:
-    """Each command in a process of its own, as this module is about that process."""
+    """Run each command in its own process, because this module tests that process."""
     return real_shell
 
 
 def eight_lines(done: Done) -> dict[str, str]:
-    """The compatible lines, which are the first of stdout and in their order."""
+    """Require the compatible lines first on stdout, in their order, and return their values."""
     pairs = [line.partition(": ")[::2] for line in done.lines[: len(LABELS)]]
     assert tuple(label for label, _ in pairs) == LABELS
     return dict(pairs)
 
 
 def hold_document(document: Mapping[str, Any], printed: Mapping[str, str]) -> None:
-    """Every key of theirs with its type, and the figures of the lines."""
+    """Require every key of deepsparse.benchmark with its type, and the figures of the lines."""
     jsonschema.validate(document, SCHEMA)
     for key, kind in TOP_KEYS.items():
         assert isinstance(document[key], kind), key
     result = document["benchmark_result"]
     assert list(result) == list(RESULT_KEYS)
     for key, kind in RESULT_KEYS.items():
-        # A percentile that so few calls cannot tell is null, and the reason stands beside it.
+        # A percentile with too few calls is null, and its reason is beside it.
         unknown = key.endswith("%") and f"benchmark_result.{key}" in document["tuibench"]["reasons"]
         assert isinstance(result[key], kind) or (result[key] is None and unknown), key
     assert all(isinstance(result[key], float) for key in ("25.0%", "50.0%", "75.0%"))
@@ -107,9 +107,7 @@ def hold_document(document: Mapping[str, Any], printed: Mapping[str, str]) -> No
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=pytest.mark.slow if n in ("sync", "quiet") else ()) for n in GUIDE]
 )
-def test_a_command_of_the_guide_prints_its_lines_and_the_same_figures_as_json(
-    shell: Shell, folder: Path, name: str
-) -> None:
+def test_guide_commands_print_their_lines_and_equal_json_figures(shell: Shell, folder: Path, name: str) -> None:
     target = folder / "benchmark.json"
     done = shell.benchmark("sample:tiny", *GUIDE[name], "-x", str(target))
     assert done.code == 0, done.err
@@ -126,7 +124,7 @@ def test_a_command_of_the_guide_prints_its_lines_and_the_same_figures_as_json(
 
 
 @pytest.mark.slow
-def test_streams_and_batch_are_those_asked_for(shell: Shell, folder: Path) -> None:
+def test_streams_and_batch_are_those_requested(shell: Shell, folder: Path) -> None:
     target = folder / "benchmark.json"
     flags = ("--batch_size", "16", "--scenario", "async", "--num_streams", "8")
     done = shell.benchmark("sample:tiny", *flags, "-x", str(target))
@@ -149,7 +147,7 @@ def test_quiet_changes_stderr_only(shell: Shell) -> None:
 
 
 @pytest.mark.slow
-def test_without_s_async_comes_first_and_sync_follows_as_ours(shell: Shell) -> None:
+def test_default_prints_async_first_and_sync_second(shell: Shell) -> None:
     done = shell.benchmark("sample:tiny", "--json")
     document = json.loads(done.out)
     jsonschema.validate(document, SCHEMA)
@@ -157,7 +155,7 @@ def test_without_s_async_comes_first_and_sync_follows_as_ours(shell: Shell) -> N
     assert document["scenario"] == "multistream"
 
 
-def test_the_default_engine_is_onnxruntime_and_its_outputs_are_right(shell: Shell) -> None:
+def test_default_engine_is_onnxruntime_with_correct_outputs(shell: Shell) -> None:
     document = json.loads(shell.benchmark("sample:text", "-s", "sync", "-x", "-").out)
     cell = document["tuibench"]["cells"][0]
     assert cell["asked"]["engine"] == "onnxruntime"
@@ -177,7 +175,7 @@ sys.stdout.write(render(replay(read_events(Path(sys.argv[1]))).result(), "json")
 """
 
 
-def test_the_json_can_be_made_from_the_journal_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_can_be_rebuilt_from_the_journal_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TUIBENCH_FAKE", json.dumps({"cores=1": {"latency_us": [300, 400, 500]}}))
     sample = ROOT / "tuibench" / "data" / "samples" / "tiny.onnx"
     effort = EFFORTS["quick"]
@@ -202,7 +200,7 @@ def test_the_json_can_be_made_from_the_journal_alone(folder: Path, monkeypatch: 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("name", GUIDE)
-def test_the_guide_to_the_letter(shell: Shell, folder: Path, name: str) -> None:
+def test_guide_commands_work_verbatim(shell: Shell, folder: Path, name: str) -> None:
     target = folder / "benchmark.json"
     done = shell.run("benchmark", "sample", *GUIDE[name], "-x", str(target), seconds=300)
     assert done.code == 0, done.err
@@ -215,11 +213,11 @@ def test_the_guide_to_the_letter(shell: Shell, folder: Path, name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
-def test_one_execution_of_ten_seconds_is_their_run(shell: Shell) -> None:
+def test_one_execution_of_ten_seconds_equals_a_deepsparse_run(shell: Shell) -> None:
     flags = ("-s", "sync", "--executions", "1", "-t", "10", "-w", "2", "--json")
     document = json.loads(shell.run("benchmark", "sample", *flags, seconds=100).out)
     result = document["benchmark_result"]
     assert document["seconds_to_run"] == 10
-    # The last block ends late where the machine stands still meanwhile.
+    # The last block ends late if the machine stalls meanwhile.
     assert 9 <= result["seconds_ran"] < 15
     assert math.isfinite(result["90.0%"]) and len(document["tuibench"]["cells"][0]["executions"]) == 1

@@ -1,4 +1,4 @@
-"""Runs whose journal holds nonsense with a right checksum: every command says so, none breaks."""
+"""Journals with nonsense under a valid checksum: every command reports damage, none crashes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_nested_line_with_a_valid_checksum_is_damage(keeper: Shell) -> None:
     assert done.code == 0 and words in done.err, done.err
 
 
-def test_an_event_that_makes_no_sense_is_said_by_every_command(keeper: Shell) -> None:
+def test_nonsense_event_is_reported_by_every_command(keeper: Shell) -> None:
     short, directory = break_off(keeper, *FAKE, "--executions", "3", "-t", "0.4", executions=1)
     events = list(read_events(directory))
     events[-1] |= {"ev": "granted", "waited_s": None, "shared": False}
@@ -43,7 +43,7 @@ def test_an_event_that_makes_no_sense_is_said_by_every_command(keeper: Shell) ->
 
 
 @pytest.mark.parametrize(("content", "code", "words"), [(b"\n", 1, "nothing to save"), (b" \n\n", 2, "cannot be read")])
-def test_a_blank_journal_has_nothing_to_save(keeper: Shell, content: bytes, code: int, words: str) -> None:
+def test_blank_journal_has_nothing_to_save(keeper: Shell, content: bytes, code: int, words: str) -> None:
     short, directory = break_off(keeper, *BRIEF)
     (directory / NAME).write_bytes(content)
     assert "be read" in run(keeper, "ps").out

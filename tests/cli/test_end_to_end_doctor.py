@@ -1,4 +1,4 @@
-"""`tuibench doctor` as a process: for eyes, as JSON, and without any of what it would like to have."""
+"""`tuibench doctor` as a process: as text, as JSON, and in a minimal environment."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ FINE = re.compile(r"[^\x20-\x7e\n\x85\xa0-\U0010ffff]")
 
 @pytest.fixture
 def shell(real_shell: Shell) -> Shell:
-    """Each command in a process of its own, as this module is about that process."""
+    """Run each command in its own process, because this module tests that process."""
     return real_shell
 
 
-def test_it_tells_of_machine_noise_and_engines(shell: Shell) -> None:
+def test_doctor_reports_machine_noise_and_engines(shell: Shell) -> None:
     done = shell.run("doctor")
     assert done.code == 0, done.err
     assert not FINE.search(done.out)
@@ -27,7 +27,7 @@ def test_it_tells_of_machine_noise_and_engines(shell: Shell) -> None:
     assert "Traceback" not in done.err
 
 
-def test_as_json_it_is_one_object_of_ascii(shell: Shell) -> None:
+def test_doctor_json_is_one_ascii_object(shell: Shell) -> None:
     done = shell.run("doctor", "--json", env={"HOME": None, "LC_ALL": "C"})
     assert done.code == 0, done.err
     assert done.out.isascii()
@@ -37,7 +37,7 @@ def test_as_json_it_is_one_object_of_ascii(shell: Shell) -> None:
     assert "env_private" not in facts
 
 
-def test_a_wrong_flag_is_code_two(shell: Shell) -> None:
+def test_wrong_flag_exits_2(shell: Shell) -> None:
     done = shell.run("doctor", "--jsno")
     assert done.code == 2
     assert len(done.err.splitlines()) <= 2 and "--jsno" in done.err

@@ -1,4 +1,4 @@
-"""Cells that fail beside cells that do not: every reason told truly, and the exit code by the one table."""
+"""Failed cells beside good ones: each has its true reason, and the exit code follows one table."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ GOOD: Mapping[str, Any] = {"latency_us": 300}
         pytest.param({"first": "fpe"}, 1, "signal", "first", "SIGFPE", marks=pytest.mark.slow),
     ],
 )
-def test_what_ends_the_only_cell_is_said_and_is_the_exit_code(
+def test_failure_of_the_only_cell_sets_message_and_exit_code(
     shell: Shell, folder: Path, script: dict[str, Any], code: int, kind: str, phase: str, words: str
 ) -> None:
     target = folder / "out.json"
-    # A limit that is meant to be reached is short; the others are as long as a busy machine needs.
+    # The limit under test is short; the others suffice for a busy machine.
     limit = ("--timeout", "0.05") if "hang" in script.values() else ()
     done = shell.fake({"default": script}, *SYNC, *limit, "-x", str(target))
     assert done.code == code, done.err
@@ -56,7 +56,7 @@ def test_what_ends_the_only_cell_is_said_and_is_the_exit_code(
         pytest.param({"timed": "kill", "after": 3}, marks=pytest.mark.slow),
     ],
 )
-def test_one_bad_cell_among_good_ones_costs_only_itself(shell: Shell, folder: Path, act: dict[str, Any]) -> None:
+def test_one_bad_cell_leaves_the_good_ones_alone(shell: Shell, folder: Path, act: dict[str, Any]) -> None:
     names = [make.mlp(hidden).save(folder) for hidden in (16, 17, 18)]
     script = {"default": GOOD, "model=mlp17": act}
     done = shell.fake(script, *names, "-s", "sync", "-ncores", "1", "--json")
@@ -66,7 +66,7 @@ def test_one_bad_cell_among_good_ones_costs_only_itself(shell: Shell, folder: Pa
     assert all(cells[i]["latency_ms"]["p50"]["value"] == pytest.approx(0.3, rel=0.3) for i in (0, 2))
 
 
-def test_a_model_that_cannot_be_read_does_not_end_the_others(shell: Shell, folder: Path) -> None:
+def test_unreadable_model_leaves_the_others_alone(shell: Shell, folder: Path) -> None:
     (folder / "noise.onnx").write_bytes(os.urandom(2000))
     good = make.mlp().save(folder)
     done = shell.fake({"default": GOOD}, good, str(folder / "noise.onnx"), "-s", "sync", "-ncores", "1", "--json")
@@ -77,13 +77,13 @@ def test_a_model_that_cannot_be_read_does_not_end_the_others(shell: Shell, folde
 
 
 @pytest.mark.slow
-def test_different_failures_in_all_cells_are_code_one(shell: Shell, folder: Path) -> None:
+def test_different_failures_in_all_cells_exit_1(shell: Shell, folder: Path) -> None:
     names = [make.mlp(hidden).save(folder) for hidden in (16, 17)]
     script = {"model=mlp16": {"load": "raise"}, "model=mlp17": {"first": "raise"}}
     assert shell.fake(script, *names, "-s", "sync", "-ncores", "1").code == 1
 
 
-def test_a_crash_while_timing_is_tried_once_more_and_leaves_what_there_is(shell: Shell, folder: Path) -> None:
+def test_repeated_crash_while_timing_keeps_partial_data(shell: Shell, folder: Path) -> None:
     script = folder / "script.json"
     script.write_text(json.dumps({"default": GOOD}), encoding="ascii")
     flags = ("-e", "fake", "--executions", "6", "-t", "1.8", "-w", "0.05", "--json")
@@ -101,7 +101,7 @@ def test_a_crash_while_timing_is_tried_once_more_and_leaves_what_there_is(shell:
 
 
 @pytest.mark.slow
-def test_a_crash_that_does_not_come_again_costs_nothing(shell: Shell, folder: Path) -> None:
+def test_single_crash_while_timing_is_retried_without_loss(shell: Shell, folder: Path) -> None:
     script = folder / "script.json"
     script.write_text(json.dumps({"default": {**GOOD, "timed": "segv", "after": 20}}), encoding="ascii")
     flags = ("-e", "fake", "--executions", "2", "-t", "0.1", "-w", "0.05", "--json")
@@ -120,7 +120,7 @@ sys.modules["openvino"] = None
 """
 
 
-def test_an_engine_that_is_not_installed_is_code_four(shell: Shell, folder: Path) -> None:
+def test_engine_that_is_not_installed_exits_4(shell: Shell, folder: Path) -> None:
     (folder / "sitecustomize.py").write_text(BLOCK, encoding="ascii")
     path = os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
     done = shell.run("benchmark", *SYNC, "-e", "openvino", *SHORT, env={"PYTHONPATH": path})
@@ -133,14 +133,14 @@ def test_an_engine_that_is_not_installed_is_code_four(shell: Shell, folder: Path
 
 
 @pytest.mark.slow
-def test_wrong_outputs_are_marked_and_are_not_an_error(shell: Shell) -> None:
+def test_wrong_outputs_are_marked_and_no_error(shell: Shell) -> None:
     done = shell.fake({"default": {**GOOD, "outputs": "wrong"}}, *SYNC)
     assert done.code == 0
     assert any(line.startswith("Outputs: DIFFER") for line in done.lines)
     assert "outputs differ" in done.lines[-1]
 
 
-def test_what_was_not_used_is_not_reported_as_used(shell: Shell) -> None:
+def test_settings_not_used_as_asked_are_reported(shell: Shell) -> None:
     done = shell.fake({"default": {**GOOD, "precision": "bf16", "threads": 7}}, *SYNC)
     assert done.code == 0
     assert "Not as Asked: precision asked f32, used bf16" in done.lines

@@ -1,4 +1,4 @@
-"""Disks that are full or cannot be written, before and in the middle of a run: nothing measured is lost."""
+"""Disks that are full or read-only, before and during a run: no measurement is lost."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def mount(place: Path, *options: str) -> None:
 
 @pytest.fixture
 def small(keeper: Shell) -> Iterator[Path]:
-    """A disk of its own for everything that is kept: 24 MB in all."""
+    """Mount a separate 24 MB disk for everything that is stored."""
     home = Path(os.environ["TUIBENCH_HOME"])
     mount(home, "-t", "tmpfs", "-o", "size=24m", "none")
     yield home
@@ -37,11 +37,11 @@ def small(keeper: Shell) -> Iterator[Path]:
 
 
 def fill(home: Path, leave_bytes: int) -> Path:
-    """Take all of the disk but so much."""
+    """Fill the disk except for that much."""
     filler = home / "filler"
     room = os.statvfs(home)
     free = room.f_bavail * room.f_frsize
-    # A run that goes on may take some of it meanwhile.
+    # An active run may take some of the space meanwhile.
     with suppress(OSError), filler.open("ab") as handle:
         handle.write(b"x" * max(0, free - leave_bytes))
     return filler
@@ -51,7 +51,7 @@ def stored() -> tuple[Any, ...]:
     return Workbench().store.benchmarks.rows()
 
 
-def test_a_disk_that_fills_up_in_the_middle_interrupts_and_loses_nothing(keeper: Shell, small: Path) -> None:
+def test_disk_full_during_a_run_interrupts_it_without_loss(keeper: Shell, small: Path) -> None:
     process = keeper.start("benchmark", *LONG, env=SCRIPT)
     keeper.wait_for("execution_done", n=2)
     filler = fill(small, 0)
@@ -74,7 +74,7 @@ def test_a_disk_that_fills_up_in_the_middle_interrupts_and_loses_nothing(keeper:
     assert sum(len(cell.executions) for cell in Workbench().store.benchmarks.get(row.id).result.cells) == measured
 
 
-def test_a_disk_that_is_full_before_is_said_and_the_run_kept_elsewhere(
+def test_disk_full_before_a_run_is_reported_and_run_kept_elsewhere(
     keeper: Shell, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(keeper.tmp))
@@ -98,7 +98,7 @@ def test_a_disk_that_is_full_before_is_said_and_the_run_kept_elsewhere(
     shutil.rmtree(keeper.tmp / f"tuibench-{os.getuid()}")
 
 
-def test_a_store_that_cannot_be_written_is_browsed_and_a_run_ends_unsaved(keeper: Shell) -> None:
+def test_read_only_store_is_browsable_and_run_ends_unsaved(keeper: Shell) -> None:
     home = Path(os.environ["TUIBENCH_HOME"])
     assert run(keeper, "benchmark", *BRIEF, "--name", "before").code == 0
     mount(home, "--bind", str(home))

@@ -1,4 +1,4 @@
-"""Runs that a program starts and is not the end of, however it goes itself: what the dashboard relies on."""
+"""Launched runs, as the dashboard starts them, outlive their client."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def brief() -> BenchmarkSpec:
-    """Three short executions of the scripted engine."""
+    """Return a specification of three short executions of the scripted engine."""
     effort = replace(EFFORTS["quick"], timed_s=0.05, warmup_s=0.05, max_executions=3)
     return make_spec(ROOT / "tuibench" / "data" / "samples" / "tiny.onnx", effort=effort)
 
 
 def killed_client(shell: Shell, when: str, token: str = "") -> None:
-    """Start or take up a run in a process that is killed as soon as it has asked, or as soon as it was answered."""
+    """Start or resume a run in a process that is killed right after its request or right after the answer."""
     command = [sys.executable, "-c", CLIENT, when, token]
     client = subprocess.run(command, cwd=ROOT, env=shell.environment(SCRIPT), check=False, timeout=60)
     assert client.returncode == -signal.SIGKILL
@@ -60,7 +60,7 @@ def killed_client(shell: Shell, when: str, token: str = "") -> None:
 
 @pytest.fixture
 def runs(keeper: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
-    """Of this process, with the shell's temporary directory; in the end all that was started has ended by itself."""
+    """Runs of this process in the shell's temporary directory; at the end every started run has ended."""
     monkeypatch.setenv("TMPDIR", str(keeper.tmp))
     monkeypatch.setenv("TUIBENCH_FAKE", SCRIPT["TUIBENCH_FAKE"])
     yield Workbench().runs
@@ -68,7 +68,7 @@ def runs(keeper: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
 
 
 @pytest.mark.parametrize("when", ["sent", "answered"])
-def test_a_launched_run_outlives_a_client_that_is_killed_at_once(keeper: Shell, when: str) -> None:
+def test_launched_run_survives_a_client_killed_at_once(keeper: Shell, when: str) -> None:
     killed_client(keeper, when)
     until(lambda: stored() and state("last") == "finished", "the end")
     until(lambda: not keeper.processes(), "no process")
@@ -77,7 +77,7 @@ def test_a_launched_run_outlives_a_client_that_is_killed_at_once(keeper: Shell, 
 
 
 @pytest.mark.parametrize("when", ["sent", pytest.param("answered", marks=pytest.mark.slow)])
-def test_a_run_that_was_taken_up_outlives_its_client_likewise(keeper: Shell, when: str) -> None:
+def test_resumed_run_survives_a_client_killed_at_once(keeper: Shell, when: str) -> None:
     short = detach(keeper)
     keeper.wait_for("execution_done")
     os.kill(runner_of(keeper), signal.SIGKILL)
@@ -89,7 +89,7 @@ def test_a_run_that_was_taken_up_outlives_its_client_likewise(keeper: Shell, whe
     assert row.status == "cancelled"
 
 
-def test_a_launched_run_can_be_found_at_once_and_its_runner_is_reaped(keeper: Shell, runs: Runs) -> None:
+def test_launched_run_is_listed_at_once_and_its_runner_is_reaped(keeper: Shell, runs: Runs) -> None:
     run, notes = runs.launch(brief(), Wishes())
     assert (notes, runs.info(run).id, runs.info(run).state) == ((), run, "running")
     runner = runner_of(keeper)
@@ -97,17 +97,17 @@ def test_a_launched_run_can_be_found_at_once_and_its_runner_is_reaped(keeper: Sh
     until(lambda: not Path(f"/proc/{runner}").exists(), "nothing of the runner, no zombie either")
 
 
-def test_a_launched_run_stands_in_line_at_once_so_that_the_next_one_comes_after_it(keeper: Shell, runs: Runs) -> None:
+def test_launched_run_queues_at_once_before_the_next_one(keeper: Shell, runs: Runs) -> None:
     effort = replace(EFFORTS["quick"], timed_s=60, max_executions=1)
     run, _ = runs.launch(replace(brief(), effort=effort), Wishes())
     name = Workbench().settings.host_lock
-    # It draws before it is said to be there, and steps out behind its entry.
+    # The run draws its ticket before it is announced, and leaves the queue after it is admitted.
     is_in_line, holder = run in find_tickets(name), find_holder(name)
     assert is_in_line or holder is not None
     runs.cancel(run)
 
 
-def test_a_run_whose_directory_cannot_be_made_is_told(keeper: Shell, runs: Runs) -> None:
+def test_run_directory_that_cannot_be_made_is_reported(keeper: Shell, runs: Runs) -> None:
     root = keeper.run_root
     (root / "taken").mkdir(parents=True)
     with pytest.raises(WriteError, match="File exists"):
@@ -122,7 +122,7 @@ def test_a_run_whose_directory_cannot_be_made_is_told(keeper: Shell, runs: Runs)
         ("kill -40 $$", "died by signal 40"),
     ],
 )
-def test_how_a_runner_died_before_its_run_began_is_told(
+def test_runner_death_before_the_run_begins_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, words: str
 ) -> None:
     def start(_: Path, log: int) -> subprocess.Popen[bytes]:
@@ -134,7 +134,7 @@ def test_how_a_runner_died_before_its_run_began_is_told(
         start_lone_runner(tmp_path, {"long": "x" * (1 << 20)})
 
 
-def test_a_run_that_was_taken_up_meanwhile_is_left_to_the_other_one(keeper: Shell, runs: Runs) -> None:
+def test_run_resumed_meanwhile_is_left_to_the_other_client(keeper: Shell, runs: Runs) -> None:
     run, _ = runs.launch(brief(), Wishes())
     directory = runs.directory(run)
     with pytest.raises(UsageError, match="cannot be resumed: it is running"):
@@ -143,13 +143,13 @@ def test_a_run_that_was_taken_up_meanwhile_is_left_to_the_other_one(keeper: Shel
         start_lone_runner(directory.path, directory.request() | {"resume": {"mixed": False, "finish": False}})
 
 
-def test_what_is_not_kept_is_not_let_go(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsaved_run_cannot_be_detached(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lone_runner, "start_runner", lambda *_: pytest.fail("a runner was started"))
     for wishes in (Wishes(save=False), Wishes(plan_only=True)):
         with pytest.raises(UsageError, match="not kept"):
             runs.launch(brief(), wishes)
 
 
-def test_that_it_was_let_go_once_is_not_written_down(keeper: Shell, runs: Runs) -> None:
+def test_detaching_is_not_recorded(keeper: Shell, runs: Runs) -> None:
     run, _ = runs.launch(brief(), Wishes())
     assert "let_go" not in runs.directory(run).request(), "who resumes it in a terminal may want to be its end"

@@ -1,4 +1,4 @@
-"""Runs that broke off and are taken up: nothing is measured twice, nothing mixed that was not alike."""
+"""Interrupted runs that are resumed: nothing is measured twice, unlike conditions are not mixed."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class Broken:
 
     home: Path
     copy: Path
-    """Of the home, as the runner left it."""
+    """Copy of the home as the runner left it."""
     short: str
     model: Path
 
 
 @pytest.fixture(scope="module")
 def broken_once(tmp_path_factory: pytest.TempPathFactory) -> Broken:
-    """To break one off takes longer than most of what tests do with it."""
+    """Make one broken run per session, because making it takes longer than most tests that use it."""
     home, copy = tmp_path_factory.mktemp("broken"), tmp_path_factory.mktemp("copy")
     model = Path(mlp().save(home))
     with pytest.MonkeyPatch.context() as patched:
@@ -53,7 +53,7 @@ def broken_once(tmp_path_factory: pytest.TempPathFactory) -> Broken:
 
 @pytest.fixture
 def broken(broken_once: Broken, monkeypatch: pytest.MonkeyPatch) -> Broken:
-    """As it was in the beginning, and in the same place: what a run writes down names its paths."""
+    """Restore the broken run at its original path, because its files contain paths."""
     shutil.rmtree(broken_once.home)
     shutil.copytree(broken_once.copy, broken_once.home)
     monkeypatch.setenv("TUIBENCH_HOME", str(broken_once.home / "tuibench"))
@@ -61,7 +61,7 @@ def broken(broken_once: Broken, monkeypatch: pytest.MonkeyPatch) -> Broken:
 
 
 def break_off(shell: Shell, *arguments: str, executions: int = 1) -> tuple[str, Path]:
-    """A run that has measured something and whose runner is dead: its short id and its directory."""
+    """Kill the runner of a run that has measured something; return its short id and its directory."""
     short = detach(shell, *arguments)
     shell.wait_for("execution_done", n=executions)
     os.kill(runner_of(shell), signal.SIGKILL)
@@ -71,7 +71,7 @@ def break_off(shell: Shell, *arguments: str, executions: int = 1) -> tuple[str, 
     return short, directory
 
 
-def test_a_run_whose_runner_died_is_interrupted_and_can_be_taken_up(keeper: Shell) -> None:
+def test_run_with_dead_runner_is_interrupted_and_resumable(keeper: Shell) -> None:
     short = detach(keeper, *FAKE, "-b", "1,2", "--executions", "3", "-t", "0.3")
     keeper.wait_for("execution_done", n=2)
     os.kill(runner_of(keeper), signal.SIGKILL)
@@ -91,7 +91,7 @@ def test_a_run_whose_runner_died_is_interrupted_and_can_be_taken_up(keeper: Shel
     assert (again.code, "finished and saved" in again.err) == (2, True)
 
 
-def test_what_there_is_can_be_saved_without_measuring_more_or_a_model(keeper: Shell, broken: Broken) -> None:
+def test_partial_data_can_be_saved_without_measuring_or_model(keeper: Shell, broken: Broken) -> None:
     broken.model.unlink()
     done = run(keeper, "resume", broken.short, "--finish")
     assert done.code in (0, 1), done.err
@@ -101,11 +101,11 @@ def test_what_there_is_can_be_saved_without_measuring_more_or_a_model(keeper: Sh
 
 
 def commands_that_work(short: str) -> tuple[str, str]:
-    """The two ways on for a run that this machine refuses to resume."""
+    """Return the two commands for a run that this machine refuses to resume."""
     return f"tuibench resume {short} --mixed", f"tuibench resume {short} --finish"
 
 
-def test_a_machine_that_measures_otherwise_now_is_refused_unless_mixed(keeper: Shell, broken: Broken) -> None:
+def test_resume_on_a_changed_machine_is_refused_unless_mixed(keeper: Shell, broken: Broken) -> None:
     short = broken.short
     slower = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 450}})}
     refused = keeper.run("resume", short, env=slower)
@@ -124,7 +124,7 @@ def test_a_machine_that_measures_otherwise_now_is_refused_unless_mixed(keeper: S
     assert any("--mixed" in warning for warning in result.warnings)
 
 
-def test_a_model_that_changed_meanwhile_is_refused(keeper: Shell, broken: Broken) -> None:
+def test_resume_with_a_changed_model_is_refused(keeper: Shell, broken: Broken) -> None:
     short, model = broken.short, broken.model
     original = model.read_bytes()
     model.unlink()
@@ -144,7 +144,7 @@ def test_a_model_that_changed_meanwhile_is_refused(keeper: Shell, broken: Broken
 
 
 def kill_and_resume(shell: Shell, kills: int, executions: int, seed: int) -> None:
-    """One run, its runner killed over and over at times drawn at random, taken up each time, and brought to its end."""
+    """Run once; kill the runner at random times, resume after each kill, and finish."""
     draw = random.Random(seed)
     wanted = (*FAKE, "-b", "1,2,4", "--executions", str(executions), "-t", str(executions * 0.03))
     short = detach(shell, *wanted)
@@ -153,7 +153,7 @@ def kill_and_resume(shell: Shell, kills: int, executions: int, seed: int) -> Non
         for pid in shell.pids("tuibench.runner"):
             os.kill(pid, signal.SIGKILL)
         until(lambda: not shell.processes(), "no orphan")
-        # The kernel takes a dead process's memory, by which we know it, before it takes its locks.
+        # The kernel frees a dead process's memory, which identifies it, before it releases its locks.
         until(lambda: state(short) == "interrupted", "the state")
         done = run(shell, "resume", short, "--detach")
         assert done.code == 0, done.err
@@ -173,13 +173,11 @@ def kill_and_resume(shell: Shell, kills: int, executions: int, seed: int) -> Non
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(("kills", "executions"), [(20, 30), (100, 90)])
-def test_a_runner_killed_at_many_random_points_measures_nothing_twice(
-    keeper: Shell, kills: int, executions: int
-) -> None:
+def test_runner_killed_at_random_points_measures_nothing_twice(keeper: Shell, kills: int, executions: int) -> None:
     kill_and_resume(keeper, kills, executions, seed=kills)
 
 
-def test_two_resumes_of_one_run_do_not_meet(keeper: Shell, broken: Broken) -> None:
+def test_two_resumes_of_one_run_exclude_each_other(keeper: Shell, broken: Broken) -> None:
     both = [keeper.start("resume", broken.short, "--detach", env=SCRIPT) for _ in range(2)]
     codes = []
     for process in both:
@@ -190,7 +188,7 @@ def test_two_resumes_of_one_run_do_not_meet(keeper: Shell, broken: Broken) -> No
     end(keeper, broken.short)
 
 
-def test_damage_in_the_middle_of_a_journal_costs_what_it_held_and_nothing_else(keeper: Shell) -> None:
+def test_damage_inside_a_journal_costs_only_the_damaged_events(keeper: Shell) -> None:
     short, directory = break_off(keeper, *FAKE, "--executions", "5", "-t", "0.5", executions=2)
     lines = (directory / NAME).read_bytes().splitlines(keepends=True)
     hit = next(i for i, line in enumerate(lines) if b'"execution_done"' in line)
@@ -204,7 +202,7 @@ def test_damage_in_the_middle_of_a_journal_costs_what_it_held_and_nothing_else(k
 
 
 @pytest.mark.slow
-def test_a_run_killed_before_it_began_can_be_taken_up(keeper: Shell) -> None:
+def test_run_killed_before_it_began_can_be_resumed(keeper: Shell) -> None:
     short = detach(keeper, *BRIEF)
     until(lambda: not keeper.processes(), "the end")
     (directory,) = keeper.run_root.iterdir()
@@ -217,7 +215,7 @@ def test_a_run_killed_before_it_began_can_be_taken_up(keeper: Shell) -> None:
         assert len(stored()) == 1, end_of_file
 
 
-def test_of_several_that_take_up_a_run_before_its_first_execution_the_losers_remove_nothing(keeper: Shell) -> None:
+def test_losers_of_concurrent_resumes_remove_nothing(keeper: Shell) -> None:
     first = detach(keeper)
     second = detach(keeper)
     until(lambda: state(second) == "waiting", "a waiting run")
@@ -227,7 +225,7 @@ def test_of_several_that_take_up_a_run_before_its_first_execution_the_losers_rem
     several = [keeper.start("resume", second, env=SCRIPT) for _ in range(3)]
     until(lambda: sum(process.poll() is not None for process in several) == 2, "two losers")
     assert sorted(as_shell(p.returncode) for p in several if p.returncode is not None) in ([2, 2], [2, 7], [7, 7])
-    # The winner says that it is there before it says that it waits.
+    # The winner announces itself before it reports that it waits.
     until(lambda: state(second) == "waiting", "the winner in line")
     assert run(keeper, "cancel", second).code == 0
     for process in several:
@@ -239,7 +237,7 @@ def happened(shell: Shell, ev: str, since: int) -> bool:
     return any(event["ev"] == ev for event in shell.events()[since:])
 
 
-def test_a_resume_that_is_broken_off_leaves_the_run_to_be_resumed(keeper: Shell, broken: Broken) -> None:
+def test_interrupted_resume_leaves_the_run_resumable(keeper: Shell, broken: Broken) -> None:
     short = broken.short
     for moment in ("sitting", "granted", "execution_start"):
         seen = len(keeper.events())
@@ -257,7 +255,7 @@ def test_a_resume_that_is_broken_off_leaves_the_run_to_be_resumed(keeper: Shell,
     assert (row.status, row.measured) == ("cancelled", 1), "cancel means the run, not the sitting"
 
 
-def test_a_run_that_cannot_be_resumed_can_be_thrown_away(keeper: Shell) -> None:
+def test_unresumable_run_can_be_discarded(keeper: Shell) -> None:
     short = detach(keeper)
     with pytest.raises(UsageError, match="is running"):
         Workbench().runs.discard(short)
@@ -278,7 +276,7 @@ def test_a_run_that_cannot_be_resumed_can_be_thrown_away(keeper: Shell) -> None:
     assert Workbench().runs.every() == ()
 
 
-def test_a_result_whose_record_is_lost_can_be_saved_again_from_its_journal(keeper: Shell) -> None:
+def test_result_with_a_lost_record_is_saved_again_from_its_journal(keeper: Shell) -> None:
     short = detach(keeper, *FAKE, "--executions", "3", "-t", "0.15", "--name", "precious")
     until(lambda: not keeper.processes(), "the end")
     bench = Workbench()
@@ -298,7 +296,7 @@ def test_a_result_whose_record_is_lost_can_be_saved_again_from_its_journal(keepe
     assert (end["status"], end["reason"], end["saved"]) == ("finished", "", True), "its runner did not die"
 
 
-def test_a_journal_without_its_head_still_gives_up_what_was_measured(keeper: Shell, broken: Broken) -> None:
+def test_journal_without_its_head_still_yields_measurements(keeper: Shell, broken: Broken) -> None:
     short = broken.short
     (directory,) = keeper.run_root.iterdir()
     (directory / NAME).write_bytes(b"#" + (directory / NAME).read_bytes()[1:])
@@ -313,7 +311,7 @@ def test_a_journal_without_its_head_still_gives_up_what_was_measured(keeper: She
     assert (row.status, row.measured) == ("interrupted", 1)
 
 
-def test_what_was_deleted_for_good_leaves_no_run_behind(keeper: Shell) -> None:
+def test_purged_benchmark_leaves_no_run(keeper: Shell) -> None:
     short = detach(keeper, *BRIEF)
     until(lambda: not keeper.processes(), "the end")
     assert run(keeper, "remove", short, "-y").code == 0
@@ -322,7 +320,7 @@ def test_what_was_deleted_for_good_leaves_no_run_behind(keeper: Shell) -> None:
     assert Workbench().runs.every() == ()
 
 
-def test_a_run_on_another_machine_is_not_followed_by_this_ones_lock(keeper: Shell) -> None:
+def test_run_on_another_host_is_not_judged_by_the_local_lock(keeper: Shell) -> None:
     short = detach(keeper, *BRIEF)
     until(lambda: not keeper.processes(), "the end")
     (directory,) = keeper.run_root.iterdir()
@@ -336,7 +334,7 @@ def test_a_run_on_another_machine_is_not_followed_by_this_ones_lock(keeper: Shel
     assert "elsewhere" in run(keeper, "ps").out
 
 
-def test_a_machine_that_is_not_what_it_was_is_refused_unless_mixed_and_then_recorded(keeper: Shell) -> None:
+def test_changed_machine_is_refused_unless_mixed_then_recorded(keeper: Shell) -> None:
     short, directory = break_off(keeper, *FAKE, "--executions", "4", "-t", "0.4")
     events = list(read_events(directory))
     events[0]["host"]["kernel"]["release"] = "5.4.0-before"
@@ -351,7 +349,7 @@ def test_a_machine_that_is_not_what_it_was_is_refused_unless_mixed_and_then_reco
     assert result.seconds < 600, "a refused sitting adds no time"
 
 
-def test_inputs_that_changed_meanwhile_are_refused(keeper: Shell, folder: Path) -> None:
+def test_resume_with_changed_inputs_is_refused(keeper: Shell, folder: Path) -> None:
     import numpy as np
 
     inputs = folder / "inputs.npz"
@@ -363,7 +361,7 @@ def test_inputs_that_changed_meanwhile_are_refused(keeper: Shell, folder: Path) 
     assert Workbench().runs.info(short).resumable
 
 
-def test_a_run_is_ended_at_once_even_where_the_store_is_busy_and_saved_later(keeper: Shell) -> None:
+def test_run_with_a_busy_store_ends_at_once_and_is_saved_later(keeper: Shell) -> None:
     import fcntl
 
     assert run(keeper, "benchmark", *BRIEF).code == 0
@@ -376,7 +374,7 @@ def test_a_run_is_ended_at_once_even_where_the_store_is_busy_and_saved_later(kee
         _, err = process.communicate(timeout=30)
         assert as_shell(process.returncode) == 143
         assert b"measured, not saved" in err
-        # Long before the ten seconds for which a store is waited for otherwise: the lock is still held.
+        # Well before the store's usual 10 s timeout: the lock is still held.
         until(lambda: not keeper.processes(), "no process")
         assert state("last") == "unsaved"
     assert run(keeper, "resume", "last").code in (0, 1)

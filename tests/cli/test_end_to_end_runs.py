@@ -1,4 +1,4 @@
-"""Runs that outlive the command that started them: let go, found again, ended, taken up, and saved exactly once."""
+"""Runs that outlive their command: detached, listed, cancelled, resumed, and saved exactly once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tuibench.runs.journal import NAME, encode, read_events
 from tuibench.workbench.hall import Workbench
 
 
-def test_a_detached_run_goes_on_and_is_saved_without_its_client(keeper: Shell) -> None:
+def test_detached_run_continues_and_is_saved_without_its_client(keeper: Shell) -> None:
     client = keeper.start("benchmark", *BRIEF, "--detach", env=SCRIPT)
     short = client.communicate(timeout=30)[0].decode().strip()
     assert (client.returncode, len(short)) == (0, 4)
@@ -36,7 +36,7 @@ def test_a_detached_run_goes_on_and_is_saved_without_its_client(keeper: Shell) -
     assert sorted(os.listdir(directory)) == ["journal.jsonl", "logs", "request.json", "runner.lock", "runner.log"]
 
 
-def test_cancelling_a_detached_run_saves_what_it_has(keeper: Shell) -> None:
+def test_cancelled_detached_run_saves_its_measurements(keeper: Shell) -> None:
     short = detach(keeper)
     keeper.wait_for("execution_done")
     done = run(keeper, "cancel", short)
@@ -49,7 +49,7 @@ def test_cancelling_a_detached_run_saves_what_it_has(keeper: Shell) -> None:
     assert (again.code, "it is cancelled" in again.err) == (2, True)
 
 
-def test_two_clients_attach_at_once_and_each_sees_every_event_once(keeper: Shell) -> None:
+def test_two_attached_clients_each_see_every_event_once(keeper: Shell) -> None:
     short = detach(keeper, *FAKE, "--executions", "4", "-t", "0.4")
     watchers = [keeper.start("attach", short, "--json", env=SCRIPT) for _ in range(2)]
     outputs = [watcher.communicate(timeout=60)[0] for watcher in watchers]
@@ -61,7 +61,7 @@ def test_two_clients_attach_at_once_and_each_sees_every_event_once(keeper: Shell
     assert [json.loads(line) for line in late.lines] == events[0][5:]
 
 
-def test_leaving_an_attached_run_does_not_end_it(keeper: Shell) -> None:
+def test_detaching_from_an_attached_run_does_not_end_it(keeper: Shell) -> None:
     short = detach(keeper)
     watcher = keeper.start("attach", short, env=SCRIPT)
     assert watcher.stderr is not None and watcher.stderr.readline(), "it watches"
@@ -81,7 +81,7 @@ def test_leaving_an_attached_run_does_not_end_it(keeper: Shell) -> None:
         *(pytest.param(number, marks=pytest.mark.slow) for number in (signal.SIGINT, signal.SIGHUP)),
     ],
 )
-def test_without_a_terminal_the_end_of_the_client_is_the_end_of_the_run(keeper: Shell, number: int) -> None:
+def test_run_without_terminal_ends_with_its_client(keeper: Shell, number: int) -> None:
     process = start(keeper)
     keeper.wait_for("execution_done")
     process.send_signal(number)
@@ -91,7 +91,7 @@ def test_without_a_terminal_the_end_of_the_client_is_the_end_of_the_run(keeper: 
     assert (row.status, row.measured) == ("cancelled", 1)
 
 
-def test_a_second_benchmark_waits_for_the_first_and_says_for_whom(keeper: Shell) -> None:
+def test_second_benchmark_waits_and_names_the_first(keeper: Shell) -> None:
     first = detach(keeper)
     keeper.wait_for("execution_done")
     second = detach(keeper, *BRIEF)
@@ -113,11 +113,11 @@ def test_a_second_benchmark_waits_for_the_first_and_says_for_whom(keeper: Shell)
     (directory,) = [path for path in keeper.run_root.iterdir() if path.name == result.id]
     times = {e["ev"]: e["t_ns"] / 1e9 for e in read_events(directory)}
     assert result.seconds <= times["run_end"] - times["granted"], "waiting is not measuring"
-    # Those that gave up have left nothing to look at.
+    # Runs that stopped waiting leave no directory.
     assert len(list(keeper.run_root.iterdir())) == 2
 
 
-def test_a_waiting_run_can_be_cancelled(keeper: Shell) -> None:
+def test_waiting_run_can_be_cancelled(keeper: Shell) -> None:
     first = detach(keeper)
     second = detach(keeper, *BRIEF)
     done = run(keeper, "cancel", second)
@@ -136,7 +136,7 @@ def test_sharing_the_machine_is_recorded(keeper: Shell) -> None:
     assert json.loads(alone.out)["tuibench"]["shared_host"] is False
 
 
-def test_a_run_that_is_taken_up_can_share_the_machine_too(keeper: Shell) -> None:
+def test_resumed_run_can_share_the_machine(keeper: Shell) -> None:
     first = detach(keeper)
     second = detach(keeper, *BRIEF)
     until(lambda: state(second) == "waiting", "a waiting run")
@@ -150,7 +150,7 @@ def test_a_run_that_is_taken_up_can_share_the_machine_too(keeper: Shell) -> None
     end(keeper, first)
 
 
-def test_everything_is_for_its_owner_alone_whatever_the_umask(keeper: Shell) -> None:
+def test_files_are_private_with_any_umask(keeper: Shell) -> None:
     done = run(keeper, "benchmark", *BRIEF, before=lambda: os.umask(0) and None)
     assert done.code == 0, done.err
     home = Path(os.environ["TUIBENCH_HOME"])
@@ -159,7 +159,7 @@ def test_everything_is_for_its_owner_alone_whatever_the_umask(keeper: Shell) -> 
     assert {name: oct(mode) for name, mode in modes.items() if mode not in (0o700, 0o600)} == {}
 
 
-def test_a_number_that_another_process_has_by_now_is_not_ended(keeper: Shell) -> None:
+def test_process_that_reuses_the_runner_pid_is_not_ended(keeper: Shell) -> None:
     import fcntl
 
     short = detach(keeper, *BRIEF)
@@ -181,9 +181,7 @@ def test_a_number_that_another_process_has_by_now_is_not_ended(keeper: Shell) ->
     bystander.wait()
 
 
-def test_runs_that_somebody_else_put_in_the_spare_place_are_not_looked_at(
-    keeper: Shell, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_of_other_users_in_the_fallback_place_are_ignored(keeper: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(keeper.tmp))
     spare = keeper.tmp / f"tuibench-{os.getuid()}"
     planted = RunDirectory(spare / "runs" / "7ZZZZZZZZZZZZZZZZZZZZZZZZZ")
@@ -204,7 +202,7 @@ def test_runs_that_somebody_else_put_in_the_spare_place_are_not_looked_at(
     shutil.rmtree(spare)
 
 
-def test_a_runner_that_cannot_begin_is_told_and_not_let_go(keeper: Shell) -> None:
+def test_runner_that_cannot_begin_is_reported_and_not_detached(keeper: Shell) -> None:
     import resource
 
     def no_room() -> None:
@@ -215,7 +213,7 @@ def test_a_runner_that_cannot_begin_is_told_and_not_let_go(keeper: Shell) -> Non
     assert done.err.startswith("tuibench: ")
 
 
-def test_a_benchmark_that_is_cancelled_from_elsewhere_says_so_and_ends_by_its_cells(keeper: Shell) -> None:
+def test_benchmark_cancelled_elsewhere_reports_it_and_its_cells(keeper: Shell) -> None:
     process = start(keeper)
     keeper.wait_for("execution_done")
     assert run(keeper, "cancel", "last").code == 0
@@ -225,7 +223,7 @@ def test_a_benchmark_that_is_cancelled_from_elsewhere_says_so_and_ends_by_its_ce
 
 
 @pytest.mark.parametrize(("place", "code"), [("/dev/full", 6), ("&-", 141)])
-def test_detached_run_whose_id_stdout_refuses_is_named_on_stderr(keeper: Shell, place: str, code: int) -> None:
+def test_detached_run_id_refused_by_stdout_is_printed_on_stderr(keeper: Shell, place: str, code: int) -> None:
     wrap = ("sh", "-c", f'exec "$@" >{place}', "sh")
     done = run(keeper, "benchmark", *LONG, "--detach", "--quiet", wrap=wrap)
     assert done.code == code, done.err

@@ -1,4 +1,4 @@
-"""Sweeps, several models, bounds of time, and everything that a run can write, as real processes."""
+"""Sweeps, several models, time limits and every run output, as real processes."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ SYNC = ("sample:tiny", "-s", "sync", "-ncores", "1")
 
 
 def load(text: str) -> dict[str, Any]:
-    """A valid document."""
+    """Load a document and require that it is valid."""
     document: dict[str, Any] = json.loads(text)
     jsonschema.validate(document, SCHEMA)
     return document
 
 
 def figures(cells: list[Mapping[str, Any]]) -> dict[tuple[Any, ...], float]:
-    """(engine, cores, batch) to p50."""
+    """Map (engine, cores, batch) to p50."""
     return {
         (c["asked"]["engine"], c["asked"]["cores"], c["asked"]["batch"]): c["latency_ms"]["p50"]["value"] for c in cells
     }
 
 
-def test_a_sweep_prints_a_table_conclusions_and_how_to_repeat_it(shell: Shell, folder: Path) -> None:
+def test_sweep_prints_a_table_conclusions_and_the_repeat_command(shell: Shell, folder: Path) -> None:
     target = folder / "sweep.json"
     axes = ("-ncores", NCORES, "-b", "1,2", "-e", "onnxruntime", "-s", "sync", "-x", str(target))
     done = shell.fake(SCRIPT, "sample:tiny", *axes)
@@ -65,7 +65,7 @@ def test_a_sweep_prints_a_table_conclusions_and_how_to_repeat_it(shell: Shell, f
 
 
 @pytest.mark.slow
-def test_again_is_a_command_that_repeats_the_plan(shell: Shell) -> None:
+def test_repeat_command_repeats_the_plan(shell: Shell) -> None:
     first = shell.fake(SCRIPT, *SYNC, "-b", "1,2", "--json")
     again = load(first.out)["tuibench"]["again"]
     words = again.split()
@@ -89,7 +89,7 @@ def test_several_models_are_compared_with_the_first(shell: Shell, folder: Path) 
     assert all(c["interleaved"] for c in document["comparisons"])
 
 
-def test_a_dry_run_measures_nothing(shell: Shell) -> None:
+def test_dry_run_measures_nothing(shell: Shell) -> None:
     done = shell.fake({"default": {"load": "segv"}}, "sample:tiny", "-ncores", NCORES, "-b", "1,2", "--dry-run")
     assert done.code == 0, done.err
     assert len(re.findall(r"\bfake\b", done.out)) >= 4 * len(CORES)
@@ -98,7 +98,7 @@ def test_a_dry_run_measures_nothing(shell: Shell) -> None:
 
 
 @pytest.mark.slow
-def test_exports_take_the_form_of_their_name(shell: Shell, folder: Path) -> None:
+def test_export_suffix_selects_its_format(shell: Shell, folder: Path) -> None:
     for name, batches in (("out.csv", "1,2"), ("out.md", "1"), ("out.txt", "1")):
         path = folder / name
         path.write_text("old", encoding="utf-8")
@@ -111,11 +111,11 @@ def test_exports_take_the_form_of_their_name(shell: Shell, folder: Path) -> None
 
 
 @pytest.mark.parametrize("flags", [("-x", "-"), pytest.param(("--json",), marks=pytest.mark.slow)])
-def test_json_on_stdout_is_all_there_is_on_stdout(shell: Shell, flags: tuple[str, ...]) -> None:
+def test_json_option_prints_only_json_on_stdout(shell: Shell, flags: tuple[str, ...]) -> None:
     assert load(shell.fake(SCRIPT, *SYNC, *flags).out)["tuibench"]["status"] == "finished"
 
 
-def test_keep_raw_puts_every_sample_beside_the_export(shell: Shell, folder: Path) -> None:
+def test_keep_raw_writes_every_sample_beside_the_export(shell: Shell, folder: Path) -> None:
     target = folder / "raw.json"
     done = shell.fake(SCRIPT, *SYNC, "--keep-raw", "-x", str(target))
     assert done.code == 0, done.err
@@ -128,14 +128,14 @@ def test_keep_raw_puts_every_sample_beside_the_export(shell: Shell, folder: Path
 
 
 @pytest.mark.slow
-def test_without_keep_raw_no_file_is_named(shell: Shell) -> None:
+def test_without_keep_raw_no_sample_file_is_named(shell: Shell) -> None:
     document = load(shell.fake(SCRIPT, *SYNC, "--json").out)
     assert document["tuibench"]["cells"][0]["executions"][0]["samples"]["file"] is None
 
 
 @pytest.mark.slow
-def test_max_time_ends_the_command_and_says_what_it_skipped(shell: Shell) -> None:
-    # However fast or busy the machine is, the first cell is measured in this time and the last one is not.
+def test_max_time_ends_the_command_and_lists_skipped_cells(shell: Shell) -> None:
+    # On a machine of any speed the first cell fits into this time and the last one does not.
     flags = ("-e", "fake", "-s", "sync", "-ncores", "1", "-b", "1-40", "--executions", "1", "-t", "0.5", "-w", "0.02")
     done = shell.run("benchmark", "sample:tiny", *flags, "--max-time", "10", "--json", env={"TUIBENCH_FAKE": "{}"})
     cells = load(done.out)["tuibench"]["cells"]
@@ -146,9 +146,9 @@ def test_max_time_ends_the_command_and_says_what_it_skipped(shell: Shell) -> Non
 
 
 @pytest.mark.slow
-def test_max_time_ends_a_load_that_hangs(shell: Shell) -> None:
+def test_max_time_ends_a_hanging_load(shell: Shell) -> None:
     script = {"default": {"load": "deaf-hang"}}
-    done = shell.fake(script, *SYNC, "--max-time", "6")  # long enough to come to the load
+    done = shell.fake(script, *SYNC, "--max-time", "6")  # long enough to reach the load
     assert done.code == 5
     assert done.lines[-1] == "nothing measured: 1 cell skipped"
     assert "--max-time was reached" in done.err
@@ -166,7 +166,7 @@ def test_time_is_shared_among_executions(shell: Shell) -> None:
 
 
 @pytest.mark.slow
-def test_a_directory_with_a_model_is_a_model(shell: Shell, folder: Path) -> None:
+def test_directory_with_a_model_is_a_model(shell: Shell, folder: Path) -> None:
     (folder / "made").mkdir()
     shutil.copy(make.mlp().save(folder), folder / "made" / "model.onnx")
     done = shell.run("benchmark", "made", "-s", "sync", "-q", *SHORT, cwd=folder)

@@ -1,4 +1,4 @@
-"""Runs that are told to end well, or given more time, while they go on: by commands, in files, and by signals."""
+"""Active runs that are finished early or extended: by commands, files and signals."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Runs, Wishes
 
 NEVER = replace(EFFORTS["quick"], timed_s=0.05, warmup_s=0.05, max_executions=3, target=0.0, limit_s=600.0)
-"""Three executions, since the target is out of reach."""
+"""Three executions, because the target is out of reach."""
 
 
 def spec(effort: Effort = NEVER) -> BenchmarkSpec:
@@ -33,7 +33,7 @@ def spec(effort: Effort = NEVER) -> BenchmarkSpec:
 
 @pytest.fixture
 def runs(keeper: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
-    """Of this process, with the shell's temporary directory; in the end all that was started has ended by itself."""
+    """Runs of this process in the shell's temporary directory; at the end every started run has ended."""
     monkeypatch.setenv("TMPDIR", str(keeper.tmp))
     monkeypatch.setenv("TUIBENCH_FAKE", SCRIPT["TUIBENCH_FAKE"])
     yield Workbench().runs
@@ -44,7 +44,7 @@ def result(run: str) -> RunResult:
     return Workbench().store.benchmarks.get(run).result
 
 
-def test_finishing_keeps_the_execution_that_goes_on(keeper: Shell) -> None:
+def test_finish_keeps_the_current_execution(keeper: Shell) -> None:
     short = detach(keeper)
     keeper.wait_for("progress", phase="timed", n=1)
     done = run(keeper, "finish", short)
@@ -64,7 +64,7 @@ def test_finishing_keeps_the_execution_that_goes_on(keeper: Shell) -> None:
     assert Workbench().runs.info(short).detail == "finished on request"
 
 
-def test_a_command_that_waits_for_its_run_ends_with_it_when_it_is_finished_from_elsewhere(keeper: Shell) -> None:
+def test_client_ends_when_its_run_is_finished_elsewhere(keeper: Shell) -> None:
     process = start(keeper)
     keeper.wait_for("execution_done")
     runs = Workbench().runs
@@ -75,7 +75,7 @@ def test_a_command_that_waits_for_its_run_ends_with_it_when_it_is_finished_from_
     assert err.count(b"finishing on request: the execution that goes on is the last") == 1
 
 
-def test_while_it_is_finishing_the_list_says_so_and_no_time_is_added(keeper: Shell, runs: Runs) -> None:
+def test_finishing_run_is_listed_as_such_and_cannot_be_extended(keeper: Shell, runs: Runs) -> None:
     run, _ = runs.launch(spec(), Wishes())
     keeper.wait_for("execution_start")
     os.kill(runner_of(keeper), signal.SIGSTOP)
@@ -89,7 +89,7 @@ def test_while_it_is_finishing_the_list_says_so_and_no_time_is_added(keeper: She
 
 
 @pytest.mark.slow
-def test_a_run_that_is_taken_up_is_not_to_be_finished_any_more(keeper: Shell, runs: Runs) -> None:
+def test_resumed_run_forgets_its_finish_request(keeper: Shell, runs: Runs) -> None:
     run_id, _ = runs.launch(spec(), Wishes())
     keeper.wait_for("execution_done", n=1)
     os.kill(runner_of(keeper), signal.SIGSTOP)
@@ -102,7 +102,7 @@ def test_a_run_that_is_taken_up_is_not_to_be_finished_any_more(keeper: Shell, ru
 
 
 @pytest.mark.slow
-def test_what_waits_is_not_finished_but_can_be_given_more_time(keeper: Shell, runs: Runs) -> None:
+def test_waiting_run_can_be_extended_but_not_finished(keeper: Shell, runs: Runs) -> None:
     first = detach(keeper)
     second, _ = runs.launch(spec(), Wishes())
     until(lambda: runs.info(second).state == "waiting", "a waiting run")
@@ -116,7 +116,7 @@ def test_what_waits_is_not_finished_but_can_be_given_more_time(keeper: Shell, ru
 
 
 @pytest.mark.slow
-def test_more_time_is_more_executions_and_is_said_to_who_follows(keeper: Shell, runs: Runs) -> None:
+def test_extension_adds_executions_and_is_shown_to_attached_clients(keeper: Shell, runs: Runs) -> None:
     run_id, _ = runs.launch(spec(), Wishes())
     watcher = keeper.start("attach", run_id, env=SCRIPT)
     keeper.wait_for("execution_done", n=1)
@@ -130,7 +130,7 @@ def test_more_time_is_more_executions_and_is_said_to_who_follows(keeper: Shell, 
 
 
 @pytest.mark.slow
-def test_more_time_lasts_over_the_death_of_the_runner(keeper: Shell, runs: Runs) -> None:
+def test_extension_survives_the_death_of_the_runner(keeper: Shell, runs: Runs) -> None:
     run_id, _ = runs.launch(spec(), Wishes())
     keeper.wait_for("execution_done", n=1)
     runs.extend(run_id)
@@ -146,7 +146,7 @@ def test_more_time_lasts_over_the_death_of_the_runner(keeper: Shell, runs: Runs)
 
 
 @pytest.mark.slow
-def test_a_wish_that_no_signal_brought_is_found_between_executions(
+def test_request_without_a_signal_is_found_between_executions(
     keeper: Shell, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tuibench.workbench.intervention._knock", lambda *_: None)
@@ -159,7 +159,7 @@ def test_a_wish_that_no_signal_brought_is_found_between_executions(
     assert len(keeper.events()) > 0 and keeper.wait_for("finish_asked")
 
 
-def test_a_fixed_number_of_executions_is_not_extended(keeper: Shell) -> None:
+def test_fixed_number_of_executions_cannot_be_extended(keeper: Shell) -> None:
     short = detach(keeper)
     done = run(keeper, "extend", short)
     assert done.code == 2
@@ -169,7 +169,7 @@ def test_a_fixed_number_of_executions_is_not_extended(keeper: Shell) -> None:
     end(keeper, short)
 
 
-def test_a_run_that_ends_meanwhile_is_told_and_keeps_no_wish(
+def test_run_that_ends_meanwhile_is_reported_and_keeps_no_request(
     keeper: Shell, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run_id, _ = runs.launch(spec(replace(NEVER, max_executions=1)), Wishes())
@@ -191,7 +191,7 @@ def test_a_run_that_ends_meanwhile_is_told_and_keeps_no_wish(
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
-def test_somebody_else_s_run_is_left_alone(keeper: Shell, runs: Runs) -> None:
+def test_run_of_another_user_is_left_alone(keeper: Shell, runs: Runs) -> None:
     keeper.tmp.chmod(0o777)
     run_id, _ = runs.launch(spec(), Wishes())
     keeper.wait_for("execution_done", n=1)

@@ -1,4 +1,4 @@
-"""Surroundings that a server has and a desk has not: no home, no user, one CPU, no room, closed or strange streams."""
+"""Server conditions: no home, no user entry, one CPU, no space, closed or unusual streams."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ HOMELESS: Environment = dict.fromkeys(
 
 @pytest.fixture
 def shell(real_shell: Shell) -> Shell:
-    """Each command in a process of its own, as this module is about that process."""
+    """Run each command in its own process, because this module tests that process."""
     return real_shell
 
 
 def tree(folder: Path) -> list[str]:
-    """Everything below a folder."""
+    """Return everything below a folder."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
 @pytest.mark.slow
-def test_no_home_is_needed(shell: Shell) -> None:
+def test_command_works_without_a_home(shell: Shell) -> None:
     done = shell.benchmark("sample:tiny", "-s", "sync", env=HOMELESS)
     assert done.code == 0, done.err
 
 
-def test_nothing_is_written_to_a_home(shell: Shell, home: Path, folder: Path) -> None:
+def test_command_writes_nothing_to_a_home(shell: Shell, home: Path, folder: Path) -> None:
     model = mlp().save(folder)
     before = (tree(home), tree(folder))
     done = shell.benchmark(model, cwd=folder)
@@ -60,7 +60,7 @@ def test_nothing_is_written_to_a_home(shell: Shell, home: Path, folder: Path) ->
 
 
 @NOBODY
-def test_a_uid_without_an_entry_and_a_home_that_is_read_only(shell: Shell, home: Path) -> None:
+def test_uid_without_entry_and_read_only_home_are_supported(shell: Shell, home: Path) -> None:
     shell.tmp.chmod(0o777)
     done = shell.benchmark("sample:tiny", "-s", "sync", "--json", env={**HOMELESS, "HOME": str(home)}, wrap=AS_STRANGER)
     assert done.code == 0, done.err
@@ -71,7 +71,7 @@ def test_a_uid_without_an_entry_and_a_home_that_is_read_only(shell: Shell, home:
 @pytest.mark.parametrize(
     "command", [("config",), ("import", "x.json"), ("list",), ("ps",), ("doctor",), ("benchmark", *SYNC), ()]
 )
-def test_a_temporary_place_that_another_user_made_is_refused(shell: Shell, command: tuple[str, ...]) -> None:
+def test_temporary_directory_made_by_another_user_is_refused(shell: Shell, command: tuple[str, ...]) -> None:
     shell.tmp.chmod(0o777)
     planted = shell.tmp / f"tuibench-{STRANGER}"
     planted.mkdir()
@@ -81,7 +81,7 @@ def test_a_temporary_place_that_another_user_made_is_refused(shell: Shell, comma
     planted.rmdir()  # nothing was written to it
 
 
-def test_the_cores_are_those_of_the_affinity(shell: Shell) -> None:
+def test_cores_are_those_of_the_affinity_mask(shell: Shell) -> None:
     cpu = max(os.sched_getaffinity(0))
     done = shell.benchmark(*SYNC[:5], "--json", before=lambda: os.sched_setaffinity(0, {cpu}))
     cell = load(done.out)["tuibench"]["cells"][0]
@@ -92,7 +92,7 @@ def test_the_cores_are_those_of_the_affinity(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("kind", ["missing", "a file"])
-def test_a_temporary_directory_that_cannot_be_used_is_code_six(shell: Shell, folder: Path, kind: str) -> None:
+def test_unusable_temporary_directory_exits_6(shell: Shell, folder: Path, kind: str) -> None:
     place = folder / "place"
     if kind == "a file":
         place.write_text("", encoding="ascii")
@@ -100,13 +100,13 @@ def test_a_temporary_directory_that_cannot_be_used_is_code_six(shell: Shell, fol
 
 
 @NOBODY
-def test_a_temporary_directory_of_others_is_code_six(shell: Shell) -> None:
+def test_temporary_directory_of_another_user_exits_6(shell: Shell) -> None:
     shell.tmp.chmod(0o755)
     hold_a_refusal(shell.benchmark(*SYNC, wrap=AS_STRANGER), 6, "ermission denied")
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
-def test_a_standard_descriptor_that_is_closed_is_no_disaster(shell: Shell, folder: Path, number: int) -> None:
+def test_closed_standard_descriptor_is_tolerated(shell: Shell, folder: Path, number: int) -> None:
     target = folder / "out.json"
     done = shell.benchmark(*SYNC, "-x", str(target), wrap=("sh", "-c", f'exec "$@" {number}>&-', "sh"))
     assert done.code == (141 if number == 1 else 0)
@@ -116,14 +116,14 @@ def test_a_standard_descriptor_that_is_closed_is_no_disaster(shell: Shell, folde
 
 
 @pytest.mark.slow
-def test_all_standard_descriptors_closed_at_once(shell: Shell, folder: Path) -> None:
+def test_all_standard_descriptors_can_be_closed(shell: Shell, folder: Path) -> None:
     target = folder / "out.json"
     done = shell.benchmark(*SYNC, "-x", str(target), wrap=("sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"))
     assert (done.code, done.out, done.err) == (141, "", "")
     load(target.read_text(encoding="ascii"))
 
 
-def test_a_full_disk_behind_stdout_is_code_six_in_a_line(shell: Shell) -> None:
+def test_full_disk_behind_stdout_exits_6_with_one_line(shell: Shell) -> None:
     with open("/dev/full", "wb") as full:
         done = shell.run("benchmark", *SYNC, *SHORT, "-q", stdout=full)
     assert done.code == 6
@@ -131,7 +131,7 @@ def test_a_full_disk_behind_stdout_is_code_six_in_a_line(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("flags", [pytest.param((), marks=pytest.mark.slow), ("--ascii",)])
-def test_a_terminal_of_ascii_gets_ascii(shell: Shell, flags: tuple[str, ...]) -> None:
+def test_ascii_terminal_gets_ascii(shell: Shell, flags: tuple[str, ...]) -> None:
     env = {"LC_ALL": "C", "LANG": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     flags = (*SYNC[:3], "-s", "sync", "-ncores", "1", "-b", "1,2", *flags)
     done = shell.run("benchmark", *flags, "--executions", "3", "-t", "0.15", "-w", "0.05", env=env)
@@ -142,7 +142,7 @@ def test_a_terminal_of_ascii_gets_ascii(shell: Shell, flags: tuple[str, ...]) ->
 
 @pytest.mark.usefixtures("home")
 @pytest.mark.parametrize("command", ["list", "show last", "compare 0001 0002", "trash", "doctor"])
-def test_ascii_streams_get_the_spelling_of_the_ascii_option(shell: Shell, command: str) -> None:
+def test_ascii_streams_get_the_output_of_the_ascii_option(shell: Shell, command: str) -> None:
     store = Workbench().store
     for number in (1, 2, 3):
         store.benchmarks.add(make_small(number), Card(name="a · b"))
@@ -154,7 +154,7 @@ def test_ascii_streams_get_the_spelling_of_the_ascii_option(shell: Shell, comman
         assert done.out == shell.run(*command.split(), "--ascii", env=env).out
 
 
-def test_each_encoding_keeps_the_signs_it_has() -> None:
+def test_each_encoding_keeps_the_characters_it_has() -> None:
     text = "1 µs ±2 % → é\u2028"
     assert text.encode("latin-1", AS_ASCII) == b"1 \xb5s \xb12 % -> \xe9\\u2028"
     assert text.encode("ascii", AS_ASCII).decode() == to_ascii(text)
@@ -162,7 +162,7 @@ def test_each_encoding_keeps_the_signs_it_has() -> None:
 
 
 @pytest.mark.slow
-def test_columns_do_not_change_what_goes_to_a_pipe(shell: Shell) -> None:
+def test_columns_variable_does_not_change_piped_output(shell: Shell) -> None:
     done = shell.benchmark(*SYNC, "-b", "1,2", env={"COLUMNS": "20"})
     assert done.code == 0
     assert done.lines[0].split()[0] == "batch" and len(done.lines[0]) > 20
@@ -176,14 +176,14 @@ class Terminal:
         self.chunks: list[bytes] = []
 
     def read(self, process: subprocess.Popen[bytes]) -> bytes:
-        """Everything until the process ends."""
+        """Read until the process ends."""
         os.close(self.slave)
         while True:
             ready, _, _ = select.select([self.master], [], [], 30)
             try:
                 data = os.read(self.master, 65536) if ready else b""
             except OSError:
-                data = b""  # how Linux says that the last writer has gone
+                data = b""  # Linux reports the last writer's exit this way
             if not data:
                 break
             self.chunks.append(data)
@@ -193,7 +193,7 @@ class Terminal:
 
 
 def on_a_terminal(shell: Shell, *flags: str, term: str = "xterm") -> tuple[str, bytes, int]:
-    """A run whose stderr is a terminal: what it painted, its stdout, its exit code."""
+    """Run with a terminal as stderr; return its terminal output, its stdout and its exit code."""
     terminal = Terminal()
     env = {"TUIBENCH_FAKE": '{"default": {"latency_us": 1000}}', "TERM": term}
     process = shell.start("benchmark", *SYNC, *flags, env=env, stderr=terminal.slave)
@@ -202,7 +202,7 @@ def on_a_terminal(shell: Shell, *flags: str, term: str = "xterm") -> tuple[str, 
     return painted.decode(), out, process.returncode
 
 
-def test_a_terminal_gets_a_progress_line_that_is_gone_in_the_end(shell: Shell) -> None:
+def test_terminal_shows_a_progress_line_that_is_cleared_at_the_end(shell: Shell) -> None:
     painted, out, code = on_a_terminal(shell, "--executions", "3", "-t", "2.4", "-w", "0.1")
     assert code == 0
     assert b"\x1b" not in painted.encode() and b"\r" not in out
@@ -214,7 +214,7 @@ def test_a_terminal_gets_a_progress_line_that_is_gone_in_the_end(shell: Shell) -
 
 
 @pytest.mark.slow
-def test_a_dumb_terminal_and_a_pipe_get_whole_lines_only(shell: Shell) -> None:
+def test_dumb_terminal_and_pipe_get_whole_lines_only(shell: Shell) -> None:
     painted, _, code = on_a_terminal(shell, *SHORT, term="dumb")
     assert code == 0
     assert "\r" not in painted.replace("\r\n", "\n")
@@ -222,7 +222,7 @@ def test_a_dumb_terminal_and_a_pipe_get_whole_lines_only(shell: Shell) -> None:
 
 
 def screen(painted: str) -> list[str]:
-    """The lines that a terminal would show, trailing blanks removed."""
+    """Return the lines that a terminal would show, without trailing blanks."""
     lines, row, column = [""], 0, 0
     for char in painted:
         if char == "\n":
@@ -238,7 +238,7 @@ def screen(painted: str) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def test_a_terminal_that_goes_away_is_a_hang_up_and_the_export_is_written(shell: Shell, folder: Path) -> None:
+def test_terminal_hangup_cancels_the_run_and_writes_the_export(shell: Shell, folder: Path) -> None:
     target = folder / "out.json"
     master, slave = pty.openpty()
 
@@ -257,7 +257,7 @@ def test_a_terminal_that_goes_away_is_a_hang_up_and_the_export_is_written(shell:
 
 
 @pytest.mark.slow
-def test_files_are_for_their_owner_whatever_the_umask(shell: Shell) -> None:
+def test_files_are_private_with_any_umask(shell: Shell) -> None:
     flags = ("--executions", "9", "-t", "9", "-w", "0.05")
 
     def open_to_all() -> None:
@@ -272,7 +272,7 @@ def test_files_are_for_their_owner_whatever_the_umask(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("path", [".", pytest.param("", marks=pytest.mark.slow)])
-def test_a_clone_works_from_its_own_directory(shell: Shell, path: str) -> None:
+def test_clone_works_from_its_own_directory(shell: Shell, path: str) -> None:
     done = shell.benchmark(*SYNC, env={"PYTHONPATH": path or None}, cwd=ROOT)
     assert done.code == 0, done.err
 
@@ -287,21 +287,21 @@ HELP: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("name", [name for name in HELP if name != "nothing"])
-def test_help_fits_a_terminal(shell: Shell, name: str) -> None:
+def test_help_fits_the_terminal(shell: Shell, name: str) -> None:
     done = shell.run(*HELP[name])
     assert (done.code, done.err) == (0, "")
     assert max(map(len, done.lines)) <= 80
     assert "benchmark" in done.out
 
 
-def test_the_version_is_one_line(shell: Shell) -> None:
+def test_version_is_one_line(shell: Shell) -> None:
     done = shell.run("--version")
     assert (done.code, done.err) == (0, "")
     assert re.fullmatch(r"tuibench \d+\.\d+\S*\n", done.out)
 
 
 def in_a_deleted_directory(shell: Shell, folder: Path, *arguments: str) -> Done:
-    """The answer of a command whose working directory was deleted."""
+    """Return a command's result from a deleted working directory."""
     (folder / "gone").mkdir()
 
     def leave() -> None:
@@ -311,7 +311,7 @@ def in_a_deleted_directory(shell: Shell, folder: Path, *arguments: str) -> Done:
     return shell.benchmark(*arguments, before=leave)
 
 
-def test_relative_model_in_a_deleted_directory_is_code_three(shell: Shell, folder: Path) -> None:
+def test_relative_model_in_a_deleted_directory_exits_3(shell: Shell, folder: Path) -> None:
     done = in_a_deleted_directory(shell, folder, "./x.onnx", *SYNC[1:])
     assert (done.code, done.out) == (3, "")
     assert "./x.onnx: the working directory was deleted" in done.err
@@ -321,7 +321,7 @@ def test_relative_model_in_a_deleted_directory_is_code_three(shell: Shell, folde
 
 
 @pytest.mark.parametrize("limit", [6, 12])
-def test_too_few_descriptors_names_the_limit(shell: Shell, limit: int) -> None:
+def test_too_few_descriptors_error_names_the_limit(shell: Shell, limit: int) -> None:
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     done = shell.benchmark(*SYNC, before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, most)))
     assert (done.code, done.out) == (6, "")

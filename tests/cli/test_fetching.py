@@ -16,7 +16,7 @@ MODEL = FetchedModel(ModelSource("a", "/a"), "m\x1b.onnx", "0123456789abcdef" * 
 
 
 class Screen:
-    """A view on a stream, with a clock that only the test moves."""
+    """A view on a stream with a clock that only the test advances."""
 
     def __init__(self, in_place: bool) -> None:
         self.now = 0.0
@@ -29,7 +29,7 @@ class Screen:
         self.view.update(FetchProgress(fetched, total))
 
 
-def test_on_a_terminal_one_line_follows_the_model() -> None:
+def test_terminal_shows_one_line_per_model() -> None:
     screen = Screen(in_place=True)
     screen.at(0, 0)
     screen.at(5, 5_000_000)
@@ -41,7 +41,7 @@ def test_on_a_terminal_one_line_follows_the_model() -> None:
     assert text.endswith("fetched m\\e.onnx: 5.00 MB, sha256 0123456789a…\n")
 
 
-def test_elsewhere_lines_are_few() -> None:
+def test_stream_without_terminal_gets_few_lines() -> None:
     screen = Screen(in_place=False)
     for second in range(61):
         screen.at(second, second * 100_000, None)
@@ -56,13 +56,13 @@ def test_speed_counts_from_the_first_report() -> None:
     assert "3.0 s left" in screen.stream.getvalue(), "what was here before says nothing about the speed"
 
 
-def test_what_was_here_already_is_not_announced() -> None:
+def test_local_model_is_not_announced() -> None:
     screen = Screen(in_place=True)
     screen.view.done(FetchedModel(MODEL.source, "m", "0" * 64, 5, 0))
     assert screen.stream.getvalue() == ""
 
 
-def test_an_address_is_measured_like_a_file(shell: Shell, tmp_path: Path) -> None:
+def test_url_is_measured_like_a_file(shell: Shell, tmp_path: Path) -> None:
     with serve(tmp_path) as loopback:
         loopback.routes["/tiny.onnx"] = file_route(TINY.read_bytes())
         environment = {"SSL_CERT_FILE": loopback.certificates}
@@ -78,14 +78,14 @@ def test_an_address_is_measured_like_a_file(shell: Shell, tmp_path: Path) -> Non
     assert again.code == 0 and again.err == "" and len(loopback.seen) == 1
 
 
-def test_a_page_instead_of_a_model_is_told_by_what_looks_at_it(shell: Shell, tmp_path: Path) -> None:
+def test_web_page_instead_of_a_model_is_reported_by_the_inspection(shell: Shell, tmp_path: Path) -> None:
     with serve(tmp_path) as loopback:
         loopback.routes["/m.onnx"] = file_route(b"<!DOCTYPE html><html>log in</html>")
         done = shell.benchmark(loopback.url("/m.onnx"), "--no-save", env={"SSL_CERT_FILE": loopback.certificates})
     assert done.code == 3 and "is a web page, not a model" in done.err
 
 
-def test_http_and_nobody_are_told_in_two_lines(shell: Shell) -> None:
+def test_http_url_and_unreachable_host_errors_are_two_lines(shell: Shell) -> None:
     refused = shell.benchmark("http://localhost/m.onnx")
     assert refused.code == 2 and "https:" in refused.err
     nobody = shell.benchmark("https://localhost:1/m.onnx")

@@ -14,7 +14,7 @@ from tuibench.core.activity import RunInfo
 
 
 def told(asked: RunInfo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    """What the command prints where the run is in that state behind the wish."""
+    """Return the command's output for a run in that state after the request."""
 
     @contextmanager
     def opened() -> Iterator[SimpleNamespace]:
@@ -25,7 +25,7 @@ def told(asked: RunInfo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return capsys.readouterr().out
 
 
-def test_what_a_run_still_does_is_said_of_a_benchmark_and_of_a_profile(
+def test_finish_message_names_the_remaining_work_per_kind(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = [told(info(kind=kind), monkeypatch, capsys) for kind in ("", "performance")]
@@ -35,6 +35,6 @@ def test_what_a_run_still_does_is_said_of_a_benchmark_and_of_a_profile(
     ]
 
 
-def test_the_help_tells_how_a_profile_ends() -> None:
+def test_help_explains_how_a_profile_finishes() -> None:
     text = " ".join(help_of("help", "finish").split())
     assert "A profile ends as soon as it has something to show." in text

@@ -1,4 +1,4 @@
-"""A signal is raised where it arrives, is not lost where Python forgets it, and waits where it must."""
+"""Signals raise where they arrive, survive finalizers, and wait while they are blocked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tuibench.cli.interruption import CODES, Ended, Interruption, held_back
 
 @pytest.fixture
 def defaults() -> Iterator[None]:
-    """The tests may have been started with some ignored; the handlers of their runner come back afterwards."""
+    """Reset the signals, which the test runner may ignore; restore its handlers afterwards."""
     before = {number: signal.signal(number, signal.SIG_DFL) for number in CODES}
     yield
     for number, handler in before.items():
@@ -21,13 +21,13 @@ def defaults() -> Iterator[None]:
 
 @pytest.fixture
 def interruption(defaults: None) -> Interruption:
-    """One that listens."""
+    """An installed interruption."""
     interruption = Interruption()
     interruption.listen()
     return interruption
 
 
-def test_what_whoever_started_us_ignores_stays_ignored(defaults: None) -> None:
+def test_signals_ignored_by_the_parent_stay_ignored(defaults: None) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     interruption = Interruption()
     interruption.listen()
@@ -37,13 +37,13 @@ def test_what_whoever_started_us_ignores_stays_ignored(defaults: None) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_the_first_signal_raises_and_gives_the_code(interruption: Interruption, number: signal.Signals) -> None:
+def test_first_signal_raises_and_sets_the_exit_code(interruption: Interruption, number: signal.Signals) -> None:
     with pytest.raises(Ended) as ended:
         signal.raise_signal(number)
     assert ended.value.code == CODES[number]
 
 
-def test_further_signals_do_not_disturb_the_end(interruption: Interruption) -> None:
+def test_further_signals_do_not_disturb_the_shutdown(interruption: Interruption) -> None:
     with pytest.raises(Ended):
         signal.raise_signal(signal.SIGTERM)
     signal.raise_signal(signal.SIGHUP)
@@ -53,7 +53,7 @@ def test_further_signals_do_not_disturb_the_end(interruption: Interruption) -> N
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_signal_inside_a_finalizer_is_raised_at_the_next_check(interruption: Interruption) -> None:
+def test_signal_inside_a_finalizer_is_raised_at_the_next_check(interruption: Interruption) -> None:
     class Finalized:
         def __del__(self) -> None:
             signal.raise_signal(signal.SIGTERM)
@@ -64,7 +64,7 @@ def test_a_signal_inside_a_finalizer_is_raised_at_the_next_check(interruption: I
         interruption.check()
 
 
-def test_what_is_held_back_comes_at_the_end_of_the_block(interruption: Interruption) -> None:
+def test_blocked_signal_is_raised_at_the_end_of_the_block(interruption: Interruption) -> None:
     done: list[str] = []
 
     def work() -> None:

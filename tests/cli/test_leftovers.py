@@ -1,4 +1,4 @@
-"""TMPDIR after processes end or are killed at work: empty, at the latest after the next start."""
+"""TMPDIR after processes end or are killed: empty, at the latest after the next start."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def kill_both(shell: Shell, *flags: str) -> list[str]:
     client = shell.start("benchmark", *LONG, *flags, env=SCRIPT)
     shell.wait_for("execution_start")
     runner = runner_of(shell)
-    # A stopped runner cannot tidy up after its client.
+    # A stopped runner cannot clean up after its client.
     os.kill(runner, signal.SIGSTOP)
     client.kill()
     client.communicate()
@@ -29,7 +29,7 @@ def kill_both(shell: Shell, *flags: str) -> list[str]:
     return shell.leftovers()
 
 
-def test_next_start_removes_what_killed_processes_left(shell: Shell) -> None:
+def test_next_start_removes_leftovers_of_killed_processes(shell: Shell) -> None:
     (left,) = kill_both(shell)
     going = shell.start("benchmark", *LONG, "--share-host", env=SCRIPT)
     (mine,) = until(lambda: [name for name in shell.leftovers() if name != left], "its directory")
@@ -58,7 +58,7 @@ def test_results_of_a_killed_runner_survive_the_next_start(shell: Shell) -> None
 
 
 def count_in_dashboard(keeper: Shell, folder: Path) -> Terminal:
-    """A dashboard that counts what an endless model costs; its child is at work."""
+    """A dashboard that counts the cost of an endless model in a child."""
     model = endless_loop(folder)
     assert keeper.run("project", "new", str(model)).code == 0
     terminal = Terminal(keeper, env=HERE)
@@ -74,7 +74,7 @@ def count_in_dashboard(keeper: Shell, folder: Path) -> Terminal:
 
 
 @pytest.mark.parametrize("end", ["q", "SIGTERM", "SIGHUP"])
-def test_dashboard_that_ends_while_it_counts_leaves_nothing(keeper: Shell, folder: Path, end: str) -> None:
+def test_dashboard_that_ends_while_counting_leaves_nothing(keeper: Shell, folder: Path, end: str) -> None:
     terminal = count_in_dashboard(keeper, folder)
     if end == "q":
         terminal.type("\x11")
@@ -84,7 +84,7 @@ def test_dashboard_that_ends_while_it_counts_leaves_nothing(keeper: Shell, folde
     assert keeper.leftovers() == []
 
 
-def test_dashboard_removes_what_a_killed_one_left(keeper: Shell, folder: Path) -> None:
+def test_dashboard_removes_leftovers_of_a_killed_dashboard(keeper: Shell, folder: Path) -> None:
     terminal = count_in_dashboard(keeper, folder)
     terminal.process.kill()
     terminal.end()

@@ -23,7 +23,7 @@ def _handlers() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("flags", [(), pytest.param(("-q",), marks=pytest.mark.slow)])
-def test_nobody_reading_stderr_ends_nothing(shell: Shell, flags: tuple[str, ...]) -> None:
+def test_closed_stderr_ends_nothing(shell: Shell, flags: tuple[str, ...]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     process = shell.start(*ONE, *flags, stderr=writer)
@@ -33,7 +33,7 @@ def test_nobody_reading_stderr_ends_nothing(shell: Shell, flags: tuple[str, ...]
     assert b"ms" in out.splitlines()[-1]
 
 
-def test_nobody_reading_stdout_is_code_141(shell: Shell) -> None:
+def test_closed_stdout_exits_141(shell: Shell) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     process = shell.start(*ONE, stdout=writer, stderr=subprocess.PIPE)
@@ -44,7 +44,7 @@ def test_nobody_reading_stdout_is_code_141(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize(("argv", "code"), [(["-b", "0"], 2), (["-e", "nope"], 4), (["-x", "/nowhere/x"], 6)])
-def test_debug_shows_where_and_keeps_the_exit_code(
+def test_debug_prints_the_traceback_and_keeps_the_exit_code(
     argv: list[str], code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["benchmark", "sample:tiny", *argv]) == code
@@ -54,6 +54,6 @@ def test_debug_shows_where_and_keeps_the_exit_code(
     assert err.startswith("Traceback") and "\ntuibench: " in err
 
 
-def test_a_traceback_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_traceback_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["benchmark", "\x1b[2J.onnx", "--debug"]) == 3
     assert "\x1b" not in capsys.readouterr().err

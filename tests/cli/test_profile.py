@@ -1,4 +1,4 @@
-"""`tuibench profile` and the other commands over profiles that are stored, as their users meet them."""
+"""`tuibench profile` and the other commands over stored profiles."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SHORT = ("--processes", "1", "--runs", "2", "-ncores", "1")
 
 @pytest.fixture
 def stored(home: Path) -> Workbench:
-    """A benchmark, two performance profiles and a loss profile, oldest first, in the test's own home."""
+    """Store a benchmark, two performance profiles and a loss profile, oldest first, in the test's home."""
     bench = Workbench()
     bench.store.benchmarks.add(make_small(1), Card(name="cells"))
     bench.store.benchmarks.add(make_profile_result(2), Card(name="before"))
@@ -46,7 +46,7 @@ def plain(done: Done) -> Any:
 
 
 @pytest.mark.usefixtures("stored")
-def test_benchmarks_and_profiles_have_lists_of_their_own(quick: Shell) -> None:
+def test_benchmarks_and_profiles_have_separate_lists(quick: Shell) -> None:
     done = quick.run("list")
     assert [line.split()[0] for line in done.lines[1:]] == ["0001"]
     assert "3 profiles: tuibench list --profiles" in done.err
@@ -65,7 +65,7 @@ def test_last_is_the_newest_of_either_kind(quick: Shell) -> None:
 
 
 @pytest.mark.usefixtures("stored")
-def test_show_prints_a_profile_sorted_and_cut_as_asked(quick: Shell) -> None:
+def test_show_sorts_and_limits_a_profile_by_its_flags(quick: Shell) -> None:
     done = quick.run("show", "before", "--ascii")
     assert done.code == 0 and done.out.isascii()
     assert done.lines[-1] == "1.00 ms/batch +-0.2 % * 89 % Conv * grade A" or "1.00 ms/batch" in done.lines[-1]
@@ -79,7 +79,7 @@ def test_show_prints_a_profile_sorted_and_cut_as_asked(quick: Shell) -> None:
 
 
 @pytest.mark.usefixtures("stored")
-def test_what_the_dashboard_selects_by_keys_the_shell_selects_by_flags(quick: Shell) -> None:
+def test_show_flags_select_what_the_dashboard_keys_select(quick: Shell) -> None:
     whole = quick.run("show", "before").out
     assert "Baseline ms by operator" in whole
     done = quick.run("show", "before", "--summary-type", "flops", "--value", "%", "--filter", "gemm", "--reverse")
@@ -107,7 +107,7 @@ def test_what_the_dashboard_selects_by_keys_the_shell_selects_by_flags(quick: Sh
         (("export", "before", "-x", "x.md", "--sort", "nonsense"), "--sort takes a column"),
     ],
 )
-def test_what_cannot_be_selected_is_refused_with_what_can(
+def test_unknown_selection_is_refused_with_the_valid_ones(
     quick: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -117,7 +117,7 @@ def test_what_cannot_be_selected_is_refused_with_what_can(
 
 
 @pytest.mark.usefixtures("stored")
-def test_an_export_holds_what_is_chosen(quick: Shell, tmp_path: Path) -> None:
+def test_export_holds_the_selection(quick: Shell, tmp_path: Path) -> None:
     table = tmp_path / "x.csv"
     assert quick.run("export", "before", "-x", str(table), "--sort", "ms", "--top", "1").code == 0
     assert len(table.read_text().splitlines()) == 2
@@ -129,7 +129,7 @@ def test_an_export_holds_what_is_chosen(quick: Shell, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("stored")
 @pytest.mark.parametrize("one", ["before", "losses"])
-def test_an_exported_profile_comes_back_as_it_was(quick: Shell, tmp_path: Path, one: str) -> None:
+def test_exported_profile_is_imported_unchanged(quick: Shell, tmp_path: Path, one: str) -> None:
     for form in ("json", "csv", "md"):
         assert quick.run("export", one, "-x", str(tmp_path / f"p.{form}")).code == 0
     assert "conv.weight" in (tmp_path / "p.csv").read_text() and "conv.weight" in (tmp_path / "p.md").read_text()
@@ -140,7 +140,7 @@ def test_an_exported_profile_comes_back_as_it_was(quick: Shell, tmp_path: Path, 
 
 
 @pytest.mark.usefixtures("stored")
-def test_two_of_a_kind_are_compared_and_nothing_else_is(quick: Shell) -> None:
+def test_only_two_profiles_of_one_kind_are_compared(quick: Shell) -> None:
     done = quick.run("compare", "before", "after")
     assert done.code == 0 and "conv.weight" in done.out
     assert done.out.startswith("Old: before (0002) ") and "\nNew: after (0003) " in done.out
@@ -159,7 +159,7 @@ def test_two_of_a_kind_are_compared_and_nothing_else_is(quick: Shell) -> None:
     assert same.code == 2 and "tuibench list --profiles shows the others" in same.err
 
 
-def test_profiles_of_different_models_share_only_layers_of_the_same_name(quick: Shell, stored: Workbench) -> None:
+def test_profiles_of_different_models_share_only_equal_layer_names(quick: Shell, stored: Workbench) -> None:
     from dataclasses import replace
 
     result = make_profile_result(5)
@@ -178,7 +178,7 @@ def test_profiles_of_different_models_share_only_layers_of_the_same_name(quick: 
 
 
 @pytest.mark.usefixtures("stored")
-def test_a_profile_is_renamed_removed_and_brought_back(quick: Shell) -> None:
+def test_profile_is_renamed_removed_and_restored(quick: Shell) -> None:
     assert quick.run("edit", "before", "--name", "first").code == 0
     assert quick.run("remove", "first", "-y").code == 0
     assert [row["name"] for row in plain(quick.run("list", "--profiles", "--json"))["benchmarks"]] == [
@@ -199,7 +199,7 @@ def test_a_profile_is_renamed_removed_and_brought_back(quick: Shell) -> None:
         (("rerun", "before"), 3, "is gone"),
     ],
 )
-def test_a_rerun_takes_what_its_kind_knows(quick: Shell, words: tuple[str, ...], code: int, said: str) -> None:
+def test_rerun_takes_the_flags_of_its_kind(quick: Shell, words: tuple[str, ...], code: int, said: str) -> None:
     done = quick.call(*words)  # type: ignore[attr-defined]
     assert done.code == code and said in done.err
 
@@ -233,7 +233,7 @@ def test_a_rerun_takes_what_its_kind_knows(quick: Shell, words: tuple[str, ...],
         (("--detach", "-x", "a.json"), 2, "--detach and -x exclude each other"),
     ],
 )
-def test_what_makes_no_sense_is_refused_before_anything_starts(
+def test_contradictory_flags_are_refused_before_anything_starts(
     quick: Shell, home: Path, flags: tuple[str, ...], code: int, words: str
 ) -> None:
     done = quick.call("profile", "sample:tiny", *flags)  # type: ignore[attr-defined]
@@ -249,12 +249,12 @@ def test_help_names_every_flag(quick: Shell) -> None:
     assert all(name in done.out for one in profile_setting.settings() for name in one.flags)
 
 
-def test_the_built_in_models_are_listed_as_for_a_benchmark(quick: Shell) -> None:
+def test_built_in_models_are_listed_as_for_a_benchmark(quick: Shell) -> None:
     done = quick.call("profile", "sample:?")  # type: ignore[attr-defined]
     assert done.code == 0 and done.out == quick.call("benchmark", "sample:?").out  # type: ignore[attr-defined]
 
 
-def test_a_plan_for_programs_names_the_model_as_it_was_given() -> None:
+def test_json_plan_names_the_model_as_typed() -> None:
     spec = make_profile_spec(Path("/cache/samples/tiny.onnx"))
     given = replace(spec, models=(ModelSource("sample:tiny", "/cache/samples/tiny.onnx"),))
     for each, name in ((given, "sample:tiny"), (spec, "tiny.onnx")):
@@ -278,7 +278,7 @@ def test_costs_and_weights_need_no_run_and_leave_none(shell: Shell, home: Path, 
 
 @pytest.fixture
 def known_roofs(home: Path) -> None:
-    """Roofs of this machine that were measured before: a busy machine measures them anew in each run, for 5 s."""
+    """Cache roofs of this machine, because a busy machine measures them anew in each run, for 5 s."""
     shelf = RoofShelf(str(Workbench().settings.places.cache), describe_machine("onnxruntime"))
     for part, found in ((ROOFLINE, roofs.ROOFLINE), (ZEROS, roofs.ZEROS)):
         shelf.put(part, 1, found)
@@ -300,7 +300,7 @@ def test_profile_is_measured_stored_repeated_and_compared(shell: Shell) -> None:
     assert (listed["name"], listed["kind"], listed["id"]) == ("mine", "performance", own["id"])
     done = shell.run("rerun", "mine", "--layer", "nowhere", "--summary-type", "FLOPs")
     assert done.code == 0, done.err
-    # What was measured is shown, though not what it was to be looked at for.
+    # The measured data is shown although the requested layer does not exist.
     assert "no layer is called 'nowhere'" in done.err and "FLOPs by operator" in done.out
     assert "Time: about" in done.err and "as measured before" in done.err
     head, table = (next(i for i, line in enumerate(done.lines) if word in line) for word in ("Old: mine", "old ms"))
@@ -311,14 +311,14 @@ def test_profile_is_measured_stored_repeated_and_compared(shell: Shell) -> None:
 
 
 @pytest.mark.slow
-def test_the_sample_for_real(shell: Shell, home: Path) -> None:
+def test_sample_profile_is_measured_with_the_real_engine(shell: Shell, home: Path) -> None:
     shell.save = True
     done = shell.run("profile", "sample", "--what-if", "int8", "--json", seconds=120)
     performance = plain(done)["tuibench"]["profile"]["performance"]
     assert performance["processes"] == 3
     assert performance["roofline"] is not None and performance["zero_effect"] is not None
     if performance["grade"]["letter"] in "AB":
-        # What takes CPUs away takes them between layers, too, where no profiler looks.
+        # Other load also takes CPU time between layers, where no profiler measures.
         assert performance["attributed"] >= 0.99
     assert any(layer["what_if"] for layer in performance["layers"])
     began = done.seconds
@@ -330,7 +330,7 @@ def test_the_sample_for_real(shell: Shell, home: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_profile_whose_runner_was_killed_goes_on_where_it_broke_off(shell: Shell, home: Path) -> None:
+def test_profile_with_a_killed_runner_resumes_where_it_stopped(shell: Shell, home: Path) -> None:
     shell.save = True
     done = shell.run("profile", "sample", "--processes", "6", "--detach")
     assert done.code == 0, done.err
@@ -369,9 +369,7 @@ def test_a_profile_whose_runner_was_killed_goes_on_where_it_broke_off(shell: She
         (("--loss", "--approximate"), "looking at the weights ...\n"),
     ],
 )
-def test_what_a_child_works_out_is_announced_but_not_with_quiet(
-    quick: Shell, flags: tuple[str, ...], words: str
-) -> None:
+def test_child_computation_is_announced_unless_quiet(quick: Shell, flags: tuple[str, ...], words: str) -> None:
     for quiet in ((), ("-q",)):
         done = quick.run("profile", "sample:tiny", *flags, *quiet)
         assert done.code == 0 and (words in done.err) == (not quiet)

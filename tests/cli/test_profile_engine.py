@@ -1,4 +1,4 @@
-"""A whole profile by an engine that nothing but the registry knows: to the table, and taken up where it broke off."""
+"""A whole profile by an engine known only to the registry: from its table to its resume."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TUIBENCH_FAKE", json.dumps({"default": {"layers": {"MatMul": 900, "Relu": 50}}}))
 
 
-def test_a_profile_of_another_engine(shell: Shell) -> None:
+def test_profile_of_another_engine_reaches_the_table(shell: Shell) -> None:
     shell.save = True
     done = shell.run("profile", "sample:tiny", *FAKE, "--processes", "1", "--json")
     assert done.code == 0, done.err
@@ -38,7 +38,7 @@ def test_a_profile_of_another_engine(shell: Shell) -> None:
 
 
 def break_off(shell: Shell, model: Path) -> tuple[str, Path]:
-    """A profile of which a process is there and whose runner is dead: its short id and its directory."""
+    """Kill the runner of a profile that has one process; return its short id and its directory."""
     started = shell.run("profile", str(model), *FAKE, "--processes", "20", "--detach")
     assert started.code == 0, started.err
     shell.wait_for("profile_part", part="layers")
@@ -50,7 +50,7 @@ def break_off(shell: Shell, model: Path) -> tuple[str, Path]:
     return short, directory
 
 
-def test_who_lets_a_profile_go_that_cannot_be_taken_up_is_told_why(keeper: Shell, folder: Path) -> None:
+def test_detaching_an_unresumable_profile_is_explained(keeper: Shell, folder: Path) -> None:
     model = Path(mlp().save(folder))
     short, directory = break_off(keeper, model)
     original = model.read_bytes()
@@ -71,6 +71,6 @@ def test_who_lets_a_profile_go_that_cannot_be_taken_up_is_told_why(keeper: Shell
     until(lambda: not keeper.processes(), "no process")
 
 
-def test_who_lets_a_profile_go_that_fails_behind_its_plan_is_told_why(keeper: Shell) -> None:
+def test_detaching_a_profile_that_fails_after_its_plan_is_explained(keeper: Shell) -> None:
     done = keeper.run("profile", "sample:tiny", *FAKE, "--detach", "--dim", "nonsense=3")
     assert (done.code, done.out, "nonsense" in done.err) == (2, "", True), done.err

@@ -1,4 +1,4 @@
-"""`tuibench project` as its users meet it."""
+"""`tuibench project` as users run it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def names(done: Done) -> list[str]:
     return [project["name"] for project in json.loads(done.out)["projects"]]
 
 
-def test_the_life_of_a_project(shell: Shell, tmp_path: Path) -> None:
+def test_project_is_created_changed_listed_and_removed(shell: Shell, tmp_path: Path) -> None:
     path = save(encoder(), tmp_path / "net.onnx")
     made = shell.run("project", "new", path, "--description", "for the new servers", "--dim", "seq=128")
     assert made.code == 0 and made.err == "" and made.lines[0].startswith("net (") and "seq=128" in made.out
@@ -43,7 +43,7 @@ def test_the_life_of_a_project(shell: Shell, tmp_path: Path) -> None:
     assert names(shell.run("project", "list", "--sort", "name", "--json")) == ["encoder", "second"]
 
 
-def test_a_project_goes_only_where_somebody_agrees(shell: Shell) -> None:
+def test_project_removal_needs_confirmation(shell: Shell) -> None:
     store = Workbench().store
     shell.run("project", "new", "sample:tiny", "--name", "one")
     (project,) = store.projects.all()
@@ -59,7 +59,7 @@ def test_a_project_goes_only_where_somebody_agrees(shell: Shell) -> None:
     assert names(shell.run("project", "--json")) == []
 
 
-def test_a_project_that_is_measured_is_refused_before_it_is_asked_about(shell: Shell, home: Path) -> None:
+def test_removal_of_a_measured_project_is_refused_before_the_question(shell: Shell, home: Path) -> None:
     shell.run("project", "new", "sample:tiny", "--name", "one")
     (project,) = Workbench().store.projects.all()
     run = ScriptedRun(home / "tuibench" / "state" / "runs", card={"project": project.id})
@@ -72,7 +72,7 @@ def test_a_project_that_is_measured_is_refused_before_it_is_asked_about(shell: S
     assert shell.run("project", "remove", "one", "-y").code == 0
 
 
-def test_what_the_store_met_is_said_though_the_command_fails(shell: Shell, home: Path) -> None:
+def test_store_findings_are_reported_when_the_command_fails(shell: Shell, home: Path) -> None:
     shell.run("project", "new", "sample:tiny", "--name", "good")
     (good,) = (home / "tuibench" / "data" / "projects").glob("*.json")
     good.with_name("01M7QKKCAZ09667G12Y958W5FK.json").write_bytes(b"{")
@@ -80,7 +80,7 @@ def test_what_the_store_met_is_said_though_the_command_fails(shell: Shell, home:
     assert done.code == 2 and done.err.count("01M7QKKCAZ09667G12Y958W5FK") == 1
 
 
-def test_a_changed_and_a_lost_model_are_shown(shell: Shell, tmp_path: Path) -> None:
+def test_changed_and_missing_models_are_shown(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / "net.onnx"
     save(encoder(), path)
     shell.run("project", "new", str(path), "--name", "mine")
@@ -92,7 +92,7 @@ def test_a_changed_and_a_lost_model_are_shown(shell: Shell, tmp_path: Path) -> N
     assert project["versions"][0]["state"]["state"] == "gone" and project["dims"] == {}
 
 
-def test_a_model_from_elsewhere_gets_a_project(shell: Shell, tmp_path: Path) -> None:
+def test_model_from_elsewhere_gets_a_project(shell: Shell, tmp_path: Path) -> None:
     body = Path(save(encoder(), tmp_path / "net.onnx")).read_bytes()
     with serve(tmp_path) as loopback:
         loopback.routes["/bert/model.onnx"] = file_route(body)
@@ -121,26 +121,26 @@ def test_a_model_from_elsewhere_gets_a_project(shell: Shell, tmp_path: Path) -> 
         (("burn",), 2, "burn"),
     ],
 )
-def test_mistakes_are_told_in_two_lines(shell: Shell, arguments: tuple[str, ...], code: int, words: str) -> None:
+def test_mistakes_are_reported_in_two_lines(shell: Shell, arguments: tuple[str, ...], code: int, words: str) -> None:
     done = shell.run("project", *arguments)
     assert (done.code, done.out) == (code, ""), done.err
     assert words in done.err and len(done.err.splitlines()) <= 2 and "\x1b" not in done.err
 
 
-def test_a_removal_with_a_mistake_removes_nothing(shell: Shell) -> None:
+def test_removal_with_one_wrong_name_removes_nothing(shell: Shell) -> None:
     shell.run("project", "new", "sample:tiny", "--name", "one")
     assert shell.run("project", "remove", "one", "nothing").code == 2
     assert names(shell.run("project", "--json")) == ["one"]
 
 
-def test_a_name_that_is_taken_says_by_whom(shell: Shell) -> None:
+def test_used_name_error_names_its_owner(shell: Shell) -> None:
     first = shell.run("project", "new", "sample:tiny", "--json")
     short = json.loads(first.out)["projects"][0]["short"]
     again = shell.run("project", "new", "sample:tiny")
     assert again.code == 2 and short in again.err
 
 
-def test_a_damaged_project_is_named_and_the_others_listed(shell: Shell, home: Path) -> None:
+def test_damaged_project_is_named_and_the_others_are_listed(shell: Shell, home: Path) -> None:
     shell.run("project", "new", "sample:tiny", "--name", "good")
     (good,) = (home / "tuibench" / "data" / "projects").glob("*.json")
     bad = good.with_name("01M7QKKCAZ09667G12Y958W5FK.json")
@@ -149,7 +149,7 @@ def test_a_damaged_project_is_named_and_the_others_listed(shell: Shell, home: Pa
     assert names(done) == ["good"] and bad.stem in done.err
 
 
-def test_a_store_that_cannot_be_written_can_be_read(shell: Shell, home: Path) -> None:
+def test_read_only_store_can_be_read(shell: Shell, home: Path) -> None:
     (home / "tuibench").mkdir()
     (home / "tuibench" / "data").write_bytes(b"a file")
     done = shell.run("project", "new", "sample:tiny")
@@ -157,14 +157,14 @@ def test_a_store_that_cannot_be_written_can_be_read(shell: Shell, home: Path) ->
 
 
 @pytest.mark.parametrize("action", ["", "list", "show", "new", "edit", "copy", "remove"])
-def test_help_says_what_an_action_takes(shell: Shell, action: str) -> None:
+def test_help_lists_the_arguments_of_an_action(shell: Shell, action: str) -> None:
     done = shell.run("project", *filter(None, [action]), "--help")
     assert done.code == 0 and done.out.startswith("usage: tuibench project") and "--json" in done.out
     assert all(len(line) <= 80 for line in done.lines)
 
 
 @pytest.mark.slow
-def test_a_benchmark_is_saved_into_the_project_of_its_model(shell: Shell, tmp_path: Path) -> None:
+def test_benchmark_is_saved_into_the_project_of_its_model(shell: Shell, tmp_path: Path) -> None:
     shell.save = True
     path = save(encoder(), tmp_path / "net.onnx")
 

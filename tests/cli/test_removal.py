@@ -1,4 +1,4 @@
-"""`tuibench remove` of a run that is cancelled for it, and `tuibench cancel` of one that cannot be saved."""
+"""`tuibench remove` and `tuibench cancel` of a run that cannot be saved."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BUSY = "0001: ended, not saved: the store is busy; tuibench resume 0001 tries ag
 
 @pytest.fixture
 def run(home: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptedRun:
-    """One that ends when it is asked to, and cannot be saved."""
+    """A run that ends on request and cannot be saved."""
     made = ScriptedRun(home / "tuibench" / "state" / "runs")
     made.hold()
     made.begin(pid=None, host_id="")
@@ -30,24 +30,24 @@ def run(home: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptedRun:
     return made
 
 
-def test_what_could_not_be_saved_is_told_and_stays(quick: QuickShell, run: ScriptedRun) -> None:
+def test_unsaved_run_is_reported_and_not_removed(quick: QuickShell, run: ScriptedRun) -> None:
     done = quick.run("remove", run.id, "-y")
     assert (done.code, done.err) == (ExitCode.STORE, f"{BUSY}\n")
     assert "unsaved" in quick.run("ps").out
 
 
-def test_what_else_was_removed_is_no_reason_to_say_that_all_was(quick: QuickShell, run: ScriptedRun) -> None:
+def test_partial_removal_is_not_reported_as_complete(quick: QuickShell, run: ScriptedRun) -> None:
     other = make_small(2)
     Workbench().store.benchmarks.add(other, Card())
     done = quick.run("remove", other.id, run.id, "-y")
     assert done.code == ExitCode.STORE and BUSY in done.err and "removed 0002" in done.err
 
 
-def test_a_run_that_is_cancelled_and_cannot_be_saved_is_no_success(quick: QuickShell, run: ScriptedRun) -> None:
+def test_cancelled_run_that_cannot_be_saved_is_an_error(quick: QuickShell, run: ScriptedRun) -> None:
     done = quick.run("cancel", run.id)
     assert (done.code, done.out) == (ExitCode.STORE, f"{BUSY}\n")
 
 
-def test_the_dashboard_says_the_same(run: ScriptedRun) -> None:
+def test_dashboard_reports_the_same(run: ScriptedRun) -> None:
     removed = Bridge().remove([run.id], cancel=True)
     assert (removed.words, removed.entry, removed.unsaved) == (BUSY, None, frozenset((run.id,)))

@@ -1,4 +1,4 @@
-"""rerun and --compare-to as their users meet them: the same settings again, and both results side by side."""
+"""rerun and --compare-to: the same settings again, and both results side by side."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ FAKE = ("-e", "fake", "-s", "sync", "-ncores", "1")
 SCRIPT = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 300}})}
 
 MAKER = bytes([0x12, 4]) + b"else"
-"""A field that readers of models take without computing anything else: the name of the producer."""
+"""The producer name, a field that does not change the model's computation."""
 
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with one stored benchmark, which tests copy: measuring it takes longer than most of what they do."""
+    """A home with one stored benchmark, which tests copy, because measuring takes longer than most of them."""
     own = tmp_path_factory.mktemp("measured")
     shell = Shell(tmp_path_factory.mktemp("tmp"), save=True)
     settings = ("--name", "mine", "--note", "of then", "--seed", "7", "--distinct-inputs", "3")
@@ -47,7 +47,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def first(measured: Path, home: Path) -> StoredBenchmark:
-    """That benchmark, in the test's own home: it is called mine, and has the seed 7."""
+    """The stored benchmark `mine` with seed 7 in the test's home."""
     shutil.copytree(measured, home / "tuibench" / "data", copy_function=shutil.copy2)
     return newest()
 
@@ -57,7 +57,7 @@ def run(shell: Shell, *arguments: str) -> Done:
 
 
 def measure(shell: Shell, *arguments: str) -> StoredBenchmark:
-    """A stored benchmark, as short as it can be."""
+    """Measure and store a benchmark with the shortest settings."""
     done = run(shell, "benchmark", *arguments, *FAKE, *SHORT)
     assert done.code == 0, done.err
     return newest()
@@ -76,7 +76,7 @@ def own(done: Done) -> Any:
     return json.loads(done.out)["tuibench"]
 
 
-def test_the_settings_are_repeated_and_both_stand_side_by_side(keeper: Shell, first: StoredBenchmark) -> None:
+def test_rerun_repeats_the_settings_and_shows_both_results(keeper: Shell, first: StoredBenchmark) -> None:
     short = first.row.id[-4:].lower()
     done = run(keeper, "rerun", "mine")
     assert done.code == 0, done.err
@@ -89,7 +89,7 @@ def test_the_settings_are_repeated_and_both_stand_side_by_side(keeper: Shell, fi
     assert f"Re-run of: {short}" in run(keeper, "show", "mine").out, "its name means the newest"
 
 
-def test_flags_replace_single_settings_and_the_file_of_x_has_both(
+def test_flags_replace_single_settings_and_export_has_both_results(
     keeper: Shell, folder: Path, first: StoredBenchmark
 ) -> None:
     target = folder / "out.json"
@@ -105,7 +105,7 @@ def test_flags_replace_single_settings_and_the_file_of_x_has_both(
 
 
 @pytest.mark.slow
-def test_a_model_that_is_another_now_is_measured_only_as_one(keeper: Shell, folder: Path) -> None:
+def test_changed_model_is_measured_only_on_request(keeper: Shell, folder: Path) -> None:
     model = Path(save(encoder(), folder / "net.onnx"))
     first = measure(keeper, os.path.relpath(model))
     moved = folder / "moved.onnx"
@@ -129,7 +129,7 @@ def test_a_model_that_is_another_now_is_measured_only_as_one(keeper: Shell, fold
     assert done.code == 0 and newest().card.project == first.card.project and "measured as v3" in done.err, done.err
 
 
-def test_what_is_compared_to_is_looked_for_before_anything_is_measured(keeper: Shell, first: StoredBenchmark) -> None:
+def test_compare_to_is_resolved_before_measuring(keeper: Shell, first: StoredBenchmark) -> None:
     with_it = ("benchmark", "sample:tiny", *FAKE, *SHORT, "--compare-to")
     done = run(keeper, *with_it, "zzzz")
     assert done.code == 2 and "no benchmark is called zzzz" in done.err and count() == 1
@@ -140,7 +140,7 @@ def test_what_is_compared_to_is_looked_for_before_anything_is_measured(keeper: S
     assert newest().card.rerun_of is None and count() == 2
 
 
-def test_a_detached_rerun_is_compared_by_whoever_attaches(keeper: Shell, home: Path, first: StoredBenchmark) -> None:
+def test_detached_rerun_is_compared_by_the_attached_client(keeper: Shell, home: Path, first: StoredBenchmark) -> None:
     done = run(keeper, "rerun", "last", "--detach")
     assert done.code == 0, done.err
     attached = run(keeper, "attach", done.out.strip())
@@ -155,7 +155,7 @@ def test_a_detached_rerun_is_compared_by_whoever_attaches(keeper: Shell, home: P
     assert noticed.out == attached.out and noticed.err.count("salt of the store is damaged") == 1
 
 
-def test_what_still_runs_is_cancelled_and_removed(keeper: Shell) -> None:
+def test_active_run_is_cancelled_and_removed(keeper: Shell) -> None:
     short = detach(keeper)
     keeper.wait_for("execution_done")
     asked = run(keeper, "remove", short)
@@ -167,7 +167,7 @@ def test_what_still_runs_is_cancelled_and_removed(keeper: Shell) -> None:
     assert run(keeper, "undo").code == 0 and newest().row.status == "cancelled"
 
 
-def test_what_was_never_saved_can_be_written_elsewhere(
+def test_unsaved_result_can_be_exported(
     keeper: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     short = detach(keeper)
@@ -202,7 +202,7 @@ def test_what_was_never_saved_can_be_written_elsewhere(
 
 
 @pytest.mark.slow
-def test_without_its_project_it_finds_its_own(keeper: Shell) -> None:
+def test_rerun_without_its_project_uses_the_project_of_its_model(keeper: Shell) -> None:
     first = measure(keeper, "sample:tiny")
     run(keeper, "project", "new", "sample:tiny", "--name", "other")
     assert run(keeper, "edit", "last", "--project", "other").code == 0

@@ -1,4 +1,4 @@
-"""Every way to end the shell, at every stage of a run: the right code within two seconds, and nothing left behind."""
+"""Every signal at every stage of a run: the right exit code within two seconds, and no leftovers."""
 
 from __future__ import annotations
 
@@ -27,67 +27,67 @@ Start = Callable[[Shell], "subprocess.Popen[bytes]"]
 
 @pytest.fixture
 def shell(real_shell: Shell) -> Shell:
-    """Each command in a process of its own, as signals end processes."""
+    """Run each command in its own process, because signals end processes."""
     return real_shell
 
 
 def start(shell: Shell, script: dict[str, Any], *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
-    """A long benchmark of the scripted engine."""
+    """Start a long benchmark of the scripted engine."""
     env = {"TUIBENCH_FAKE": json.dumps({"default": script})}
     return shell.start("benchmark", *(arguments or (*FAKE, *LONG)), env=env, **options)
 
 
 def to_the_directory(shell: Shell) -> subprocess.Popen[bytes]:
-    """As early as anything could be left."""
+    """Wait for the run directory, the first possible leftover."""
     process = start(shell, {})
     until(shell.leftovers, "a directory of the run")
     return process
 
 
 def to_the_runner(shell: Shell) -> subprocess.Popen[bytes]:
-    """The runner exists and may not be listening yet."""
+    """Wait for the runner process, which may not listen yet."""
     process = start(shell, {})
     until(lambda: shell.pids("tuibench.runner"), "a runner")
     return process
 
 
 def to_the_inspection(shell: Shell) -> subprocess.Popen[bytes]:
-    """A child reads the model."""
+    """Wait until a child reads the model."""
     process = start(shell, {})
     until(lambda: shell.pids("tuibench.child inspect"), "an inspecting child")
     return process
 
 
 def to_the_inputs(shell: Shell) -> subprocess.Popen[bytes]:
-    """A child makes the inputs."""
+    """Wait until a child makes the inputs."""
     process = start(shell, {})
     until(lambda: shell.pids("tuibench.child prepare"), "a preparing child")
     return process
 
 
 def to_a_deaf_load(shell: Shell) -> subprocess.Popen[bytes]:
-    """The worker hangs in its load and does not listen to SIGTERM."""
+    """Wait until the worker hangs in its load and ignores SIGTERM."""
     process = start(shell, {"load": "deaf-hang"})
     shell.wait_for("progress", phase="load")
     return process
 
 
 def to_the_timed_part(shell: Shell) -> subprocess.Popen[bytes]:
-    """The worker measures."""
+    """Wait until the worker measures."""
     process = start(shell, {"latency_us": 300})
     shell.wait_for("progress", phase="timed")
     return process
 
 
 def to_the_next_execution(shell: Shell) -> subprocess.Popen[bytes]:
-    """One execution is in the journal."""
+    """Wait until one execution is in the journal."""
     process = start(shell, {"latency_us": 300}, *FAKE, *CUT)
     shell.wait_for("execution_done")
     return process
 
 
 def to_streams_of_their_own(shell: Shell) -> subprocess.Popen[bytes]:
-    """The worker has a process per stream."""
+    """Wait until the worker has one process per stream."""
     process = start(shell, {"latency_us": 50}, *FAKE[:3], "-s", "async", "-ncores", "1", "-nstreams", "3", *LONG)
     until(lambda: len(shell.pids("stream_process")) == 3, "three streams")
     return process
@@ -113,19 +113,19 @@ QUICK: dict[signal.Signals, tuple[Start, ...]] = {
 
 
 def finish(process: subprocess.Popen[bytes]) -> tuple[int, str, str, float]:
-    """Exit code, both streams, and how long the end took."""
+    """Return the exit code, both streams and the duration of the shutdown."""
     begin = time.monotonic()
     out, err = process.communicate(timeout=30)
     return as_shell(process.returncode), out.decode(), err.decode(), time.monotonic() - begin
 
 
 def is_prompt(shell: Shell, seconds: float) -> bool:
-    """Whether a command ended in time; a busy machine adds ten times what a command that does nothing takes now."""
+    """Return whether a command ended in time; load adds ten times the current duration of an empty command."""
     return seconds < CANCEL_S or seconds < CANCEL_S + 10 * shell.run("--version").seconds
 
 
 def every_end() -> Iterator[Any]:
-    """Each signal at each stage; those in QUICK on every run of the suite, the others where time does not matter."""
+    """Return each signal at each stage; those in QUICK on every run of the suite, the others in the slow suite."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
         for stage in STAGES:
             marks = () if stage in QUICK[number] else (pytest.mark.slow,)
@@ -133,12 +133,12 @@ def every_end() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("stage", "number"), list(every_end()))
-def test_the_end_comes_at_once_and_leaves_nothing(shell: Shell, stage: Start, number: int) -> None:
+def test_signal_at_any_stage_ends_at_once_without_leftovers(shell: Shell, stage: Start, number: int) -> None:
     process = stage(shell)
     process.send_signal(number)
     code, _, err, seconds = finish(process)
     begin = time.monotonic()
-    # A shell that was killed cannot wait for anybody; the others may only return when all is gone.
+    # A killed shell waits for nobody; the others return only when every process is gone.
     patience = PATIENCE_S if number == signal.SIGKILL else 0.0
     while (shell.processes() or shell.leftovers()) and time.monotonic() - begin < patience:
         time.sleep(0.005)
@@ -148,14 +148,14 @@ def test_the_end_comes_at_once_and_leaves_nothing(shell: Shell, stage: Start, nu
     assert "Traceback" not in err
 
 
-def test_a_signal_before_anything_exists_ends_it_too(shell: Shell) -> None:
+def test_signal_before_the_run_exists_ends_the_command(shell: Shell) -> None:
     process = start(shell, {})
     process.terminate()
     code, _, _, _ = finish(process)
     assert code == 143
 
 
-def test_what_was_measured_is_printed_and_exported(shell: Shell, tmp_path: Path) -> None:
+def test_partial_results_are_printed_and_exported(shell: Shell, tmp_path: Path) -> None:
     target = tmp_path / "cut.json"
     process = start(shell, {"latency_us": 300}, *FAKE, *CUT, "-b", "1,2", "-x", str(target))
     shell.wait_for("execution_done", n=2)
@@ -170,7 +170,7 @@ def test_what_was_measured_is_printed_and_exported(shell: Shell, tmp_path: Path)
     assert all("cancelled" in c["stopped_by"] for c in document["cells"])
 
 
-def test_a_second_signal_does_not_disturb_the_end(shell: Shell) -> None:
+def test_second_signal_does_not_disturb_the_shutdown(shell: Shell) -> None:
     process = to_the_next_execution(shell)
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGTERM)
@@ -189,7 +189,7 @@ def test_a_second_signal_does_not_disturb_the_end(shell: Shell) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", "words"),
 )
-def test_a_runner_that_dies_is_named_and_leaves_no_worker(shell: Shell, stage: Start, words: str) -> None:
+def test_dead_runner_is_named_and_leaves_no_worker(shell: Shell, stage: Start, words: str) -> None:
     process = stage(shell)
     for pid in shell.pids("tuibench.runner"):
         os.kill(pid, signal.SIGKILL)
@@ -203,7 +203,7 @@ def test_a_runner_that_dies_is_named_and_leaves_no_worker(shell: Shell, stage: S
         assert "ms" in out.splitlines()[-1]
 
 
-def test_a_worker_that_is_killed_from_outside_is_repeated_once(shell: Shell) -> None:
+def test_worker_killed_from_outside_is_retried_once(shell: Shell) -> None:
     process = start(shell, {"latency_us": 300}, *FAKE, "--executions", "2", "-t", "1", "-w", "0.05", "--json")
     shell.wait_for("progress", phase="timed")
     for pid in shell.pids("multiprocessing.spawn"):
@@ -227,7 +227,7 @@ def test_ctrl_c_in_a_terminal_reaches_only_the_shell(shell: Shell) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupt_that_nohup_ignores_stays_ignored(shell: Shell) -> None:
+def test_interrupt_ignored_by_nohup_stays_ignored(shell: Shell) -> None:
     def ignore() -> None:
         for number in (signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
@@ -240,7 +240,7 @@ def test_an_interrupt_that_nohup_ignores_stays_ignored(shell: Shell) -> None:
     assert code == 0 and "ms" in out.splitlines()[-1]
 
 
-def test_a_reader_of_stdout_that_has_gone_is_141_after_the_export(shell: Shell, tmp_path: Path) -> None:
+def test_closed_stdout_exits_141_after_the_export(shell: Shell, tmp_path: Path) -> None:
     target = tmp_path / "out.json"
     reader, writer = os.pipe()
     os.close(reader)
@@ -253,7 +253,7 @@ def test_a_reader_of_stdout_that_has_gone_is_141_after_the_export(shell: Shell, 
     load(target.read_text(encoding="ascii"))
 
 
-def test_version_into_a_closed_pipe_is_141(shell: Shell) -> None:
+def test_version_into_a_closed_pipe_exits_141(shell: Shell) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     process = shell.start("--version", stdout=writer)

@@ -1,4 +1,4 @@
-"""The commands over the store as their users meet them, from list to store check."""
+"""The store commands, from list to store check."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOSTILE = "\x1b[2J\u202eevil\u009b31m\n[bold]=1+1"
 
 @pytest.fixture
 def three(home: Path) -> None:
-    """Three benchmarks in the test's own home, of which the newest is 0003."""
+    """Three benchmarks in the test's home, newest 0003."""
     store = Workbench().store
     for number in (1, 2, 3):
         store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
@@ -38,7 +38,7 @@ def ids(done: Done) -> list[str]:
     return [line.split()[0] for line in done.lines[1:]]
 
 
-def test_a_fresh_home_lists_nothing_and_says_what_to_do(shell: Shell, home: Path) -> None:
+def test_list_of_a_new_home_is_empty_with_a_hint(shell: Shell, home: Path) -> None:
     done = shell.run("list")
     assert (done.code, done.out) == (0, "") and "tuibench benchmark MODEL" in done.err
     assert json.loads(shell.run("list", "--json").out) == {"schema": 1, "total": 0, "benchmarks": []}
@@ -50,7 +50,7 @@ def test_a_fresh_home_lists_nothing_and_says_what_to_do(shell: Shell, home: Path
 
 
 @pytest.mark.usefixtures("three")
-def test_the_list_is_newest_first_and_says_how_many_more(shell: Shell) -> None:
+def test_list_is_newest_first_and_counts_hidden_rows(shell: Shell) -> None:
     assert ids(shell.run("list")) == ["0003", "0002", "0001"]
     few = shell.run("list", "-n", "1")
     assert ids(few) == ["0003"] and few.err == "and 2 older benchmarks (-n 3 or --all)\n"
@@ -65,7 +65,7 @@ def test_the_list_is_newest_first_and_says_how_many_more(shell: Shell) -> None:
 
 
 @pytest.mark.usefixtures("three")
-def test_a_benchmark_is_shown_by_every_form_of_its_id(shell: Shell) -> None:
+def test_benchmark_is_shown_by_every_form_of_its_id(shell: Shell) -> None:
     for token in ("0002", make_id(2), "last~1", "name 2"):
         done = shell.run("show", token)
         assert done.code == 0 and f"Benchmark: 0002 ({make_id(2)})" in done.lines and "Name: name 2" in done.lines
@@ -75,7 +75,7 @@ def test_a_benchmark_is_shown_by_every_form_of_its_id(shell: Shell) -> None:
     assert "no samples" in shell.run("show", "0002", "--samples").err
 
 
-def test_where_the_samples_lie_is_printed(shell: Shell, folder: Path) -> None:
+def test_sample_directory_is_printed(shell: Shell, folder: Path) -> None:
     Workbench().store.benchmarks.add(make_small(1, sampled=True), Card(), make_samples(folder / "s", 1))
     done = shell.run("show", "last", "--samples")
     assert done.code == 0 and len(os.listdir(done.out.strip())) == 1
@@ -83,7 +83,7 @@ def test_where_the_samples_lie_is_printed(shell: Shell, folder: Path) -> None:
 
 @pytest.mark.usefixtures("three")
 @pytest.mark.parametrize("command", ["show", "edit", "remove", "export", "rerun"])
-def test_an_id_that_means_none_or_several_lists_the_candidates(shell: Shell, command: str) -> None:
+def test_unknown_or_ambiguous_id_lists_the_candidates(shell: Shell, command: str) -> None:
     flags = {"edit": ["--note", "x"], "remove": ["-y"], "export": ["-x", "-"]}.get(command, [])
     for token, said in (("zzzz", "no benchmark is called zzzz"), ("000", "may be 3 benchmarks")):
         done = shell.run(command, token, *flags)
@@ -95,7 +95,7 @@ def test_an_id_that_means_none_or_several_lists_the_candidates(shell: Shell, com
 
 
 @pytest.mark.usefixtures("three")
-def test_an_edit_changes_the_card_and_nothing_else(shell: Shell) -> None:
+def test_edit_changes_only_the_metadata(shell: Shell) -> None:
     before = Workbench().store.benchmarks.get(make_id(2)).result
     done = shell.run("edit", "name 2", "--name", "other", "--note", "warm")
     assert (done.code, done.out, done.err) == (0, "", '0002: name is now "other", was "name 2"; note is now "warm"\n')
@@ -109,7 +109,7 @@ def test_an_edit_changes_the_card_and_nothing_else(shell: Shell) -> None:
 
 
 @pytest.mark.usefixtures("three")
-def test_what_was_removed_comes_back(shell: Shell) -> None:
+def test_removed_benchmark_is_restored(shell: Shell) -> None:
     done = shell.run("remove", "0001", "last", "-y")
     assert (done.code, done.out) == (0, "") and "tuibench undo brings it back" in done.err
     assert ids(shell.run("list")) == ["0002"]
@@ -127,7 +127,7 @@ def test_what_was_removed_comes_back(shell: Shell) -> None:
 
 
 @pytest.mark.usefixtures("three")
-def test_without_a_terminal_nothing_goes_unasked(shell: Shell) -> None:
+def test_confirmation_without_a_terminal_is_refused(shell: Shell) -> None:
     shell.run("remove", "0001", "-y")
     for arguments in (("remove", "0002"), ("trash", "empty")):
         done = shell.run(*arguments)
@@ -139,7 +139,7 @@ def test_without_a_terminal_nothing_goes_unasked(shell: Shell) -> None:
 
 
 @pytest.mark.usefixtures("three")
-def test_on_a_terminal_only_the_right_word_goes_on(shell: Shell) -> None:
+def test_confirmation_on_a_terminal_needs_the_exact_word(shell: Shell) -> None:
     for typed in ("\n", "n\n", "\x04"):
         code, seen = on_terminal(shell, typed, "remove", "0001")
         assert code == 0 and "remove 0001 name 1? [y/N]" in seen and "nothing was removed" in seen
@@ -154,7 +154,7 @@ def test_on_a_terminal_only_the_right_word_goes_on(shell: Shell) -> None:
 
 
 @pytest.mark.usefixtures("three")
-def test_an_export_goes_where_it_is_wanted_and_comes_back(shell: Shell, folder: Path) -> None:
+def test_export_is_written_to_its_target_and_imported_again(shell: Shell, folder: Path) -> None:
     for name in ("out.json", "out.csv", "out.md"):
         done = shell.run("export", "0002", "-x", str(folder / name))
         assert (done.code, done.out) == (0, "") and "without private paths" in done.err
@@ -184,7 +184,7 @@ def test_an_export_goes_where_it_is_wanted_and_comes_back(shell: Shell, folder: 
     assert refused.code == 2 and "nothing to repeat" in refused.err
 
 
-def test_what_cannot_be_imported_does_not_keep_the_rest_out(shell: Shell, folder: Path) -> None:
+def test_failing_import_does_not_stop_the_others(shell: Shell, folder: Path) -> None:
     nonsense = folder / "no\x1b[2Jsense.json"
     nonsense.write_text("{", "ascii")
     done = shell.run("import", str(nonsense), str(FOREIGN), str(folder / "nowhere.json"))
@@ -193,7 +193,7 @@ def test_what_cannot_be_imported_does_not_keep_the_rest_out(shell: Shell, folder
     assert shell.run("import", str(nonsense)).code == 2
 
 
-def test_names_from_elsewhere_drive_nothing(shell: Shell) -> None:
+def test_imported_names_cannot_drive_the_terminal(shell: Shell) -> None:
     result = make_small(1)
     source = replace(result.spec.models[0], asked=f"/m/{HOSTILE}", path=f"/m/{HOSTILE}")
     result = replace(result, spec=replace(result.spec, models=(source,)), foreign=HOSTILE)
@@ -214,7 +214,7 @@ def test_names_from_elsewhere_drive_nothing(shell: Shell) -> None:
 
 @pytest.mark.usefixtures("three")
 @pytest.mark.parametrize("command", [("list", "--all"), ("show", "last"), ("export", "last", "-x", "-")])
-def test_nobody_reading_stdout_is_code_141(shell: Shell, command: tuple[str, ...]) -> None:
+def test_closed_stdout_exits_141(shell: Shell, command: tuple[str, ...]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = shell.run(*command, stdout=writer)
@@ -223,14 +223,14 @@ def test_nobody_reading_stdout_is_code_141(shell: Shell, command: tuple[str, ...
 
 
 @pytest.mark.parametrize("command", ["list", "show", "edit", "remove", "undo", "trash", "export", "import", "store"])
-def test_unknown_flags_are_one_line_with_the_way_to_the_help(shell: Shell, command: str) -> None:
+def test_unknown_flag_is_one_line_with_the_help_command(shell: Shell, command: str) -> None:
     done = shell.run(command, "--frobnicate")
     assert done.code == 2 and len(done.err.splitlines()) == 2 and f"tuibench {command} --help" in done.err
 
 
 @pytest.mark.usefixtures("three")
 @pytest.mark.parametrize("command", ["list", "show", "trash"])
-def test_looking_imports_nothing_heavy(command: str) -> None:
+def test_store_commands_import_no_heavy_module(command: str) -> None:
     program = (
         "import json, sys; from tuibench.cli.main import main; main(json.loads(sys.argv[1]));"
         "print(json.dumps(sorted(sys.modules)))"
@@ -244,7 +244,7 @@ def test_looking_imports_nothing_heavy(command: str) -> None:
 
 
 @pytest.mark.usefixtures("three")
-def test_store_check_ends_as_every_command_and_fits_the_terminal(
+def test_store_check_ends_like_every_command_and_fits_the_terminal(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (index,) = home.rglob("tuibench.json")

@@ -1,4 +1,4 @@
-"""At a terminal: what Ctrl-C asks and each answer to it, and a line that is cut in the middle of a run."""
+"""At a terminal: the Ctrl-C question, each answer to it, and a hangup during a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QUESTION = "again: cancel (1 cell kept) · d: detach · any other key: go on"
 
 @pytest.fixture
 def terminal(keeper: Shell) -> Terminal:
-    """A run that has measured something, at a terminal."""
+    """A run at a terminal that has measured something."""
     terminal = Terminal(keeper, *LONG, env=SCRIPT)
     keeper.wait_for("execution_done", n=2)
     return terminal
@@ -35,7 +35,7 @@ def cancel(keeper: Shell) -> None:
     until(lambda: not keeper.processes(), "no process")
 
 
-def test_ctrl_c_twice_cancels_and_keeps_what_was_measured(keeper: Shell, terminal: Terminal) -> None:
+def test_second_ctrl_c_cancels_and_keeps_measurements(keeper: Shell, terminal: Terminal) -> None:
     terminal.type("\x03")
     terminal.wait_for(QUESTION)
     assert state() == "running"
@@ -47,7 +47,7 @@ def test_ctrl_c_twice_cancels_and_keeps_what_was_measured(keeper: Shell, termina
     assert f"saved as {row.id[-4:].lower()}" in terminal.shown
 
 
-def test_d_lets_the_run_go(keeper: Shell, terminal: Terminal) -> None:
+def test_d_detaches_the_run(keeper: Shell, terminal: Terminal) -> None:
     terminal.type("\x03")
     terminal.wait_for(QUESTION)
     terminal.type("d")
@@ -59,7 +59,7 @@ def test_d_lets_the_run_go(keeper: Shell, terminal: Terminal) -> None:
 
 
 @pytest.mark.slow
-def test_any_other_key_goes_on_and_the_question_comes_back(keeper: Shell, terminal: Terminal) -> None:
+def test_other_keys_continue_and_the_next_ctrl_c_asks_again(keeper: Shell, terminal: Terminal) -> None:
     terminal.type("\x03")
     terminal.wait_for(QUESTION)
     for key in (" ", "\x1b[A", "x", "\r"):
@@ -73,7 +73,7 @@ def test_any_other_key_goes_on_and_the_question_comes_back(keeper: Shell, termin
     assert terminal.end() == 130
 
 
-def test_the_question_goes_away_when_the_run_ends_meanwhile(keeper: Shell) -> None:
+def test_question_disappears_when_the_run_ends(keeper: Shell) -> None:
     terminal = Terminal(keeper, *FAKE, "--executions", "3", "-t", "0.75", env=SCRIPT)
     keeper.wait_for("execution_done")
     terminal.type("\x03")
@@ -81,7 +81,7 @@ def test_the_question_goes_away_when_the_run_ends_meanwhile(keeper: Shell) -> No
     assert "saved as" in terminal.shown
 
 
-def test_a_line_that_is_cut_leaves_the_run_going(keeper: Shell, terminal: Terminal) -> None:
+def test_lost_line_leaves_the_run_active(keeper: Shell, terminal: Terminal) -> None:
     terminal.cut()
     assert terminal.wait() == 129
     assert state() == "running"
@@ -90,21 +90,21 @@ def test_a_line_that_is_cut_leaves_the_run_going(keeper: Shell, terminal: Termin
     cancel(keeper)
 
 
-def test_a_hang_up_signal_from_somebody_at_a_living_terminal_cancels(keeper: Shell, terminal: Terminal) -> None:
+def test_hangup_signal_at_a_live_terminal_cancels(keeper: Shell, terminal: Terminal) -> None:
     terminal.process.send_signal(signal.SIGHUP)
     assert terminal.end() == 129
     until(lambda: not keeper.processes(), "no process", 2.0)
     assert Workbench().store.benchmarks.rows()[0].status == "cancelled"
 
 
-def test_a_killed_client_takes_its_run_along_even_at_a_terminal(keeper: Shell, terminal: Terminal) -> None:
+def test_killed_client_ends_its_run_at_a_terminal(keeper: Shell, terminal: Terminal) -> None:
     os.kill(terminal.process.pid, signal.SIGKILL)
     assert terminal.end() == 137
     until(lambda: not keeper.processes(), "no process", 2.0)
     assert Workbench().store.benchmarks.rows()[0].status == "cancelled"
 
 
-def test_a_run_that_nobody_wants_kept_cannot_be_let_go(shell: Shell) -> None:
+def test_unsaved_run_cannot_be_detached(shell: Shell) -> None:
     terminal = Terminal(shell, *LONG, "--no-save", env=SCRIPT)
     shell.wait_for("execution_done")
     terminal.type("\x03")
@@ -119,7 +119,7 @@ def test_a_run_that_nobody_wants_kept_cannot_be_let_go(shell: Shell) -> None:
     until(lambda: not shell.processes() and not shell.leftovers(), "nothing is left", 2.0)
 
 
-def test_an_export_that_was_asked_for_is_not_forgotten_in_silence(keeper: Shell) -> None:
+def test_dropped_export_is_reported_on_detach(keeper: Shell) -> None:
     terminal = Terminal(keeper, *LONG, "-x", "/tmp/never.json", env=SCRIPT)
     keeper.wait_for("execution_done", n=2)
     terminal.type("\x03")

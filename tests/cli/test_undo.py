@@ -13,12 +13,12 @@ from tuibench.workbench.hall import Workbench
 
 
 def waits_for(pid: int, lock: Path) -> bool:
-    """Report whether a process has opened the lock."""
+    """Return whether a process has opened the lock."""
     places = (os.path.join(f"/proc/{pid}/fd", name) for name in os.listdir(f"/proc/{pid}/fd"))
     return any(os.path.lexists(place) and os.path.realpath(place) == str(lock.resolve()) for place in places)
 
 
-def test_three_undos_at_once_restore_three_removals(keeper: Shell) -> None:
+def test_three_concurrent_undos_restore_three_removals(keeper: Shell) -> None:
     store = Workbench().store
     for number in range(3):
         store.benchmarks.add(make_small(number), Card())

@@ -20,7 +20,7 @@ from tuibench.workbench.profiles import ProfilePlan
 
 
 class Run:
-    """A run whose events are all there already."""
+    """A run with all its events present."""
 
     def __init__(self, events: list[dict[str, Any]]) -> None:
         self.replay = Replay()
@@ -33,7 +33,7 @@ class Run:
 
 
 class Recorder:
-    """What would be painted."""
+    """Records the painted lines."""
 
     def __init__(self, *_: object) -> None:
         self.snapshots: list[Snapshot] = []
@@ -58,7 +58,7 @@ class Recorder:
 def watch(
     monkeypatch: pytest.MonkeyPatch, *events: dict[str, Any], failure: tuple[str, str, str] | None = None
 ) -> Recorder:
-    """What the view makes of a run of two cells."""
+    """Return the view's lines for a run of two cells."""
     monkeypatch.setattr(view, "ProgressPainter", Recorder)
     cells = [make_cell("p0", engine=engine) for engine in ("fake", "openvino")]
     point = Point("p0", 0, 1, 1, {}, {}, (), None, 1, Reference(None, None, None), failure=failure)
@@ -85,26 +85,26 @@ AGAIN = {"ev": "warning", "cell": 0, "keep_io": "call", "message": "measured ane
 LOOK = {"ev": "progress", "cell": 1, "phase": "check"}
 
 
-def test_a_cell_that_is_measured_anew_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remeasured_cell_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     painted = watch(monkeypatch, MEASURED, DONE, AGAIN, MEASURED, DONE, LOOK)
     last = painted.snapshots[-1]
     assert (last.done, last.cells) == (1, 2)
     assert (last.label, last.activity) == ("openvino, sync, 1 core, batch 1", "checking outputs")
 
 
-def test_the_plan_counts_what_will_be_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plan_counts_the_cells_to_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(line.startswith("Plan: 2 cells, ") for line in watch(monkeypatch).lines)
     dead = watch(monkeypatch, failure=("inputs", "inputs", "no")).lines
     assert any(line.startswith("Plan: 0 cells, ") for line in dead)
 
 
-def test_a_line_without_an_interval_has_no_gap_before_its_comma(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_line_without_interval_has_no_gap_before_its_comma(monkeypatch: pytest.MonkeyPatch) -> None:
     painted = watch(monkeypatch, MEASURED, DONE)
     assert "fake, sync, 1 core, batch 1: 1.00 ms, grade A (asked executions done)" in painted.lines
 
 
 def watch_profile(monkeypatch: pytest.MonkeyPatch, known: bool, *parts: dict[str, Any]) -> list[str]:
-    """The lines of a loss profile of which only the costs, or even its model, tell how long it takes."""
+    """Return the lines of a loss profile whose duration depends on its costs or its model."""
     monkeypatch.setattr(view, "ProgressPainter", Recorder)
     spec = make_profile_spec(Path("/m.onnx"), profile=LOSSY)
     point = Point("p0", 0, 1, 1, {}, {}, (), None, 1, Reference(None, None, None))
@@ -128,7 +128,7 @@ BEGUN = {"part": "loss", "begin": {"points": 4, "ms_each": 500.0}}
 CHANGED = {"part": "loss", "id": "conv_out", "level": "int8", "result": to_plain(LossPoint("int8", 30.0, None))}
 
 
-def test_how_long_a_profile_takes_is_said_once_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_profile_duration_is_shown_once_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     about = [
         "Time: about 6m40, from one inference of 3 ms, guessed",
         "That is long; shorter by --budget, fewer levels (--level), fewer --samples, --max-time",
@@ -140,13 +140,13 @@ def test_how_long_a_profile_takes_is_said_once_before_it_is_made(monkeypatch: py
     assert lines[-3].startswith("Plan: costs by shapes") and lines[-2:] == about
 
 
-def test_a_profile_whose_costs_are_unknown_says_that_its_time_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_profile_with_unknown_costs_has_an_unknown_duration(monkeypatch: pytest.MonkeyPatch) -> None:
     failure = {"kind": "signal", "phase": "start", "message": "died by SIGSEGV"}
     lines = watch_profile(monkeypatch, False, {"part": "costs", "failure": failure})
     assert lines[-1] == "Time: not known, as nothing tells how long one inference takes"
 
 
-def test_a_loss_profile_says_what_is_left_once_a_change_was_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loss_profile_shows_remaining_time_after_a_timed_change(monkeypatch: pytest.MonkeyPatch) -> None:
     done = BEGUN | {"begin": {"points": 1, "ms_each": 500.0}}
     lines = watch_profile(monkeypatch, True, BEGUN, CHANGED, BEGUN, done)
     assert lines[-2:] == [
@@ -155,6 +155,6 @@ def test_a_loss_profile_says_what_is_left_once_a_change_was_timed(monkeypatch: p
     ]
 
 
-def test_a_profile_that_is_under_way_is_given_no_estimate_of_its_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_active_profile_has_no_estimate_of_its_whole_duration(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = watch_profile(monkeypatch, False, CHANGED, COSTED)
     assert not any(line.startswith("Time") for line in lines)
