@@ -1,4 +1,4 @@
-"""Results made by hand: one of everything that a run can come to."""
+"""Hand-made results with every kind of content that a run can produce."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def partial_cell(**asks: Any) -> CellResult:
 
 
 def lone_cell(**asks: Any) -> CellResult:
-    """One execution: numbers without an interval."""
+    """Return a cell of one execution: numbers without an interval."""
     why = "no interval: 1 of at least 3 executions"
     latency = {name: Estimate(2.0, n=1, reason=why) for name in LABELS}
     latency["p99_9"] = Estimate(None, reason="needs 10000 iterations, there are 500")
@@ -180,7 +180,7 @@ def default_run() -> RunResult:
 
 
 def sweep_run() -> RunResult:
-    """Every kind of outcome beside each other, on two engines."""
+    """Return every kind of outcome on two engines."""
     cells = (
         ok_cell(16.2, 61.7, {"cores": 1}),
         ok_cell(8.4, 119.0, {"cores": 2}),
@@ -201,7 +201,7 @@ def sweep_run() -> RunResult:
 
 
 def hostile_run() -> RunResult:
-    """Names from models, engines and logs that try to drive whatever shows them."""
+    """Return a run whose names from models, engines and logs contain terminal control codes."""
     failure = Failure("exception", "load", HOSTILE, None, f"x\n{HOSTILE}")
     cells = (
         ok_cell(asks={"dims": {HOSTILE: 4}}, check=Check("differs", 0.5, 1e-3, HOSTILE), stopped_by=HOSTILE),

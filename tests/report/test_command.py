@@ -85,23 +85,23 @@ def test_line_typed_in_any_directory_reads_back_to_an_equal_spec(request: Benchm
 
 
 @pytest.mark.parametrize("asked", ["m.onnx", "./m.onnx", "../far/m.onnx", "link.onnx", "-b"])
-def test_a_model_is_named_by_where_it_lies(asked: str) -> None:
+def test_model_is_named_by_its_path(asked: str) -> None:
     model = ModelSource(asked, "/srv/my models/m.onnx")
     assert line_of(model).startswith("tuibench benchmark '/srv/my models/m.onnx' -e ")
     assert line_of(model, profile=ProfileSpec(LOSS)).startswith("tuibench profile '/srv/my models/m.onnx' --loss ")
 
 
 @pytest.mark.parametrize("asked", ["sample", "sample:tiny", "hf:a/b", "https://models.example/m.onnx"])
-def test_names_and_addresses_stay(asked: str) -> None:
+def test_names_and_urls_are_kept(asked: str) -> None:
     assert line_of(ModelSource(asked, "/cache/x.onnx")).startswith(f"tuibench benchmark {asked} -e ")
 
 
-def test_of_what_was_imported_nobody_knows_where_it_lay() -> None:
+def test_imported_model_has_no_known_path() -> None:
     assert line_of(ModelSource("m.onnx", "m.onnx")).startswith("tuibench benchmark m.onnx -e ")
     assert line_of(ModelSource("-x=/etc/passwd", "-x=/etc/passwd")).endswith(" -- -x=/etc/passwd")
 
 
-def test_what_would_drive_a_terminal_is_written_as_the_shell_reads_it() -> None:
+def test_control_characters_are_written_as_shell_escapes() -> None:
     said = quote(HOSTILE)
     assert said.isprintable() and said == r"$'ev\e[31mil\n[red]x\u202e\'\\.onnx'"
 
@@ -109,11 +109,11 @@ def test_what_would_drive_a_terminal_is_written_as_the_shell_reads_it() -> None:
 @pytest.mark.skipif(shutil.which("bash") is None, reason="asks bash what it reads")
 @settings(max_examples=40, deadline=None)
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=20))
-def test_a_shell_reads_every_word_as_it_was(word: str) -> None:
+def test_shell_reads_every_word_unchanged(word: str) -> None:
     command = ["bash", "-c", f"printf %s {quote(word)}"]
     found = subprocess.run(command, capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
     assert found.stdout.decode() == word
 
 
-def test_the_token_of_a_file_of_an_export_is_its_name() -> None:
+def test_token_of_an_exported_file_is_its_name() -> None:
     assert token_of(ModelSource("m.onnx", "m.onnx")) == "m.onnx"

@@ -27,7 +27,7 @@ def is_number(text: str) -> bool:
     return True
 
 
-def test_there_is_a_row_per_cell_failed_ones_included() -> None:
+def test_csv_has_a_row_per_cell_including_failed_ones() -> None:
     found = rows(build.sweep_run())
     assert tuple(found[0]) == COLUMNS
     assert len(found) == len(build.sweep_run().cells)
@@ -42,14 +42,14 @@ def test_there_is_a_row_per_cell_failed_ones_included() -> None:
 
 
 @pytest.mark.parametrize("run", [build.sweep_run(), build.hostile_run()])
-def test_no_cell_starts_a_formula(run: RunResult) -> None:
+def test_no_csv_cell_starts_a_formula(run: RunResult) -> None:
     for row in rows(run):
         for text in row.values():
             assert is_number(text) or not set(text.lstrip()[:1]) & FORMULA
             assert show(text, 100_000) == text
 
 
-def test_names_keep_their_meaning() -> None:
+def test_csv_names_keep_their_meaning() -> None:
     hostile = rows(build.hostile_run())[0]
     assert hostile["model"].startswith("'=cmd|")
     assert hostile["dims"].startswith("'=cmd|")

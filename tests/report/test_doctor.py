@@ -40,7 +40,7 @@ def write_intel(root: Path, brand: str = "Intel(R) Xeon(R) Gold 6430") -> None:
 
 
 def row(text: str, label: str) -> str:
-    """The row of a label, with its further lines joined."""
+    """Return the row of a label with its further lines joined."""
     lines = iter(text.splitlines())
     found = next(line for line in lines if line.startswith(label))
     for line in lines:
@@ -50,7 +50,7 @@ def row(text: str, label: str) -> str:
     return found.removeprefix(label).strip()
 
 
-def test_the_whole_report(tmp_path: Path) -> None:
+def test_doctor_report_has_every_section(tmp_path: Path) -> None:
     write_intel(tmp_path)
     text = render_doctor(facts_of(tmp_path))
     assert row(text, "CPU").startswith(
@@ -75,7 +75,7 @@ def test_the_whole_report(tmp_path: Path) -> None:
     assert "2 findings that harm a measurement, 2 to know:" in text
 
 
-def test_each_finding_says_what_why_and_remedy(tmp_path: Path) -> None:
+def test_each_finding_has_fact_reason_and_remedy(tmp_path: Path) -> None:
     write_intel(tmp_path)
     words = " ".join(render_doctor(facts_of(tmp_path)).split())
     assert "! governor: the frequency governor is powersave on 2 CPUs; the clock follows the load" in words
@@ -83,12 +83,12 @@ def test_each_finding_says_what_why_and_remedy(tmp_path: Path) -> None:
     assert "- engines: cannot be used: openvino: No module named 'openvino'" in words
 
 
-def test_no_line_is_wider_than_promised(tmp_path: Path) -> None:
+def test_no_line_exceeds_the_width(tmp_path: Path) -> None:
     write_intel(tmp_path)
     assert max(map(len, render_doctor(facts_of(tmp_path)).splitlines())) <= WIDTH
 
 
-def test_a_machine_without_anything_is_told_in_words(tmp_path: Path) -> None:
+def test_machine_without_any_data_is_described_in_words(tmp_path: Path) -> None:
     text = render_doctor(facts_of(tmp_path, engines=[], terminal={}))
     assert "None" not in text
     assert row(text, "CPU") == "unknown brand · instruction sets: unknown"
@@ -98,12 +98,12 @@ def test_a_machine_without_anything_is_told_in_words(tmp_path: Path) -> None:
     assert row(text, "Terminal") == "nothing found"
 
 
-def test_without_findings_it_says_so(tmp_path: Path) -> None:
+def test_report_without_findings_says_so(tmp_path: Path) -> None:
     facts = facts_of(tmp_path) | {"findings": []}
     assert render_doctor(facts).endswith("Nothing was found that harms a measurement.\n")
 
 
-def test_busy_cpus_are_named_busiest_first(tmp_path: Path) -> None:
+def test_busy_cpus_are_listed_busiest_first(tmp_path: Path) -> None:
     facts = facts_of(tmp_path)
     facts["noise"]["busy"] = {"0": 0.0, "1": 0.25, "7": 0.5}
     assert row(render_doctor(facts), "Noise now").startswith("busy 0.0 % (CPU 7 50 %, CPU 1 25 %)")
@@ -123,7 +123,7 @@ def test_foreign_text_cannot_drive_the_terminal(tmp_path: Path, hostile: str) ->
     assert len(text.splitlines()) < lines + 6
 
 
-def test_an_engine_has_the_version_that_runs_print(tmp_path: Path) -> None:
+def test_engine_version_is_the_package_version_if_they_match(tmp_path: Path) -> None:
     engine = {"name": "openvino", "available": True, "version": "2026.4.1-22982-cafe-releases", "error": None}
     facts = facts_of(tmp_path, engines=[engine])
     for package, shown in (("2026.4.1", "2026.4.1"), ("2025.0", engine["version"]), (None, engine["version"])):

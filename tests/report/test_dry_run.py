@@ -17,7 +17,7 @@ def plan() -> DryRun:
     return DryRun(build.spec(), cells, 24.0, 61.0, {cells[0].key: 150_000_000}, ("a note",))
 
 
-def test_cells_order_seconds_and_memory_are_told() -> None:
+def test_dry_run_shows_cells_order_seconds_and_memory() -> None:
     lines = dry_run_text(plan()).splitlines()
     assert lines[0].split() == ["model", "engine", "scenario", "cores", "batch", "dims", "memory"]
     assert lines[1].split() == ["1", "model.onnx", "onnxruntime", "async", "x2", "2", "8", "-", "150", "MB"]
@@ -30,7 +30,7 @@ def test_cells_order_seconds_and_memory_are_told() -> None:
     assert all(len(line) <= 100 for line in lines)
 
 
-def test_a_fixed_time_has_no_target() -> None:
+def test_fixed_time_has_no_target() -> None:
     effort = replace(EFFORTS["default"], min_executions=1, max_executions=1, timed_s=10.0, target=None)
     text = dry_run_text(replace(plan(), spec=build.spec(effort=effort), memory_bytes={}))
     assert "each 1 execution of 10 s" in text and "±" not in text and "memory: " not in text
@@ -49,7 +49,7 @@ def failing() -> DryRun:
     return replace(plan(), failed=((Cell(asked.key, asked, 0, "p1"), failure),))
 
 
-def test_what_must_fail_stands_in_the_table_with_its_reason() -> None:
+def test_impossible_cell_is_in_the_table_with_its_reason() -> None:
     lines = dry_run_text(failing()).splitlines()
     assert lines[3].split()[:7] == ["-", "model.onnx", "onnxruntime", "sync", "2", "4", "seq=512"]
     assert lines[3].endswith("failed in making inputs: the model takes batch 1 only\\e[2J")
@@ -57,7 +57,7 @@ def test_what_must_fail_stands_in_the_table_with_its_reason() -> None:
     assert "1 cell will fail" in lines and any(line.startswith("2 cells, each") for line in lines)
 
 
-def test_the_plan_as_json_has_everything_and_a_schema_number() -> None:
+def test_json_plan_is_complete_with_a_schema_number() -> None:
     text = dry_run_json(failing())
     loaded = json.loads(text)
     assert text.isascii()

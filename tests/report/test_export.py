@@ -28,7 +28,7 @@ def refusal(path: object) -> WriteError:
     return caught.value
 
 
-def test_the_ending_chooses_the_form() -> None:
+def test_file_suffix_selects_the_format() -> None:
     names = ["a.csv", "a.MD", "a.json", "a", "a.txt", "-", "dir.csv/a", "benchmark.json.bak"]
     forms = ["csv", "markdown", "json", "json", "json", "json", "json", "json"]
     assert [form_of(name) for name in names] == forms
@@ -37,14 +37,14 @@ def test_the_ending_chooses_the_form() -> None:
             check_target(name)
 
 
-def test_each_form_is_rendered_as_such() -> None:
+def test_each_format_has_its_own_rendering() -> None:
     run = build.default_run()
     assert json.loads(render(run, "json"))["tuibench"]["id"] == run.id
     assert render(run, "csv").startswith("key,model,engine")
     assert render(run, "markdown").startswith("# tuibench")
 
 
-def test_a_target_that_works_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_check_of_a_writable_target_leaves_no_files(tmp_path: Path) -> None:
     check_target(str(tmp_path / "out.json"))
     (tmp_path / "old.json").write_text("old")
     check_target(str(tmp_path / "old.json"))
@@ -53,7 +53,7 @@ def test_a_target_that_works_leaves_nothing_behind(tmp_path: Path) -> None:
     assert (tmp_path / "old.json").read_text() == "old"
 
 
-def test_targets_that_cannot_be_written_are_refused_before_the_measurement(tmp_path: Path) -> None:
+def test_unwritable_target_is_refused_before_measuring(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "null").symlink_to("/dev/null")
@@ -69,16 +69,16 @@ def test_targets_that_cannot_be_written_are_refused_before_the_measurement(tmp_p
     refusal("")
 
 
-def test_a_read_only_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_only_directory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def read_only(path: str, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
         raise OSError(30, "Read-only file system", path)
 
-    # Permissions do not stop root, so the refusal is made where the kernel would make it.
+    # Permissions do not stop root, so the test raises the kernel's error itself.
     monkeypatch.setattr(os, "open", read_only)
     assert refusal(tmp_path / "out.json").message.endswith("cannot be written: read-only file system")
 
 
-def test_the_file_is_whole_and_has_the_mode_of_the_umask(tmp_path: Path, umask: None) -> None:
+def test_exported_file_is_complete_with_the_mode_of_the_umask(tmp_path: Path, umask: None) -> None:
     target = tmp_path / "out.json"
     write_export(str(target), "één\n")
     assert target.read_bytes() == "één\n".encode()
@@ -86,7 +86,7 @@ def test_the_file_is_whole_and_has_the_mode_of_the_umask(tmp_path: Path, umask: 
     assert os.listdir(tmp_path) == ["out.json"]
 
 
-def test_an_old_file_keeps_its_mode_and_nobody_reads_the_new_one_meanwhile(
+def test_replaced_file_keeps_its_mode_and_stays_private_meanwhile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: None
 ) -> None:
     target, seen = tmp_path / "out.json", []
@@ -104,7 +104,7 @@ def test_an_old_file_keeps_its_mode_and_nobody_reads_the_new_one_meanwhile(
     assert target.read_text() == "new"
 
 
-def test_a_link_stays_a_link(tmp_path: Path) -> None:
+def test_symlink_target_stays_a_symlink(tmp_path: Path) -> None:
     (tmp_path / "real.json").write_text("old")
     (tmp_path / "link.json").symlink_to("real.json")
     write_export(str(tmp_path / "link.json"), "new")
@@ -114,7 +114,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("broken", ["fsync", "replace"])
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_when_writing_fails_the_old_file_is_whole_and_nothing_is_left(
+def test_failed_write_keeps_the_old_file_and_leaves_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str, error: BaseException
 ) -> None:
     (tmp_path / "out.json").write_text("old")

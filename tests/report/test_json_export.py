@@ -46,7 +46,7 @@ def problems(loaded: Any) -> list[str]:
     return [f"{list(e.absolute_path)}: {e.message[:200]}" for e in VALIDATOR.iter_errors(loaded)]
 
 
-def test_the_schema_is_one() -> None:
+def test_schema_is_a_valid_json_schema() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
@@ -60,7 +60,7 @@ def test_every_export_is_valid(name: str) -> None:
              ("tuibench", "cells", 0, "used"), ("tuibench", "cells", 0, "executions", 0), ("tuibench", "models", 0),
              ("tuibench", "cells", 0, "latency_ms", "p50"), ("tuibench", "points", 0), ("tuibench", "spec")]
 )  # fmt: skip
-def test_the_schema_misses_every_key_that_is_left_out(path: tuple[str | int, ...]) -> None:
+def test_schema_requires_every_key(path: tuple[str | int, ...]) -> None:
     names = list(_at(export(build.default_run()), path))
     assert names
     for name in names:
@@ -73,14 +73,14 @@ def test_the_schema_misses_every_key_that_is_left_out(path: tuple[str | int, ...
     "kind", [cells.CellResult, cells.Execution, cells.Used, cells.Asked, Failure, cells.Noise, cells.Grade,
              cells.Check, model.ModelSummary, model.Point, model.Port, run.Comparison, spec.BenchmarkSpec, spec.Effort]
 )  # fmt: skip
-def test_the_schema_knows_every_field_of_the_vocabulary(kind: Any) -> None:
+def test_schema_declares_every_field_of_the_vocabulary(kind: Any) -> None:
     entry = SCHEMA["$defs"][kind.__name__]
     names = {field.name for field in dataclasses.fields(kind)}
     written = {field.name for field in dataclasses.fields(kind) if not field.metadata.get("sparse")}
     assert (names, written) == (set(entry["properties"]), set(entry["required"]))
 
 
-def test_the_top_level_is_the_file_of_deepsparse_benchmark() -> None:
+def test_top_level_equals_a_deepsparse_benchmark_file() -> None:
     loaded = export(build.default_run())
     assert list(loaded) == [*THEIRS, "tuibench"]
     result = loaded["benchmark_result"]
@@ -104,12 +104,12 @@ def test_several_cells_repeat_the_first_at_the_top() -> None:
     assert loaded["scenario"] == "singlestream"
 
 
-def test_shapes_given_are_lists() -> None:
+def test_requested_shapes_are_lists() -> None:
     shaped = build.run(build.ok_cell(), spec=build.spec(inputs=spec.InputSettings(shapes=((1, 3), ()))))
     assert export(shaped)["input_shapes"] == [[1, 3], []]
 
 
-def test_seconds_to_run_is_what_was_asked() -> None:
+def test_seconds_to_run_is_the_requested_time() -> None:
     fixed = dataclasses.replace(spec.EFFORTS["default"], max_executions=3, timed_s=10 / 3, target=None)
     assert export(build.run(build.ok_cell(), spec=build.spec(effort=fixed)))["seconds_to_run"] == 10
     half = dataclasses.replace(fixed, max_executions=1, timed_s=0.5)
@@ -117,7 +117,7 @@ def test_seconds_to_run_is_what_was_asked() -> None:
     assert export(build.run(build.ok_cell()))["seconds_to_run"] == 3  # three executions of a second
 
 
-def test_what_cannot_be_had_is_null_with_a_reason() -> None:
+def test_unavailable_value_is_null_with_a_reason() -> None:
     loaded = export(build.run(build.lone_cell()))
     assert loaded["benchmark_result"]["99.9%"] is None
     assert loaded["tuibench"]["reasons"] == {
@@ -133,7 +133,7 @@ def test_what_cannot_be_had_is_null_with_a_reason() -> None:
     assert failed["tuibench"]["cells"][0]["latency_ms"]["p50"]["reason"] == "the worker died"
 
 
-def test_numbers_that_json_cannot_hold_are_null_and_told() -> None:
+def test_number_unsupported_by_json_is_null_and_reported() -> None:
     strange = build.ok_cell(pooled=build.pooled(std=math.nan), load_ms=math.inf)
     loaded = export(build.run(strange, points=()))
     assert loaded["benchmark_result"]["std"] is None
@@ -145,28 +145,28 @@ def test_numbers_that_json_cannot_hold_are_null_and_told() -> None:
     assert problems(loaded) == []
 
 
-def test_text_is_ascii_and_arrays_of_figures_take_one_line() -> None:
+def test_text_is_ascii_and_number_arrays_take_one_line() -> None:
     text = dumps(build.hostile_run())
     assert text.isascii()
     series = build.execution(series=tuple((float(i), 2.0, 3.0) for i in range(512)))
     assert len(dumps(build.run(build.ok_cell(executions=(series,)))).splitlines()) < 500
 
 
-def test_a_cell_reads_back_as_it_was() -> None:
+def test_cell_reads_back_equal() -> None:
     result = build.sweep_run()
     read = [from_plain(cells.CellResult, plain) for plain in export(result)["tuibench"]["cells"]]
     assert read[:3] == list(result.cells[:3])
     assert [cell.failure for cell in read] == [cell.failure for cell in result.cells]
 
 
-# Bytes that are no UTF-8 reach us as these; a high surrogate never does.
+# Python decodes bytes that are not UTF-8 to these surrogates; high surrogates never occur.
 FOREIGN_BYTES = st.characters(min_codepoint=0xDC80, max_codepoint=0xDCFF, categories=["Cs"])
 ANY_TEXT = st.text(st.characters() | FOREIGN_BYTES, max_size=20)
 
 
 @settings(deadline=None, max_examples=60)
 @given(ANY_TEXT, ANY_TEXT)
-def test_any_text_comes_back_equal(name: str, message: str) -> None:
+def test_any_text_reads_back_equal(name: str, message: str) -> None:
     failure = Failure("exception", "load", message)
     result = build.run(build.failed_cell({"dims": {name: 1}}, failure=failure), environment={"host": name})
     loaded = export(result)

@@ -12,7 +12,7 @@ from tuibench.report.label import (
 )
 
 
-def test_the_first_cell_is_the_first_measured_one_of_the_first_scenario() -> None:
+def test_first_cell_is_the_first_measured_one_of_the_first_scenario() -> None:
     sync, async_ = build.ok_cell(), build.ok_cell(asks={"scenario": "async", "streams": 2})
     dead = build.failed_cell({"scenario": "async", "cores": 1})
     assert first_cell(build.run(sync, dead, async_)) is async_
@@ -30,7 +30,7 @@ def test_only_axes_that_vary_are_named() -> None:
     )
 
 
-def test_a_batch_left_open_is_that_of_the_inputs_even_where_the_cell_failed() -> None:
+def test_default_batch_of_a_failed_cell_is_that_of_its_inputs() -> None:
     async_ = build.ok_cell(asks={"scenario": "async", "batch": None}, used=build.used(batch=1))
     run = build.run(async_, build.failed_cell({"batch": None}))
     assert varying(run) == ["scenario"]
@@ -38,13 +38,13 @@ def test_a_batch_left_open_is_that_of_the_inputs_even_where_the_cell_failed() ->
     assert "batch" not in describe(build.run(run.cells[1], points=()), run.cells[1])
 
 
-def test_streams_are_a_column_only_where_nothing_explains_them() -> None:
+def test_streams_are_a_column_only_if_no_other_axis_implies_them() -> None:
     two, four = (build.ok_cell(asks={"scenario": "async", "streams": n}) for n in (2, 4))
     assert varying(build.run(two, four)) == ["streams"]
     assert varying(build.run(build.ok_cell(), four)) == ["scenario"]
 
 
-def test_a_cell_finds_its_model_and_its_inputs() -> None:
+def test_cell_finds_its_model_and_its_inputs() -> None:
     other = build.ok_cell(asks={"model_sha256": build.OTHER_SHA, "batch": 4, "dims": {"seq": 64}})
     run = build.run(
         other,
@@ -60,7 +60,7 @@ def test_a_cell_finds_its_model_and_its_inputs() -> None:
     assert model_of(build.run(models=(), spec=build.spec(models=())), other) == (None, None)
 
 
-def test_failures_name_cause_phase_and_message() -> None:
+def test_failure_names_cause_phase_and_message() -> None:
     assert failure_text(build.ok_cell()) == ""
     assert failure_text(build.failed_cell()) == "died by SIGSEGV in load: the worker died"
     assert failure_text(build.skipped_cell()) == "skipped: --max-time reached"

@@ -17,7 +17,7 @@ def own(cell: CellResult) -> str:
     return "\n".join(own_lines(cell))
 
 
-def test_the_eight_lines_stand_first_in_their_order() -> None:
+def test_eight_compatible_lines_are_first_and_in_order() -> None:
     run = build.default_run()
     lines = cell_lines(run, run.cells[0])
     assert [line.split(": ")[0] for line in lines[:8]] == LABELS
@@ -32,7 +32,7 @@ def test_the_eight_lines_stand_first_in_their_order() -> None:
     assert not any(line.split(": ")[0] in LABELS for line in lines[8:])
 
 
-def test_sync_is_singlestream() -> None:
+def test_sync_prints_as_singlestream() -> None:
     cell = build.ok_cell()
     assert compatible_lines(build.run(cell), cell)[2] == "Scenario: singlestream"
 
@@ -43,14 +43,14 @@ def test_small_numbers_keep_four_digits() -> None:
     assert lines[4:7:2] == ["Latency Mean (ms/batch): 0.001235", "Latency Std (ms/batch): 0.0000"]
 
 
-def test_a_model_without_batch_counts_items_per_call() -> None:
+def test_model_without_batch_counts_items_per_call() -> None:
     cell = build.ok_cell(asks={"batch": None}, used=build.used(batch=None), items=1)
     assert batch_size(build.run(cell), cell) == 1
     found = build.ok_cell(asks={"batch": None}, used=build.used(batch=4), items=4)
     assert batch_size(build.run(found), found) == 4
 
 
-def test_ours_say_how_far_each_number_can_be_trusted() -> None:
+def test_own_lines_show_the_uncertainty_of_each_number() -> None:
     text = own(build.ok_cell(asks={"scenario": "async", "streams": 4}))
     assert "Latency p50 (ms/batch): 1.9234 ±0.7 % [1.9099, 1.9369] over 5 executions" in text
     assert re.search(r"Latency Percentiles .*p90 \d.* p95 .* p99 .* p99\.9 \d", text)
@@ -66,7 +66,7 @@ def test_ours_say_how_far_each_number_can_be_trusted() -> None:
     assert "I/O" not in text and "Not as Asked" not in text
 
 
-def test_one_execution_has_no_interval_and_says_why() -> None:
+def test_one_execution_has_no_interval_and_a_reason() -> None:
     text = own(build.lone_cell())
     assert "Latency p50 (ms/batch): 2.0000 (no interval: 1 of at least 3 executions)" in text
     assert "p99.9 -" in text
@@ -75,7 +75,7 @@ def test_one_execution_has_no_interval_and_says_why() -> None:
     assert text.count("at least 3 executions") == 2, "the percentiles repeat what the median said"
 
 
-def test_a_percentile_without_an_interval_is_shown_with_its_reason() -> None:
+def test_percentile_without_interval_has_a_reason() -> None:
     cell = build.ok_cell()
     few = Estimate(2.5, n=5, reason="few iterations in each execution")
     text = own(replace(cell, latency_ms={**cell.latency_ms, "p99": few, "p99_9": few}))
@@ -84,27 +84,27 @@ def test_a_percentile_without_an_interval_is_shown_with_its_reason() -> None:
     assert "Missing" not in text
 
 
-def test_a_warm_up_that_did_not_settle_is_told() -> None:
+def test_unsettled_warm_up_is_reported() -> None:
     restless = build.execution(warmup=Warmup(2.0, 10, False))
     text = own(build.ok_cell(executions=(restless, build.execution(), restless)))
     assert "Warm-up: not settled in 2 of 3 executions" in text
     assert "Warm-up" not in own(build.ok_cell())
 
 
-def test_outputs_that_differ_or_were_not_checked_are_said() -> None:
+def test_different_or_unchecked_outputs_are_reported() -> None:
     assert "Outputs: DIFFER from the reference (difference 0.2, tolerance 0.001): output 'y'" in own(
         build.differing_cell()
     )
     assert "Outputs: unchecked: the reference could not run" in own(build.unchecked_cell())
 
 
-def test_the_io_class_is_said_unless_bound() -> None:
+def test_io_class_is_shown_unless_bound() -> None:
     cell = build.ok_cell()
     assert cell.used
     assert "I/O: call" in own(replace(cell, used=replace(cell.used, io="call")))
 
 
-def test_what_was_used_stands_beside_what_was_asked() -> None:
+def test_used_settings_are_beside_requested_ones() -> None:
     cell = build.ok_cell(asks={"batch": 8})
     assert differences(cell) == []
     used = build.used(cpus=(3,), threads=4, streams=2, batch=1, precision="bf16", pinned="process")
@@ -130,7 +130,7 @@ def test_what_was_used_stands_beside_what_was_asked() -> None:
     assert differences(build.failed_cell()) == []
 
 
-def test_a_failed_cell_has_its_name_and_reason_but_no_numbers() -> None:
+def test_failed_cell_has_name_and_reason_without_numbers() -> None:
     cell = build.failed_cell()
     lines = cell_lines(build.run(cell), cell)
     assert lines == [
@@ -139,6 +139,6 @@ def test_a_failed_cell_has_its_name_and_reason_but_no_numbers() -> None:
     ]  # fmt: skip
 
 
-def test_a_partial_cell_has_both() -> None:
+def test_partial_cell_has_numbers_and_reason() -> None:
     text = own(build.partial_cell())
     assert "Latency p50" in text and "Partial after 1 execution: timeout in timing" in text

@@ -45,7 +45,7 @@ def test_eighty_columns_show_id_age_name_result_and_grade() -> None:
     ]
 
 
-def test_more_room_shows_more_and_no_limit_everything() -> None:
+def test_wider_list_shows_more_and_unlimited_shows_everything() -> None:
     wide = listing([row()], NOW, width=120).splitlines()[0].split()
     assert wide == ["id", "age", "name", "engine", "scenario", "cores", "batch", "cells", "result", "grade"]
     between = listing([row()], NOW, width=95).splitlines()[0].split()
@@ -55,7 +55,7 @@ def test_more_room_shows_more_and_no_limit_everything() -> None:
     assert "n" * 150 not in listing([long], NOW, width=200)
 
 
-def test_a_run_that_did_not_end_by_itself_says_so_in_front() -> None:
+def test_interrupted_run_has_its_status_in_front() -> None:
     assert headline_words(row(status="cancelled", facts=to_facts(replace(DEFAULT, status="cancelled")))) == (
         "cancelled · 1.92 ms ±0.7 % · 1011 items/s ±1.4 %"
     )
@@ -64,7 +64,7 @@ def test_a_run_that_did_not_end_by_itself_says_so_in_front() -> None:
     assert " 2/4 " in listing([row(measured=2)], NOW, width=120)
 
 
-def test_no_single_row_takes_columns_from_all() -> None:
+def test_one_wide_row_takes_no_columns_from_the_others() -> None:
     tool = "deepsparse.benchmark 1.8.0"
     other = Headline((replace(SYNC, value=4.03, half_width=None),), tool=tool)
     part = Headline((replace(SYNC, value=0.3, half_width=None),), missing={"partial": 3}, cells=3, status="cancelled")
@@ -89,7 +89,7 @@ def test_row_of_an_older_version_shows_its_sentence() -> None:
     assert headline_words(row(facts={}, headline=HEADLINE)) == HEADLINE
 
 
-def test_the_newest_thirty_are_shown_and_the_rest_is_told() -> None:
+def test_newest_thirty_are_shown_and_the_rest_is_counted() -> None:
     rows = [row(n) for n in range(100)]
     assert len(listing(rows, NOW).splitlines()) == 31
     assert listing(rows, NOW).splitlines()[1].startswith("0000")
@@ -100,12 +100,12 @@ def test_the_newest_thirty_are_shown_and_the_rest_is_told() -> None:
     assert len(listing(rows, NOW, limit=None).splitlines()) == 101
 
 
-def test_an_empty_store_says_how_to_begin() -> None:
+def test_empty_store_shows_how_to_begin() -> None:
     assert listing([], NOW) == ""
     assert "tuibench benchmark MODEL" in hidden_words(0)
 
 
-def test_short_ids_are_unlike_those_that_are_not_shown_too() -> None:
+def test_short_ids_are_unique_among_hidden_rows_too() -> None:
     first, second = row(id="01J0000000000000000000K3F9"), row(id="01J0000000000000000001K3F9")
     assert listing([first, second], NOW, limit=1).splitlines()[1].startswith("0k3f9 ")
 
@@ -124,7 +124,7 @@ def test_hostile_names_stay_in_their_line_and_width(width: int | None) -> None:
     assert listing([strange], NOW, ascii_only=True).isascii()
 
 
-def test_json_is_what_is_stored_with_the_short_id() -> None:
+def test_json_holds_the_stored_data_with_the_short_id() -> None:
     rows = [row(1), row(2, name=HOSTILE)]
     printed = rows_json(rows)
     loaded = json.loads(printed)
@@ -137,8 +137,8 @@ def test_json_is_what_is_stored_with_the_short_id() -> None:
     assert json.loads(rows_json([]))["benchmarks"] == []
 
 
-def test_ten_thousand_rows_take_no_look_at_single_characters(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted instead of timed: text is checked and measured as a whole, and only what is odd letter by letter."""
+def test_ten_thousand_rows_are_checked_as_whole_strings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Count calls instead of time: whole strings are checked and measured; only unusual text letter by letter."""
     calls = 0
 
     def counted(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -20,16 +20,16 @@ def test_every_row_has_as_many_cells_as_the_header() -> None:
         assert {len(row) for row in rows} == {len(rows[0])}
 
 
-def test_marks_and_controls_are_escaped() -> None:
+def test_markup_and_control_characters_are_escaped() -> None:
     assert escape("a|b <i> & *x* [y](z) `c`") == r"a\|b &lt;i&gt; &amp; \*x\* \[y\](z) \`c\`"
     text = dumps(build.hostile_run())
-    # An indented block is literal, so that figures and the command need no escapes.
+    # An indented block is literal, so figures and the command need no escapes.
     outside = "\n".join(line for line in text.splitlines() if not line.startswith("    "))
     assert "<b>" not in outside and "\x1b" not in text and "\u202e" not in text
     assert "\udcff" not in text
 
 
-def test_it_says_what_the_table_cannot() -> None:
+def test_facts_missing_from_the_table_follow_as_text() -> None:
     text = dumps(build.sweep_run())
     assert dumps(build.default_run()).startswith("# tuibench benchmark\n\n1.92 ms ±0.7 %")
     assert "## Conclusions" in text and "openvino is 1.04× faster" in text
@@ -38,7 +38,7 @@ def test_it_says_what_the_table_cannot() -> None:
     assert text.endswith(f"Again:\n\n    {command_of(build.sweep_run())}\n")
 
 
-def test_figures_stand_in_blocks_of_their_own() -> None:
+def test_figures_are_in_separate_code_blocks() -> None:
     text = dumps(data.cores_run())
     _, _, after = text.partition("## Core scaling, batch 1\n\n")
     block, _, words = after.partition("\n\n")

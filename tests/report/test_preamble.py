@@ -17,7 +17,7 @@ PREAMBLE = Preamble(
 )  # fmt: skip
 
 
-def test_everything_is_said_before_measuring() -> None:
+def test_preamble_states_everything_before_measuring() -> None:
     assert preamble_text(PREAMBLE).splitlines() == [
         "-b: 1 given more than once, measured once",
         "Pinning: core, CPU 0-3,8, each engine thread on one CPU (-pin none|core)",
@@ -30,7 +30,7 @@ def test_everything_is_said_before_measuring() -> None:
     ]
 
 
-def test_several_points_say_once_what_is_equal_and_of_shapes_what_varies() -> None:
+def test_several_points_share_equal_lines_and_list_varying_shapes() -> None:
     def point(batch: int, **changes: Any) -> Point:
         fed = (FedInput("x", "float32", (batch, 3, 224, 224), "uniform 0 to 1"), FedInput("n", "int64", (), "ones"))
         return build.point(id=f"p{batch}", batch=batch, inputs=fed, **{"dims": {}, "chosen": {"seq": 16}} | changes)
@@ -49,7 +49,7 @@ def test_several_points_say_once_what_is_equal_and_of_shapes_what_varies() -> No
     assert "all" in lines and "batch 1: one" in lines
 
 
-def test_points_of_several_models_say_whose_they_are() -> None:
+def test_points_of_several_models_name_their_model() -> None:
     points = build.point(), build.point(id="p1", model=1)
     lines = feed_lines(points, ["a.onnx", "b.onnx"])
     assert [line.partition(": ")[0] for line in lines] == ["a.onnx"] * 2 + ["b.onnx"] * 2 + [
@@ -57,7 +57,7 @@ def test_points_of_several_models_say_whose_they_are() -> None:
     ]
 
 
-def test_inputs_that_could_not_be_made_say_why_and_rotate_over_nothing() -> None:
+def test_failed_inputs_have_a_reason_and_no_rotation() -> None:
     failed = {"inputs": (), "chosen": {}, "dims": {}, "distinct": 0}
     point = build.point(**failed, failure=("inputs", "inputs", "give --dim mask=N"))
     text = preamble_text(replace(PREAMBLE, points=(point,)))
@@ -83,7 +83,7 @@ def test_cpus_are_written_as_ranges() -> None:
     assert cpu_ranges([3, 2, 1, 7, 9, 8]) == "1-3,7-9"
 
 
-def test_a_model_is_told_in_figures_and_nothing_of_it_reaches_the_terminal_raw() -> None:
+def test_model_figures_are_shown_without_raw_foreign_text() -> None:
     model = ModelSummary(
         path="m.onnx",
         sha256="0" * 64,
@@ -105,11 +105,11 @@ def test_a_model_is_told_in_figures_and_nothing_of_it_reaches_the_terminal_raw()
     )
 
 
-def test_what_could_not_be_read_is_said_instead() -> None:
+def test_model_without_figures_shows_the_reason() -> None:
     model = ModelSummary("m.ort", "0" * 64, 10, 0, (), (), format="ort", reason="an .ort file")
     assert model_line("m.ort", model) == "Model m.ort: 10 B · an .ort file"
 
 
-def test_small_models_have_parameters_too() -> None:
+def test_small_models_show_parameters_too() -> None:
     assert "212 parameters float32" in model_line("m", build.model(parameters=212))
     assert "61.1 k parameters float32" in model_line("m", build.model(parameters=61_100))

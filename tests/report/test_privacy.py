@@ -50,13 +50,13 @@ def private_run() -> RunResult:
     )  # fmt: skip
 
 
-def test_no_directory_of_a_result_is_left_anywhere() -> None:
+def test_private_export_contains_no_directory() -> None:
     text = dumps(without_private(private_run(), HOME))
     for secret in SECRETS:
         assert secret not in text
 
 
-def test_what_identifies_and_explains_stays() -> None:
+def test_identity_and_explanations_are_kept() -> None:
     public = without_private(private_run(), HOME)
     assert public.spec.models == (ModelSource("it's.onnx", "it's.onnx"),)
     assert (public.models[0].path, public.models[0].sha256) == ("it's.onnx", build.SHA)
@@ -72,7 +72,7 @@ def test_what_identifies_and_explains_stays() -> None:
     assert public.cells[1].samples == Samples(5, 5, "0-1.z")
 
 
-def test_the_numbers_are_untouched_and_the_export_is_one() -> None:
+def test_numbers_are_unchanged_and_the_export_is_valid() -> None:
     private = private_run()
     public = without_private(private, HOME)
     assert public.cells[1].latency_ms == private.cells[1].latency_ms
@@ -83,20 +83,20 @@ def test_the_numbers_are_untouched_and_the_export_is_one() -> None:
     assert without_private(public, HOME) == public
 
 
-def test_a_result_without_directories_is_as_it_was() -> None:
+def test_result_without_directories_is_unchanged() -> None:
     run = build.default_run()
     spec = build.spec(models=(ModelSource("model.onnx", "model.onnx"),))
     plain = replace(run, spec=spec, models=(build.model(path="model.onnx"),))
     assert without_private(plain) == plain
 
 
-def test_homes_become_a_tilde_whoever_they_belong_to() -> None:
+def test_every_home_directory_becomes_a_tilde() -> None:
     warnings = ("/home/ann/x/y.so", "/root/z", "see /Users/bob, or not", "/srv/people/jo", "/mnt/root/q", "~/kept")
     public = without_private(build.run(warnings=warnings), HOME)
     assert public.warnings == ("~/x/y.so", "~/z", "see ~, or not", "~", "q", "~/kept")
 
 
-def test_names_of_nodes_and_ports_are_no_paths() -> None:
+def test_node_and_port_names_are_no_paths() -> None:
     port = replace(build.model().inputs[0], name="/home/x/input")
     model = build.model(inputs=(port,), zero_tensors=(("/home/w/weight", 4, 0),), producer="pytorch")
     public = without_private(build.run(models=(model,), warnings=("node /model.0/conv/Conv",)))
@@ -105,7 +105,7 @@ def test_names_of_nodes_and_ports_are_no_paths() -> None:
     assert public.warnings == ("node /model.0/conv/Conv",)
 
 
-def test_of_the_nodes_of_a_profile_only_names_stay_as_they_are() -> None:
+def test_only_names_of_profile_nodes_stay_unchanged() -> None:
     costs = make_costs()
     node = replace(costs.nodes[0], name="/home/x/conv", why=f"died: {HOME}/secret-client/lib.so")
     profile = replace(make_profile(), costs=replace(costs, nodes=(node,)))
@@ -138,7 +138,7 @@ def test_two_files_of_one_name_are_numbered_everywhere() -> None:
         ("https://[jo:hunter2@host", "https:"),
     ],
 )
-def test_addresses_stay_without_what_opens_them(asked: str, left: str) -> None:
+def test_urls_stay_without_their_credentials(asked: str, left: str) -> None:
     source = ModelSource(asked, "/home/jo/.cache/tuibench/m.onnx")
     run = build.run(spec=build.spec(models=(source,)), warnings=(f"{asked} was fetched",))
     public = without_private(run)
@@ -153,7 +153,7 @@ NAME = st.text(
 
 
 @given(st.lists(NAME.filter(lambda name: name not in (".", "..")), min_size=2, max_size=4), NAME)
-def test_whatever_a_models_directory_is_called_it_goes(folders: list[str], name: str) -> None:
+def test_directory_of_any_name_is_removed(folders: list[str], name: str) -> None:
     marked = [f"{folder}SECRET" for folder in folders]
     path = "/" + "/".join([*marked, name + ".onnx"])
     run = build.run(spec=build.spec(models=(ModelSource(path, path),)), models=(build.model(path=path),),
@@ -163,7 +163,7 @@ def test_whatever_a_models_directory_is_called_it_goes(folders: list[str], name:
     assert name + ".onnx" in shlex.split(again(public.spec))
 
 
-def test_what_lies_beside_a_model_loses_the_same_directory() -> None:
+def test_files_beside_a_model_lose_the_same_directory() -> None:
     path = "/vault/Project X/m.onnx"
     run = build.run(
         spec=build.spec(models=(ModelSource(path, path),)), warnings=("/vault/Project X/other.bin is gone",)
@@ -171,7 +171,7 @@ def test_what_lies_beside_a_model_loses_the_same_directory() -> None:
     assert without_private(run).warnings == ("other.bin is gone",)
 
 
-def test_the_name_of_a_result_tells_no_directory_either() -> None:
+def test_result_name_contains_no_directory() -> None:
     told = public_name(f"{HOME}/Project X/secret-client/it's.onnx against /opt/secret-client/b", private_run(), HOME)
     assert not any(secret in told for secret in SECRETS) and told.startswith("it's.onnx against ")
     assert public_name("four", private_run(), HOME) == "four"

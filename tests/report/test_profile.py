@@ -1,4 +1,4 @@
-"""Profiles as text, Markdown and CSV: as somebody has looked at them, whole, and safe whatever names are in them."""
+"""Profiles as text, Markdown and CSV: the selection, complete rows, and safe names."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OTHER = ProfileHeading("after", "m9q2", "cnn.onnx", "2026-11-19T09:00:00+00:00")
 
 
 def faster() -> Profile:
-    """The same model with its convolutions in half the time."""
+    """Return the same model with its convolutions in half the time."""
     profile = make_performance()
     layers = tuple(
         replace(layer, ms=scaled(layer.ms, 0.5)) if layer.op == "Conv" else layer for layer in profile.layers
@@ -72,7 +72,7 @@ PAGES = {
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_pages_are_as_somebody_has_looked_at_them(name: str) -> None:
+def test_pages_show_the_selected_view(name: str) -> None:
     lines = PAGES[name]()
     seen, path = "\n".join(lines) + "\n", GOLDENS / f"{name}.txt"
     if os.environ.get("UPDATE_GOLDENS") == "1":
@@ -96,14 +96,14 @@ def test_each_text_states_its_convention_and_names_its_methods() -> None:
     assert "weight_sqnr_db_proxy" in profile_csv.profile_csv(proxy)
 
 
-def test_tables_say_how_many_rows_they_leave_out() -> None:
+def test_tables_count_their_hidden_rows() -> None:
     assert "11 more rows (--top N)" in profile_lines(make_profile(), HEADING, Shown(top=5))
     assert not any("more rows" in line for line in profile_lines(make_profile(), HEADING, Shown(top=None)))
     assert "No layer holds that text" in profile_lines(make_profile(), HEADING, Shown(text="nowhere"))
     assert "- 4804 more rows (CSV has all)" in profile_markdown(make_profile(5000), HEADING)
 
 
-def test_a_profile_of_which_nothing_was_measured_says_so() -> None:
+def test_profile_without_measurements_says_so() -> None:
     empty = Profile("performance", make_costs())
     assert profile_lines(empty, HEADING)[-1] == "Nothing was measured of it"
     assert profile_markdown(empty, HEADING) == cost_markdown(empty.costs, HEADING)
@@ -119,7 +119,7 @@ def compared(old: Profile, new: Profile) -> list[str]:
     return profile_comparison_lines(old, new, (HEADING, OTHER), top=None)
 
 
-def test_neither_parameters_nor_shapes_are_told_of_what_could_not_be_counted() -> None:
+def test_uncounted_model_shows_no_parameters_or_shapes() -> None:
     nothing = replace(make_costs(), nodes=(), parameters=0, weight_bytes=0, shapes_from="", notes=("died by SIGSEGV",))
     told = list(total_lines(nothing))
     assert "Parameters: unknown" in told and "Shapes from: unknown" in told
@@ -127,7 +127,7 @@ def test_neither_parameters_nor_shapes_are_told_of_what_could_not_be_counted() -
     assert "Parameters: 0 (shared ones once), 0 B" in bare and "Shapes from: one run" in bare
 
 
-def test_a_difference_without_an_interval_is_not_taken_for_a_clear_one() -> None:
+def test_difference_without_an_interval_is_not_clear() -> None:
     profile = make_performance()
     alone = tuple(replace(layer, ms=Estimate(layer.ms.value, reason=layer.ms.reason)) for layer in profile.layers)
     lines = compared(replace(make_profile(), performance=replace(profile, layers=alone)), faster())
@@ -140,7 +140,7 @@ def test_a_difference_without_an_interval_is_not_taken_for_a_clear_one() -> None
 
 
 def budgeted(loss: LossProfile, worst: int) -> Profile:
-    """With INT8 first, at which alone all but the worst layers are known."""
+    """Return a profile with INT8 first, whose other levels are known only for the worst layers."""
     levels = (INT8, *(level for level in loss.levels if level != INT8))
     layers = tuple(
         layer if place < worst else replace(layer, points=tuple(one for one in layer.points if one.level == INT8))
@@ -149,7 +149,7 @@ def budgeted(loss: LossProfile, worst: int) -> Profile:
     return Profile(LOSS, make_costs(), loss=replace(loss, levels=levels, layers=layers))
 
 
-def test_the_level_that_all_layers_have_is_shown_and_what_is_not_is_named() -> None:
+def test_level_known_for_all_layers_is_shown_and_others_are_named() -> None:
     profile = budgeted(make_loss(), 2)
     lines = compared(profile, profile)
     head = next(line for line in lines if line.startswith("op "))
@@ -164,7 +164,7 @@ def test_the_level_that_all_layers_have_is_shown_and_what_is_not_is_named() -> N
     assert not any("not shown" in line for line in compared(replace(profile, loss=few), replace(profile, loss=few)))
 
 
-def test_csv_has_every_row_with_the_numbers_of_the_profile() -> None:
+def test_csv_has_every_row_with_the_profile_numbers() -> None:
     rows = parsed(profile_csv.profile_csv(make_profile()))
     assert len(rows) == 16 and list(rows[0]) == list(profile_csv.LAYER_COLUMNS)
     for row, layer in zip(rows, layer_rows(make_performance(), make_costs()), strict=True):
@@ -177,7 +177,7 @@ def test_csv_has_every_row_with_the_numbers_of_the_profile() -> None:
     assert {row[key] for row in parsed(profile_csv.profile_csv(below())) for key in ("ms", "ms_low", "ms_high")} == {""}
 
 
-def test_a_layer_that_seems_to_beat_its_roof_reaches_it_in_every_form() -> None:
+def test_layer_above_its_roof_reaches_it_in_every_format() -> None:
     measured = make_performance()
     first, second, *others = measured.layers
     beating = replace(first, roof_ms=3.1 * (first.ms.value or 0.0))
@@ -192,7 +192,7 @@ def test_a_layer_that_seems_to_beat_its_roof_reaches_it_in_every_form() -> None:
     assert dict(layer_detail(profile.performance, missing, profile.costs))["roof"] == "– (its numbers are f64)"
 
 
-def test_csv_has_all_nodes_of_a_row_however_long_their_names_are_together() -> None:
+def test_csv_has_all_nodes_of_a_row_with_long_names() -> None:
     nodes = tuple(f"/features/features.{i}/conv/onnx::Conv_{i}_DequantizeLinear" for i in range(373))
     performance = make_performance()
     layers = (replace(performance.layers[0], nodes=nodes, kernels=nodes), *performance.layers[1:])
@@ -200,7 +200,7 @@ def test_csv_has_all_nodes_of_a_row_however_long_their_names_are_together() -> N
     assert tuple(row["nodes"].split()) == nodes == tuple(row["kernels"].split())
 
 
-def test_csv_of_theory_and_of_losses() -> None:
+def test_csv_of_theory_and_losses_has_their_columns() -> None:
     rows = parsed(profile_csv.cost_csv(make_costs()))
     assert [row["id"] for row in rows] == [row.node.id for row in cost_rows(make_costs())]
     assert rows[0]["flop_per_byte"] and rows[-2]["unknown_because"] == "no rule for this operator"
@@ -218,7 +218,7 @@ HOSTILE = st.text(max_size=30) | st.sampled_from(
 
 @settings(max_examples=40)
 @given(HOSTILE, HOSTILE, st.sampled_from([40, 80, 160]), st.booleans())
-def test_no_name_drives_a_terminal_a_spreadsheet_or_markup(name: str, other: str, width: int, ascii_only: bool) -> None:
+def test_names_are_safe_in_terminal_spreadsheet_and_markup(name: str, other: str, width: int, ascii_only: bool) -> None:
     layer = LayerTime(name, "layer", name, (name, other), (other,), other, name, Estimate(1.0, 0.9, 1.1, 3), roof=other)
     cost = NodeCost(name, 0, name, other, name, why=other)
     costs = replace(make_costs(), nodes=(cost,), notes=(name,), shapes_from=other, dims={name: 3})
@@ -252,7 +252,7 @@ def test_no_name_drives_a_terminal_a_spreadsheet_or_markup(name: str, other: str
 
 
 @pytest.mark.parametrize("column", ["worst", "pruned 0.5", "int8", "cosine int8", "kl pruned 0.9", "params"])
-def test_a_loss_profile_is_sorted_by_any_column_that_it_can_have(column: str) -> None:
+def test_loss_profile_sorts_by_each_of_its_columns(column: str) -> None:
     check_sort("loss", column)
     with pytest.raises(UsageError, match="sqnr"):
         check_sort("loss", "sqnr")

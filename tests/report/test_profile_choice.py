@@ -1,4 +1,4 @@
-"""What may be chosen of a page, by names as people type them, and what is said to everything else."""
+"""Page selections by typed name, and the refusal of unknown names."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tuibench.report.profile_shown import Shown
         ("loss", "", ""),
     ],
 )
-def test_a_summary_type_is_known_by_its_name_however_it_is_spelled(kind: str, typed: str, meant: str) -> None:
+def test_summary_type_is_recognized_in_every_spelling(kind: str, typed: str, meant: str) -> None:
     assert settle(kind, Shown(summary=typed)).summary == meant
 
 
-def test_every_name_that_a_refusal_lists_is_taken() -> None:
+def test_every_name_in_a_refusal_is_accepted() -> None:
     for kind, known in (("performance", SUMMARY_TYPES), ("flops", COST_TYPES)):
         with pytest.raises(UsageError, match="--summary-type takes") as caught:
             settle(kind, Shown(summary="int4"))
@@ -41,7 +41,7 @@ def test_every_name_that_a_refusal_lists_is_taken() -> None:
     assert [settle("flops", Shown(display=name)).display for name in (*DISPLAYS, "%")] == [*DISPLAYS, DISPLAYS[-1]]
 
 
-def test_of_a_loss_profile_only_what_it_has_can_be_chosen() -> None:
+def test_loss_profile_offers_only_its_own_selections() -> None:
     from dataclasses import replace
 
     few = replace(make_loss(), levels=("int8",))

@@ -1,4 +1,4 @@
-"""Layers as they are chosen for a page, a table or a file: narrowed, turned round, or one of them with all about it."""
+"""Layers selected for a page, a table or a file: filtered, reversed, or one layer with all details."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ HEADING = ProfileHeading("baseline")
 WHOLE = Shown(top=None)
 
 
-def test_a_layer_is_found_by_its_number_every_node_in_it_and_its_weight() -> None:
+def test_layer_is_found_by_number_node_and_weight() -> None:
     measured, costs = make_performance(), make_costs()
     rows = layer_rows(measured, costs)
     fused = next(row for row in rows if len(row.layer.nodes) > 1 and row.layer.weight)
@@ -37,7 +37,7 @@ def test_a_layer_is_found_by_its_number_every_node_in_it_and_its_weight() -> Non
     assert len(shown_layers(measured, costs, Shown(layer=str(fused.number)))) == 1
 
 
-def test_all_layers_that_share_a_weight_are_shown() -> None:
+def test_all_layers_of_a_shared_weight_are_shown() -> None:
     loss = make_loss()
     twice = replace(loss.layers[1], id="again", weight=loss.layers[0].weight)
     shared = replace(loss, layers=(loss.layers[0], twice, *loss.layers[2:]))
@@ -47,7 +47,7 @@ def test_all_layers_that_share_a_weight_are_shown() -> None:
     assert lines[-1] == "1 more rows (--top N)"
 
 
-def test_what_no_layer_is_called_is_refused_with_names_that_are_near() -> None:
+def test_unknown_layer_is_refused_with_similar_names() -> None:
     weight = next(row.layer.weight for row in layer_rows(make_performance()) if row.layer.weight)
     with pytest.raises(UnknownLayer) as caught:
         shown_layers(make_performance(), None, Shown(layer=weight[:-1]))
@@ -60,7 +60,7 @@ def test_what_no_layer_is_called_is_refused_with_names_that_are_near() -> None:
 
 
 @pytest.mark.parametrize("width", [40, 80, 160])
-def test_one_layer_stands_with_all_that_is_known_of_it_in_place_of_the_page(width: int) -> None:
+def test_one_selected_layer_replaces_the_page_with_its_details(width: int) -> None:
     weight = make_loss().layers[0].weight
     shown = Shown(width, ascii_only=True, layer=weight)
     for lines, words in (
@@ -74,7 +74,7 @@ def test_one_layer_stands_with_all_that_is_known_of_it_in_place_of_the_page(widt
         assert width < 80 or max(map(width_of, lines)) <= width
 
 
-def test_bars_show_what_is_chosen_or_why_there_are_none() -> None:
+def test_bars_show_the_selection_or_a_reason() -> None:
     profile = make_profile()
     assert "FLOPs by operator:" in profile_lines(profile, HEADING, Shown(summary="FLOPs"))
     unmeasured = replace(profile, performance=make_performance(what_if=False))
@@ -89,7 +89,7 @@ def parsed(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_files_hold_what_was_chosen_of_a_profile() -> None:
+def test_files_hold_the_selection() -> None:
     profile, costs, loss = make_profile(), make_costs(), make_loss()
     rows = parsed(profile_csv(profile, Shown(top=2, sort="ms", text="conv")))
     assert [row["op"] for row in rows] == ["Conv", "Conv"] and float(rows[0]["ms"]) >= float(rows[1]["ms"])
@@ -108,7 +108,7 @@ def test_files_hold_what_was_chosen_of_a_profile() -> None:
     assert "## Layer 1: " in loss_markdown(loss, HEADING, replace(WHOLE, layer="1"))
 
 
-def test_an_approximated_profile_has_every_form_and_says_what_it_is() -> None:
+def test_approximated_profile_is_named_in_every_format() -> None:
     loss = make_loss(measured=False)
     rows = parsed(loss_csv(loss))
     assert len(rows) == len(loss.layers) * len(loss.levels)
@@ -117,7 +117,7 @@ def test_an_approximated_profile_has_every_form_and_says_what_it_is() -> None:
     assert profile_csv(make_profile(kind=LOSS)) == loss_csv(make_loss())
 
 
-def test_the_title_of_the_table_says_by_which_words_it_was_narrowed() -> None:
+def test_table_title_names_the_filter() -> None:
     for lines in (
         profile_lines(make_profile(), HEADING, Shown(text="conv")),
         loss_lines(make_loss(), HEADING, Shown(text="conv")),

@@ -1,4 +1,4 @@
-"""A profile that its own rows contradict shows no INT8 gain and no share of the roofs, behind any door."""
+"""A profile contradicted by its own rows shows no INT8 gain and no roof share in any output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CLAIMS = ("% roof", "of the measured roofs", "INT8 measured", "measured INT8", "
 
 
 def too_fast(profile: PerformanceProfile, times: float = 1.6) -> PerformanceProfile:
-    """The same with one row at a multiple of the peak of 400 GFLOP/s."""
+    """Return the profile with one row at a multiple of the peak of 400 GFLOP/s."""
     layers = list(profile.layers)
     row = layers[2]
     assert row.flops is not None and row.ms.value is not None
@@ -39,7 +39,7 @@ def too_fast(profile: PerformanceProfile, times: float = 1.6) -> PerformanceProf
 
 
 def unmapped(profile: PerformanceProfile) -> PerformanceProfile:
-    """The same with 22 % of the time in rows of unknown work."""
+    """Return the profile with 22 % of the time in rows of unknown work."""
     layers = (replace(row, op=UNMAPPED) if row.key == "out0" else row for row in profile.layers)
     return replace(profile, layers=tuple(layers))
 
@@ -50,12 +50,12 @@ Make = Callable[[PerformanceProfile], PerformanceProfile]
 
 @pytest.fixture(params=DOUBTFUL)
 def doubtful(request: pytest.FixtureRequest) -> Profile:
-    """A profile with INT8 ratios and roofs, of a disturbed machine, that must show neither."""
+    """A profile with INT8 ratios and roofs from a disturbed machine, which must show neither."""
     return replace(make_profile(), performance=DOUBTFUL[request.param](disturbed(make_performance())))
 
 
 @pytest.mark.parametrize(("make", "code"), [(untold, UNATTRIBUTED), (unmapped, UNATTRIBUTED), (too_fast, ABOVE_PEAK)])
-def test_a_contradicted_profile_is_found_with_its_numbers(make: Make, code: str) -> None:
+def test_contradicted_profile_is_detected_with_its_numbers(make: Make, code: str) -> None:
     found = find_withheld(make(make_performance()))
     assert found is not None and found.code == code and found.value > found.limit
     if code == ABOVE_PEAK:
@@ -63,7 +63,7 @@ def test_a_contradicted_profile_is_found_with_its_numbers(make: Make, code: str)
         assert found.value == pytest.approx(1.6) and found.gflops == pytest.approx(640)
 
 
-def test_a_sound_profile_is_shown_as_it_is() -> None:
+def test_sound_profile_is_shown_unchanged() -> None:
     assert find_withheld(make_performance()) is None
     assert find_withheld(too_fast(make_performance(), 1.49)) is None
     assert find_withheld(replace(too_fast(make_performance()), roofline=None)) is None
@@ -72,29 +72,29 @@ def test_a_sound_profile_is_shown_as_it_is() -> None:
     assert SAID not in "\n".join(profile_lines(make_profile(), HEADING))
 
 
-def test_the_peak_of_a_row_of_integers_is_that_of_int8() -> None:
+def test_peak_of_an_integer_row_is_the_int8_peak() -> None:
     profile = too_fast(make_performance())
     integer = replace(profile, layers=tuple(replace(row, integer=True) for row in profile.layers))
     assert find_withheld(integer) is None, "640 of 1600"
 
 
 @pytest.mark.parametrize("width", [80, 160])
-def test_the_shell_makes_no_claim_and_says_why_once(doubtful: Profile, width: int) -> None:
+def test_shell_shows_no_claim_and_one_reason(doubtful: Profile, width: int) -> None:
     for summary in ("", *SUMMARY_TYPES):
         text = " ".join(" ".join(profile_lines(doubtful, HEADING, Shown(width, summary=summary))).split())
         assert text.count(SAID) == 1
-        # Bars that were asked for have their title.
+        # Explicitly selected bars have their title.
         claims = [claim for claim in CLAIMS if claim != "INT8 ms" or summary != INT8_TIME]
         assert [claim for claim in claims if claim in text] == []
 
 
-def test_one_layer_makes_no_claim_and_says_why_once(doubtful: Profile) -> None:
+def test_single_layer_shows_no_claim_and_one_reason(doubtful: Profile) -> None:
     text = " ".join(" ".join(profile_lines(doubtful, HEADING, Shown(layer="out2"))).split())
     assert text.count(SAID) == 1
     assert [claim for claim in CLAIMS if claim in text] == []
 
 
-def test_markdown_makes_no_claim_and_says_why_once(doubtful: Profile) -> None:
+def test_markdown_shows_no_claim_and_one_reason(doubtful: Profile) -> None:
     text = profile_markdown(doubtful, HEADING)
     assert text.count(SAID) == 1
     assert [claim for claim in CLAIMS if claim in text] == []
@@ -117,7 +117,7 @@ def test_json_keeps_its_keys_with_null_and_a_reason(doubtful: Profile) -> None:
     assert SAID in plain[2]["roof_reason"] and SAID in plain[2]["what_if"][0]["ratio"]["reason"]
 
 
-def test_comparisons_make_no_claim(doubtful: Profile) -> None:
+def test_comparisons_show_no_claim(doubtful: Profile) -> None:
     old, new = profile_run(1, 60, doubtful), profile_run(2, 30)
     page = comparison_page(old, new, (), ("a", "b"), Shown(top=None))
     assert [claim for claim in CLAIMS if claim in page] == []
@@ -127,7 +127,7 @@ def test_comparisons_make_no_claim(doubtful: Profile) -> None:
     assert any(row["roof_ms"] for pair in pairs for row in pair["new"])
 
 
-def test_the_dashboard_makes_no_claim_and_says_why_once(doubtful: Profile) -> None:
+def test_dashboard_shows_no_claim_and_one_reason(doubtful: Profile) -> None:
     book = PerformanceBook(doubtful)
     text = "\n".join(f"{fact.label} {fact.text}" for fact in book.facts(UNICODE)) + str(book.said(book.kinds[0]))
     assert text.count(SAID) == 1

@@ -23,7 +23,7 @@ class Clock:
 
 
 class Terminal(io.StringIO):
-    """Interprets the one thing a repainted line needs: going back to the start."""
+    """A terminal that interprets carriage returns only."""
 
     def screen(self) -> str:
         line: list[str] = []
@@ -32,20 +32,20 @@ class Terminal(io.StringIO):
         return "".join(line).rstrip()
 
 
-def test_a_snapshot_becomes_one_line() -> None:
+def test_snapshot_becomes_one_line() -> None:
     assert progress_line(FULL) == "5/12 · onnxruntime sync 2×8 · 17.1 ms ±3.1 % · A · 3m10 left · execution 3 of 5"
     assert progress_line(Snapshot(0, 0, activity="inspecting the model")) == "inspecting the model"
     assert progress_line(Snapshot(12, 12)) == "12/12"
     assert progress_line(Snapshot(0, 2, p50_ms=0.004)) == "1/2 · 4.00 µs"
 
 
-def test_what_is_alone_has_the_whole_line() -> None:
+def test_single_part_has_the_whole_line() -> None:
     waiting = "waiting, place 1: pid 7834 of root, run k6sq, about 17 s left, and then it begins"
     assert progress_line(Snapshot(0, 0, activity=waiting[:79])) == waiting[:79]
     assert progress_line(Snapshot(0, 0, activity=waiting)) == waiting[:78] + "…"
 
 
-def test_what_matters_least_gives_way_first() -> None:
+def test_least_important_parts_are_cut_first() -> None:
     long = replace(FULL, label="a very long engine and model name " * 3)
     line = progress_line(long)
     assert width_of(line) <= 79 and "execution 3" not in line
@@ -71,7 +71,7 @@ def painter(in_place: bool, ascii_only: bool = False) -> tuple[ProgressPainter, 
     return ProgressPainter(terminal, clock, in_place, ascii_only), terminal, clock
 
 
-def test_a_terminal_is_repainted_at_most_once_a_second() -> None:
+def test_terminal_is_repainted_at_most_once_a_second() -> None:
     paint, terminal, clock = painter(in_place=True)
     for step in range(100):
         paint.update(replace(FULL, p50_ms=10.0 + step / 10))
@@ -80,7 +80,7 @@ def test_a_terminal_is_repainted_at_most_once_a_second() -> None:
     assert terminal.screen() == progress_line(replace(FULL, p50_ms=10.0 + 96 / 10))
 
 
-def test_an_unchanged_line_costs_nothing() -> None:
+def test_unchanged_line_writes_nothing() -> None:
     paint, terminal, clock = painter(in_place=True)
     for _ in range(5):
         paint.update(FULL)
@@ -88,7 +88,7 @@ def test_an_unchanged_line_costs_nothing() -> None:
     assert terminal.getvalue().count("\r") == 1
 
 
-def test_a_shorter_line_leaves_nothing_of_the_longer_one() -> None:
+def test_shorter_line_erases_the_longer_one() -> None:
     paint, terminal, clock = painter(in_place=True)
     paint.update(FULL)
     clock.now += PAINT_EVERY_S
@@ -96,7 +96,7 @@ def test_a_shorter_line_leaves_nothing_of_the_longer_one() -> None:
     assert terminal.screen() == "6/12"
 
 
-def test_clearing_leaves_an_empty_line_and_no_escape_code() -> None:
+def test_clear_leaves_an_empty_line_without_escape_codes() -> None:
     paint, terminal, _ = painter(in_place=True)
     paint.clear()
     assert terminal.getvalue() == ""
@@ -106,7 +106,7 @@ def test_clearing_leaves_an_empty_line_and_no_escape_code() -> None:
     assert "\x1b" not in terminal.getvalue()
 
 
-def test_a_lasting_line_takes_the_place_of_the_repainted_one() -> None:
+def test_permanent_line_replaces_the_repainted_one() -> None:
     paint, terminal, _ = painter(in_place=True)
     paint.update(FULL)
     paint.say("cell failed: \x1b[31m")
@@ -115,7 +115,7 @@ def test_a_lasting_line_takes_the_place_of_the_repainted_one() -> None:
     assert terminal.screen() == progress_line(FULL)
 
 
-def test_elsewhere_there_is_a_line_per_cell_and_one_every_30_seconds() -> None:
+def test_pipe_gets_a_line_per_cell_and_every_30_seconds() -> None:
     paint, terminal, clock = painter(in_place=False)
     for _ in range(70):
         paint.update(FULL)
@@ -128,14 +128,14 @@ def test_elsewhere_there_is_a_line_per_cell_and_one_every_30_seconds() -> None:
     assert "\r" not in terminal.getvalue()
 
 
-def test_a_finished_cell_adds_no_line_on_a_terminal() -> None:
+def test_finished_cell_adds_no_line_on_a_terminal() -> None:
     paint, terminal, _ = painter(in_place=True)
     paint.cell_done("done")
     assert terminal.getvalue() == ""
 
 
 @pytest.mark.parametrize("in_place", [True, False])
-def test_ascii_is_ascii_and_still_fits(in_place: bool) -> None:
+def test_ascii_progress_is_ascii_and_fits(in_place: bool) -> None:
     paint, terminal, clock = painter(in_place, ascii_only=True)
     clock.now += 31
     paint.update(replace(FULL, label="×" * 40))
@@ -155,7 +155,7 @@ def test_only_a_terminal_with_a_cursor_is_repainted() -> None:
 
 
 class Gone(io.StringIO):
-    """A pipe whose reader has left."""
+    """A pipe whose reader is gone."""
 
     tries = 0
 
@@ -164,7 +164,7 @@ class Gone(io.StringIO):
         raise BrokenPipeError(32, "Broken pipe")
 
 
-def test_a_reader_that_has_gone_is_no_error_and_is_tried_once() -> None:
+def test_closed_reader_is_no_error_and_is_written_once() -> None:
     stream = Gone()
     paint = ProgressPainter(stream, Clock(), True)
     paint.write("the plan\n")

@@ -25,7 +25,7 @@ def make_row(number: int = 1, name: str = "resnet", path: str = "/models/resnet.
     return ProjectRow(project, 3, 12_345, "2026-11-19T15:59:00Z", 2)
 
 
-def test_a_list_has_a_line_for_each() -> None:
+def test_list_has_a_line_per_project() -> None:
     lines = project_list([make_row(1), make_row(2, "bert", "/m/bert.onnx")]).splitlines()
     assert lines[0].split() == ["id", "name", "model", "benchmarks", "profiles", "size", "modified", "(UTC)"]
     assert lines[1] == "0001  resnet  …dels/resnet.onnx           3         2  12.3 kB  2026-11-19 16:00"
@@ -33,7 +33,7 @@ def test_a_list_has_a_line_for_each() -> None:
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
-def test_no_name_breaks_the_page(name: str, path: str) -> None:
+def test_project_names_cannot_break_the_page(name: str, path: str) -> None:
     rows = [make_row(1, name, path), make_row(2)]
     text = project_list(rows) + project_text(rows[0], {}, "0001")
     assert all(line.isprintable() for line in text.splitlines() if line.isascii())
@@ -42,18 +42,18 @@ def test_no_name_breaks_the_page(name: str, path: str) -> None:
     assert project_list(rows, None, ascii_only=True).isascii()
 
 
-def test_a_long_name_leaves_the_end_of_the_path() -> None:
+def test_long_name_keeps_the_end_of_the_path() -> None:
     line = project_list([make_row(1, "n" * 200, "/very/long/path/" * 9 + "net.onnx")]).splitlines()[1]
     assert "net.onnx" in line and width_of(line) <= 80
     assert "n" * 200 in project_list([make_row(1, "n" * 200)], None), "a pipe gets the whole name"
 
 
-def test_a_model_from_elsewhere_is_called_as_it_was_asked_for() -> None:
+def test_remote_model_is_named_as_requested() -> None:
     row = make_row(1, path="hf:org/repo")
     assert "hf:org/repo" in project_list([row])
 
 
-def test_all_about_a_project() -> None:
+def test_project_page_shows_all_its_facts() -> None:
     row = make_row(1, NASTY, description="first\nsecond", dims={"seq": 128, NASTY: 2})
     version = row.project.versions[0].id
     text = project_text(row, {version: ModelState("changed", "/models/resnet.onnx")}, "0001")
@@ -69,7 +69,7 @@ def test_all_about_a_project() -> None:
     assert " is " not in project_text(row, {version: ModelState("unchanged")}, "0001")
 
 
-def test_json_holds_everything_in_ascii() -> None:
+def test_json_is_complete_and_ascii() -> None:
     row = make_row(1, NASTY)
     text = projects_json([row], {row.project.versions[0].id: ModelState("gone", "/m")})
     found = json.loads(text)
@@ -86,7 +86,7 @@ def test_json_holds_everything_in_ascii() -> None:
 
 
 @pytest.mark.parametrize("utc", ["", "x", NASTY * 5])
-def test_times_that_are_none_are_harmless(utc: str) -> None:
+def test_invalid_times_are_harmless(utc: str) -> None:
     row = make_row(1)
     broken = ProjectRow(row.project, 0, 0, utc)
     assert all(line.isprintable() for line in project_text(broken, {}, "1").splitlines())

@@ -10,12 +10,12 @@ from tuibench.report.provenance import provenance_lines
 from tuibench.report.summary import summary
 
 
-def test_a_run_in_one_go_on_a_machine_of_its_own_says_nothing() -> None:
+def test_uninterrupted_run_alone_on_its_machine_has_no_notes() -> None:
     assert provenance_lines(build.sweep_run()) == []
     assert provenance_lines(build.run(build.ok_cell(), sittings=(Sitting("", "", 3),))) == []
 
 
-def test_another_tools_result_and_a_shared_machine_are_said() -> None:
+def test_foreign_result_and_shared_machine_are_noted() -> None:
     run = build.run(build.ok_cell(grade=None), foreign="deepsparse.benchmark 1.8.0", shared_host=True)
     lines = [
         "Imported from deepsparse.benchmark 1.8.0: no grade, no interval",
@@ -27,7 +27,7 @@ def test_another_tools_result_and_a_shared_machine_are_said() -> None:
     assert f"- {lines[1]}".replace("(", "(") in to_markdown(run)
 
 
-def test_cells_of_several_sittings_are_named_unless_they_are_all() -> None:
+def test_cells_of_several_sessions_are_named_unless_all_are() -> None:
     both = [build.ok_cell(sittings=2), build.ok_cell(asks={"cores": 1}, sittings=2)]
     assert provenance_lines(build.run(*both)) == ["Executions from 2 sittings"]
     some = [*both, build.ok_cell(asks={"cores": 4}), build.ok_cell(asks={"cores": 8}, sittings=3)]
@@ -40,14 +40,14 @@ def test_cells_of_several_sittings_are_named_unless_they_are_all() -> None:
     assert line.endswith("sync, 5 cores, batch 1 and 3 more")
 
 
-def test_what_changed_between_sittings_is_said_safely() -> None:
+def test_changes_between_sessions_are_shown_safely() -> None:
     sittings = (Sitting("", "", 3), Sitting("", "", 2, ("kernel: 1 → 2", build.HOSTILE)))
     (line,) = provenance_lines(build.run(build.ok_cell(), sittings=sittings))
     assert line.startswith("Changed between sittings (--mixed): kernel: 1 → 2; =cmd")
     assert show(line, 1000) == line
 
 
-def test_the_table_for_spreadsheets_tells_both() -> None:
+def test_csv_contains_both_notes() -> None:
     import csv
 
     run = build.run(build.ok_cell(sittings=2), foreign="=tool")

@@ -22,7 +22,7 @@ def info(**changes: Any) -> RunInfo:
     return RunInfo(**{**base, **changes})
 
 
-def test_a_run_is_a_line_with_what_is_left() -> None:
+def test_active_run_is_a_line_with_its_remaining_time() -> None:
     waiting = info(id="01J000000000000000000077ZZ", state="waiting", cells=0, cells_done=0, executions=0, eta_s=None,
                    place=2, holder=Holder(41, "jo", "01J0000000000000000000K3F9", 62.0))  # fmt: skip
     assert run_list([info(), waiting], NOW, width=None).splitlines() == [
@@ -34,13 +34,13 @@ def test_a_run_is_a_line_with_what_is_left() -> None:
     assert max(map(width_of, narrow)) <= 80 and "behind run k3f9" in narrow[2]
 
 
-def test_a_run_that_is_over_has_no_pid_and_nothing_left() -> None:
+def test_ended_run_has_no_pid_and_no_remaining_time() -> None:
     over = run_list([info(state="finished")], NOW).splitlines()
     assert over[0].split() == ["id", "state", "age", "name", "done", "executions", "left", "why"]
     assert over[1].split() == ["k3f9", "finished", "4m", "resnet50.onnx", "1/4", "7"]
 
 
-def test_what_can_be_done_is_said_once() -> None:
+def test_available_commands_are_listed_once() -> None:
     runs = [
         info(state="interrupted", detail="the runner died by SIGKILL", resumable=True),
         info(id="01J000000000000000000077ZZ", state="rebooted", resumable=True),
@@ -68,7 +68,7 @@ def test_what_can_be_done_is_said_once() -> None:
         ("", ""),
     ],
 )
-def test_signals_that_end_a_run_are_said_in_words(reason: str, words: str) -> None:
+def test_ending_signals_are_named_in_words(reason: str, words: str) -> None:
     assert why_words(info(state="cancelled", detail=reason)) == words
 
 
@@ -80,17 +80,17 @@ def test_signals_that_end_a_run_are_said_in_words(reason: str, words: str) -> No
         (Holder(41, "jo", "", -3.0, True), "behind pid 41 of jo, 0.0 s left, which is stopped and may never end"),
     ],
 )
-def test_who_holds_the_machine(holder: Holder, words: str) -> None:
+def test_host_lock_owner_is_named(holder: Holder, words: str) -> None:
     assert holder_words(holder) == words
 
 
-def test_a_silent_run_is_worth_a_word_only_while_it_should_live() -> None:
+def test_silence_is_reported_only_for_a_live_run() -> None:
     assert why_words(info(heartbeat_age_s=61.0)) == "silent for 61 s"
     assert why_words(info(heartbeat_age_s=59.0)) == ""
     assert why_words(info(state="finished", heartbeat_age_s=9e9)) == ""
 
 
-def test_hostile_names_and_json() -> None:
+def test_hostile_names_are_safe_and_json_is_complete() -> None:
     hostile = HOSTILE + "\x9b" + "x" * 1000
     strange = info(state=hostile, detail=hostile, models=(hostile,), started_utc=hostile,
                    holder=Holder(1, hostile, hostile, None), id=hostile)  # fmt: skip

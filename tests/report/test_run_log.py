@@ -15,6 +15,6 @@ from tuibench.report.run_log import RunLog
         ({"status": "finished", "saved": False, "why": "the store is busy"}, "finished; not saved: the store is busy"),
     ],
 )
-def test_an_end_is_said_once(end: dict[str, object], words: str) -> None:
+def test_end_of_a_run_is_logged_once(end: dict[str, object], words: str) -> None:
     log = RunLog(lambda _: "", lambda _: "")
     assert log.words({"ev": "run_end", **end}) == words

@@ -41,7 +41,7 @@ def side(*pairs: CellPair, **changes: Any) -> SideBySide:
     return replace(SideBySide(OLD_ID, NEW_ID, pairs, (), (), ()), **changes)
 
 
-def test_a_pair_is_a_row_of_both_figures_and_the_ratio() -> None:
+def test_pair_is_a_row_of_both_figures_and_the_ratio() -> None:
     found = side(
         pair(named(cores=1, batch=None)), pair(named(batch=None), unit="items/s", old=figure(1011.2, 0.014, "B"))
     )
@@ -58,7 +58,7 @@ def _stripped(found: SideBySide) -> list[str]:
     return [" ".join(line.split()) for line in side_by_side(found).splitlines()]
 
 
-def test_settings_that_are_too_long_stand_above_their_figures() -> None:
+def test_long_settings_are_above_their_figures() -> None:
     text = side_by_side(side(pair(named(axes=("engine",))))).splitlines()
     assert text[1] == "onnxruntime, sync, 2 cores, batch 1"
     assert text[2].split() == [
@@ -83,7 +83,7 @@ def test_settings_that_are_too_long_stand_above_their_figures() -> None:
 
 @pytest.mark.parametrize("count", [1, 200])
 @pytest.mark.parametrize("width", [80, 120])
-def test_rows_keep_to_the_width_however_long_the_names_are(count: int, width: int) -> None:
+def test_rows_with_long_names_fit_the_width(count: int, width: int) -> None:
     pairs = [pair(named(f"{'n' * (n * 7 % 300)} cell {n}"), old=figure(0.001234 * 10 ** (n % 9))) for n in range(count)]
     lines = side_by_side(side(*pairs), width).splitlines()
     rows = lines[: lines.index(next(line for line in lines if line.startswith("Ratio:")))]
@@ -91,7 +91,7 @@ def test_rows_keep_to_the_width_however_long_the_names_are(count: int, width: in
     assert max(map(width_of, rows)) <= width
 
 
-def test_a_side_without_numbers_shows_its_status_and_the_reason_once() -> None:
+def test_operand_without_numbers_shows_status_and_one_reason() -> None:
     gone = pair(new=figure(None, None, "", "failed"), comparison=None, reason="77zz: died by SIGSEGV in load")
     text = side_by_side(side(pair(), gone, gone))
     assert text.count("died by SIGSEGV") == 1
@@ -101,7 +101,7 @@ def test_a_side_without_numbers_shows_its_status_and_the_reason_once() -> None:
     assert not any(line.startswith("Ratio") for line in row)
 
 
-def test_no_interval_and_what_is_not_the_same_are_said() -> None:
+def test_missing_interval_and_differences_are_reported() -> None:
     bare = replace(COMPARISON, low=None, high=None)
     found = pair(old=figure(half=None, grade=""), comparison=bare, reason="no interval: tool keeps no executions",
                  bars=("engine: a against b",))  # fmt: skip
@@ -111,7 +111,7 @@ def test_no_interval_and_what_is_not_the_same_are_said() -> None:
     assert "Not the same: engine: a against b" in text
 
 
-def test_cells_alone_and_environments_are_named() -> None:
+def test_unmatched_cells_and_environments_are_named() -> None:
     found = side(old_only=("sync, 1 core",), new_only=("sync, 8 cores",), environment=("kernel: 1 → 2",))
     assert side_by_side(found).splitlines() == [
         "No cell of one was asked for what a cell of the other was: nothing to compare.",
@@ -121,7 +121,7 @@ def test_cells_alone_and_environments_are_named() -> None:
     ]
 
 
-def test_ascii_is_ascii_and_nothing_foreign_arrives_raw() -> None:
+def test_ascii_output_is_ascii_and_foreign_text_is_escaped() -> None:
     hostile = build.HOSTILE + "\x9b2J" + "x" * 1000
     found = side(
         pair(named(hostile), reason=hostile, bars=(hostile,), old=figure(None, None, hostile, hostile)), old_id=hostile,
@@ -133,7 +133,7 @@ def test_ascii_is_ascii_and_nothing_foreign_arrives_raw() -> None:
     assert dumps(found).isascii()
 
 
-def test_json_holds_all_of_it_and_only_finite_numbers() -> None:
+def test_json_is_complete_with_finite_numbers_only() -> None:
     loaded = json.loads(dumps(side(pair(), environment=("x",))))
     assert loaded == document(side(pair(), environment=("x",)))
     assert (loaded["schema"], loaded["old_id"], loaded["reasons"]) == (1, OLD_ID, {})

@@ -8,14 +8,14 @@ from tuibench.core.trash import Problem, StoreReport
 from tuibench.report.store_report import store_json, store_report
 
 
-def test_a_sound_store_is_one_line() -> None:
+def test_sound_store_is_one_line() -> None:
     assert store_report(StoreReport(12, 3)) == "12 files looked at, 3 read and verified: nothing is wrong\n"
     assert store_report(StoreReport(1, 1, migrated=1)) == (
         "1 file looked at, 1 read and verified, 1 migrated: nothing is wrong\n"
     )
 
 
-def test_what_is_left_comes_before_what_was_repaired() -> None:
+def test_remaining_problems_precede_repaired_ones() -> None:
     problems = (Problem("unlisted", "records/k3/a.json", "", True), Problem("damaged", "records/k3/b.json", "crc"))
     assert store_report(StoreReport(9, 9, problems)).splitlines() == [
         "PROBLEM records/k3/b.json: damaged: crc",
@@ -25,7 +25,7 @@ def test_what_is_left_comes_before_what_was_repaired() -> None:
     assert store_report(StoreReport(9, 9, problems[:1])).endswith("1 problem repaired, none left\n")
 
 
-def test_what_a_repair_would_mend_is_said() -> None:
+def test_repairable_problems_are_reported() -> None:
     found = (Problem("damaged", "hosts/h/tuibench.json", "not JSON", mendable=True),)
     ending = "mends what can be mended; nothing that was saved is deleted."
     last = store_report(StoreReport(2, 2, found)).splitlines()[-1]
@@ -36,14 +36,14 @@ def test_what_a_repair_would_mend_is_said() -> None:
         assert "--repair" not in store_report(StoreReport(2, 0, (Problem(kind, "x.json", ""),)))
 
 
-def test_what_was_not_read_is_not_called_sound() -> None:
+def test_unread_part_is_not_called_sound() -> None:
     within = "in what was read (--read-data reads all)\n"
     assert store_report(StoreReport(9, 3, partial=True)).endswith(f": nothing is wrong {within}")
     mended = (Problem("unlisted", "a.json", "", True),)
     assert store_report(StoreReport(9, 3, mended, partial=True)).endswith(f": 1 problem repaired, none left {within}")
 
 
-def test_what_a_newer_version_wrote_is_no_problem() -> None:
+def test_files_of_a_newer_version_are_no_problem() -> None:
     lines = store_report(StoreReport(9, 9, (Problem("newer", "a.json", "written by tuibench 9.9.0"),))).splitlines()
     assert lines == [
         "newer a.json: left to a newer version: written by tuibench 9.9.0",
@@ -51,7 +51,7 @@ def test_what_a_newer_version_wrote_is_no_problem() -> None:
     ]
 
 
-def test_a_terminal_gets_short_lines_and_whole_paths() -> None:
+def test_terminal_gets_short_lines_with_whole_paths() -> None:
     path = f"hosts/{'0' * 16}/records/ab/{'A' * 26}.json"
     kept = f"hosts/{'0' * 16}/quarantine/{'A' * 26}.json.20260921T141320Z"
     found = (Problem("damaged", path, f"not JSON; kept as {kept}; nothing stands in for it"), Problem("stale", "b", ""))
@@ -73,7 +73,7 @@ def test_a_terminal_gets_short_lines_and_whole_paths() -> None:
     ]
 
 
-def test_hostile_names_and_json() -> None:
+def test_hostile_names_are_safe_and_json_is_complete() -> None:
     report = StoreReport(1, 0, (Problem(HOSTILE, HOSTILE, HOSTILE + "x" * 5000),))
     for line in store_report(report).splitlines():
         assert show(line, 10_000) == line
@@ -82,7 +82,7 @@ def test_hostile_names_and_json() -> None:
     assert loaded["problems"][0]["path"] == HOSTILE and loaded["exit_code"] == 6
 
 
-def test_the_exit_code_is_that_of_every_command() -> None:
+def test_exit_code_follows_the_common_table() -> None:
     mended, left = Problem("unlisted", "a", "", True), Problem("damaged", "b", "")
     codes = [StoreReport(1, 1, problems).exit_code for problems in ((), (mended,), (mended, left), (left,))]
     assert codes == [0, 0, 6, 6]

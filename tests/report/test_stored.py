@@ -16,7 +16,7 @@ def page(result: RunResult, card: Card | None = None, **options: Any) -> str:
     return stored_page(StoredBenchmark(row(), card or Card(), result), NOW, **options)
 
 
-def test_a_page_is_a_head_and_the_result_as_it_was_printed() -> None:
+def test_page_is_a_head_and_the_result_as_printed() -> None:
     run = build.default_run()
     head, _, body = page(run).partition("\n\n")
     assert body == summary(run)
@@ -26,7 +26,7 @@ def test_a_page_is_a_head_and_the_result_as_it_was_printed() -> None:
     ]
 
 
-def test_the_head_says_all_that_is_known() -> None:
+def test_head_contains_all_known_facts() -> None:
     sittings = (Sitting("2026-01-02T02:04:05Z", "a", 3), Sitting("", "b", 1, ("kernel: 1 → 2",)))
     run = build.run(build.ok_cell(), host="ab12", status="cancelled", sittings=sittings, waited_s=90.0)
     card = Card("mine", "a note", "01J000000000000000000077PP", "01J000000000000000000077QQ")
@@ -46,13 +46,13 @@ def test_the_head_says_all_that_is_known() -> None:
     assert "Host: ab12\n" in page(run, own_host="cd")
 
 
-def test_another_tools_result_claims_no_time() -> None:
+def test_foreign_result_claims_no_time() -> None:
     run = build.run(build.ok_cell(grade=None), foreign="deepsparse.benchmark 1.8.0", started_utc="", seconds=10.0)
     assert "Measured: at an unknown time, for 10 s\n" in page(run)
     assert "Imported from deepsparse.benchmark 1.8.0: no grade, no interval" in page(run)
 
 
-def test_nothing_foreign_arrives_raw() -> None:
+def test_foreign_text_is_escaped() -> None:
     hostile = build.HOSTILE + "\x9b" + "x" * 5000
     run = build.run(id=hostile, host=hostile, status=hostile, started_utc=hostile, foreign=hostile,
                     sittings=(Sitting(hostile, "", 1, (hostile,)),) * 2)  # fmt: skip
@@ -62,7 +62,7 @@ def test_nothing_foreign_arrives_raw() -> None:
     assert page(run, Card(hostile), ascii_only=True).isascii()
 
 
-def test_figures_stand_between_head_and_result() -> None:
+def test_figures_are_between_head_and_result() -> None:
     run = data.cores_run()
     head, cores, batch, choices, body = page(run, figures=70).split("\n\n", 4)
     assert head == page(run).split("\n\n")[0] and body == summary(run)

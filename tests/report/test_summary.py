@@ -19,7 +19,7 @@ def lines(run: RunResult) -> list[str]:
     return summary(run).splitlines()
 
 
-def test_the_default_pair_prints_async_first_and_sync_as_ours() -> None:
+def test_default_pair_prints_async_first_and_sync_second() -> None:
     text = lines(build.default_run())
     assert text[2] == "Scenario: multistream"
     assert sum(line.startswith("Scenario:") for line in text) == 1
@@ -31,14 +31,14 @@ def test_the_default_pair_prints_async_first_and_sync_as_ours() -> None:
     ]
 
 
-def test_a_sweep_prints_a_table_and_then_its_sentences() -> None:
+def test_sweep_prints_a_table_then_its_sentences() -> None:
     text = lines(build.sweep_run())
     assert text[0].split() == ["engine", "cores", "batch", "p50", "±%", "items/s", "±%", "grade", "outputs"]
     assert text[-3].startswith("openvino is 1.04× faster")
     assert text[-2].startswith("Again: ")
 
 
-def test_what_was_not_as_asked_is_said_once_with_its_count() -> None:
+def test_settings_not_used_as_asked_are_reported_once_with_count() -> None:
     used = build.used(cpus=(0,), threads=1, io="call")
     run = build.run(*(build.ok_cell(asks={"batch": n, "cores": 1}, used=used) for n in (1, 1, 2)))
     text = lines(run)
@@ -47,24 +47,24 @@ def test_what_was_not_as_asked_is_said_once_with_its_count() -> None:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_nothing_foreign_reaches_the_terminal_raw(run: RunResult) -> None:
+def test_foreign_text_reaches_the_terminal_escaped(run: RunResult) -> None:
     for line in lines(run):
         assert show(line, 100_000) == line
     assert "\x1b" not in summary(run) and "\u202e" not in summary(run)
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_ascii_is_ascii(run: RunResult) -> None:
+def test_ascii_summary_is_ascii(run: RunResult) -> None:
     assert summary(run, ascii_only=True).isascii()
 
 
-def test_a_run_that_was_cancelled_says_what_it_kept() -> None:
+def test_cancelled_run_reports_its_kept_data() -> None:
     text = lines(build.run(build.ok_cell(), build.skipped_cell(cores=1), status="cancelled"))
     assert "Run cancelled: 1 of 2 cells measured" in text
     assert not any(line.startswith("Run ") for line in lines(build.default_run()))
 
 
-def test_a_line_to_paste_is_never_cut() -> None:
+def test_command_line_is_never_cut() -> None:
     run = build.run(build.ok_cell(), spec=build.spec(dims=(("x" * 5000, (1,)),)))
     command = command_of(run)
     assert "x" * 5000 in command and f"Again: {command}" in lines(run)

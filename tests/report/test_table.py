@@ -12,7 +12,7 @@ def rows(text: list[str]) -> list[str]:
     return text[: text.index("")] if "" in text else text
 
 
-def test_every_row_fits_80_columns_whatever_the_names() -> None:
+def test_every_row_fits_80_columns_with_any_names() -> None:
     dims = {"日本語" * 20: 4}, {"x" * 90: 8}
     cells = [build.ok_cell(asks={"dims": d, "cores": c, "model_sha256": s}) for d in dims for c in (1, 2)
              for s in (build.SHA, build.OTHER_SHA)]  # fmt: skip
@@ -28,7 +28,7 @@ def test_every_row_fits_80_columns_whatever_the_names() -> None:
     assert any("=4" in line for line in text) and any("=8" in line for line in text)
 
 
-def test_each_outcome_shows_in_its_row() -> None:
+def test_each_outcome_is_shown_in_its_row() -> None:
     text = rows(table(build.sweep_run()))[1:]
     words = [line.split() for line in text]
     assert words[0] == ["onnxruntime", "1", "1", "16.2", "ms", "0.7", "61.7", "1.4", "A", "agree"]
@@ -41,7 +41,7 @@ def test_each_outcome_shows_in_its_row() -> None:
     assert words[9][5] == words[9][7] == "-"
 
 
-def test_whole_reasons_stand_below_the_table() -> None:
+def test_full_reasons_are_below_the_table() -> None:
     long = "x" * 200
     failed = build.failed_cell({"batch": 2}, failure=Failure("exception", "load", long))
     text = table(build.run(build.ok_cell(), failed))
@@ -49,7 +49,7 @@ def test_whole_reasons_stand_below_the_table() -> None:
     assert text[-1] == f"sync, 2 cores, batch 2: failed in load: {long}"
 
 
-def test_no_interval_and_no_settled_warm_up_stand_below_the_table_once() -> None:
+def test_missing_interval_and_unsettled_warm_up_are_noted_once() -> None:
     restless = build.execution(warmup=Warmup(2.0, 10, False))
     cells = build.lone_cell(batch=2), build.lone_cell(batch=4), build.ok_cell(executions=(restless, restless))
     text = table(build.run(*cells))
@@ -57,6 +57,6 @@ def test_no_interval_and_no_settled_warm_up_stand_below_the_table_once() -> None
     assert "Warm-up: not settled in 2 of 4 executions" in text
 
 
-def test_equal_cells_still_make_a_table() -> None:
+def test_equal_cells_make_a_table() -> None:
     text = table(build.run(build.ok_cell(), build.ok_cell()))
     assert text[0].split()[0] == "scenario" and len(text) == 3

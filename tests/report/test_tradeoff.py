@@ -7,8 +7,8 @@ from tuibench.report import markdown
 from tuibench.report.tradeoff import TITLE, tradeoff_lines
 
 
-def test_a_sweep_says_what_is_worth_choosing() -> None:
-    # By Amdahl and the gain from batches only 16 cores are worth it; batch 32 gives 610 against 606 of batch 8.
+def test_sweep_names_the_best_choices() -> None:
+    # By Amdahl and the gain from batches only 16 cores pay off; batch 32 gives 610 against 606 of batch 8.
     assert tradeoff_lines(sweep(faster=1.06)) == [
         "ms/batch  items/s",
         "    1.76      569  sync, 16 cores, batch 1",
@@ -22,12 +22,12 @@ def test_one_cell_can_be_best_at_both() -> None:
     assert tradeoff_lines(build.run(*cells)) == ["sync, 4 cores, batch 1 is best at both"]
 
 
-def test_without_a_choice_nothing_is_said() -> None:
+def test_result_without_a_tradeoff_prints_nothing() -> None:
     assert tradeoff_lines(build.default_run()) == []
     assert tradeoff_lines(build.run(*(build.failed_cell({"cores": n}) for n in (1, 2, 4)))) == []
 
 
-def test_the_page_and_the_markdown_have_it() -> None:
+def test_page_and_markdown_contain_the_tradeoff() -> None:
     assert f"\n\n{TITLE}\nms/batch  items/s\n    1.76      569  sync, 16 cores, batch 1\n" in page(sweep(faster=1.06))
     assert f"\n\n## {TITLE}\n\n    ms/batch  items/s\n" in markdown.dumps(sweep())
 
@@ -42,7 +42,7 @@ def test_hostile_names_stay_text() -> None:
     assert len(tradeoff_lines(build.run(*cells))) == 4 and text.isprintable() and "\x1b" not in text
 
 
-def test_a_shorter_sequence_is_less_work_and_no_better_choice() -> None:
+def test_shorter_sequence_is_less_work_and_no_better_choice() -> None:
     times = [(n, seq) for seq in (32, 512) for n in (1, 4)]
     cells = [build.ok_cell(seq / n, 1000.0 * n / seq, {"cores": n, "dims": {"seq": seq}}) for n, seq in times]
     lines = tradeoff_lines(build.run(*cells))

@@ -19,7 +19,7 @@ def entry(**changes: Any) -> TrashEntry:
     return TrashEntry(**{**base, **changes})
 
 
-def test_a_removal_is_a_line_and_the_sum_stands_below() -> None:
+def test_removal_is_a_line_and_the_total_is_below() -> None:
     other = entry(id="01J0000000000000000000ABCD", kind="project", names=(), size_bytes=1_000_000)
     assert trash_list([entry(), other], NOW).splitlines() == [
         "id    removed  kind          size  held",
@@ -30,7 +30,7 @@ def test_a_removal_is_a_line_and_the_sum_stands_below() -> None:
     assert trash_list([], NOW) == ""
 
 
-def test_hostile_names_and_json() -> None:
+def test_hostile_names_are_safe_and_json_is_complete() -> None:
     hostile = HOSTILE + "\x9b" + "x" * 1000
     strange = entry(names=(hostile, hostile), kind=hostile, removed_utc=hostile, id=hostile)
     lines = trash_list([strange, entry(names=("n" * 500,))], NOW).splitlines()
