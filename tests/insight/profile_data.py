@@ -1,4 +1,4 @@
-"""Runs and costs of a small model, with what a test cares about set."""
+"""Runs and costs of a small model; each test sets only the values it needs."""
 
 from __future__ import annotations
 

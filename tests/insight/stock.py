@@ -1,4 +1,4 @@
-"""Profiles made by hand, of any length: a small CNN whose parts repeat, with every kind of row in it."""
+"""Hand-made profiles of any length: a small CNN of repeated parts with every kind of row."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ NO_GAIN = ZeroEffect(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One row as it repeats: its operator with those fused into it, and its figures."""
+    """A repeated row: its operator, the operators fused into it, and its figures."""
 
     op: str
     ms: float
@@ -92,18 +92,18 @@ def part_of(number: int) -> Part:
 
 
 def node_ids(number: int) -> tuple[str, ...]:
-    """The nodes of one row: its own, then those fused into it."""
+    """Return the nodes of one row: its own, then the fused ones."""
     return (f"out{number}", *(f"out{number}_{op.lower()}" for op in part_of(number).fused))
 
 
 def make_costs(n: int = 12) -> CostProfile:
-    """The theory of a model whose performance profile has `n` layers; one folded node comes on top."""
+    """Return the theory of a model whose performance profile has `n` layers and one folded node."""
     nodes: list[NodeCost] = []
     for number in range(n):
         part, ids = part_of(number), node_ids(number)
         nodes.append(_node_cost(number, len(nodes)))
         for id_, op in zip(ids[1:], part.fused, strict=True):
-            # What a fused node does is counted with the first one, so that sums are easy to follow.
+            # The first node carries the work of the fused ones, so that sums are easy to follow.
             nodes.append(NodeCost(id_, len(nodes), op, f"/{id_}", output_shape=part.output_shape))
     nodes.append(NodeCost("folded", len(nodes), "Shape", "/folded", output_shape=(4,)))
     return CostProfile(
@@ -124,7 +124,7 @@ def make_costs(n: int = 12) -> CostProfile:
 
 
 def make_performance(n: int = 12, *, what_if: bool = True, slower: float = 1.0) -> PerformanceProfile:
-    """`n` layers, two rows of the runtime, one folded and the residual; all times times `slower`."""
+    """Return `n` layers, two runtime rows, one folded row and the residual; all times times `slower`."""
     layers = [_layer_time(number, what_if, slower) for number in range(n)]
     layers += [
         _row(f"Reorder{way}", RUNTIME, LAYOUT, 0.05 * slower, (f"Reorder{way}_token_1",)) for way in ("Input", "Output")
@@ -164,7 +164,7 @@ def make_performance(n: int = 12, *, what_if: bool = True, slower: float = 1.0) 
 
 
 def make_loss(n: int = 12, *, measured: bool = True) -> LossProfile:
-    """The layers with weights of the same model; pruning hurts later layers more, as is easy to check."""
+    """Return the layers with weights of the same model; pruning hurts later layers more."""
     layers: list[LayerLoss] = []
     for node in make_costs(n).nodes:
         if not node.weight:
@@ -199,19 +199,19 @@ def make_loss(n: int = 12, *, measured: bool = True) -> LossProfile:
 
 
 def make_profile(n: int = 12, kind: str = PERFORMANCE) -> Profile:
-    """Theory and one of the two that are measured."""
+    """Return theory and one of the two measured profiles."""
     if kind == LOSS:
         return Profile(LOSS, make_costs(n), loss=make_loss(n))
     return Profile(PERFORMANCE, make_costs(n), performance=make_performance(n))
 
 
 def disturbed(profile: PerformanceProfile) -> PerformanceProfile:
-    """The same from a machine that did much else."""
+    """Return the same profile from a machine under other load."""
     return replace(profile, grade=Grade("D", "waited 31 % of the time for a CPU", 0.31, 0.0, False))
 
 
 def untold(profile: PerformanceProfile, rest_ms: float = 40.0) -> PerformanceProfile:
-    """The same with so many ms in no layer."""
+    """Return the same profile with that many ms in no layer."""
     layers = (replace(row, ms=Estimate(rest_ms)) if row.kind == RESIDUAL else row for row in profile.layers)
     return replace(profile, layers=tuple(layers), ms=_estimate(4.74 + rest_ms), scale=1.0)
 

@@ -47,7 +47,7 @@ def value(one: LayerTime) -> float:
     return one.ms.value
 
 
-def test_layers_are_scaled_to_the_unprofiled_time_and_their_sum_before_is_kept() -> None:
+def test_layers_are_scaled_to_unprofiled_time_and_raw_sum_is_kept() -> None:
     found = assemble(run(), run(), run())
     assert found.sum_ms == pytest.approx(0.98) and found.scale == pytest.approx(1000 / 980)
     assert value(layer(found, "conv")) == pytest.approx(0.7 * 1000 / 980)
@@ -58,7 +58,7 @@ def test_layers_are_scaled_to_the_unprofiled_time_and_their_sum_before_is_kept()
     assert (found.batch, found.items, found.dims, found.engine) == (2, 2, {"seq": 8}, "onnxruntime")
 
 
-def test_far_from_it_layers_are_left_alone_and_the_rest_has_a_row() -> None:
+def test_large_mismatch_leaves_layers_unscaled_with_a_rest_row() -> None:
     found = assemble(run(0.8))
     assert found.scale == 1 and value(layer(found, "conv")) == pytest.approx(0.56)
     assert value(layer(found, RESIDUAL)) == pytest.approx(1 - 0.784)
@@ -68,7 +68,7 @@ def test_far_from_it_layers_are_left_alone_and_the_rest_has_a_row() -> None:
     assert over.scale == 1 and layer(over, RESIDUAL).ms.value == 0 and "147 %" in over.notes[0]
 
 
-def test_a_layers_interval_is_over_the_processes() -> None:
+def test_layer_interval_is_over_the_processes() -> None:
     found = layer(assemble(run(0.99), run(1.0), run(1.01)), "conv").ms
     assert found.n == 3 and found.low is not None and found.high is not None and found.value is not None
     assert found.low < found.value < found.high
@@ -76,7 +76,7 @@ def test_a_layers_interval_is_over_the_processes() -> None:
     assert alone.low is None and alone.reason and "1 of at least 3" in alone.reason
 
 
-def test_where_the_profiler_is_most_of_it_no_layer_is_scaled() -> None:
+def test_dominant_profiler_overhead_prevents_scaling() -> None:
     tiny = assemble(run(0.002, 4.6, bias_us=1.2, kernels=3))
     assert tiny.below_resolution and tiny.scale == 1 and "resolution" in tiny.notes[0]
     near = assemble(run(unprofiled_us=1000, bias_us=5.0, kernels=150))
@@ -85,7 +85,7 @@ def test_where_the_profiler_is_most_of_it_no_layer_is_scaled() -> None:
     assert not disturbed.below_resolution and "51 %" not in disturbed.notes[0] and "49 %" in disturbed.notes[0]
 
 
-def test_what_cost_nothing_has_no_value() -> None:
+def test_row_that_did_not_run_has_no_time() -> None:
     idle = replace(row("relu", 0.0, "relu"), raw_us=0.0)
     found = assemble(replace(run(), rows=(*run().rows[1:], idle, row("conv", 700, "conv"))))
     assert layer(found, "beforehand").ms.value is None and layer(found, "beforehand").kind == FOLDED
@@ -95,14 +95,12 @@ def test_what_cost_nothing_has_no_value() -> None:
 @pytest.mark.parametrize(
     ("calls", "said"), [((0.0, 0.0), "did not run"), ((0.0, 1.0), "ran, in less time than the profiler tells")]
 )
-def test_what_ran_in_less_than_a_microsecond_is_told_from_what_did_not_run(
-    calls: tuple[float, float], said: str
-) -> None:
+def test_run_below_a_microsecond_differs_from_no_run(calls: tuple[float, float], said: str) -> None:
     runs = [replace(run(), rows=(*run().rows, replace(row("r", 0.0), raw_us=0.0, calls=times))) for times in calls]
     assert layer(assemble(*runs), "r").ms == Estimate(None, reason=said)
 
 
-def test_a_row_has_the_costs_of_its_nodes_and_the_bytes_of_its_kernel() -> None:
+def test_row_has_the_costs_of_its_nodes_and_the_bytes_of_its_kernel() -> None:
     conv = layer(assemble(run()), "conv")
     assert (conv.macs, conv.element_flops, conv.parameters, conv.zeros, conv.weight) == (1000, 100, 10, 5, "w")
     assert conv.op == "Conv" and conv.bytes_moved == 640
@@ -111,14 +109,14 @@ def test_a_row_has_the_costs_of_its_nodes_and_the_bytes_of_its_kernel() -> None:
     assert layer(without, "conv").bytes_moved == 1240
 
 
-def test_what_repeats_is_counted_once_more_by_nobody_and_unknown_stays_unknown() -> None:
+def test_repeated_nodes_are_counted_once_and_unknown_stays_unknown() -> None:
     often = replace(COSTS, nodes=(replace(COSTS.nodes[0], times=5), *COSTS.nodes[1:]))
     assert layer(assemble(run(), costs=often), "conv").macs == 1000, "of all times that it runs, counted already"
     unknown = replace(COSTS, nodes=(replace(COSTS.nodes[0], times=None), *COSTS.nodes[1:]))
     assert layer(assemble(run(), costs=unknown), "conv").macs is None
 
 
-def test_what_a_loop_reads_again_counts_as_often_and_its_roof_is_that_of_one_turn() -> None:
+def test_loop_reads_count_per_turn_and_roof_is_that_of_one_turn() -> None:
     often = replace(COSTS, nodes=(replace(COSTS.nodes[0], times=5), *COSTS.nodes[1:]))
     roofs = Roofline(1, 1e9, None, 1.0, ((200, 100.0),))
     conv = layer(assemble(run(), costs=often, roofline=roofs), "conv")
@@ -133,7 +131,7 @@ def test_what_a_loop_reads_again_counts_as_often_and_its_roof_is_that_of_one_tur
     assert layer(assemble(run(), costs=table), "gather").bytes_moved == 128, "a table is not read whole, however often"
 
 
-def test_a_profile_is_of_the_precision_that_was_computed_in() -> None:
+def test_profile_has_the_precision_of_the_computation() -> None:
     assert assemble(run()).precision == SPEC.precision, "where no process told"
     assert assemble(run(precision="int8 + f32"), run(precision="f32 + int8")).precision == "int8 + f32"
     roofline = Roofline(1, 0.001, 0.01, 100.0)
@@ -145,14 +143,14 @@ def test_a_profile_is_of_the_precision_that_was_computed_in() -> None:
     assert layer(both, "conv").roof_ms is None and both.notes == double.notes, "nobody tells which row is which"
 
 
-def test_what_a_later_process_alone_ran_has_its_row_and_its_time() -> None:
+def test_row_of_a_later_process_alone_keeps_its_time() -> None:
     strange = row("?", 30, kind="runtime", op=UNMAPPED)
     found = assemble(run(), replace(run(), rows=(*run().rows, strange)), run())
     assert value(layer(found, "?")) == pytest.approx(10 * found.scale / 1000), "a third of the processes ran it"
     assert found.sum_ms == pytest.approx(0.99)
 
 
-def test_roofs_and_other_forms_are_told_by_row() -> None:
+def test_roofs_and_alternative_forms_are_per_row() -> None:
     ratio = WhatIf("int8", Estimate(0.25, 0.24, 0.26, 5))
     roofline = Roofline(1, 0.001, 0.01, 100.0)
     found = assemble(run(), roofline=roofline, what_if={("relu", "int8"): ratio})
@@ -161,17 +159,17 @@ def test_roofs_and_other_forms_are_told_by_row() -> None:
     assert layer(found, "beforehand").roof_ms is None and layer(found, "gather").roof == "DRAM"
 
 
-def test_work_of_which_nothing_is_known_is_not_attributed() -> None:
+def test_unknown_work_is_not_attributed() -> None:
     strange = replace(run(), rows=(*run().rows, row("?", 20, kind="runtime", op=UNMAPPED)))
     assert assemble(strange).attributed == pytest.approx(0.98)
 
 
-def test_nodes_that_no_process_told_of_are_still_there() -> None:
+def test_nodes_missing_from_all_processes_are_listed() -> None:
     found = assemble(replace(run(), rows=run().rows[:1]))
     assert layer(found, "not seen").nodes == ("gather", "shape")
 
 
-def test_what_was_not_counted_is_unknown_and_no_zero() -> None:
+def test_uncounted_work_is_unknown_and_not_zero() -> None:
     none = replace(COSTS, nodes=(), macs=0, notes=("died by SIG\x1bSEGV",))
     found = assemble(run(), costs=none)
     for key, op in (("conv", "Relu"), ("gather", "Gather")):
@@ -192,7 +190,7 @@ def test_what_was_not_counted_is_unknown_and_no_zero() -> None:
     assert not assemble(run()).notes
 
 
-def test_a_node_that_is_called_as_a_row_of_ours_has_a_row_of_its_own() -> None:
+def test_node_with_the_name_of_a_builtin_row_has_its_own_row() -> None:
     rows = (row(RESIDUAL, 700, RESIDUAL), row("not seen", 250, "not seen", kind=RUNTIME))
     found = assemble(replace(run(), rows=rows))
     keys = [one.key for one in found.layers]
@@ -200,19 +198,19 @@ def test_a_node_that_is_called_as_a_row_of_ours_has_a_row_of_its_own() -> None:
     assert found.layers[-1].kind == RESIDUAL and set(layer_gains(found)) >= {RESIDUAL, found.layers[-1].key}
 
 
-def test_the_grade_is_that_of_the_processes() -> None:
+def test_grade_is_that_of_the_processes() -> None:
     assert (grade := assemble(run()).grade) is not None and grade.letter == "A"
     loud = replace(QUIET, waiting_ns=10**9)
     assert (grade := assemble(run(noise=loud)).grade) is not None and grade.letter == "D"
 
 
-def test_without_a_process_there_is_no_profile() -> None:
+def test_no_process_means_no_profile() -> None:
     with pytest.raises(ValueError, match="at least one"):
         assemble()
 
 
 @given(st.lists(st.floats(0.3, 2.0), min_size=1, max_size=5), st.floats(0.0, 40.0), st.integers(0, 200))
-def test_whatever_was_measured_rows_never_make_more_than_they_are(
+def test_rows_cover_every_node_once_and_at_least_the_total_time(
     factors: list[float], bias_us: float, kernels: int
 ) -> None:
     found = assemble(*(run(factor, bias_us=bias_us, kernels=kernels) for factor in factors))
@@ -225,7 +223,7 @@ def test_whatever_was_measured_rows_never_make_more_than_they_are(
     assert from_plain(PerformanceProfile, to_plain(found)) == found
 
 
-def test_another_form_that_was_asked_for_is_not_dropped_in_silence() -> None:
+def test_requested_form_without_data_is_reported() -> None:
     asked = replace(SPEC, profile=ProfileSpec(PERFORMANCE, what_if=("int8",)))
     tiny = run(0.002, 4.6, bias_us=1.2, kernels=3)
     assert any("INT8 is not told" in note for note in assemble(tiny, spec=asked).notes)

@@ -1,4 +1,4 @@
-"""Two profiles matched by node: every node once, whatever was fused with what on either side."""
+"""Two profiles matched by node: every node once, with any fusion on either side."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def pair_times(found: ProfileComparison) -> dict[tuple[str, ...], tuple[float | 
     return {tuple(sorted(pair.nodes)): (pair.old_ms.value, pair.new_ms.value) for pair in found.pairs}
 
 
-def test_equal_profiles_differ_in_nothing() -> None:
+def test_equal_profiles_have_no_difference() -> None:
     found = compare_performance(make_performance(), make_performance())
     assert found.words == () and found.ratio == 1.0
     assert {pair.delta_ms for pair in found.pairs} == {0.0}
     assert all(pair.ratio == 1.0 for pair in found.pairs if pair.old_ms.value is not None)
 
 
-def test_differences_come_greatest_first_whichever_way_they_go() -> None:
+def test_differences_are_sorted_by_size_in_both_directions() -> None:
     old = profile_of(layer(1.0, "a"), layer(2.0, "b"), layer(3.0, "c"), layer(None, "d"))
     new = profile_of(layer(1.1, "a"), layer(1.0, "b"), layer(3.5, "c"), layer(1.0, "d"))
     found = compare_performance(old, new)
@@ -50,7 +50,7 @@ def test_rounding_in_sums_is_no_difference() -> None:
     assert [pair.delta_ms for pair in least.pairs] == [pytest.approx(1e-8)]
 
 
-def test_rows_that_split_and_merge_otherwise_become_one_pair() -> None:
+def test_rows_with_different_fusion_become_one_pair() -> None:
     old = profile_of(layer(1.0, "a", "b"), layer(2.0, "c"), layer(4.0, "d"))
     new = profile_of(layer(0.5, "a"), layer(2.0, "b", "c"), layer(4.0, "d"))
     found = compare_performance(old, new)
@@ -59,7 +59,7 @@ def test_rows_that_split_and_merge_otherwise_become_one_pair() -> None:
     assert (len(grouped.old), len(grouped.new)) == (2, 2) and grouped.ratio == pytest.approx(2.5 / 3)
 
 
-def test_work_of_the_engines_own_goes_by_kind_and_operator() -> None:
+def test_runtime_rows_match_by_kind_and_operator() -> None:
     layouts = [layer(0.1, kind="runtime", op="layout (runtime)"), layer(0.2, kind="runtime", op="layout (runtime)")]
     old = profile_of(*layouts, layer(0.3, kind="residual", op="residual"))
     new = profile_of(layouts[0], layer(0.4, kind="residual", op="residual"))
@@ -68,14 +68,14 @@ def test_work_of_the_engines_own_goes_by_kind_and_operator() -> None:
     assert times == {"layout (runtime)": (pytest.approx(0.3), 0.1), "residual": (0.3, 0.4)}
 
 
-def test_a_layer_of_one_side_alone_takes_no_time_on_the_other() -> None:
+def test_layer_of_one_profile_takes_no_time_in_the_other() -> None:
     found = compare_performance(profile_of(layer(1.0, "a")), profile_of(layer(2.0, "b")), (OTHER_FILES,))
     assert [pair.delta_ms for pair in found.pairs] == [2.0, -1.0]
     assert [pair.ratio for pair in found.pairs] == [None, None]
     assert found.words == ("models: no node is in both: these are two models, of which nothing but totals compares",)
 
 
-def test_a_node_of_the_same_name_and_another_operator_is_another_node() -> None:
+def test_same_name_with_another_operator_is_another_node() -> None:
     old = profile_of(layer(1.0, "12"), layer(2.0, "b"), layer(3.0, "c"))
     new = profile_of(layer(5.0, "12", op="Gemm"), layer(2.5, "b"), layer(3.0, "c"))
     operators = {"12": "Conv", "b": "Conv"}, {"12": "Gemm", "b": "Conv", "c": "Conv"}
@@ -86,7 +86,7 @@ def test_a_node_of_the_same_name_and_another_operator_is_another_node() -> None:
     assert len(compare_performance(old, new).pairs) == 3, "where operators are not known, names alone tell"
 
 
-def test_what_is_folded_beforehand_is_matched_by_its_operator_too() -> None:
+def test_folded_nodes_match_by_operator_too() -> None:
     old = profile_of(replace(layer(None, "12", "b"), kind=FOLDED), layer(2.0, "c"))
     new = profile_of(layer(5.0, "12", op="Gemm"), layer(1.0, "b"), layer(2.0, "c"))
     found = compare_performance(old, new, (), ({"12": "Shape", "b": "Cast"}, {"12": "Gemm", "b": "Cast"}))
@@ -95,13 +95,13 @@ def test_what_is_folded_beforehand_is_matched_by_its_operator_too() -> None:
     assert [bool(pair.old and pair.new) for pair in found.pairs if pair.nodes == ("b",)] == [True]
 
 
-def test_what_runs_beforehand_on_one_side_takes_no_time_there() -> None:
+def test_node_folded_in_one_profile_takes_no_time_there() -> None:
     folded = replace(layer(None, "a"), kind="folded")
     (pair,) = compare_performance(profile_of(folded), profile_of(layer(2.0, "a"))).pairs
     assert pair.delta_ms == 2.0
 
 
-def test_intervals_that_lie_apart_are_clear() -> None:
+def test_separate_intervals_are_a_clear_difference() -> None:
     def one(ms: Estimate) -> PerformanceProfile:
         return profile_of(replace(layer(1.0, "a"), ms=ms))
 
@@ -111,7 +111,7 @@ def test_intervals_that_lie_apart_are_clear() -> None:
     assert (apart.is_clear, near.is_clear, none.is_clear) == (True, False, None)
 
 
-def test_what_the_sides_do_not_share_is_said() -> None:
+def test_conditions_that_differ_are_reported() -> None:
     old = make_performance()
     new = replace(
         disturbed(old), engine="openvino", cores=1, cpus=(0,), threads=1, batch=8, dims={"seq": 128}, precision="bf16"
@@ -131,7 +131,7 @@ def test_what_the_sides_do_not_share_is_said() -> None:
     assert compare_performance(old, make_performance(24)).words == ("models: 17 of 33 nodes (52 %) are in both",)
 
 
-def test_below_the_resolution_no_layer_has_a_difference() -> None:
+def test_no_layer_below_the_resolution_has_a_difference() -> None:
     found = compare_performance(make_performance(), replace(make_performance(), below_resolution=True))
     assert {pair.delta_ms for pair in found.pairs} <= {None, 0.0}
     assert {pair.new_ms.value for pair in found.pairs} == {None}
@@ -142,7 +142,7 @@ partition = st.lists(st.integers(0, 5), min_size=1, max_size=12)
 
 
 @given(partition, partition)
-def test_any_two_ways_of_fusing_have_every_node_in_exactly_one_pair_and_lose_no_time(
+def test_any_two_fusions_have_each_node_in_one_pair_without_time_loss(
     old_groups: list[int], new_groups: list[int]
 ) -> None:
     def side(groups: list[int]) -> PerformanceProfile:
@@ -165,7 +165,7 @@ def test_any_two_ways_of_fusing_have_every_node_in_exactly_one_pair_and_lose_no_
             assert one is two or not set(one.nodes) & set(two.nodes)
 
 
-def test_what_one_side_did_beforehand_joins_no_layers_of_the_other() -> None:
+def test_folded_nodes_join_no_layers_of_the_other_profile() -> None:
     ran = [layer(1.0, "a"), layer(2.0, "b"), layer(4.0, "c")]
     folded = replace(layer(0.0, "a", "b", "d"), kind=FOLDED, ms=Estimate(None))
     found = compare_performance(profile_of(*ran), profile_of(folded, layer(4.0, "c")))

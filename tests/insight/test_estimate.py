@@ -1,4 +1,4 @@
-"""Bounds and measured gains: what is counted, and that nothing is promised that was not measured."""
+"""Bounds and measured gains: only measured gains are promised."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def layer(
     return LayerTime(key, "layer", op, (key,), (key,), op, "w", Estimate(ms), macs, what_if=forms)
 
 
-def test_a_bound_is_what_would_be_left_if_the_part_took_no_time() -> None:
+def test_bound_is_the_time_left_if_the_part_took_none() -> None:
     gains = layer_gains(with_layers(layer("a", 3.0), layer("b", 1.0)))
     assert gains["a"].share == 0.75 and gains["a"].bound == 4.0
     assert gains["b"].bound == pytest.approx(4 / 3)
@@ -34,7 +34,7 @@ def test_a_bound_is_what_would_be_left_if_the_part_took_no_time() -> None:
     assert amdahl(1.0) is None
 
 
-def test_a_measured_ratio_is_applied_to_the_time_in_the_model() -> None:
+def test_measured_ratio_is_applied_to_the_time_in_the_model() -> None:
     profile = with_layers(layer("a", 3.0, Estimate(0.5, 0.4, 0.6, 5)), layer("b", 1.0))
     gains = operator_gains(profile)
     assert list(gains) == ["Conv"]
@@ -45,7 +45,7 @@ def test_a_measured_ratio_is_applied_to_the_time_in_the_model() -> None:
     assert gain.speedup == pytest.approx(4 / 2.5)
 
 
-def test_a_layer_that_is_slower_in_int8_stays_as_it_is_in_every_estimate() -> None:
+def test_layer_slower_in_int8_keeps_its_time_in_every_estimate() -> None:
     profile = with_layers(layer("a", 3.0, Estimate(2.0, 1.9, 2.1, 5)), layer("b", 1.0, Estimate(0.5, 0.5, 0.5, 5)))
     int8 = model_estimates(profile)[0]
     assert int8.ms.value == pytest.approx(3.5)
@@ -53,7 +53,7 @@ def test_a_layer_that_is_slower_in_int8_stays_as_it_is_in_every_estimate() -> No
     assert gain.int8_ms == pytest.approx(6.0) and gain.saved_ms == 0.0 and gain.speedup == 1.0
 
 
-def test_both_estimates_of_the_model_name_their_method_and_what_was_not_measured() -> None:
+def test_both_estimates_name_their_method_and_unmeasured_parts() -> None:
     int8, bound = model_estimates(make_performance())
     assert (int8.method, bound.method) == (MEASURED_INT8, BOUND)
     # 1.31, 1.05, 1.04, 0.13 and 0.31 ms at their ratios, of 4.76 ms.
@@ -64,17 +64,17 @@ def test_both_estimates_of_the_model_name_their_method_and_what_was_not_measured
     assert int8.ms.low < (int8.ms.value or 0.0) < int8.ms.high
     assert "81 % of the time, the other 19 % as it is" in int8.words
     assert bound.ms.half_width is None and bound.ms.reason == "a bound"
-    # What nobody knows may multiply, too: no bound leaves it out.
+    # Layers of unknown operators may multiply too, so the bound includes them.
     assert bound.ms.value == pytest.approx(4.76 - 3.77 - 0.31 - 0.04 - 0.02) and "1 unknown layer" in bound.words
     assert "with what turns its inputs and outputs into integers" in int8.words
 
 
-def test_without_measurements_there_is_a_bound_and_nothing_else() -> None:
+def test_profile_without_measurements_has_only_a_bound() -> None:
     assert [each.method for each in model_estimates(make_performance(what_if=False))] == [BOUND]
 
 
-def test_of_layers_that_leave_much_of_the_time_untold_no_bound_follows() -> None:
-    """What is missing may be theirs, so that more than what was seen of them could be saved."""
+def test_large_unattributed_time_gives_no_bound_for_layers() -> None:
+    """The missing time may belong to these layers, so they could save more than their own time."""
     rest = replace(layer("rest", 0.4, macs=0, op="residual"), kind=RESIDUAL)
     for left in (rest, replace(rest, kind=RUNTIME, op=UNMAPPED)):
         profile = with_layers(layer("a", 3.0, Estimate(0.5, 0.4, 0.6, 5)), layer("b", 1.0, op="MatMul"), left)
@@ -88,19 +88,19 @@ def test_of_layers_that_leave_much_of_the_time_untold_no_bound_follows() -> None
     assert layer_gains(little)["rest"].potential_ms is None, "what is left over can be made no faster"
 
 
-def test_a_ratio_without_an_interval_gives_an_estimate_without_one() -> None:
+def test_ratio_without_an_interval_gives_an_estimate_without_one() -> None:
     int8 = model_estimates(with_layers(layer("a", 3.0, Estimate(0.5)), layer("b", 1.0)))[0]
     assert int8.ms.value == pytest.approx(2.5) and int8.ms.half_width is None and int8.ms.reason
 
 
-def test_a_time_without_an_interval_gives_an_estimate_without_one() -> None:
+def test_time_without_an_interval_gives_an_estimate_without_one() -> None:
     profile = with_layers(layer("a", 3.0, Estimate(0.5, 0.4, 0.6, 5)), layer("b", 1.0))
     int8 = model_estimates(replace(profile, ms=Estimate(4.0, reason="2 of at least 3")))[0]
     assert int8.ms == Estimate(2.5, n=5, reason="no interval: the time has none")
     assert int8.speedup.low == pytest.approx(4 / 2.8) and int8.speedup.high == pytest.approx(4 / 2.2)
 
 
-def test_below_the_resolution_nothing_is_estimated() -> None:
+def test_nothing_below_the_resolution_is_estimated() -> None:
     assert model_estimates(replace(make_performance(), below_resolution=True)) == ()
 
 
@@ -114,23 +114,23 @@ def test_below_the_resolution_nothing_is_estimated() -> None:
         (layer("a", 1.0, macs=0, op="Relu"), "no matrix operator"),
     ],
 )
-def test_why_there_is_no_measured_time(found: LayerTime, reason: str) -> None:
+def test_missing_measured_time_has_a_reason(found: LayerTime, reason: str) -> None:
     assert layer_gains(with_layers(found))["a"].reason == reason
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1.0, None])
-def test_times_that_are_none_count_for_nothing(value: float | None) -> None:
+def test_invalid_times_count_for_nothing(value: float | None) -> None:
     profile = with_layers(layer("a", 2.0), layer("b", value))
     assert total_ms(profile) == 2.0
     assert layer_gains(profile)["a"].share == 1.0 and layer_gains(profile)["a"].bound is None
 
 
-def test_a_model_without_any_time_is_no_division_by_zero() -> None:
+def test_model_without_any_time_causes_no_division_by_zero() -> None:
     profile = with_layers(layer("a", 0.0, Estimate(0.5)))
     assert layer_gains(profile)["a"].share == 0.0 and model_estimates(profile) == ()
 
 
-def test_work_leaves_rows_without_a_roof_out_of_both_sides() -> None:
+def test_work_ratio_leaves_out_rows_without_a_roof() -> None:
     profile = with_layers(replace(layer("a", 2.0), roof_ms=1.0), layer("b", 2.0, macs=None))
     work = work_of(profile)
     assert work.roof_share == 0.5 and work.flops == 2000 and work.unknown == 1

@@ -1,4 +1,4 @@
-"""Rows of layers: their values, why one is missing, every sort, every search, what is cumulative."""
+"""Layer rows: values, reasons for missing ones, sort orders, searches and cumulative columns."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def row(op: str, rows: tuple[LayerRow, ...] | None = None) -> LayerRow:
     return next(each for each in rows or rows_of() if each.layer.op == op)
 
 
-def test_rows_say_what_was_measured_and_what_follows_from_it() -> None:
+def test_rows_have_measured_and_derived_values() -> None:
     first = rows_of()[0]
     assert (first.number, first.name, first.ms) == (1, "/stage0/block0/Conv", 1.31)
     assert first.share == pytest.approx(1.31 / 4.76) and first.is_heavy
@@ -51,7 +51,7 @@ def test_rows_say_what_was_measured_and_what_follows_from_it() -> None:
     assert cell(first, "shapes") == "1x64x56x56 64x3x7x7 > 1x64x112x112"
 
 
-def test_what_is_not_known_is_said_and_what_does_not_exist_is_not_called_unknown() -> None:
+def test_unknown_values_are_marked_and_inapplicable_ones_are_not() -> None:
     unknown = row("com.example.Rank")
     assert (cell(unknown, "gflops"), cell(unknown, "flops"), cell(unknown, "bytes")) == ("unknown",) * 3
     layout = row("layout (runtime)")
@@ -72,13 +72,13 @@ def test_only_layers_are_marked_as_heavy() -> None:
     assert not any(each.is_heavy for each in rows) and (row("residual", rows).share or 0.0) > 0.8
 
 
-def test_a_layer_above_its_roof_is_at_about_all_of_it() -> None:
+def test_layer_above_its_roof_is_at_about_all_of_it() -> None:
     profile = make_performance()
     fast = replace(profile.layers[0], roof_ms=4.0)
     assert cell(layer_rows(replace(profile, layers=(fast,)))[0], "roof") == "~100"
 
 
-def test_a_layer_that_could_not_be_isolated_is_unknown_in_int8() -> None:
+def test_layer_that_cannot_be_isolated_is_unknown_in_int8() -> None:
     depthwise = rows_of()[4]
     assert cell(depthwise, "int8") == "unknown" and cell(row("MaxPool"), "int8") == "–"
     assert ("INT8, measured alone", "– (its group count has no INT8 kernel)") in layer_detail(
@@ -86,7 +86,7 @@ def test_a_layer_that_could_not_be_isolated_is_unknown_in_int8() -> None:
     )
 
 
-def test_below_the_resolution_no_row_has_a_time_or_anything_made_of_one() -> None:
+def test_rows_below_the_resolution_have_no_times_or_derived_values() -> None:
     profile = replace(make_performance(), below_resolution=True)
     for each in layer_rows(profile, make_costs()):
         assert {each.ms, each.share, each.gflops, each.roof_share, each.int8_ms} == {None}
@@ -95,12 +95,12 @@ def test_below_the_resolution_no_row_has_a_time_or_anything_made_of_one() -> Non
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_no_number_is_no_time(value: float) -> None:
+def test_invalid_number_is_no_time(value: float) -> None:
     layer = replace(make_performance().layers[0], ms=Estimate(value))
     assert layer_rows(replace(make_performance(), layers=(layer,)))[0].ms is None
 
 
-def test_cumulative_follows_the_order_shown_and_ends_at_all() -> None:
+def test_cumulative_follows_the_shown_order_and_ends_at_the_total() -> None:
     for key in KEYS:
         for reverse in (False, True):
             shown = arrange(rows_of(), key, reverse)
@@ -112,7 +112,7 @@ def test_cumulative_follows_the_order_shown_and_ends_at_all() -> None:
     assert heaviest[1].cumulative == pytest.approx((1.31 + 1.05) / 4.76)
 
 
-def test_numbers_come_greatest_first_words_by_the_alphabet_and_none_last() -> None:
+def test_numbers_sort_descending_words_ascending_and_missing_last() -> None:
     assert [each.ms for each in arrange(rows_of())][:3] == [1.31, 1.05, 1.04]
     assert [each.ms for each in arrange(rows_of(), "ms", True)][:2] == [0.02, 0.02]
     assert arrange(rows_of(), "ms", True)[-1].ms is None
@@ -135,7 +135,7 @@ def test_numbers_come_greatest_first_words_by_the_alphabet_and_none_last() -> No
         ("  ", None),
     ],
 )
-def test_a_text_is_looked_for_in_operator_weight_nodes_and_kernels(text: str, ops: set[str] | None) -> None:
+def test_search_covers_operator_weight_nodes_and_kernels(text: str, ops: set[str] | None) -> None:
     shown = arrange(rows_of(), text=text)
     assert len(shown) == 16 if ops is None else {each.layer.op for each in shown} == ops
     if text == "conv block5":
@@ -143,7 +143,7 @@ def test_a_text_is_looked_for_in_operator_weight_nodes_and_kernels(text: str, op
 
 
 def test_five_thousand_layers_are_looked_up_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Work grows with the number of layers, not with its square: every id is asked for a fixed number of times."""
+    """Work is linear in the number of layers: every id is requested a fixed number of times."""
     profile = make_profile(5000)
     assert profile.performance is not None
     asked = 0
@@ -175,7 +175,7 @@ def test_theory_has_a_row_for_each_node_of_the_file() -> None:
     assert {each.node.op for each in arrange_costs(rows, text="gemm")} == {"Gemm"}
 
 
-def test_what_runs_several_times_was_counted_as_often_and_as_once_where_nobody_knows() -> None:
+def test_repeated_node_counts_each_run_and_unknown_repetition_once() -> None:
     node = make_costs().nodes[0]
     (thrice, endless) = cost_rows(
         replace(make_costs(), nodes=(replace(node, times=3), replace(node, id="b", times=None)))
@@ -186,7 +186,7 @@ def test_what_runs_several_times_was_counted_as_often_and_as_once_where_nobody_k
     assert ("runs", "3 times") in cost_detail(thrice)
 
 
-def test_bytes_are_those_that_operations_per_byte_are_of() -> None:
+def test_bytes_column_matches_operations_per_byte() -> None:
     node = NodeCost("a", 0, "MatMul", "", "w", macs=384, weight_bytes=64, activation_bytes=768, times=6)
     table = NodeCost("b", 1, "Gather", "", "t", weight_bytes=1 << 20, activation_bytes=64)
     done = NodeCost("c", 2, "Transpose", "", "w", weight_bytes=64, times=0)
@@ -201,14 +201,14 @@ def text_of(row: CostRow, key: str) -> str:
     return column.text(row)
 
 
-def test_one_layer_has_no_bound_where_more_may_be_its_own_and_the_rest_never_has_one() -> None:
+def test_bound_is_missing_with_much_unattributed_time_and_for_the_rest() -> None:
     much = untold(make_performance(), 0.4)
     told = dict(layer_detail(much, layer_rows(much, make_costs())[3], make_costs()))
     assert told[BOUND] == "– (7.8 % was not told apart: it may be any layer's, so there is no bound)"
     assert BOUND not in dict(layer_detail(make_performance(), row("residual"), make_costs()))
 
 
-def test_one_layer_alone_names_every_node_that_it_was_fused_from() -> None:
+def test_single_layer_names_every_fused_node() -> None:
     shown = layer_detail(make_performance(), rows_of()[3], make_costs())
     assert [value for label, value in shown if label == "made of"] == [
         *("Conv /stage0/block3/Conv", "Add /out3_add", "Relu /out3_relu")
@@ -219,7 +219,7 @@ def test_one_layer_alone_names_every_node_that_it_was_fused_from() -> None:
     assert ("Amdahl bound", "the model 1.28× as fast at most, if it took no time") in shown
 
 
-def test_one_layer_alone_lists_all_nodes_and_where_only_some_are_shown_says_who_does() -> None:
+def test_single_layer_lists_all_nodes_or_counts_the_hidden_ones() -> None:
     fused = replace(rows_of()[3].layer, nodes=tuple(f"n{i}" for i in range(176)))
     many = replace(rows_of()[3], layer=replace(fused, kernels=tuple(f"k{i}" for i in range(50))))
     shown = layer_detail(make_performance(), many)
@@ -229,7 +229,7 @@ def test_one_layer_alone_lists_all_nodes_and_where_only_some_are_shown_says_who_
     assert len(some) == 41 and some[-1] == "136 more nodes: show --layer and CSV list all"
 
 
-def test_a_row_has_the_shapes_of_the_node_that_it_is_called_by() -> None:
+def test_row_name_and_cost_ignore_the_order_of_its_nodes() -> None:
     profile, costs = make_performance(), make_costs()
     turned = tuple(replace(layer, nodes=layer.nodes[::-1]) for layer in profile.layers)
     named = [[row.cost.op if row.cost else "" for row in layer_rows(one, costs)] for one in (
@@ -241,7 +241,7 @@ def test_a_row_has_the_shapes_of_the_node_that_it_is_called_by() -> None:
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
-def test_no_name_reaches_a_cell_as_it_is(name: str, other: str) -> None:
+def test_names_reach_cells_escaped(name: str, other: str) -> None:
     bad = f"\x1b[2J{name}\n"
     layer = LayerTime(bad, "layer", bad, (bad, other), (bad,), bad, bad, Estimate(1.0, reason=bad), roof=bad)
     cost = NodeCost(bad, 0, bad, bad, bad, why=bad)
@@ -251,11 +251,11 @@ def test_no_name_reaches_a_cell_as_it_is(name: str, other: str) -> None:
     (theory,) = cost_rows(costs)
     texts = [column.text(shown) for column in COLUMNS] + [column.text(theory) for column in COST_COLUMNS]
     texts += [value for _, value in (*layer_detail(profile, shown, costs), *cost_detail(theory))]
-    # Joiners and spaces of other kinds are not printable to Python, and are shown as they are.
+    # Python counts joiners and unusual spaces as not printable; they are shown unchanged.
     assert all(show(text, len(text)) == text and width_of(text) >= 0 for text in texts)
 
 
-def test_columns_have_keys_and_titles_that_tell_them_apart() -> None:
+def test_columns_have_distinct_keys_and_titles() -> None:
     for columns in (COLUMNS, COST_COLUMNS):
         names = [name.casefold() for column in columns for name in {column.key.casefold(), column.title.casefold()}]
         assert len(names) == len(set(names))

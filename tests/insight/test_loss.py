@@ -1,4 +1,4 @@
-"""Layers of loss profiles as rows: what noise is, and in what order they stand."""
+"""Loss profile layers as rows: the source of their noise, and their order."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def text(loss: LossProfile, row: LossRow, key: str) -> str:
     return column.text(row)
 
 
-def test_noise_is_that_of_the_outputs_where_they_were_measured_and_of_the_weights_else() -> None:
+def test_noise_is_that_of_outputs_if_measured_else_of_weights() -> None:
     one = layer("a", LossPoint("int8", 20.0, 0.9), int8=40.0)
     assert noise_of(measured(one), one, "int8") == pytest.approx(0.1)
     assert noise_of(replace(measured(one), kind="approximated"), one, "int8") == pytest.approx(0.01)
 
 
-def test_kl_and_top1_only_where_outputs_look_like_classes() -> None:
+def test_kl_and_top1_need_outputs_that_look_like_classes() -> None:
     keys = {column.key for column in loss_columns(replace(make_loss(), classes=False))}
     assert not any(key.startswith(("kl", "top1")) for key in keys)
     assert text(make_loss(), loss_rows(make_loss())[0], "kl int8") == "0.0000158"
@@ -52,6 +52,6 @@ def test_rows_sort_by_any_level_and_are_found_by_text() -> None:
     assert narrow_of(loss) == 9
 
 
-def test_noise_that_is_all_but_the_signal_is_zero_decibels_without_a_sign() -> None:
+def test_noise_close_to_the_signal_is_zero_decibels_without_a_sign() -> None:
     assert decibels(10 ** (0.01 / 20)) == "0.0" and decibels(10 ** (2.75 / 20)) == "-2.8"
     assert (decibels(0.0), decibels(None), decibels(math.inf)) == ("same", "–", "harm")

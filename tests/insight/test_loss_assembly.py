@@ -1,4 +1,4 @@
-"""A loss profile put together from its parts, and which layers it says are the worst."""
+"""A loss profile assembled from its parts, and its selection of worst layers."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def point(level: str, db: float | None, reason: str = "", harm: bool = False) ->
     return LossPoint(level, db, 0.9, samples=2, reason=reason, harm=harm)
 
 
-def test_weights_alone_are_proxies() -> None:
+def test_profile_of_weights_alone_is_a_proxy() -> None:
     found = assemble_loss([layer("a"), layer("b")], None, LossFacts(notes=("one",)))
     assert found.kind == APPROXIMATED and found.data == "" and found.complete and found.samples == 0
     assert [one.id for one in found.layers] == ["a", "b"] and not any(one.points for one in found.layers)
     assert "proxies" in found.notes[0] and found.notes[-1] == "one"
 
 
-def test_points_come_to_their_layers_in_the_order_of_the_levels() -> None:
+def test_points_are_added_to_layers_in_the_order_of_levels() -> None:
     points = [
         ("b", point("int8", 30)),
         ("a", point("int8", 20)),
@@ -59,17 +59,17 @@ def test_points_come_to_their_layers_in_the_order_of_the_levels() -> None:
     assert from_plain(LossProfile, to_plain(whole)) == whole
 
 
-def test_what_was_measured_twice_counts_once() -> None:
+def test_point_measured_twice_counts_once() -> None:
     found = assemble_loss([layer("a")], [("a", point("int8", 1)), ("a", point("int8", 2))], LossFacts(levels=("int8",)))
     assert [p.sqnr_db for p in found.layers[0].points] == [2]
 
 
-def test_layers_that_cannot_be_changed_hold_nothing_up() -> None:
+def test_unchangeable_layers_do_not_block_completion() -> None:
     found = assemble_loss([layer("a", "its weights are packed")], [], LossFacts(levels=TWO))
     assert found.complete and found.layers[0].reason
 
 
-def test_a_budget_is_complete_with_all_levels_of_the_worst() -> None:
+def test_budget_is_complete_with_all_levels_of_the_worst_layers() -> None:
     layers = [layer("a"), layer("b")]
     points = [("a", point("pruned 0.5", 3)), ("b", point("pruned 0.5", 9))]
     facts = LossFacts(levels=TWO, budget=True, worst=("a",))
@@ -78,7 +78,7 @@ def test_a_budget_is_complete_with_all_levels_of_the_worst() -> None:
     assert not assemble_loss(layers, points[:1], facts).complete
 
 
-def test_the_worst_layers_have_the_most_noise() -> None:
+def test_worst_layers_have_the_most_noise() -> None:
     points = [
         ("good", point("pruned 0.5", 40)),
         ("bad", point("pruned 0.5", 3)),
@@ -95,7 +95,7 @@ def test_the_worst_layers_have_the_most_noise() -> None:
     assert worst_layers(ties, 2) == ("c", "a"), "the order of the model decides between equals"
 
 
-def test_a_budget_judges_layers_that_are_int8_already_by_the_next_level() -> None:
+def test_budget_judges_int8_layers_by_the_next_level() -> None:
     points = [
         ("float", point("int8", 20)),
         ("held", point("int8", None, ALREADY_INT8)),
@@ -111,19 +111,19 @@ def test_a_budget_judges_layers_that_are_int8_already_by_the_next_level() -> Non
     assert not assemble_loss(layers, points[:3], facts).complete, "of one nothing is known yet"
 
 
-def test_data_is_named_and_made_up_data_is_called_so() -> None:
+def test_data_is_named_and_synthetic_data_is_marked() -> None:
     assert describe_data(2, 7, "own\x1b.npz") == "2 samples from own\\e.npz"
     assert describe_data(1, 7).startswith("1 sample of synthetic data (seed 7)")
 
 
-def test_points_and_time_are_known_beforehand() -> None:
+def test_points_and_time_are_known_before_the_run() -> None:
     assert count_points(54, 5) == 270
     assert count_points(54, 5, budget=True) == 54 + 4 * 10
     assert count_points(3, 5, budget=True) == 15 and count_points(3, 0, budget=True) == 0
     assert round(estimate_s(270, 2, 30.0), 6) == 24.3
 
 
-def test_a_branch_that_was_not_taken_is_not_insensitive() -> None:
+def test_branch_not_taken_is_not_insensitive() -> None:
     costs = make_costs(4)
     node, other, guessed = (replace(costs.nodes[n], id=one) for n, one in enumerate("abc"))
     idle = replace(node, times=0, why="lies in a branch or loop that did not run")

@@ -1,4 +1,4 @@
-"""Two loss profiles: only noises of the same have a difference, and both sides are listed in any case."""
+"""Two loss profiles: only equal quantities have a difference; both profiles are always listed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tuibench.insight.loss_comparison import compare_loss
 
 
 def with_db(loss: LossProfile, place: int, db: float | None, **changes: Any) -> LossProfile:
-    """The same with another figure of one layer."""
+    """Return the profile with another figure of one layer."""
     points = tuple(replace(point, sqnr_db=db, **changes) for point in loss.layers[place].points)
     layers = list(loss.layers)
     layers[place] = replace(layers[place], points=points)
     return replace(loss, layers=tuple(layers))
 
 
-def test_two_loss_profiles_are_matched_by_node_and_sorted_by_what_changed_most() -> None:
+def test_loss_profiles_match_by_node_sorted_by_change() -> None:
     old, new = make_loss(), with_db(make_loss(), 2, 3.0)
     changed = new.layers[2]
     found = compare_loss(old, new, ("kernel differs",))
@@ -36,7 +36,7 @@ def test_two_loss_profiles_are_matched_by_node_and_sorted_by_what_changed_most()
     assert other.words == ("models: 7 of 14 layers with weights are in both",)
 
 
-def test_harm_on_both_sides_is_no_difference_and_on_one_the_greatest() -> None:
+def test_harm_in_both_has_no_difference_and_in_one_the_greatest() -> None:
     one = with_db(with_db(make_loss(), 1, None, reason="nan", harm=True), 2, 3.0)
     assert {pair.delta for pair in compare_loss(one, one).pairs} == {0.0}
     first, second, *_ = compare_loss(make_loss(), one).pairs
@@ -55,7 +55,7 @@ def test_harm_on_both_sides_is_no_difference_and_on_one_the_greatest() -> None:
         ),
     ],
 )
-def test_noises_of_different_things_have_no_difference_and_both_are_listed(
+def test_noises_of_different_quantities_are_listed_without_difference(
     changes: dict[str, Any], words: str, advice: str
 ) -> None:
     old, new = make_loss(), replace(with_db(make_loss(), 2, 3.0), **changes)
@@ -66,14 +66,14 @@ def test_noises_of_different_things_have_no_difference_and_both_are_listed(
     assert all(None not in values for pair in found.pairs for values in pair.noise.values())
 
 
-def test_files_that_differ_behind_a_comma_are_told_with_all_of_their_names() -> None:
+def test_files_with_commas_in_names_are_listed_with_full_names() -> None:
     old, new = (replace(make_loss(), data=f"2 samples from a, {name}.npz") for name in ("old", "new"))
     found = compare_loss(old, new)
     assert found.unlike and found.words == ("data 2 samples from a, old.npz / 2 samples from a, new.npz",)
 
 
 @pytest.mark.parametrize("name", ["calib.npz", "c" * 80])
-def test_files_of_one_name_are_the_same_data_only_where_they_hold_the_same(name: str) -> None:
+def test_files_of_one_name_match_only_with_equal_content(name: str) -> None:
     data = describe_data(2, 0, name)
     old = replace(make_loss(), data=data, data_sha256="a" * 64)
     found = compare_loss(old, replace(old, data_sha256="b" * 64))
@@ -85,21 +85,21 @@ def test_files_of_one_name_are_the_same_data_only_where_they_hold_the_same(name:
     assert compare_loss(old, replace(old, data=describe_data(8, 0, name), samples=8)).unlike
 
 
-def test_what_was_measured_at_another_size_has_no_difference() -> None:
+def test_different_sizes_have_no_difference() -> None:
     found = compare_loss(make_loss(), make_loss(), (), ("batch 1", "batch 8"))
     assert {pair.delta for pair in found.pairs} == {None} and found.words == ("sizes batch 1 / batch 8",)
     proxies = make_loss(measured=False)
     assert not compare_loss(proxies, proxies, (), ("batch 1", "batch 8")).unlike, "weights have no batch"
 
 
-def test_levels_of_one_side_are_listed_and_make_no_difference() -> None:
+def test_levels_of_one_profile_are_listed_without_difference() -> None:
     old, new = make_loss(), replace(with_db(make_loss(), 2, 3.0), levels=("int8", "pruned 0.99"))
     found = compare_loss(old, new)
     assert found.levels == (*LEVELS, "pruned 0.99") and found.shared == ("int8",) and not found.unlike
     assert found.pairs[0].id == new.layers[2].id and found.pairs[0].noise["pruned 0.5"][1] is None
 
 
-def test_a_layer_of_the_same_name_and_another_operator_is_another_layer() -> None:
+def test_same_name_with_another_operator_is_another_layer() -> None:
     old, new = make_loss(), make_loss()
     others = replace(new, layers=tuple(replace(each, op=f"{each.op}Other") for each in new.layers))
     found = compare_loss(old, others)

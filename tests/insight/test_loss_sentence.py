@@ -1,4 +1,4 @@
-"""What a loss profile comes to: the layers to leave alone, what is not known, and that a proxy is called one."""
+"""Loss profile sentences: layers to leave unchanged, unknown values, and marked proxies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def text(loss: LossProfile, row: LossRow, key: str) -> str:
     return column.text(row)
 
 
-def test_equal_outputs_have_no_noise_and_what_failed_has_no_number() -> None:
+def test_equal_outputs_have_no_noise_and_failures_have_no_number() -> None:
     same, failed, absent = layer("a", LossPoint("int8", None, 1.0)), layer("b", LossPoint("int8", None, None,
                                  reason="cannot be fed")), layer("c")  # fmt: skip
     loss = measured(same, failed, absent)
@@ -41,7 +41,7 @@ def test_equal_outputs_have_no_noise_and_what_failed_has_no_number() -> None:
     assert loss_sentences(loss)[0] == "INT8: average noise 0.0 % over 1 of 3 layers; that changes nothing"
 
 
-def test_harm_that_no_decibels_tell_comes_first_and_is_in_no_average() -> None:
+def test_harm_without_decibels_comes_first_and_is_in_no_average() -> None:
     gone = layer("gone", LossPoint("int8", None, None, reason="became NaN", harm=True))
     loss = measured(layer("a", LossPoint("int8", 20.0, 0.9)), gone, layer("b", LossPoint("int8", 40.0, 0.9)))
     rows = arrange_losses(loss_rows(loss), loss_columns(loss))
@@ -55,7 +55,7 @@ def test_harm_that_no_decibels_tell_comes_first_and_is_in_no_average() -> None:
     assert noise == "average noise 5.5 %, greatest 10 % over 2 of 3 layers"
 
 
-def test_the_curve_of_the_weights_is_told_of_a_layer_with_what_each_pruning_would_take_of_it() -> None:
+def test_layer_detail_shows_weight_curve_and_share_zeroed_by_pruning() -> None:
     loss = make_loss(measured=False)
     curve = tuple((i / 20) ** 2 for i in range(21))
     (row, *_) = loss_rows(replace(loss, layers=(replace(loss.layers[0], quantiles=curve),)))
@@ -70,7 +70,7 @@ def test_the_curve_of_the_weights_is_told_of_a_layer_with_what_each_pruning_woul
     assert not {"pruning", "|w| / greatest"} & none.keys()
 
 
-def test_a_level_of_which_nothing_is_known_says_why_and_blames_no_layer() -> None:
+def test_unknown_level_has_a_reason_and_blames_no_layer() -> None:
     why = "no output holds floats"
     points = (LossPoint("int8", None, None, reason=why),)
     unknown = measured(layer("a", *points), layer("b", *points))
@@ -81,7 +81,7 @@ def test_a_level_of_which_nothing_is_known_says_why_and_blames_no_layer() -> Non
     assert loss_sentences(measured(layer("a"))) == ("INT8: not known of any layer (not measured)",)
 
 
-def test_weights_that_are_int8_already_are_no_quiet_layers_of_a_proxy() -> None:
+def test_int8_weights_are_not_counted_as_quiet_layers_of_a_proxy() -> None:
     held = layer("held", LossPoint("int8", None, None, reason=ALREADY_INT8), pruned_0=20.0)
     loss = replace(measured(held, layer("a", int8=20.0)), kind="approximated")
     (found,) = sensitivities(loss)
@@ -91,7 +91,7 @@ def test_weights_that_are_int8_already_are_no_quiet_layers_of_a_proxy() -> None:
     assert loss_sentences(replace(loss, layers=(held,)))[0] == f"INT8: not known of any layer ({ALREADY_INT8})"
 
 
-def test_the_fewest_layers_that_make_half_of_the_noise_are_to_be_left_alone() -> None:
+def test_fewest_layers_with_half_of_the_noise_are_recommended() -> None:
     loud, others = layer("loud", LossPoint("int8", 10.0, 0.9)), [
         layer(f"quiet{i}", LossPoint("int8", 40.0, 1.0)) for i in range(5)
     ]  # fmt: skip
@@ -102,14 +102,14 @@ def test_the_fewest_layers_that_make_half_of_the_noise_are_to_be_left_alone() ->
     assert "leave alone loud: 100 % of all noise" in loss_sentences(measured(*others, loud))[0]
 
 
-def test_where_all_are_alike_none_stands_out() -> None:
+def test_equal_layers_have_no_outlier() -> None:
     (found,) = sensitivities(measured(*(layer(str(i), LossPoint("int8", 20.0, 0.9)) for i in range(12))))
     assert found.spared == () and found.spared_share is None
     assert "no few layers stand out" in loss_sentences(measured(*(layer(str(i), LossPoint("int8", 20.0, 0.9))
                                                                   for i in range(12))))[0]  # fmt: skip
 
 
-def test_a_proxy_is_called_a_proxy_everywhere() -> None:
+def test_proxy_is_named_a_proxy_everywhere() -> None:
     loss = make_loss(measured=False)
     assert all("proxy" in sentence for sentence in loss_sentences(loss))
     assert not any("proxy" in sentence for sentence in loss_sentences(make_loss()))
@@ -120,11 +120,11 @@ def test_a_proxy_is_called_a_proxy_everywhere() -> None:
     assert shown["INT8"] == "weights 44.0 dB (proxy)"
 
 
-def test_what_was_stopped_says_what_is_missing() -> None:
+def test_stopped_profile_names_its_missing_parts() -> None:
     assert "stopped before all layers" in loss_sentences(replace(make_loss(), complete=False))[-1]
 
 
-def test_what_left_no_outputs_is_named_before_all_noise_and_what_has_no_number_is_no_quiet_layer() -> None:
+def test_layers_without_outputs_come_first_and_none_count_as_quiet() -> None:
     loss = make_loss()
     first, second, *others = loss.layers
     nan = "outputs became NaN or infinite"
@@ -140,7 +140,7 @@ def test_what_left_no_outputs_is_named_before_all_noise_and_what_has_no_number_i
     assert set(row.noise.values()) == {None} and row.worst is None
 
 
-def test_what_is_not_known_at_any_level_for_one_reason_is_said_once() -> None:
+def test_levels_unknown_for_one_reason_share_one_sentence() -> None:
     why = "output 'y' of the unchanged model is NaN or infinite"
     points = tuple(LossPoint(level, None, None, reason=why) for level in LEVELS)
     unknown = replace(measured(layer("a", *points)), levels=LEVELS)
@@ -149,13 +149,13 @@ def test_what_is_not_known_at_any_level_for_one_reason_is_said_once() -> None:
     assert len(loss_sentences(replace(measured(layer("a", *held)), levels=LEVELS))) == len(LEVELS)
 
 
-def test_layers_that_share_the_name_of_their_weight_are_told_apart_by_their_nodes() -> None:
+def test_layers_of_one_weight_name_are_told_apart_by_nodes() -> None:
     loud, quiet = layer("w", LossPoint("int8", 3.0, 0.9)), layer("w", LossPoint("int8", 40.0, 1.0))
     loss = measured(replace(loud, id="y/then/0"), replace(quiet, id="y/else/0"), layer("other"))
     assert "leave alone w (y/then/0): 100 % of the noise power that is known" in loss_sentences(loss)[0]
 
 
-def test_how_many_changes_make_another_class_the_first_is_said_where_outputs_look_like_classes() -> None:
+def test_layers_that_change_the_top_class_are_counted_for_classes_only() -> None:
     def turned(db: float, top1: float) -> LossPoint:
         return LossPoint("int8", db, 0.9, 0.1, top1)
 
@@ -165,19 +165,19 @@ def test_how_many_changes_make_another_class_the_first_is_said_where_outputs_loo
 
 
 @pytest.mark.parametrize("kind", ["measured", "approximated"])
-def test_a_model_without_layers_is_said_to_have_none(kind: str) -> None:
+def test_model_without_layers_says_so(kind: str) -> None:
     (said,) = loss_sentences(replace(measured(), kind=kind))
     assert said == "there is no layer with weights that could be changed"
 
 
-def test_a_form_that_is_far_from_the_model_as_it_runs_limits_what_noise_tells() -> None:
+def test_form_far_from_the_executed_model_limits_noise_claims() -> None:
     far = "the engine computes the model as it is 10 % away from the form in which layers are changed"
     assert loss_sentences(replace(make_loss(), float32_db=20.0))[-1].startswith(far)
     for near in (make_loss(), replace(make_loss(), float32_db=None)):
         assert not any("away from" in words for words in loss_sentences(near))
 
 
-def test_what_is_odd_of_some_layers_is_noted_with_their_names() -> None:
+def test_unusual_layers_are_noted_by_name() -> None:
     packed, odd = "its weights are packed", "its weights hold NaN or infinity"
     layers = [replace(layer(name), reason=why) for name, why in (("a", packed), ("b", odd), ("c", packed), ("d", ""))]
     notes = loss_notes(replace(measured(*layers), notes=("one\x1b",)))

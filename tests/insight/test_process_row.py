@@ -20,27 +20,27 @@ def us(one: ProcessRow) -> list[float]:
     return [found.us for found in one.found]
 
 
-def test_equal_processes_stay_as_they_are() -> None:
+def test_equal_processes_stay_unchanged() -> None:
     rows = (row("a", 5, "a"), row("b", 7, "b"), row("r", 1, kind=RUNTIME), FOLD)
     found = united(rows, rows)
     assert [one.row for one in found.values()] == list(rows)
     assert us(found["a"]) == [5, 5] and us(found["beforehand"]) == [0, 0]
 
 
-def test_a_row_that_only_a_later_process_has_is_among_those_of_its_kind() -> None:
+def test_row_of_a_later_process_is_placed_among_its_kind() -> None:
     found = united((row("a", 5, "a"), row("r", 1, kind=RUNTIME), FOLD), (row("a", 5, "a"), row("b", 7, "b")))
     assert list(found) == ["a", "b", "r", "beforehand"]
     assert us(found["b"]) == [0, 7] and us(found["r"]) == [1, 0]
 
 
-def test_where_nodes_are_fused_otherwise_their_time_is_where_they_stood_first() -> None:
+def test_time_of_nodes_fused_otherwise_stays_in_the_first_row() -> None:
     found = united((row("a", 9, "a", "b"),), (row("a", 5, "a", calls=1.0), row("b", 3, "b", calls=2.0)))
     assert list(found) == ["a"] and us(found["a"]) == [9, 8] and found["a"].found[1].calls == 3.0
     apart = united((row("a", 5, "a"), row("b", 3, "b")), (row("x", 9, "b", "a", "c"),))
     assert us(apart["b"]) == [3, 9] and us(apart["a"]) == [5, 0] and apart["b"].row.nodes == ("b", "c")
 
 
-def test_what_one_process_ran_was_not_done_beforehand() -> None:
+def test_node_run_in_one_process_is_not_folded() -> None:
     found = united((row("a", 5, "a"), replace(FOLD, nodes=("k", "l"))), (row("a", 5, "a"), row("k", 4, "k")))
     assert us(found["k"]) == [0, 4] and found["beforehand"].row.nodes == ("l",)
 

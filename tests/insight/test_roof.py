@@ -25,7 +25,7 @@ ROOFS = Roofline(1, 100.0, 400.0, 10.0, ((1 << 19, 200.0), (1 << 22, 50.0)))
         (0, 0, False, None, ""),
     ],
 )
-def test_the_slower_of_products_and_bytes_binds(
+def test_slower_of_products_and_bytes_is_the_limit(
     flops: int | None, moved: int | None, integer: bool, ms: float | None, roof: str
 ) -> None:
     *found, reason = least_ms(flops, moved, integer, ROOFS)
@@ -37,19 +37,19 @@ def test_the_slower_of_products_and_bytes_binds(
     ("integer", "roofs", "missing"),
     [
         (True, Roofline(1, 100.0, None, None), "int8, DRAM"),
-        # The one that is known would be called what binds the layer, whatever does.
+        # A single known roof would always be named as the limit.
         (True, Roofline(1, 100.0, None, 10.0), "int8"),
         (False, Roofline(1, 100.0, None, None), "DRAM"),
         (False, Roofline(1, 100.0, None, None, ((1 << 19, 200.0),)), ""),
     ],
 )
-def test_a_roof_that_was_not_measured_binds_nothing(integer: bool, roofs: Roofline, missing: str) -> None:
+def test_unmeasured_roof_limits_nothing(integer: bool, roofs: Roofline, missing: str) -> None:
     value, roof, reason = least_ms(10**9, 1000, integer, roofs)
     assert (value is None) is bool(missing) and reason.partition(": ")[2] == missing
     assert roof == ("" if missing else "f32")
 
 
-def test_numbers_of_other_precisions_have_no_peak_here_and_bytes_alone_need_none() -> None:
+def test_unmeasured_precision_has_no_peak_and_pure_bytes_need_none() -> None:
     assert least_ms(10**9, 1000, False, ROOFS, "f64") == (
         None,
         "",
@@ -59,7 +59,7 @@ def test_numbers_of_other_precisions_have_no_peak_here_and_bytes_alone_need_none
     assert (value, roof, reason) == (0.002, "cache", "")
 
 
-def test_roofs_are_shown_with_when_and_how_well_they_were_measured_and_what_is_missing() -> None:
+def test_roofs_show_their_date_quality_and_missing_parts() -> None:
     roofs = replace(ROOFS, int8_gops=None, measured_utc="2026-11-18T21:04:05Z", reason="no kernel", grade=QUIET)
     peaks, measured, missing, reason = roof_lines(roofs)
     assert peaks == "f32 100 GFLOP/s, up to 524 kB 200 GB/s, up to 4.19 MB 50.0 GB/s, DRAM 10.0 GB/s"
@@ -72,7 +72,7 @@ def test_roofs_are_shown_with_when_and_how_well_they_were_measured_and_what_is_m
 
 
 @pytest.mark.parametrize(("letter", "said"), [("A", 0), ("B", 0), ("C", 2), ("D", 2)])
-def test_what_was_measured_while_others_were_at_work_is_cautioned_of(letter: str, said: int) -> None:
+def test_roofs_measured_under_load_have_a_warning(letter: str, said: int) -> None:
     grade = replace(QUIET, letter=letter, cause="others were at work")
     profile = make_performance()
     assert profile.roofline is not None and profile.zero_effect is not None

@@ -1,4 +1,4 @@
-"""The sentence whether optimizing will help, in every case that makes it another."""
+"""The sentence about optimization gains, in each of its cases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tuibench.insight.sentence import cautions, help_sentence, sum_words, zeros_
 
 
 def with_ratio(ratio: Estimate, second: Estimate | None = None) -> PerformanceProfile:
-    """The stock profile with what was measured of each convolution in INT8, and of the second one something else."""
+    """Return the stock profile with an INT8 ratio for each convolution and another one for the second."""
     profile = make_performance()
     layers = list(profile.layers)
     for place in (place for place, layer in enumerate(layers) if layer.op == "Conv"):
@@ -22,20 +22,20 @@ def with_ratio(ratio: Estimate, second: Estimate | None = None) -> PerformancePr
     return replace(profile, layers=tuple(layers))
 
 
-def test_where_time_goes_what_int8_brings_and_what_nothing_can_be_done_about() -> None:
+def test_sentence_names_time_int8_gain_and_the_unimprovable_rest() -> None:
     assert help_sentence(make_performance()) == (
         "79 % of the time is Conv; INT8 measured 2.1× on 4 of its 5 layers (the model 1.6×);"
         " 9.9 % in MaxPool, Transpose, LayerNormalization cannot be optimized"
     )
 
 
-def test_without_a_measurement_it_is_a_bound_and_says_so() -> None:
+def test_estimate_without_a_measurement_is_marked_as_a_bound() -> None:
     assert "if it took none, the model would be 4.8× as fast (Amdahl bound, nothing measured)" in help_sentence(
         make_performance(what_if=False)
     )
 
 
-def test_int8_that_is_slower_is_said_to_be() -> None:
+def test_slower_int8_is_reported() -> None:
     assert "; INT8 measured slower: 0.71×;" in help_sentence(with_ratio(Estimate(1.4, 1.3, 1.5, 5)))
     assert "; INT8 measured slower: 0.71×;" in help_sentence(with_ratio(Estimate(1.4))), "where it has no interval"
     some = with_ratio(Estimate(1.4, 1.3, 1.5, 5), Estimate(0.5, 0.49, 0.51, 5))
@@ -52,7 +52,7 @@ def test_int8_that_is_slower_is_said_to_be() -> None:
         (Estimate(1.04, 1.03, 1.05, 5), "slower: 0.96×"),
     ],
 )
-def test_a_small_gain_or_loss_that_is_clear_is_told_with_the_digits_that_it_takes(ratio: Estimate, said: str) -> None:
+def test_small_clear_change_is_shown_with_enough_digits(ratio: Estimate, said: str) -> None:
     assert f"; INT8 measured {said};" in help_sentence(with_ratio(ratio))
 
 
@@ -66,7 +66,7 @@ def test_a_small_gain_or_loss_that_is_clear_is_told_with_the_digits_that_it_take
         (Estimate(1.0), "1.000× (no interval)"),
     ],
 )
-def test_int8_that_brings_nothing_is_no_gain_and_no_loss(ratio: Estimate, said: str) -> None:
+def test_int8_without_effect_is_no_gain_and_no_loss(ratio: Estimate, said: str) -> None:
     assert f"; INT8 measured {said}: no clear difference;" in help_sentence(with_ratio(ratio))
 
 
@@ -78,12 +78,12 @@ def test_int8_that_brings_nothing_is_no_gain_and_no_loss(ratio: Estimate, said: 
         (Estimate(1.0, 0.6, 1.4, 5), "1.000× (0.83× to 1.3×)"),
     ],
 )
-def test_int8_that_may_bring_nothing_is_too_disturbed_to_tell(ratio: Estimate, said: str) -> None:
-    """The interval is that of all layers together, beside the words that speak of it."""
+def test_int8_interval_around_zero_is_too_disturbed_to_judge(ratio: Estimate, said: str) -> None:
+    """The interval is that of all layers together, beside the sentence about them."""
     assert f"; INT8 measured {said}: too disturbed to tell;" in help_sentence(with_ratio(ratio))
 
 
-def test_a_clear_gain_of_one_layer_is_not_lost_in_the_doubt_about_all() -> None:
+def test_clear_gain_of_one_layer_survives_an_unclear_total() -> None:
     unsure = help_sentence(with_ratio(Estimate(1.35, 1.05, 1.9, 5), Estimate(0.5, 0.49, 0.51, 5)))
     assert (
         "; INT8 measured 0.90× (0.74× to 1.02×): too disturbed to tell (the model 1.1× by those that are faster);"
@@ -93,18 +93,18 @@ def test_a_clear_gain_of_one_layer_is_not_lost_in_the_doubt_about_all() -> None:
     assert "; INT8 measured 1.07× (the model 1.1× by those that are faster);" in gain
 
 
-def test_errors_of_layers_that_were_measured_alone_do_not_all_add_up() -> None:
-    # Each interval holds 1, and all of them at their ends would.
+def test_errors_of_separately_measured_layers_do_not_all_add_up() -> None:
+    # Each interval contains 1; the total would contain it too if all errors added up.
     assert "; INT8 measured 2.0× (the model 1.7×);" in help_sentence(with_ratio(Estimate(0.5, 0.1, 1.05, 5)))
 
 
-def test_of_layers_that_make_up_for_each_other_the_faster_ones_help_the_model() -> None:
+def test_faster_layers_help_when_others_offset_them() -> None:
     mixed = with_ratio(Estimate(1.19, 1.18, 1.2, 5), Estimate(0.5, 0.49, 0.51, 5))
     said = "1.002× (0.997× to 1.01×): no clear difference (the model 1.1× by those that are faster)"
     assert f"; INT8 measured {said};" in help_sentence(mixed)
 
 
-def test_a_model_of_integers_and_one_of_transposes() -> None:
+def test_integer_models_and_transpose_models_have_their_sentences() -> None:
     profile = make_performance(what_if=False)
     integer = replace(profile, layers=tuple(replace(layer, integer=True) for layer in profile.layers))
     assert "its products are of integers already" in help_sentence(integer)
@@ -114,7 +114,7 @@ def test_a_model_of_integers_and_one_of_transposes() -> None:
     )
 
 
-def test_what_nobody_knows_the_products_of_is_not_said_to_be_beyond_help() -> None:
+def test_layers_of_unknown_products_are_not_called_unimprovable() -> None:
     profile = make_performance()
     longer = tuple(
         replace(layer, ms=Estimate(1.0)) if layer.op == "com.example.Rank" else layer for layer in profile.layers
@@ -122,7 +122,7 @@ def test_what_nobody_knows_the_products_of_is_not_said_to_be_beyond_help() -> No
     assert "com.example" not in help_sentence(replace(profile, layers=longer))
 
 
-def test_below_the_resolution_there_is_no_share_of_anything() -> None:
+def test_below_the_resolution_nothing_has_a_share() -> None:
     short = replace(make_performance(), below_resolution=True, ms=Estimate(0.0046))
     assert help_sentence(short).startswith("one batch takes 4.60 µs, which is too short for times per layer")
     many = help_sentence(replace(short, ms=Estimate(90.0)))
@@ -134,7 +134,7 @@ def test_below_the_resolution_there_is_no_share_of_anything() -> None:
 NO_BOUND = "; 7.8 % was not told apart: it may be any layer's, so there is no bound"
 
 
-def test_what_is_in_no_layer_is_never_the_answer_and_said_where_it_is_much() -> None:
+def test_large_unattributed_time_is_reported_and_never_the_answer() -> None:
     profile = make_performance(what_if=False)
     said = help_sentence(untold(profile, 0.4))
     assert said.startswith("73 % of the time is Conv") and said.endswith(NO_BOUND)
@@ -143,11 +143,11 @@ def test_what_is_in_no_layer_is_never_the_answer_and_said_where_it_is_much() -> 
     assert help_sentence(replace(profile, layers=alone)) == "No layer takes any time that could be measured"
 
 
-def test_nothing_measured_is_said() -> None:
+def test_profile_without_measurements_says_so() -> None:
     assert help_sentence(replace(make_performance(), layers=())) == "No layer takes any time that could be measured"
 
 
-def test_a_disturbed_machine_one_process_and_scaling_are_said() -> None:
+def test_disturbance_single_process_and_scaling_are_reported() -> None:
     said = cautions(disturbed(replace(make_performance(), processes=1)))
     assert said[0].startswith("grade D: waited 31 % of the time for a CPU")
     assert said[1].startswith("measured in one process")
@@ -155,12 +155,12 @@ def test_a_disturbed_machine_one_process_and_scaling_are_said() -> None:
     assert cautions(replace(make_performance(), scale=1.0)) == cautions(replace(make_performance(), scale=1.0004)) == ()
 
 
-def test_zeros() -> None:
+def test_zero_times_raise_nothing() -> None:
     assert zeros_sentence(make_performance()).startswith("Zeros gain nothing")
     assert "not measured" in zeros_sentence(replace(make_performance(), zero_effect=None))
 
 
-def test_the_sum_before_scaling_is_told_with_its_share_of_the_whole() -> None:
+def test_sum_before_scaling_is_shown_with_its_share() -> None:
     profile = make_performance()
     value = profile.ms.value or 0.0
     assert (
@@ -171,7 +171,7 @@ def test_the_sum_before_scaling_is_told_with_its_share_of_the_whole() -> None:
     assert sum_words(replace(profile, sum_ms=None)) == ""
 
 
-def test_two_processes_are_too_few_for_an_interval_which_is_said() -> None:
+def test_two_processes_report_no_interval_with_a_reason() -> None:
     said = [cautions(replace(make_performance(), processes=n)) for n in (1, 2, 3)]
     assert [any("interval" in line for line in lines) for lines in said] == [True, True, False]
     assert any("measured in 2 processes: no time has an interval" in line for line in said[1])

@@ -1,4 +1,4 @@
-"""Bars per operator: their amounts, their order, and what is said where there are none."""
+"""Bars per operator: amounts, order, and the reasons for missing bars."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def bar_of(shown: Summary, label: str) -> Bar:
     return next(bar for bar in shown.bars if bar.label == label)
 
 
-def test_baseline_bars_add_up_to_the_time_of_the_model_heaviest_first() -> None:
+def test_baseline_bars_add_up_to_the_model_time_heaviest_first() -> None:
     profile = make_performance()
     shown = summarize(profile)
     assert math.fsum(bar.amount or 0.0 for bar in shown.bars) == pytest.approx(profile.ms.value)
@@ -45,7 +45,7 @@ def test_baseline_bars_add_up_to_the_time_of_the_model_heaviest_first() -> None:
     assert "Shape" not in amounts(shown), "what runs beforehand takes no time"
 
 
-def test_layers_that_take_more_than_the_whole_are_said_to() -> None:
+def test_layers_beyond_the_whole_are_reported() -> None:
     profile = make_performance()
     assert not any("add up" in words for words in summarize(profile, POTENTIAL).words)
     less = replace(profile, ms=Estimate((profile.ms.value or 0) / 1.25))
@@ -54,8 +54,8 @@ def test_layers_that_take_more_than_the_whole_are_said_to() -> None:
 
 
 @pytest.mark.parametrize("kind", [BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED])
-def test_layers_that_take_more_than_the_whole_have_shares_of_the_sum_that_is_told(kind: str) -> None:
-    """Of those bars that show other times than the layers', it is the sum of the bars."""
+def test_layers_beyond_the_whole_have_shares_of_the_shown_sum(kind: str) -> None:
+    """Bars with times other than those of the layers use the sum of the bars."""
     profile = make_performance()
     gains = replace(NO_GAIN, exploits=True, ratio=Estimate(0.5, 0.49, 0.51, 5))
     less = replace(profile, ms=Estimate((profile.ms.value or 0) / 1.25), zero_effect=gains)
@@ -67,7 +67,7 @@ def test_layers_that_take_more_than_the_whole_have_shares_of_the_sum_that_is_tol
     assert shares == pytest.approx(100, abs=2) or kind in (POTENTIAL, POTENTIAL_SHARE)
 
 
-def test_why_nothing_is_known_of_int8_is_said() -> None:
+def test_missing_int8_data_has_a_reason() -> None:
     profile = make_performance(what_if=False)
     integer = replace(profile, layers=tuple(replace(layer, integer=True) for layer in profile.layers))
     others = replace(profile, layers=tuple(replace(layer, macs=0) for layer in profile.layers))
@@ -79,12 +79,12 @@ def test_why_nothing_is_known_of_int8_is_said() -> None:
     ]
 
 
-def test_shares_add_up_to_all() -> None:
+def test_shares_add_up_to_the_whole() -> None:
     texts = [bar.text for bar in summarize(make_performance(), BASELINE, SHARES).bars]
     assert sum(float(text.removesuffix(" %")) for text in texts) == pytest.approx(100, abs=2)
 
 
-def test_potential_is_measured_where_it_can_be_and_a_bound_elsewhere() -> None:
+def test_potential_is_measured_where_possible_else_a_bound() -> None:
     shown = summarize(make_performance(), POTENTIAL)
     assert bar_of(shown, "MatMul").text == "0.155 ms (INT8, 1 of 1 layer)"
     assert bar_of(shown, "Conv").text.endswith("(INT8, 4 of 5 layers)")
@@ -93,7 +93,7 @@ def test_potential_is_measured_where_it_can_be_and_a_bound_elsewhere() -> None:
 
 
 @pytest.mark.parametrize("kind", [POTENTIAL, POTENTIAL_SHARE])
-def test_no_potential_is_told_of_the_rest_nor_where_the_rest_may_be_any_layers(kind: str) -> None:
+def test_potential_leaves_out_the_rest_and_unknown_bounds(kind: str) -> None:
     profile = make_performance()
     assert "residual" not in amounts(summarize(profile, kind))
     much = untold(profile)
@@ -105,14 +105,14 @@ def test_no_potential_is_told_of_the_rest_nor_where_the_rest_may_be_any_layers(k
     assert not nothing.bars and nothing.words == shown.words[1:]
 
 
-def test_potential_shares_are_of_the_time_of_the_model() -> None:
+def test_potential_shares_are_of_the_model_time() -> None:
     part = summarize(make_performance(), POTENTIAL_SHARE)
     assert amounts(part)["MatMul"] == pytest.approx(0.155 / 4.76)
     of_all = summarize(make_performance(), POTENTIAL, SHARES)
     assert bar_of(of_all, "MatMul").text.startswith("3.3 %") and bar_of(part, "MatMul").text.startswith("3.3 %")
 
 
-def test_int8_keeps_what_was_not_measured_as_it_is() -> None:
+def test_int8_bars_keep_unmeasured_parts_unchanged() -> None:
     shown = summarize(make_performance(), INT8_TIME)
     assert bar_of(shown, "MatMul").amount == pytest.approx(0.155)
     assert bar_of(shown, "MaxPool").text == "0.210 ms (as it is)"
@@ -120,14 +120,14 @@ def test_int8_keeps_what_was_not_measured_as_it_is() -> None:
     assert none.bars == () and "--what-if int8" in none.words[0]
 
 
-def test_an_engine_that_gains_nothing_from_zeros_has_the_result_in_place_of_bars() -> None:
+def test_engine_without_gain_from_zeros_shows_its_result_as_text() -> None:
     shown = summarize(make_performance(), PRUNED)
     assert shown.bars == () and shown.words == (NO_GAIN.sentence,)
     unmeasured = summarize(replace(make_performance(), zero_effect=None), PRUNED)
     assert unmeasured.bars == () and "not measured" in unmeasured.words[0]
 
 
-def test_an_engine_that_gains_has_bars_that_are_called_an_estimate() -> None:
+def test_engine_with_gain_from_zeros_shows_estimate_bars() -> None:
     effect = replace(NO_GAIN, ratio=Estimate(0.5, 0.48, 0.52, 5), exploits=True, sentence="it gains")
     shown = summarize(replace(make_performance(), zero_effect=effect), PRUNED)
     assert amounts(shown)["MatMul"] == pytest.approx(0.155) and amounts(shown)["MaxPool"] == 0.21
@@ -135,12 +135,12 @@ def test_an_engine_that_gains_has_bars_that_are_called_an_estimate() -> None:
 
 
 @pytest.mark.parametrize("kind", [BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED])
-def test_below_the_resolution_no_time_is_drawn(kind: str) -> None:
+def test_times_below_the_resolution_are_not_drawn(kind: str) -> None:
     shown = summarize(replace(make_performance(), below_resolution=True), kind)
     assert shown.bars == () and "too small" in shown.words[0]
 
 
-def test_counts_are_of_the_models_own_nodes_and_unknown_is_shown() -> None:
+def test_counts_are_of_the_models_nodes_and_unknown_is_shown() -> None:
     shown = summarize(make_performance(), FLOPS)
     assert "layout (runtime)" not in amounts(shown)
     assert bar_of(shown, "com.example.Rank").text == "unknown" and amounts(shown)["com.example.Rank"] is None
@@ -150,7 +150,7 @@ def test_counts_are_of_the_models_own_nodes_and_unknown_is_shown() -> None:
     assert bar_of(summarize(make_performance(), BYTES), "MaxPool").text == "4.01 MB"
 
 
-def test_theory_is_called_so_and_counts_nothing_twice() -> None:
+def test_theory_is_named_and_counts_nothing_twice() -> None:
     costs = make_costs()
     assert all(summarize_costs(costs, kind).title.endswith("(theoretical)") for kind in COST_TYPES)
     looped = replace(costs, nodes=tuple(replace(node, times=3) for node in costs.nodes))
@@ -166,13 +166,13 @@ def test_theory_is_called_so_and_counts_nothing_twice() -> None:
     assert bar_of(summarize_costs(mixed), "Conv").text.startswith("≥ ")
 
 
-def test_every_type_has_bars_in_every_display_of_equal_order() -> None:
+def test_every_type_has_equally_ordered_bars_in_every_display() -> None:
     for kind in SUMMARY_TYPES:
         orders = {tuple(bar.label for bar in summarize(make_performance(), kind, display).bars) for display in DISPLAYS}
         assert len(orders) == 1, kind
 
 
-def test_logarithmic_bars_give_the_least_a_decade_and_drop_none() -> None:
+def test_logarithmic_bars_give_the_smallest_a_decade_and_drop_none() -> None:
     bars = make_bars([Amount("a", 1000.0, 1), Amount("b", 1.0, 1), Amount("c", 0.0, 1)], LOG, str)
     assert [bar.length for bar in bars] == pytest.approx([4.0, 1.0, 0.0])
     assert [bar.text for bar in bars] == ["1000.0", "1.0", "0.0"], "lengths are logarithms, words are values"
@@ -193,7 +193,7 @@ def test_loss_bars_are_means_over_the_layers_of_an_operator() -> None:
     assert bar_of(summarize_loss(loss, "never measured"), "Gemm").text == "unknown"
 
 
-def test_shares_of_noise_are_of_what_adds_up() -> None:
+def test_noise_shares_are_of_noise_power() -> None:
     shown = summarize_loss(make_loss(), "pruned 0.5", SHARES)
     powers = {"MatMul": 10**-3.5, "Conv": math.fsum(10 ** (-db / 10) for db in (50, 47, 44, 41, 38)), "Gemm": 1e-5}
     assert {bar.label for bar in shown.bars} == set(powers)
@@ -203,7 +203,7 @@ def test_shares_of_noise_are_of_what_adds_up() -> None:
     assert "power" in shown.words[0] and "power" not in summarize_loss(make_loss(), "pruned 0.5", VALUES).words[0]
 
 
-def test_an_operator_whose_layers_do_harm_stands_first_and_says_so() -> None:
+def test_operator_with_harmful_layers_comes_first_and_is_marked() -> None:
     loss = make_loss()
     gemm = loss.layers[-1]
     points = tuple(replace(point, sqnr_db=None, reason="nan", harm=True) for point in gemm.points)
@@ -212,7 +212,7 @@ def test_an_operator_whose_layers_do_harm_stands_first_and_says_so() -> None:
     assert all(bar.amount is None or bar.amount < 1 for bar in shown.bars)
 
 
-def test_a_page_shows_int8_unless_nothing_is_known_of_it() -> None:
+def test_page_shows_int8_unless_it_is_unknown() -> None:
     loss = make_loss()
     held = tuple(
         replace(layer, points=tuple(point for point in layer.points if point.level != "int8")) for layer in loss.layers
