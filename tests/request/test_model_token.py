@@ -24,32 +24,32 @@ def refusal(token: str) -> ModelError:
     return caught.value
 
 
-def test_a_file_keeps_the_users_name_and_gets_an_absolute_path(here: Path) -> None:
+def test_file_keeps_its_typed_name_and_gets_an_absolute_path(here: Path) -> None:
     (here / "m.onnx").write_bytes(b"x")
     source = resolve_model("./m.onnx")
     assert (source.asked, source.path) == ("./m.onnx", str(here / "m.onnx"))
 
 
-def test_a_directory_means_the_model_in_it(here: Path) -> None:
+def test_directory_means_the_model_in_it(here: Path) -> None:
     (here / "d").mkdir()
     (here / "d" / "model.onnx").write_bytes(b"x")
     assert resolve_model("d").path == str(here / "d" / "model.onnx")
 
 
-def test_a_directory_without_a_model_names_what_it_has(here: Path) -> None:
+def test_directory_without_a_model_lists_its_files(here: Path) -> None:
     (here / "d").mkdir()
     assert "without a model.onnx" in refusal("d").message
     (here / "d" / "other.onnx").write_bytes(b"x")
     assert refusal("d").hint == "name the file: d/other.onnx"
 
 
-def test_a_missing_file_is_a_model_error(here: Path) -> None:
+def test_missing_file_is_a_model_error(here: Path) -> None:
     assert refusal("none.onnx").message == "none.onnx: no such file or directory"
     (here / "link.onnx").symlink_to("none.onnx")
     assert refusal("link.onnx").hint == "it is a link to a file that is gone"
 
 
-def test_names_that_the_system_refuses_are_told_plainly(here: Path) -> None:
+def test_name_refused_by_the_system_has_a_plain_error(here: Path) -> None:
     refusal("x" * 5000)
     refusal("a\0b")
     refusal("\x1b[31m.onnx")
@@ -57,7 +57,7 @@ def test_names_that_the_system_refuses_are_told_plainly(here: Path) -> None:
     refusal("loop")
 
 
-def test_what_is_no_regular_file_is_never_opened(here: Path) -> None:
+def test_special_file_is_never_opened(here: Path) -> None:
     os.mkfifo(here / "pipe.onnx")
     (here / "zero.onnx").symlink_to("/dev/zero")
     (here / "d").mkdir()
@@ -84,7 +84,7 @@ def test_samples_are_package_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("token", ["hf:org/repo", "https://user:secret@example.com/m.onnx?key=secret"])
-def test_what_lies_elsewhere_is_fetched_and_nothing_else_is(token: str, here: Path) -> None:
+def test_only_remote_models_are_fetched(token: str, here: Path) -> None:
     (here / "m.onnx").write_bytes(b"x")
     asked = []
 
@@ -100,13 +100,13 @@ def test_what_lies_elsewhere_is_fetched_and_nothing_else_is(token: str, here: Pa
     assert "secret" not in caught.value.message
 
 
-def test_http_is_refused_with_what_to_do_instead() -> None:
+def test_http_url_is_refused_with_an_alternative() -> None:
     with pytest.raises(UsageError, match="can be changed on the way") as caught:
         resolve_model("http://example.com/m.onnx", fetch=lambda _: ModelSource("", ""))
     assert "https:" in caught.value.hint
 
 
-def test_zoo_stubs_say_that_their_host_has_gone() -> None:
+def test_zoo_stub_error_says_that_the_host_is_gone() -> None:
     with pytest.raises(UsageError, match="host has gone") as caught:
         resolve_model("zoo:nlp/text_classification/bert")
     assert caught.value.hint

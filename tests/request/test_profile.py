@@ -1,4 +1,4 @@
-"""What is typed of a profile: one value each, everything wrong at once, and the command that reads back to the same."""
+"""Typed profile settings: one value each, all errors at once, and a command that parses back equal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tuibench.request.repeat import again, command_words
 
 @dataclass(frozen=True)
 class Machine:
-    """Of four cores."""
+    """A machine of four cores."""
 
     default_cores: int = 4
     usable_cores: int = 4
@@ -39,7 +39,7 @@ def errors(**typed: Any) -> dict[str, str]:
     return {name: error.message for name, error in reading.errors.items()}
 
 
-def test_nothing_typed_is_a_performance_profile_of_all_cores() -> None:
+def test_defaults_are_a_performance_profile_of_all_cores() -> None:
     spec = read()
     assert spec.profile == ProfileSpec(PERFORMANCE)
     assert (spec.engines, spec.scenarios, spec.cores, spec.batches) == (("onnxruntime",), ("sync",), (4,), ())
@@ -62,13 +62,13 @@ def test_every_field_reaches_the_specification(tmp_path: Path) -> None:
     assert "--fresh-roofs" in again(spec)
 
 
-def test_samples_of_a_loss_profile_are_those_that_are_made() -> None:
+def test_samples_of_a_loss_profile_set_the_distinct_inputs() -> None:
     spec = read(kind=LOSS, samples="5", levels=("int8", "0.9"), budget=True)
     assert spec.profile == ProfileSpec(LOSS, samples=5, levels=("pruned 0.9", "int8"), budget=True)
     assert spec.inputs.distinct == 5
 
 
-def test_no_list_is_proposed_where_there_is_one_value() -> None:
+def test_single_value_field_proposes_no_list() -> None:
     typed = ProfileValues("sample:tiny", cores="9", batch="many", sequence_length="0", dims=("x=many",))
     reading = read_profile(typed, Machine())
     assert {name: error.hint for name, error in reading.errors.items()} == dict.fromkeys(
@@ -77,7 +77,7 @@ def test_no_list_is_proposed_where_there_is_one_value() -> None:
     assert reading.errors["cores"].message == "-ncores takes 1 to 4 (physical cores usable here), not '9'"
 
 
-def test_all_that_is_wrong_is_said_at_once_by_its_field() -> None:
+def test_all_errors_are_reported_at_once_by_field() -> None:
     found = errors(
         model="/nowhere/m.onnx", cores="9", batch="1,2", dims=("x", "y=1", "y=2", "z=-1"), what_if="fp8", runs="0",
         seed="-1", engine="a,b",
@@ -90,7 +90,7 @@ def test_all_that_is_wrong_is_said_at_once_by_its_field() -> None:
 
 
 @pytest.mark.parametrize("level", ["pruned 0.7", "70", "", "int4", "\x1b[31m"])
-def test_an_unknown_level_is_told_those_that_are_known(level: str) -> None:
+def test_unknown_level_error_lists_the_known_ones(level: str) -> None:
     message = errors(kind=LOSS, levels=(level,))["levels"]
     assert "pruned 0.5" in message and "int8" in message
     assert "\x1b" not in message
@@ -109,18 +109,18 @@ def test_an_unknown_level_is_told_those_that_are_known(level: str) -> None:
         ({"approximate": True}, "approximate"),
     ],
 )
-def test_what_belongs_to_the_other_kind_is_refused(typed: dict[str, Any], name: str) -> None:
+def test_settings_of_the_other_kind_are_refused(typed: dict[str, Any], name: str) -> None:
     assert "belongs to a" in errors(**typed)[name]
 
 
-def test_an_ort_file_has_no_nodes_to_tell(tmp_path: Path) -> None:
+def test_ort_file_is_refused_because_it_has_no_nodes(tmp_path: Path) -> None:
     path = tmp_path / "m.ort"
     path.touch()
     with pytest.raises(ModelError, match=r"\.ort file has no nodes"):
         read_profile(ProfileValues(model=str(path)), Machine()).require()
 
 
-def test_one_error_keeps_its_exit_code_and_several_are_a_usage_error() -> None:
+def test_single_error_keeps_its_exit_code_and_several_are_usage() -> None:
     with pytest.raises(ModelError):
         read_profile(ProfileValues(model="/nowhere/m.onnx"), Machine()).require()
     with pytest.raises(UsageError) as caught:
@@ -129,7 +129,7 @@ def test_one_error_keeps_its_exit_code_and_several_are_a_usage_error() -> None:
     assert "no such file" in caught.value.message and "-b takes" in caught.value.message
 
 
-def test_nothing_is_fetched_while_anything_is_wrong() -> None:
+def test_nothing_is_fetched_while_any_setting_is_wrong() -> None:
     asked: list[str] = []
 
     def fetch(token: str) -> ModelSource:
@@ -154,7 +154,7 @@ def test_nothing_is_fetched_while_anything_is_wrong() -> None:
         "sample:tiny --num_cores 1 --sequence_length 16 -i [1,3,8,8]",
     ],
 )
-def test_the_command_of_a_profile_reads_back_to_it(line: str) -> None:
+def test_profile_command_parses_back_equal(line: str) -> None:
     spec = read_profile(read_request(shlex.split(line)).values, Machine()).require()
     words = shlex.split(again(spec))
     assert words[:2] == ["tuibench", "profile"]
@@ -162,14 +162,14 @@ def test_the_command_of_a_profile_reads_back_to_it(line: str) -> None:
     assert read_profile(profile_values(spec), Machine()).require() == spec
 
 
-def test_a_model_whose_name_looks_like_a_flag_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_with_a_flag_like_name_parses_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "-b.onnx").touch()
     monkeypatch.chdir(tmp_path)
     spec = read_profile(ProfileValues(model="-b.onnx"), Machine()).require()
     assert read_request(shlex.split(again(spec))[2:]).values.model == "-b.onnx"
 
 
-def test_a_profile_made_again_keeps_what_is_not_given_anew() -> None:
+def test_repeated_profile_keeps_settings_not_given_again() -> None:
     spec = read(batch="4", dims=("a=1", "b=2"), runs="3")
     fields_ = recall_profile(spec, {"batch": "8", "dims": ("b=5",)})
     assert (fields_["batch"], fields_["runs"], fields_["dims"]) == ("8", "3", ("a=1", "b=5"))
@@ -185,7 +185,7 @@ def test_a_profile_made_again_keeps_what_is_not_given_anew() -> None:
         (["m.onnx", "--quick"], "unknown flag --quick"),
     ],
 )
-def test_words_that_cannot_be_read_are_refused(argv: list[str], words: str) -> None:
+def test_unparsable_words_are_refused(argv: list[str], words: str) -> None:
     with pytest.raises(UsageError, match=words):
         read_request(argv)
 

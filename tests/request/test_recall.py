@@ -33,13 +33,13 @@ def repeated(spec: BenchmarkSpec, *flags: str) -> BenchmarkSpec:
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(requests())
-def test_without_flags_the_settings_are_those_of_before(request: BenchmarkRequest) -> None:
+def test_recalled_settings_without_flags_are_unchanged(request: BenchmarkRequest) -> None:
     spec = spec_of(request)
     fields = recall(spec, {})
     assert spec_of(BenchmarkRequest(models=tuple(source.asked for source in spec.models), **fields)) == spec
 
 
-def test_a_flag_replaces_one_setting_and_leaves_the_others() -> None:
+def test_flag_replaces_one_setting_and_keeps_the_others() -> None:
     spec = stored("-b", "1,8", "-s", "sync", "-ncores", "2", "--seed", "5", "-w", "3", "--dim", "h=1,2", "--dim", "w=7")
     assert repeated(spec, "-b", "4").batches == (4,)
     assert repeated(spec, "-b4", "-b", "16").batches == (4, 16), "what was stored is not joined to what is given"
@@ -50,7 +50,7 @@ def test_a_flag_replaces_one_setting_and_leaves_the_others() -> None:
 
 
 @pytest.mark.parametrize("before", [("-t", "10", "--executions", "2"), ("--target", "7"), ("--precise", "-w", "9"), ()])
-def test_what_says_how_long_gives_way_to_what_excludes_it(before: tuple[str, ...]) -> None:
+def test_duration_setting_yields_to_a_conflicting_flag(before: tuple[str, ...]) -> None:
     spec = stored(*before)
     assert repeated(spec, "--quick").effort == EFFORTS["quick"]
     assert repeated(spec, "--precise").effort == EFFORTS["precise"]
@@ -60,7 +60,7 @@ def test_what_says_how_long_gives_way_to_what_excludes_it(before: tuple[str, ...
     assert (fixed.target, fixed.min_executions, fixed.max_executions, fixed.timed_s) == (None, 4, 4, 0.5)
 
 
-def test_what_excludes_each_other_now_is_still_refused() -> None:
+def test_conflicting_flags_are_still_refused() -> None:
     for flags in (("--quick", "--precise"), ("-t", "1", "--target", "2")):
         with pytest.raises(UsageError):
             repeated(stored(), *flags)

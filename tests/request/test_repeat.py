@@ -90,7 +90,7 @@ def requests(draw: st.DrawFn) -> BenchmarkRequest:
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(requests())
-def test_the_line_reads_back_to_an_equal_spec(request: BenchmarkRequest) -> None:
+def test_command_line_parses_back_to_an_equal_spec(request: BenchmarkRequest) -> None:
     spec = spec_of(request)
     program, *argv = shlex.split(again(spec))
     assert program == "tuibench"
@@ -105,7 +105,7 @@ def test_every_effective_setting_is_spelled_out() -> None:
     )
 
 
-def test_a_shared_time_comes_back_as_it_was_typed() -> None:
+def test_shared_time_is_repeated_as_typed() -> None:
     line = again(spec_of(parse(["benchmark", "plain.onnx", "-t", "10", "--executions", "3"])))
     assert "--executions 3 -t 10 -w 2" in line
     # 7 / 100 * 100 is 7.000000000000001.

@@ -1,4 +1,4 @@
-"""Every declared setting survives its command, the form and its record; a new one needs its declaration alone."""
+"""Every declared setting survives its command, form and record; a new setting needs only its declaration."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ ANY_TEXT = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=
 
 
 def values(setting: Setting) -> st.SearchStrategy[Any]:
-    """Draw from the setting's own range."""
+    """Draw values from the setting's own range."""
     kind = setting.kind
     if isinstance(kind, Switch):
         return st.booleans()
@@ -152,7 +152,7 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("declared")
-def test_a_declared_setting_has_flag_help_and_docs() -> None:
+def test_declared_setting_has_flag_help_and_docs() -> None:
     request = parse(["benchmark", "sample:tiny", "--prefault=3"])
     assert isinstance(request, BenchmarkRequest) and request.prefault == 3
     with pytest.raises(UsageError, match="--prefault takes a whole number from 0 to 64, not '65'"):
@@ -167,7 +167,7 @@ def test_a_declared_setting_has_flag_help_and_docs() -> None:
 
 
 @pytest.mark.usefixtures("declared")
-def test_a_declared_setting_has_a_field_or_a_further_flag() -> None:
+def test_declared_setting_has_a_field_or_a_further_flag() -> None:
     rows = [row for row in plan_rows(FormValues(), None, "+-") if row[0].name == "prefault"]
     assert rows == [(TextSpec("prefault", "Prefault", 10, "none"),)]
     wrong = read_form(FormValues("sample:tiny", more=(("prefault", "65"),)), MACHINE)
@@ -178,7 +178,7 @@ def test_a_declared_setting_has_a_field_or_a_further_flag() -> None:
 
 
 @pytest.mark.usefixtures("declared")
-def test_a_declared_setting_is_recorded_and_identifies_a_cell_unless_default() -> None:
+def test_declared_setting_is_recorded_and_non_default_identifies_cell() -> None:
     spec = asked(prefault=3, governor="fast")
     check_ways(spec)
     assert to_plain(spec)["options"] == {"prefault": 3, "governor": "fast"}
@@ -192,18 +192,18 @@ def test_a_declared_setting_is_recorded_and_identifies_a_cell_unless_default() -
     assert cell.key not in usual
 
 
-def test_only_the_switches_of_the_effort_have_a_place() -> None:
+def test_only_the_effort_switches_have_a_place() -> None:
     placed = {one.name for one in benchmark_setting.settings() if one.place and one.kind.is_switch}
     assert placed == {"quick", "precise"}, "a field takes a text"
 
 
-def test_an_option_that_this_version_does_not_know_is_refused() -> None:
+def test_option_unknown_to_this_version_is_refused() -> None:
     spec = from_plain(BenchmarkSpec, {**to_plain(asked()), "options": {"newer": True}})
     with pytest.raises(UsageError, match="this version has no setting newer"):
         repeat(spec, spec.models, {}, MACHINE, "")
 
 
-def test_the_page_of_flags_is_what_the_tables_make() -> None:
+def test_flags_page_equals_the_generated_tables() -> None:
     command = [sys.executable, "tools/make_flags.py", "--print"]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60).stdout
     assert (ROOT / "docs" / "flags.md").read_text(encoding="utf-8") == made, "run `make docs`"

@@ -47,7 +47,7 @@ def effort_of(**fields: Any) -> Any:
     return to_effort(BenchmarkRequest(("m",), **fields))
 
 
-def test_the_defaults() -> None:
+def test_defaults_are_applied() -> None:
     spec, notes = both("a.onnx")
     assert notes == ()
     assert (spec.engines, spec.scenarios, spec.cores, spec.batches) == (("onnxruntime",), ("async", "sync"), (8,), ())
@@ -67,7 +67,7 @@ def test_axes_become_lists() -> None:
     assert spec.dims == (("x:2", (320, 640)), ("a=b", (0,)))
 
 
-def test_node_is_never_more_than_usable() -> None:
+def test_node_never_exceeds_the_usable_cores() -> None:
     request = BenchmarkRequest(("a.onnx",), cores="node")
     assert to_spec(request, Machine(usable_cores=2, default_cores=1, node_cores=16))[0].cores == (2,)
 
@@ -96,14 +96,14 @@ def test_node_is_never_more_than_usable() -> None:
         (["--executions", "3", "--target", "1"], "--executions fixes how much is measured"),
     ],
 )
-def test_wrong_requests_say_what_is_allowed(argv: list[str], said: str) -> None:
+def test_wrong_request_error_lists_the_allowed_values(argv: list[str], said: str) -> None:
     with pytest.raises(UsageError) as caught:
         both("missing.onnx", *argv)
     assert said in caught.value.message
     assert "-b" not in argv or caught.value.hint == "lists are written 1,2,4, 1-4 or pow2:64"
 
 
-def test_a_model_given_twice_is_measured_once(tmp_path: Path) -> None:
+def test_model_given_twice_is_measured_once(tmp_path: Path) -> None:
     (tmp_path / "link.onnx").symlink_to("a.onnx")
     spec, notes = both("a.onnx", "link.onnx", "b.onnx")
     assert [source.asked for source in spec.models] == ["a.onnx", "b.onnx"]
@@ -119,7 +119,7 @@ def test_streams_are_for_async_only() -> None:
     assert spec.streams == 8 and notes == ()
 
 
-def test_an_inputs_file_must_be_a_regular_file(tmp_path: Path) -> None:
+def test_inputs_file_must_be_a_regular_file(tmp_path: Path) -> None:
     assert spec_of("a.onnx", "--inputs", "in.npz").inputs.file == str(tmp_path / "in.npz")
     for name, said in (("none.npz", "--inputs none.npz: no such file"), (".", "--inputs . is a directory")):
         with pytest.raises(UsageError) as caught:
@@ -135,7 +135,7 @@ def test_single_values_of_a_named_effort_can_be_changed() -> None:
     )
 
 
-def test_t_is_shared_among_the_executions_and_switches_the_target_off() -> None:
+def test_total_time_is_split_among_executions_and_disables_the_target() -> None:
     effort = effort_of(time_s=10.0)
     least = EFFORTS["default"].min_executions
     assert (effort.min_executions, effort.max_executions, effort.target) == (least, least, None)
@@ -144,8 +144,8 @@ def test_t_is_shared_among_the_executions_and_switches_the_target_off() -> None:
 
 
 @pytest.mark.parametrize("typed", [["--time", "10"], ["-t10"], ["--time=10", "--quick"], ["-t", "10", "-s", "async"]])
-def test_ten_seconds_typed_are_ten_seconds_measured_and_told(typed: list[str]) -> None:
-    # What the runner reads back is what counts: it carries out this and knows nothing else.
+def test_ten_typed_seconds_are_measured_and_shown_as_ten(typed: list[str]) -> None:
+    # The runner's parsed request decides: the runner knows nothing else.
     spec = from_plain(BenchmarkSpec, json.loads(json.dumps(to_plain(spec_of("a.onnx", *typed)))))
     effort = spec.effort
     assert effort.min_executions == effort.max_executions and effort.target is None
@@ -156,7 +156,7 @@ def test_ten_seconds_typed_are_ten_seconds_measured_and_told(typed: list[str]) -
     assert f"{effort.max_executions} executions of {effort.timed_s:g} s" in text
 
 
-def test_one_execution_is_the_run_of_deepsparse_benchmark() -> None:
+def test_one_execution_equals_a_deepsparse_benchmark_run() -> None:
     effort = effort_of(time_s=10.0, executions=1, warmup_s=2.0)
     assert (effort.min_executions, effort.max_executions, effort.timed_s, effort.warmup_s) == (1, 1, 10.0, 2.0)
 
@@ -167,7 +167,7 @@ def test_executions_alone_are_exact_with_the_time_of_the_effort() -> None:
     assert effort.timed_s == EFFORTS["default"].timed_s
 
 
-def test_the_limit_per_cell_never_cuts_what_was_asked_for() -> None:
+def test_cell_limit_never_cuts_the_requested_time() -> None:
     for fields in ({"time_s": 600.0}, {"executions": 50}, {"time_s": 3.0, "executions": 100, "warmup_s": 60.0}):
         effort = effort_of(**fields)
         assert effort.limit_s > effort.max_executions * (effort.timed_s + effort.warmup_s)
