@@ -1,4 +1,4 @@
-"""The task as the workbench calls it: foreign bytes in a process of their own, a result or a refusal back."""
+"""The import task as the workbench calls it: foreign bytes in a child process, a result or a refusal back."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def take_in(path: Path) -> RunResult:
     return from_plain(RunResult, call_child("import", {"path": str(path)}, timeout_s=60, stop=StopSwitch()))
 
 
-def test_a_result_crosses_the_border_whole(tmp_path: Path) -> None:
+def test_result_crosses_the_process_boundary_unchanged(tmp_path: Path) -> None:
     result = build.run(build.ok_cell(executions=()), build.failed_cell({"dims": {build.HOSTILE: 2}}))
     (tmp_path / "x.json").write_text(dumps(result))
     assert dumps(take_in(tmp_path / "x.json")) == dumps(result)
 
 
-def test_a_refusal_arrives_with_its_hint(tmp_path: Path) -> None:
+def test_refusal_arrives_with_its_hint(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(UsageError) as caught:
         take_in(tmp_path / "pipe")

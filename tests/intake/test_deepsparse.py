@@ -37,7 +37,7 @@ def refused(path: str) -> str:
     return caught.value.message.partition(": ")[2]
 
 
-def test_a_file_of_1_8_becomes_one_ungraded_cell_with_its_numbers() -> None:
+def test_file_of_1_8_becomes_one_ungraded_cell_with_its_numbers() -> None:
     result = read_result(str(NEW))
     (cell,) = result.cells
     assert (result.foreign, result.id, result.status) == ("deepsparse.benchmark 1.8.0", "", "finished")
@@ -60,7 +60,7 @@ def test_a_file_of_1_8_becomes_one_ungraded_cell_with_its_numbers() -> None:
     )
 
 
-def test_nothing_is_made_up() -> None:
+def test_missing_values_are_not_invented() -> None:
     result = read_result(str(NEW))
     cell = result.cells[0]
     assert (result.started_utc, result.environment, result.models, result.host) == ("", {}, (), "")
@@ -72,7 +72,7 @@ def test_nothing_is_made_up() -> None:
     assert cell.items_per_cpu_sec.value is None and cell.load_ms is None and cell.memory_bytes == {}
 
 
-def test_a_file_of_0_10_has_fewer_keys() -> None:
+def test_file_of_0_10_has_fewer_keys() -> None:
     result = read_result(str(OLD))
     asked = result.cells[0].asked
     assert result.foreign == "deepsparse.benchmark 0.10.0"
@@ -82,11 +82,11 @@ def test_a_file_of_0_10_has_fewer_keys() -> None:
     assert result_headline(result).startswith("1821 items/s (async, 24 cores, batch 64, 12 streams) · ")
 
 
-def test_the_other_engine_says_less_and_what_is_missing_stays_missing() -> None:
+def test_other_engine_has_fewer_values_and_missing_ones_stay_missing() -> None:
     result = read_result(str(ORT))
     cell = result.cells[0]
     assert (cell.asked.engine, cell.asked.scenario, cell.asked.streams) == ("onnxruntime", "elastic", 2)
-    # From the description of the engine, as the key is null.
+    # Taken from the engine's description, because the key is null.
     assert cell.asked.cores == 4
     assert cell.asked.dims == {"sequence_length": 512, "input_ids_length": 1}
     assert cell.latency_ms["p99"].value is None and cell.pooled is not None
@@ -94,7 +94,7 @@ def test_the_other_engine_says_less_and_what_is_missing_stays_missing() -> None:
 
 
 @pytest.mark.parametrize("path", [NEW, OLD, ORT], ids=lambda path: path.name)
-def test_what_was_taken_in_can_be_exported_and_taken_in_again(path: Path, tmp_path: Path) -> None:
+def test_imported_file_can_be_exported_and_imported_again(path: Path, tmp_path: Path) -> None:
     from dataclasses import replace
 
     result = replace(read_result(str(path)), id="01J0000000000000000000K3F9")
@@ -129,11 +129,11 @@ def test_what_was_taken_in_can_be_exported_and_taken_in_again(path: Path, tmp_pa
         ({"figures": {"99.0%": []}}, "benchmark_result.99.0% is not a number"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_its_key(tmp_path: Path, changes: dict[str, Any], what: str) -> None:
+def test_invalid_value_is_refused_with_its_key(tmp_path: Path, changes: dict[str, Any], what: str) -> None:
     assert refused(changed(tmp_path, **changes)) == what
 
 
-def test_a_batch_below_one_is_the_models_own(tmp_path: Path) -> None:
+def test_batch_below_one_is_the_models_own(tmp_path: Path) -> None:
     cell = read_result(changed(tmp_path, batch_size=-1)).cells[0]
     assert (cell.asked.batch, cell.items) == (None, 1)
 
@@ -143,11 +143,11 @@ def test_a_batch_below_one_is_the_models_own(tmp_path: Path) -> None:
     [("", "unknown"), ("deepsparse.engine.Engine:\n\tx: 1", "deepsparse"), ("ORTEngine:\n", "onnxruntime"),
      ("my.module.TorchScriptEngine:\n", "TorchScriptEngine"), ("\n\n  ", "unknown")],
 )  # fmt: skip
-def test_the_engine_is_the_class_of_its_description(tmp_path: Path, description: str, engine: str) -> None:
+def test_engine_is_the_class_of_its_description(tmp_path: Path, description: str, engine: str) -> None:
     assert read_result(changed(tmp_path, engine=description)).cells[0].asked.engine == engine
 
 
-def test_hostile_names_are_kept_raw_and_shown_safe(tmp_path: Path) -> None:
+def test_hostile_names_are_stored_raw_and_shown_safe(tmp_path: Path) -> None:
     path = changed(tmp_path, engine=HOSTILE, version=HOSTILE, orig_model_path=HOSTILE, model_path="/dev/zero")
     result: RunResult = read_result(path)
     assert result.spec.models[0].asked == HOSTILE

@@ -32,7 +32,7 @@ def refusal(tmp_path: Path, content: str | bytes) -> str:
 
 
 @given(st.dictionaries(st.text(max_size=5), JSON, max_size=4), st.booleans())
-def test_what_json_wrote_is_read_back(tmp_path_factory: pytest.TempPathFactory, value: Any, marked: bool) -> None:
+def test_json_output_is_read_back_equal(tmp_path_factory: pytest.TempPathFactory, value: Any, marked: bool) -> None:
     text = json.dumps(value)
     assert load(tmp_path_factory.mktemp("any"), "\ufeff" * marked + text) == value
 
@@ -72,17 +72,17 @@ def test_any_bytes_are_an_object_or_a_refusal(tmp_path_factory: pytest.TempPathF
         ('{"a":' * 60 + "1" + "}" * 60, f"is nested deeper than {MOST_DEPTH} levels, which no export is"),
     ],
 )  # fmt: skip
-def test_what_is_no_export_is_refused_with_its_place(tmp_path: Path, content: str | bytes, what: str) -> None:
+def test_invalid_export_is_refused_with_its_place(tmp_path: Path, content: str | bytes, what: str) -> None:
     assert refusal(tmp_path, content) == what
 
 
-def test_what_json_allows_is_taken(tmp_path: Path) -> None:
+def test_valid_json_variants_are_accepted(tmp_path: Path) -> None:
     assert load(tmp_path, '{"a": 9223372036854775807, "b": 1e-400, "c": "\\udcff"}') == {
         "a": 9223372036854775807, "b": 0.0, "c": "\udcff"
     }  # fmt: skip
 
 
-def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path: Path) -> None:
+def test_oversized_file_is_not_read_to_its_end(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     with file.open("wb") as sparse:
         sparse.truncate(1 << 40)

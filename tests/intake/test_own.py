@@ -36,7 +36,7 @@ __all__ = ["models"]
 
 
 def nameless(result: RunResult) -> RunResult:
-    """Without names of sample files, which stay where the result was measured."""
+    """Return the result without the names of sample files, which an export leaves behind."""
 
     def strip(cell: CellResult) -> CellResult:
         samples = replace(cell.samples, file=None) if cell.samples else None
@@ -79,13 +79,13 @@ def test_exported_imported_and_exported_again_is_equal(name: str, tmp_path: Path
     original = nameless(RUNS[name])
     again = taken(tmp_path, original)
     assert dumps(again) == dumps(original)
-    # The export fills in why numbers are missing where a cell made by hand does not say.
+    # The export adds reasons for missing numbers that a hand-made cell lacks.
     measured = [cell for cell in original.cells if cell.pooled]
     assert [cell for cell in again.cells if cell.pooled] == measured
     assert replace(again, cells=()) == replace(original, cells=())
 
 
-def test_numbers_that_json_cannot_hold_come_back(tmp_path: Path) -> None:
+def test_numbers_unsupported_by_json_are_restored(tmp_path: Path) -> None:
     cell = build.ok_cell(load_ms=math.inf, pooled=build.pooled(std=math.nan, mean=math.inf), executions=())
     again = taken(tmp_path, build.run(cell))
     found = again.cells[0]
@@ -102,7 +102,7 @@ def test_null_without_such_a_reason_is_refused(tmp_path: Path) -> None:
     assert "tuibench.cells[1].pooled.std is null, and no reason is given for it" in refused(tmp_path, empty).message
 
 
-def test_files_that_a_result_names_are_forgotten(tmp_path: Path) -> None:
+def test_files_named_by_a_result_are_dropped(tmp_path: Path) -> None:
     samples = Samples(5, 5, "../../../etc/passwd")
     cell = build.ok_cell(samples=samples, executions=(build.execution(samples=samples),))
     point = build.point(bundle="/dev/zero")
@@ -121,7 +121,7 @@ def test_files_that_a_result_names_are_forgotten(tmp_path: Path) -> None:
         (True, "0.1.0", "tuibench.schema is missing"),
     ],
 )
-def test_other_schemas_are_refused_by_their_number(tmp_path: Path, number: Any, version: Any, words: str) -> None:
+def test_other_schema_is_refused_by_its_number(tmp_path: Path, number: Any, version: Any, words: str) -> None:
     def change(document: Any) -> None:
         document["tuibench"] = {"schema": number}
         document["version"] = version
@@ -183,12 +183,12 @@ def _set(*path: Any) -> Callable[[Any], Any]:
         (_set("cells", None), "tuibench.cells is null, not a list"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_refused_with_its_place(tmp_path: Path, change: Callable[[Any], Any], words: str) -> None:
+def test_impossible_value_is_refused_with_its_place(tmp_path: Path, change: Callable[[Any], Any], words: str) -> None:
     error = refused(tmp_path, change)
     assert words in error.message and error.hint
 
 
-def test_json_of_something_else_is_refused(tmp_path: Path) -> None:
+def test_json_of_another_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is JSON, but no benchmark"):
         read_result(write(tmp_path, '{"name": "package", "version": "1.0"}'))
 

@@ -1,4 +1,4 @@
-"""The checker against a whole implementation of JSON Schema, on our own schema and exports with faults put in."""
+"""Our schema checker against a complete JSON Schema implementation, on our schema and faulty exports."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PLACES = list(places(EXPORT))
 
 
 def keywords(schema: Any) -> Iterator[str]:
-    """The keywords of a schema; names of properties are none."""
+    """Return the keywords of a schema without property names."""
     for name, part in schema.items():
         yield name
         inner = part.values() if name in ("properties", "$defs") else part if isinstance(part, list) else [part]
@@ -49,16 +49,18 @@ def keywords(schema: Any) -> Iterator[str]:
                 yield from keywords(one)
 
 
-def test_every_keyword_of_the_schema_is_understood() -> None:
+def test_every_keyword_of_the_schema_is_supported() -> None:
     assert set(keywords(SCHEMA)) <= CHECKED | SILENT
 
 
-def test_an_export_has_no_problem() -> None:
+def test_valid_export_has_no_problem() -> None:
     assert find_problem(EXPORT, SCHEMA) == ""
 
 
 @given(st.sampled_from(PLACES), WRONG, st.booleans())
-def test_a_fault_is_found_where_a_whole_implementation_finds_one(path: tuple[Any, ...], wrong: Any, gone: bool) -> None:
+def test_fault_is_found_where_the_complete_implementation_finds_one(
+    path: tuple[Any, ...], wrong: Any, gone: bool
+) -> None:
     faulty = copy.deepcopy(EXPORT)
     holder = faulty
     for step in path[:-1]:
@@ -85,7 +87,7 @@ def test_a_fault_is_found_where_a_whole_implementation_finds_one(path: tuple[Any
         (("tuibench", "id"), "", "is empty"),
     ],
 )
-def test_a_problem_names_its_place(path: tuple[Any, ...], wrong: Any, words: str) -> None:
+def test_problem_names_its_place(path: tuple[Any, ...], wrong: Any, words: str) -> None:
     faulty = copy.deepcopy(EXPORT)
     holder = faulty
     for step in path[:-1]:
@@ -95,6 +97,6 @@ def test_a_problem_names_its_place(path: tuple[Any, ...], wrong: Any, words: str
     assert find_problem(faulty, SCHEMA) == f"{place} {words}"
 
 
-def test_what_newer_writers_add_is_passed_over() -> None:
+def test_keys_of_newer_writers_are_ignored() -> None:
     newer = {**EXPORT, "mood": "good", "tuibench": {**EXPORT["tuibench"], "weather": []}}
     assert find_problem(newer, SCHEMA) == ""
