@@ -1,4 +1,4 @@
-"""A run that a test plays itself: its directory, its journal and its lock, without a process."""
+"""A scripted run: its directory, journal and lock without a process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECOND_NS = 10**9
 
 
 class ScriptedRun:
-    """Begins as `request.json` alone; each method is one thing that a runner does."""
+    """A run that begins with `request.json` alone; each method is one step of a runner."""
 
     def __init__(
         self,
@@ -57,33 +57,33 @@ class ScriptedRun:
         return self.directory.id
 
     def hold(self) -> None:
-        """A runner lives."""
+        """Hold the runner's lock."""
         self._lock = os.open(self.directory.path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
 
     def let_go(self) -> None:
-        """It does not any more."""
+        """Release the runner's lock."""
         if self._lock is not None:
             os.close(self._lock)
         self._lock = None
 
     def say(self, ev: str, **fields: Any) -> None:
-        """Any event."""
+        """Write any event."""
         self.journal = self.journal or Journal(self.directory.path)
         self.journal.append(ev, **fields)
 
     def begin(self, **fields: Any) -> None:
-        """With this very process as the runner, unless another is given."""
+        """Begin with this process as the runner, unless another is given."""
         start = {"run": self.id, "spec": to_plain(self.spec), "host_id": HERE, "boot_id": "", "pid": os.getpid()}
         self.say("run_start", **{**start, "started_utc": "2026-11-18T10:00:00Z", "versions": {}, **fields})
 
     def plan(self) -> None:
-        """All cells on one point."""
+        """Plan all cells on one point."""
         cells = [to_plain(cell) for cell in self.cells]
         self.say("plan", models=[to_plain(SUMMARY)], points=[to_plain(POINT)], cells=cells, seed=0)
 
     def start(self, cell: int, n: int, *, anchor: bool = False, round: int | None = None) -> None:  # noqa: A002
-        """An execution begins."""
+        """Start an execution."""
         place = {"cell": self.cells[cell].key, "n": n, "round": abs(n) if round is None else round, "anchor": anchor}
         self.say("execution_start", **place)
 
@@ -102,24 +102,24 @@ class ScriptedRun:
         self.say("progress", cell=key, **({**known, **fields} if key else fields))
 
     def done(self, cell: int, n: int, p50_ns: float = 1e6, *, anchor: bool = False, **changes: Any) -> None:
-        """An execution has its numbers."""
+        """Finish an execution with its numbers."""
         execution = replace(make_execution(p50_ns), **changes)
         place = {"cell": self.cells[cell].key, "n": n, "round": abs(n), "anchor": anchor, "wall_s": 1.0}
         self.say("execution_done", **place, result=to_plain(execution))
 
     def fail(self, cell: int, message: str = "no such operator") -> None:
-        """A cell has failed for good."""
+        """Fail a cell for good."""
         failure = to_plain(Failure("refused", "load", message))
         place = {"cell": self.cells[cell].key, "n": 1, "round": 1, "anchor": False, "again": False, "wall_s": 0.1}
         self.say("execution_failed", **place, failure=failure)
         self.say("cell_done", cell=self.cells[cell].key, stopped_by="failed", pooled=None)
 
     def finish(self, cell: int) -> None:
-        """A cell has had enough."""
+        """Finish a cell."""
         self.say("cell_done", cell=self.cells[cell].key, stopped_by="±0.1 % after 3 executions", pooled=None)
 
     def end(self, status: str = "finished", **fields: Any) -> None:
-        """The last event, and nobody holds the lock any more."""
+        """Write the last event and release the lock."""
         counts = {"cells": len(self.cells), "cells_done": len(self.cells), "executions": 3}
         self.say("run_end", status=status, **{**counts, **fields})
         self.let_go()

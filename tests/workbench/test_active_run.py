@@ -1,4 +1,4 @@
-"""The client's end of a runner that a test plays by a shell."""
+"""The client's side of a runner that a shell script plays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tuibench.workbench.active_run import ActiveRun
 
 @contextmanager
 def started(run_dir: Path, script: str, request: bytes, most: int = 1 << 20) -> Iterator[ActiveRun]:
-    """A run whose lifeline takes so many bytes at once."""
+    """A run whose lifeline accepts that many bytes at once."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(["sh", "-c", script], bufsize=0, stdin=pipe, stdout=pipe)
     process.stdin = cast("IO[bytes]", Narrow(process.stdin, most))
@@ -29,7 +29,7 @@ def started(run_dir: Path, script: str, request: bytes, most: int = 1 << 20) -> 
 
 
 class Narrow:
-    """A pipe that takes a part of what it is given, as a pipe may."""
+    """A pipe that accepts only a part of each write, as real pipes may."""
 
     def __init__(self, pipe: Any, most: int) -> None:
         self._pipe = pipe
@@ -42,7 +42,7 @@ class Narrow:
         self._pipe.close()
 
 
-def test_a_request_reaches_the_runner_whole(tmp_path: Path) -> None:
+def test_request_reaches_the_runner_complete(tmp_path: Path) -> None:
     request = b"x" * 5000 + b"\n"
     with started(tmp_path / "run", f"IFS= read -r line; echo $line >{tmp_path}/got", request, 1000) as run:
         list(run.events())
@@ -50,7 +50,7 @@ def test_a_request_reaches_the_runner_whole(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("number", "name"), [(9, "SIGKILL"), (40, "signal 40")])
-def test_a_runner_that_died_by_a_signal_of_any_kind_is_told(tmp_path: Path, number: int, name: str) -> None:
+def test_runner_death_by_any_signal_is_reported(tmp_path: Path, number: int, name: str) -> None:
     with (
         started(tmp_path / "run", f"kill -{number} $$", b"\n") as run,
         pytest.raises(TuibenchError, match=f"the runner died by {name} before there was a plan"),

@@ -26,7 +26,7 @@ def measured(content: str = "a", path: str = "/models/resnet50.onnx") -> RunResu
     return replace(result, models=(replace(result.models[0], sha256=content * 64, files=(stamp,)),))
 
 
-def test_the_project_is_that_of_the_model(store: Store) -> None:
+def test_project_is_that_of_the_model(store: Store) -> None:
     card, said = place(store, measured(), Card(name="mine"))
     (row,) = store.projects.rows()
     assert card == Card(name="mine", project=row.project.id) and "a project was made for it: resnet50" in said
@@ -35,7 +35,7 @@ def test_the_project_is_that_of_the_model(store: Store) -> None:
     assert again.project == card.project and "measured as v2 of resnet50" in said
 
 
-def test_a_named_project_is_taken_or_made(store: Store) -> None:
+def test_named_project_is_used_or_created(store: Store) -> None:
     card, said = place(store, measured(), Card(project="servers"))
     assert said == "a project was made for it: servers"
     assert place(store, measured("b", "/models/other.onnx"), Card(project="servers")) == (card, "")
@@ -43,14 +43,14 @@ def test_a_named_project_is_taken_or_made(store: Store) -> None:
     assert [row.project.name for row in store.projects.rows()] == ["servers"]
 
 
-def test_a_model_that_was_not_read_has_no_project(store: Store) -> None:
+def test_unread_model_has_no_project(store: Store) -> None:
     unread = replace(measured(), models=(replace(measured().models[0], files=()),))
     assert place(store, unread, Card(note="x")) == (Card(note="x"), "")
     card, said = place(store, unread, Card(project="new"))
     assert card.project is None and "no project is called new" in said
 
 
-def test_the_first_model_that_was_read_decides(store: Store) -> None:
+def test_first_readable_model_decides_the_project(store: Store) -> None:
     result = measured()
     unread = replace(result.models[0], files=())
     spec = replace(result.spec, models=(result.spec.models[0], replace(result.spec.models[0], asked="second.onnx")))
@@ -58,7 +58,7 @@ def test_the_first_model_that_was_read_decides(store: Store) -> None:
     assert store.projects.all()[0].versions[0].model.asked == "second.onnx"
 
 
-def test_nothing_is_lost_for_want_of_a_project(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_project_assignment_keeps_the_metadata(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise StoreReadOnly("projects cannot be written")
 
@@ -68,7 +68,7 @@ def test_nothing_is_lost_for_want_of_a_project(store: Store, monkeypatch: pytest
     assert place(store, measured(), Card(project="\x1b"))[0].project is None
 
 
-def test_what_is_measured_again_stays_in_its_project_as_a_version_of_it(store: Store) -> None:
+def test_rerun_adds_a_model_version_to_its_project(store: Store) -> None:
     card, _ = place(store, measured(), Card(name="mine"))
     store.benchmarks.add(measured(), card)
     elsewhere, _ = store.projects.adopt(store.projects.get(card.project or "").versions[0].model)
@@ -81,7 +81,7 @@ def test_what_is_measured_again_stays_in_its_project_as_a_version_of_it(store: S
     assert [version.model.sha256[0] for version in project.versions] == ["a", "b"]
 
 
-def test_a_project_that_is_only_named_gets_no_versions(store: Store) -> None:
+def test_project_selected_by_name_gets_no_versions(store: Store) -> None:
     card, _ = place(store, measured(), Card())
     store.benchmarks.add(measured(), card)
     place(store, measured("c"), Card(project="another"))
@@ -89,7 +89,7 @@ def test_a_project_that_is_only_named_gets_no_versions(store: Store) -> None:
     assert said == "" and len(store.projects.get(placed.project or "").versions) == 1
 
 
-def test_what_a_file_of_a_named_project_has_become_is_a_version_of_it(store: Store) -> None:
+def test_changed_file_of_a_named_project_becomes_a_version(store: Store) -> None:
     card, _ = place(store, measured(), Card(project="servers"))
     placed, said = place(store, measured("b"), Card(project="servers"))
     assert placed == card and "measured as v2 of servers" in said
@@ -97,7 +97,7 @@ def test_what_a_file_of_a_named_project_has_become_is_a_version_of_it(store: Sto
     assert [version.model.sha256[0] for version in project.versions] == ["a", "b"]
 
 
-def test_a_project_that_is_gone_is_no_name_for_a_new_one(store: Store) -> None:
+def test_removed_project_of_a_model_is_replaced_by_a_new_one(store: Store) -> None:
     card, _ = place(store, measured(), Card(project="servers"))
     gone = card.project or ""
     store.trash.remove([], [gone])

@@ -32,14 +32,14 @@ def test_directories_come_first_and_models_follow(folder: Path) -> None:
     )
 
 
-def test_everything_below_a_directory_but_what_hides(folder: Path) -> None:
+def test_everything_in_a_directory_but_hidden_files_is_offered(folder: Path) -> None:
     found = complete(f"{folder}/")
     assert f"{folder}/my.onnx" in found
     assert not any("hidden" in path or "secret" in path or "notes" in path or "pipe" in path for path in found)
     assert complete(f"{folder}/.s") == (f"{folder}/.secret.onnx",)
 
 
-def test_a_path_is_answered_as_it_was_begun(folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_path_is_completed_in_its_typed_form(folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     (home / "mine.onnx").write_bytes(b"x")
     assert complete("mo") == ("models/", "mount.onnx/")
@@ -47,7 +47,7 @@ def test_a_path_is_answered_as_it_was_begun(folder: Path, home: Path, monkeypatc
     assert complete("~/mi") == ("~/mine.onnx",)
 
 
-def test_names_that_are_no_paths_stand_before_those_that_are(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_are_no_paths_come_before_paths(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     (folder / "samples").mkdir()
     assert complete("sam", NAMES) == (*NAMES, "samples/")
@@ -56,25 +56,25 @@ def test_names_that_are_no_paths_stand_before_those_that_are(folder: Path, monke
 
 
 @pytest.mark.parametrize("text", ["/nowhere/at/all", "\0", "a\0/b", "/dev/null/x"])
-def test_what_leads_nowhere_has_no_answer(text: str) -> None:
+def test_dead_path_has_no_completion(text: str) -> None:
     assert complete(text) == ()
 
 
-def test_names_that_cannot_be_shown_are_not_offered(folder: Path) -> None:
+def test_unprintable_names_are_not_offered(folder: Path) -> None:
     (folder / "two\nlines.onnx").write_bytes(b"x")
     Path(os.fsdecode(os.fsencode(folder) + b"/\xff.onnx")).write_bytes(b"x")
     assert complete(f"{folder}/two") == ()
     assert all(path.isprintable() for path in complete(f"{folder}/"))
 
 
-def test_what_cannot_be_looked_at_hides_no_other(folder: Path) -> None:
+def test_unreadable_entry_hides_no_other(folder: Path) -> None:
     (folder / "loop").symlink_to("loop")
     (folder / "loop.onnx").symlink_to("loop.onnx")
     found = complete(f"{folder}/")
     assert found and not any("loop" in path for path in found)
 
 
-def test_no_more_than_anybody_reads(folder: Path) -> None:
+def test_number_of_completions_is_limited(folder: Path) -> None:
     for number in range(2 * MOST):
         (folder / f"n{number:03}.onnx").write_bytes(b"x")
     assert len(complete(f"{folder}/n")) == MOST

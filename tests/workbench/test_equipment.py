@@ -11,7 +11,7 @@ from tuibench.workbench import equipment
 from tuibench.workbench.equipment import read_machine
 
 
-def test_this_machine_has_cores_and_the_engines_that_were_asked_for(tmp_path: Path) -> None:
+def test_machine_has_cores_and_the_probed_engines(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     machine = read_machine(store, ["onnxruntime", "fake"])
     assert 1 <= machine.default_cores <= machine.usable_cores
@@ -26,21 +26,19 @@ def test_this_machine_has_cores_and_the_engines_that_were_asked_for(tmp_path: Pa
     assert read_machine(store, []).host == made
 
 
-def test_an_engine_that_is_not_installed_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engine_that_is_not_installed_has_an_install_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(equipment, "read_versions", dict.fromkeys)
     (engine,) = read_machine(make_store(tmp_path), ["openvino"]).engines
     assert (engine.available, engine.version, engine.hint) == (False, "", "pip install 'tuibench[openvino]'")
 
 
-def test_no_engine_is_imported_for_it(tmp_path: Path) -> None:
+def test_machine_report_imports_no_engine(tmp_path: Path) -> None:
     before = set(sys.modules)
     read_machine(make_store(tmp_path), ["onnxruntime", "openvino"])
     assert not {name.split(".")[0] for name in set(sys.modules) - before} & {"onnxruntime", "openvino"}
 
 
-def test_a_store_that_cannot_be_read_is_no_reason_to_know_no_machine(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_store_does_not_hide_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = make_store(tmp_path)
 
     def refuse(_: object) -> str:

@@ -22,7 +22,7 @@ FOREIGN = Path(__file__).resolve().parents[1] / "fixtures" / "import" / "deepspa
 
 @dataclass
 class Runs:
-    """One run at most, whose directory holds nothing that can be read."""
+    """At most one run, whose directory contains nothing readable."""
 
     place: Path
     run: RunInfo | None = None
@@ -50,7 +50,7 @@ def exchange(store: Store, place: Path = Path("/nowhere"), run: RunInfo | None =
     return Exchange(store, library, lambda: cast(Any, runs), "/home/somebody", lambda: 1_790_000_000_000)
 
 
-def test_an_export_comes_back_as_what_it_was(store: Store, tmp_path: Path) -> None:
+def test_exported_result_is_imported_equal(store: Store, tmp_path: Path) -> None:
     row = store.benchmarks.add(make_small(1), Card(name="mine"))
     path = tmp_path / "out.json"
     exchange(store).export("mine", str(path), include_private=True)
@@ -64,9 +64,7 @@ def test_an_export_comes_back_as_what_it_was(store: Store, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("include_private", [True, False])
-def test_a_file_that_is_not_what_is_stored_under_its_id_is_said_to_differ(
-    store: Store, tmp_path: Path, include_private: bool
-) -> None:
+def test_file_that_differs_from_its_stored_id_is_reported(store: Store, tmp_path: Path, include_private: bool) -> None:
     for number, result in enumerate((make_small(1), make_small(2, sampled=True))):
         store.benchmarks.add(result, Card(), make_samples(tmp_path / "samples", number + 1) if number else None)
         path = tmp_path / f"{number}.json"
@@ -78,7 +76,7 @@ def test_a_file_that_is_not_what_is_stored_under_its_id_is_said_to_differ(
         assert (edited.known, edited.differs) == (True, True)
 
 
-def test_directories_stay_here_unless_they_are_wanted(store: Store, tmp_path: Path) -> None:
+def test_directories_are_left_out_unless_requested(store: Store, tmp_path: Path) -> None:
     store.benchmarks.add(make_small(1), Card())
     path = store.benchmarks.get(make_id(1)).result.spec.models[0].path
     assert path.startswith("/") and path not in exchange(store).text("last")
@@ -86,7 +84,7 @@ def test_directories_stay_here_unless_they_are_wanted(store: Store, tmp_path: Pa
     assert exchange(store).text("last", "csv").count("\n") > 1
 
 
-def test_a_foreign_file_is_known_again_whatever_it_is_called(store: Store, tmp_path: Path) -> None:
+def test_foreign_file_is_recognized_under_any_name(store: Store, tmp_path: Path) -> None:
     first = exchange(store).import_file(str(FOREIGN))
     assert not first.known and first.row.foreign == "deepsparse.benchmark 1.8.0" and not first.row.grade
     copy = tmp_path / "copy.json"
@@ -99,7 +97,7 @@ def test_a_foreign_file_is_known_again_whatever_it_is_called(store: Store, tmp_p
     assert not exchange(store).import_file(str(copy)).known
 
 
-def test_two_imports_never_share_what_they_are_called_on_screen(store: Store, tmp_path: Path) -> None:
+def test_two_imports_never_share_a_short_id(store: Store, tmp_path: Path) -> None:
     first = exchange(store).import_file(str(FOREIGN))
     clash = make_id(1)[:-4] + first.row.id[-4:]
     other = make_store(tmp_path / "other")
@@ -109,7 +107,7 @@ def test_two_imports_never_share_what_they_are_called_on_screen(store: Store, tm
     assert exchange(other).import_file(str(FOREIGN)).known
 
 
-def test_what_was_removed_is_not_imported_over_its_place_in_the_trash(store: Store, tmp_path: Path) -> None:
+def test_removed_result_is_not_imported_over_its_trash_entry(store: Store, tmp_path: Path) -> None:
     for path in (FOREIGN, tmp_path / "own.json"):
         if path != FOREIGN:
             store.benchmarks.add(make_small(1), Card())
@@ -124,7 +122,7 @@ def test_what_was_removed_is_not_imported_over_its_place_in_the_trash(store: Sto
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"tuibench": {}}', '{"benchmark_result": 1}', "nan", "\x00"])
-def test_nonsense_is_refused_with_the_name_of_the_file(store: Store, tmp_path: Path, text: str) -> None:
+def test_invalid_file_is_refused_with_its_name(store: Store, tmp_path: Path, text: str) -> None:
     path = tmp_path / "no\x1b[2Jsense.json"
     path.write_text(text)
     with pytest.raises(UsageError) as caught:
@@ -133,7 +131,7 @@ def test_nonsense_is_refused_with_the_name_of_the_file(store: Store, tmp_path: P
     assert store.benchmarks.rows() == ()
 
 
-def test_an_export_is_refused_where_it_would_harm(store: Store, tmp_path: Path) -> None:
+def test_harmful_export_is_refused(store: Store, tmp_path: Path) -> None:
     model = tmp_path / "m.onnx"
     model.write_bytes(b"model")
     result = make_small(1)
@@ -149,14 +147,14 @@ def test_an_export_is_refused_where_it_would_harm(store: Store, tmp_path: Path) 
     assert not (tmp_path / "x.json").exists()
 
 
-def test_two_results_are_held_against_each_other_by_their_names(store: Store) -> None:
+def test_two_results_are_compared_by_their_names(store: Store) -> None:
     for number in (1, 2):
         store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
     side = exchange(store).side_by_side("name 1", "last")
     assert (side.old_id, side.new_id, len(side.pairs)) == (make_id(1), make_id(2), 1)
 
 
-def test_a_run_that_goes_on_or_cannot_be_read_is_no_result(store: Store, tmp_path: Path) -> None:
+def test_active_or_unreadable_run_is_no_result(store: Store, tmp_path: Path) -> None:
     run = RunInfo(make_id(9), RUNNING, "", "", (), "", "/x", 1, 1, 0, 0, None)
     with pytest.raises(UsageError, match="0009 is still going on"):
         exchange(store, tmp_path, run).result("0009")
@@ -165,7 +163,7 @@ def test_a_run_that_goes_on_or_cannot_be_read_is_no_result(store: Store, tmp_pat
         exchange(store, tmp_path, broken).result("0009")
 
 
-def test_a_run_is_a_result_though_the_list_cannot_be_read(
+def test_run_is_a_result_when_the_list_cannot_be_read(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse() -> None:
@@ -175,7 +173,7 @@ def test_a_run_is_a_result_though_the_list_cannot_be_read(
     monkeypatch.setattr(store.benchmarks, "rows", refuse)
     monkeypatch.setattr("tuibench.workbench.exchange.result_of", lambda _: make_small(9))
     assert exchange(store, tmp_path, run).result("0009").id == make_id(9)
-    # The newest of a list that nobody can read is not the newest run.
+    # The newest row of an unreadable list is not the newest run.
     for token in ("last", "0001"):
         with pytest.raises(StoreDamaged):
             exchange(store, tmp_path, replace(run, id=make_id(9)[:-4] + "LAST")).result(token)

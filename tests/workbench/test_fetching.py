@@ -30,7 +30,7 @@ def places(tmp_path: Path) -> Places:
     return Places(*(tmp_path / name for name in ("data", "state", "cache", "config")))
 
 
-def test_progress_comes_before_the_model_does(loopback: Loopback, places: Places) -> None:
+def test_progress_comes_before_the_model(loopback: Loopback, places: Places) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY)
     heard: list[FetchProgress] = []
     address = loopback.url("/m.onnx").replace("https://", "https://me:secret@") + "?key=secret"
@@ -46,7 +46,7 @@ def test_progress_comes_before_the_model_does(loopback: Loopback, places: Places
     ("bounds", "kind", "code"),
     [({"spare_bytes": 1 << 60}, WriteError, ExitCode.STORE), ({"most_bytes": 5}, ModelError, ExitCode.MODEL)],
 )
-def test_errors_keep_their_kind(
+def test_errors_keep_their_type(
     loopback: Loopback, places: Places, bounds: dict[str, int], kind: type[TuibenchError], code: ExitCode
 ) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY)
@@ -55,12 +55,12 @@ def test_errors_keep_their_kind(
     assert caught.value.exit_code == code and caught.value.hint
 
 
-def test_a_name_that_means_nothing_is_refused(places: Places) -> None:
+def test_unknown_name_is_refused(places: Places) -> None:
     with pytest.raises(UsageError):
         ModelFetch("hf:nothing", places).carry_out(lambda _: None)
 
 
-def test_an_interruption_ends_the_child_and_frees_the_model(loopback: Loopback, places: Places) -> None:
+def test_interruption_ends_the_child_and_releases_the_model(loopback: Loopback, places: Places) -> None:
     released = threading.Event()
 
     def stall(handler: Handler) -> None:
@@ -78,14 +78,14 @@ def test_an_interruption_ends_the_child_and_frees_the_model(loopback: Loopback, 
             ModelFetch(loopback.url("/m.onnx"), places, bounds={"spare_bytes": 0}).carry_out(interrupt)
     finally:
         released.set()
-    # Two of the switch are given back beside those of the child and its log.
+    # The switch's two descriptors are closed as well as those of the child and its log.
     until(lambda: len(os.listdir("/proc/self/fd")) <= descriptors, "no descriptor of it, nor of its server")
     loopback.routes["/m.onnx"] = file_route(BODY)
     again = ModelFetch(loopback.url("/m.onnx"), places, bounds={"spare_bytes": 0}).carry_out(lambda _: None)
     assert Path(again.source.path).read_bytes() == BODY
 
 
-def test_a_child_that_dies_is_an_error_with_its_last_words(
+def test_child_death_is_an_error_with_its_last_output(
     places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = tmp_path / "broken"

@@ -37,11 +37,11 @@ def test_cells_are_the_product_of_the_axes() -> None:
     assert forecast(spec_of(dims=(("seq", (16, 32, 64)),)), [TEXT]).cells == 3
 
 
-def test_what_is_measured_only_once_is_counted_once() -> None:
+def test_cells_measured_only_once_are_counted_once() -> None:
     assert forecast(spec_of(batches=(4,), dims=(("seq", (16,)),), sequence_lengths=(16,)), [TEXT]).cells == 1
 
 
-def test_without_a_look_at_the_model_cells_are_counted_all_the_same() -> None:
+def test_cells_are_counted_without_inspecting_the_model() -> None:
     spec = spec_of(cores=(1, 2), batches=(1, 8), dims=(("seq", (16, 16, 32)),))
     assert (forecast(spec, []).cells, forecast(spec, []).memory_bytes) == (2 * 2 * 2, None)
     two = replace(spec, models=(ModelSource("a", "/a"), ModelSource("b", "/b")), dims=())
@@ -56,25 +56,25 @@ def test_memory_is_that_of_the_largest_point() -> None:
     assert forecast(hot, [IMAGE]).memory_bytes == BARE + WEIGHTS + one
 
 
-def test_dims_that_were_given_count_and_the_others_are_the_first_that_would_be_tried() -> None:
+def test_given_dims_count_and_others_use_the_first_candidate() -> None:
     given = forecast(spec_of(batches=(2,), dims=(("seq", (100,)),), inputs=InputSettings(distinct=1)), [TEXT])
     assert given.memory_bytes == BARE + 3 * MB + 2 * 2 * 100 * 8
     left = forecast(spec_of(batches=(2,), inputs=InputSettings(distinct=1)), [TEXT])
     assert left.memory_bytes is not None and BARE + 3 * MB < left.memory_bytes < given.memory_bytes
 
 
-def test_a_batch_that_the_model_forbids_is_a_problem_and_no_error() -> None:
+def test_unsupported_batch_is_a_problem_and_no_error() -> None:
     found = forecast(spec_of(batches=(4, 8)), [FIXED])
     assert found.cells == 2
     assert len(found.problems) == 1 and found.problems[0].startswith("batch 8: the model allows 4 only")
 
 
-def test_free_dims_are_asked_without_the_batch() -> None:
+def test_free_dims_are_requested_without_the_batch() -> None:
     assert (free_dims(IMAGE), free_dims(TEXT), free_dims(FIXED)) == ((), ("seq",), ())
     assert free_dims(TEXT, "seq") == ("batch",)
 
 
-def test_a_dim_that_the_model_does_not_have_is_named_with_those_it_has() -> None:
+def test_unknown_dim_is_named_with_the_known_ones() -> None:
     check_dim(TEXT, spec_of(), "seq")
     with pytest.raises(UsageError, match="no such dim") as caught:
         check_dim(TEXT, spec_of(), "length")
@@ -83,12 +83,12 @@ def test_a_dim_that_the_model_does_not_have_is_named_with_those_it_has() -> None
         check_dim(FIXED, spec_of(), "x:1")
 
 
-def test_a_contradiction_is_the_models_answer() -> None:
+def test_contradictory_dims_raise_a_usage_error() -> None:
     with pytest.raises(UsageError, match="also given as 2"):
         forecast(spec_of(batches=(1,), dims=(("batch", (2,)),)), [TEXT])
 
 
-def test_all_that_a_model_forbids_of_one_point_is_said_by_what_was_typed() -> None:
+def test_all_problems_of_one_point_are_named_by_the_typed_values() -> None:
     spec = spec_of(batches=(64,), sequence_lengths=(128,))
     words = replace(FIXED, inputs=(Port("input_ids", "tensor", "int64", (4, 8)),))
     said = {name: error.message for name, error in misfits(words, spec).items()}
@@ -99,13 +99,13 @@ def test_all_that_a_model_forbids_of_one_point_is_said_by_what_was_typed() -> No
     assert set(wrong) == {"dim:seq", "batch"} and "has no such dim" in wrong["dim:seq"].message
 
 
-def test_a_length_that_contradicts_a_dim_is_wrong_by_itself() -> None:
+def test_length_that_contradicts_a_dim_is_an_error_by_itself() -> None:
     spec = spec_of(batches=(2,), dims=(("seq", (16,)),), sequence_lengths=(32,))
     assert set(misfits(TEXT, spec)) == {"sequence_length"}
     assert set(misfits(TEXT, spec_of(batches=(2,), dims=(("batch", (3,)),)))) == {"batch"}
 
 
-def test_a_sweep_that_nobody_waits_for_is_refused_and_not_laid_out() -> None:
+def test_oversized_sweep_is_refused_without_expansion() -> None:
     sizes = tuple(range(1, 101))
     with pytest.raises(UsageError, match="sweep of 10000 shapes"):
         forecast(spec_of(batches=sizes, dims=(("seq", sizes),)), [TEXT])
@@ -125,10 +125,10 @@ def test_time_follows_the_effort_and_its_bounds() -> None:
     [("float32", 4), ("float16", 2), ("bfloat16", 2), ("int8", 1), ("bool", 1), ("uint4", 1), ("float8e4m3fn", 1),
      ("float8e5m2", 1), ("complex128", 16), ("complex64", 8), ("string", 32), ("of tomorrow 64", 1)],
 )  # fmt: skip
-def test_the_size_of_an_element_goes_by_its_type(dtype: str, size: int) -> None:
+def test_element_size_depends_on_its_type(dtype: str, size: int) -> None:
     assert item_bytes(dtype) == size
 
 
 @pytest.mark.parametrize("dtype", sorted(ELEMENT_BITS))
-def test_the_forecast_knows_what_is_fed_in_the_end(dtype: str) -> None:
+def test_forecast_element_size_equals_that_of_the_inputs(dtype: str) -> None:
     assert item_bytes(dtype) == element_bytes(dtype)

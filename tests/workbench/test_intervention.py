@@ -1,4 +1,4 @@
-"""How a run is reached: the wish is on the disk first, and only the very process that was meant hears the knocking."""
+"""Control requests: the request is on disk first, and only the intended process gets the signal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ print("heard", flush=True)
 
 @pytest.fixture
 def directory(tmp_path: Path) -> RunDirectory:
-    """A run that was asked for with the default effort."""
+    """A run with the default effort."""
     made = RunDirectory(tmp_path / RUN)
     made.make({"id": RUN, "spec": to_plain(make_spec(Path("/m.onnx"), effort=EFFORTS["default"]))})
     return made
@@ -43,7 +43,7 @@ def directory(tmp_path: Path) -> RunDirectory:
 
 @pytest.fixture
 def runner(directory: RunDirectory) -> Iterator[subprocess.Popen[str]]:
-    """A process that listens for knocking; the lock of a runner is held meanwhile."""
+    """A process that listens for the signal while the runner lock is held."""
     lock = directory.lock()
     assert lock is not None
     with subprocess.Popen([sys.executable, "-c", LISTENER], stdout=subprocess.PIPE, text=True) as process:
@@ -58,27 +58,25 @@ def info_of(directory: RunDirectory, state: str = activity.RUNNING, pid: int | N
 
 
 def heard(process: subprocess.Popen[str]) -> str:
-    """What the process has said when it is over, one way or the other."""
+    """Return the process's output after it has ended."""
     return process.communicate(timeout=30)[0]
 
 
-def test_the_runner_is_told_to_look_at_once(directory: RunDirectory, runner: subprocess.Popen[str]) -> None:
+def test_runner_gets_a_signal_at_once(directory: RunDirectory, runner: subprocess.Popen[str]) -> None:
     info = replace(info_of(directory, pid=runner.pid), pid_start=start_ticks(runner.pid))
     extend(directory, info, TICKET, None)
     assert heard(runner) == "heard\n"
     assert WishBox(directory.path).more_time() == (MoreTime(TICKET, 30.0),), "as long as the effort allows at first"
 
 
-def test_a_number_that_another_process_has_by_now_hears_nothing(
-    directory: RunDirectory, runner: subprocess.Popen[str]
-) -> None:
+def test_process_that_reuses_the_pid_gets_no_signal(directory: RunDirectory, runner: subprocess.Popen[str]) -> None:
     finish(directory, replace(info_of(directory, pid=runner.pid), pid_start=1))
     runner.kill()
     assert heard(runner) == ""
     assert WishBox(directory.path).finish_asked
 
 
-def test_a_run_of_another_machine_finds_the_wish_in_its_directory(directory: RunDirectory) -> None:
+def test_run_of_another_host_gets_the_request_in_its_directory(directory: RunDirectory) -> None:
     info = info_of(directory, activity.ELSEWHERE, pid=os.getpid())
     finish(directory, info)
     cancel(directory, info)
@@ -89,7 +87,7 @@ def test_a_run_of_another_machine_finds_the_wish_in_its_directory(directory: Run
 
 
 @pytest.mark.parametrize("state", [activity.FINISHED, activity.FAILED, activity.INTERRUPTED, activity.UNSAVED])
-def test_what_does_not_go_on_is_left_as_it_is(directory: RunDirectory, state: str) -> None:
+def test_ended_run_is_left_unchanged(directory: RunDirectory, state: str) -> None:
     for ask in (cancel, finish, lambda run, info: extend(run, info, TICKET, None)):
         with pytest.raises(UsageError, match=f"is not going on: it is {state}"):
             ask(directory, info_of(directory, state))
@@ -97,19 +95,19 @@ def test_what_does_not_go_on_is_left_as_it_is(directory: RunDirectory, state: st
 
 
 @pytest.mark.parametrize("more_s", [0.0, -1.0, float("nan"), float("inf"), 1e8])
-def test_no_time_and_endless_time_are_refused(directory: RunDirectory, more_s: float) -> None:
+def test_zero_and_infinite_time_are_refused(directory: RunDirectory, more_s: float) -> None:
     with pytest.raises(UsageError, match="more time"):
         extend(directory, info_of(directory), TICKET, more_s)
     assert not (directory.path / "wishes").exists()
 
 
-def test_a_wish_that_cannot_be_written_is_told(directory: RunDirectory) -> None:
+def test_request_that_cannot_be_written_is_reported(directory: RunDirectory) -> None:
     (directory.path / "wishes").touch()
     with pytest.raises(WriteError, match="cannot be asked: "):
         finish(directory, info_of(directory))
 
 
-def test_a_run_that_has_just_broken_off_is_not_said_to_be_finishing(tmp_path: Path) -> None:
+def test_run_that_has_just_broken_off_is_not_reported_as_finishing(tmp_path: Path) -> None:
     run = ScriptedRun(tmp_path)
     run.begin()
     run.plan()
@@ -120,7 +118,7 @@ def test_a_run_that_has_just_broken_off_is_not_said_to_be_finishing(tmp_path: Pa
     assert not WishBox(run.directory.path).finish_asked
 
 
-def test_a_run_that_has_just_finished_is_as_was_wished_and_keeps_no_wish(tmp_path: Path) -> None:
+def test_run_that_has_just_finished_satisfies_and_drops_the_request(tmp_path: Path) -> None:
     run = ScriptedRun(tmp_path)
     run.begin()
     run.plan()

@@ -9,7 +9,7 @@ from tuibench.core.errors import WriteError
 from tuibench.workbench.keeping import keep_copy
 
 
-def test_the_last_copy_lies_in_a_file_of_its_users_alone(tmp_path: Path) -> None:
+def test_last_copy_is_in_a_file_private_to_its_user(tmp_path: Path) -> None:
     state = tmp_path / "state"
     assert keep_copy(state, "first") == keep_copy(state, "tuibench benchmark 'ü.onnx' \udcff")
     path = state / "copied.txt"
@@ -17,7 +17,7 @@ def test_the_last_copy_lies_in_a_file_of_its_users_alone(tmp_path: Path) -> None
     assert (path.stat().st_mode & 0o777, os.listdir(state)) == (0o600, ["copied.txt"])
 
 
-def test_a_place_that_takes_no_file_is_named(tmp_path: Path) -> None:
+def test_unwritable_place_is_named(tmp_path: Path) -> None:
     (tmp_path / "state").write_bytes(b"")
     with pytest.raises(WriteError, match="cannot be written"):
         keep_copy(tmp_path / "state", "x")

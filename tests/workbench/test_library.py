@@ -33,7 +33,7 @@ def info(number: int, state: str, name: str = "", executions: int = 0, resumable
 
 @dataclass
 class Runs:
-    """Runs that a test makes up; cancelling one saves what `saves` says."""
+    """Scripted runs; cancelling one saves the result that `saves` returns."""
 
     known: dict[str, RunInfo] = field(default_factory=dict)
     cancelled: list[str] = field(default_factory=list)
@@ -83,7 +83,7 @@ def ids(library: Library) -> list[str]:
     return [row.id for row in library.list()]
 
 
-def test_the_list_is_newest_first_and_narrows(store: Store) -> None:
+def test_list_is_newest_first_and_can_be_filtered(store: Store) -> None:
     library, _ = open_library(store)
     assert ids(library) == [make_id(n) for n in (4, 3, 2, 1)]
     assert [row.id for row in library.list(limit=1)] == [make_id(4)]
@@ -100,14 +100,14 @@ def test_the_list_is_newest_first_and_narrows(store: Store) -> None:
         library.edit("0003", project="nowhere")
 
 
-def test_an_edit_changes_what_is_given(store: Store) -> None:
+def test_edit_changes_only_the_given_fields(store: Store) -> None:
     library, _ = open_library(store)
     assert library.edit("name 2", note="a note").note == "a note"
     assert library.edit("0002", name="other").note == "a note"
     assert library.get("other").row.id == make_id(2)
 
 
-def test_several_go_and_come_back_together(store: Store) -> None:
+def test_several_benchmarks_are_removed_and_restored_together(store: Store) -> None:
     library, _ = open_library(store)
     entry = library.remove(["0002", "name 3", "0002"]).entry
     assert entry is not None and set(entry.benchmarks) == {make_id(2), make_id(3)}
@@ -136,7 +136,7 @@ def test_one_unknown_id_removes_nothing(store: Store) -> None:
     assert (ids(library), runs.cancelled) == ([make_id(n) for n in (4, 3, 2, 1)], [])
 
 
-def test_what_still_runs_is_cancelled_only_where_that_is_wanted(store: Store) -> None:
+def test_active_run_is_cancelled_only_on_request(store: Store) -> None:
     library, runs = open_library(store, info(9, RUNNING), saves=lambda _: store.benchmarks.add(make_small(9), Card()))
     with pytest.raises(StillRunning, match="0009 is still going on") as caught:
         library.remove(["0001", "0009"])
@@ -147,7 +147,7 @@ def test_what_still_runs_is_cancelled_only_where_that_is_wanted(store: Store) ->
     assert [run.state for run in removal.cancelled] == [CANCELLED]
 
 
-def test_a_run_that_measured_nothing_leaves_nothing_to_remove(store: Store) -> None:
+def test_run_without_measurements_leaves_nothing_to_remove(store: Store) -> None:
     library, _ = open_library(store, info(9, RUNNING))
     assert library.remove(["0009"], cancel=True).entry is None
     assert library.trash() == ()
@@ -164,9 +164,7 @@ def test_a_run_that_measured_nothing_leaves_nothing_to_remove(store: Store) -> N
         (ELSEWHERE, False, "tuibench ps says where"),
     ],
 )
-def test_a_run_that_is_in_no_list_is_named_with_what_can_be_done(
-    store: Store, state: str, resumable: bool, hint: str
-) -> None:
+def test_unlisted_run_is_named_with_its_possible_commands(store: Store, state: str, resumable: bool, hint: str) -> None:
     library, _ = open_library(store, info(9, state, "mine", resumable=resumable))
     for token in ("0009", "mine"):
         with pytest.raises(UnknownId, match=f"{token} is a run that is not in the store: it is {state}") as caught:
@@ -174,7 +172,7 @@ def test_a_run_that_is_in_no_list_is_named_with_what_can_be_done(
         assert hint in caught.value.hint
 
 
-def test_what_was_never_saved_goes_for_good_only_where_that_is_wanted(store: Store) -> None:
+def test_unsaved_run_is_deleted_for_good_only_on_request(store: Store) -> None:
     library, runs = open_library(store, info(9, INTERRUPTED, "mine", executions=5))
     for token in ("0009", "mine"):
         assert [run.executions for run in library.targets([token]).unsaved] == [5]
@@ -186,11 +184,11 @@ def test_what_was_never_saved_goes_for_good_only_where_that_is_wanted(store: Sto
     assert runs.discarded == [make_id(9)] and [run.id for run in removal.discarded] == [make_id(9)]
 
 
-def test_what_saves_itself_while_others_are_looked_up_is_no_journal_to_throw_away(store: Store) -> None:
+def test_run_saved_during_the_lookup_keeps_its_journal(store: Store) -> None:
     library, runs = open_library(store, info(9, FINISHED, executions=5))
 
     def tokens() -> Iterator[str]:
-        yield "0001"  # the list is read for this one
+        yield "0001"  # the list is read for this run
         store.benchmarks.add(make_small(9), Card(name="just saved"))
         yield "0009"
 
@@ -199,7 +197,7 @@ def test_what_saves_itself_while_others_are_looked_up_is_no_journal_to_throw_awa
     assert not runs.discarded and not removal.discarded
 
 
-def test_the_journal_of_what_is_stored_or_removed_is_not_discarded(store: Store) -> None:
+def test_journal_of_a_stored_or_removed_result_is_kept(store: Store) -> None:
     library, runs = open_library(store, info(1, FINISHED), info(2, FINISHED), info(9, ELSEWHERE, "away"))
     assert library.remove(["0001"], discard=True).entry is not None
     for token, words in (("0001", "is in the trash"), ("0009", "elsewhere"), ("away", "elsewhere")):
@@ -208,7 +206,7 @@ def test_the_journal_of_what_is_stored_or_removed_is_not_discarded(store: Store)
     assert not runs.discarded
 
 
-def test_many_are_looked_for_with_one_look_at_what_there_is(
+def test_many_ids_are_resolved_with_one_read_of_the_index(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = Places(tmp_path, *(tmp_path / name for name in ("state", "cache", "config")))
@@ -235,17 +233,17 @@ def test_many_are_looked_for_with_one_look_at_what_there_is(
     names = [f"run {number}" for number in (5, 6)]
     targets = library.targets([*saved, "0004", *names, *(run.id for run in going[2:])])
     assert targets.ids == (*saved, make_id(4), *(run.id for run in going))
-    # Rows also tell the observer what is saved, and in the end what has saved itself meanwhile; names are read once.
+    # Rows also show saved runs, read again at the end for those saved meanwhile; names are read once.
     assert counts == {"rows": 3, "_directories": 1, "entries": 1, "request": 4 + 4}
 
 
-def test_a_name_means_the_benchmark_before_it_means_a_run(store: Store) -> None:
+def test_name_means_the_benchmark_before_a_run(store: Store) -> None:
     library, runs = open_library(store, info(9, RUNNING, "name 1"))
     assert library.remove(["name 1"], cancel=True).cancelled == ()
     assert not runs.cancelled and make_id(1) not in ids(library)
 
 
-def test_the_trash_is_emptied_and_the_store_checked(store: Store) -> None:
+def test_trash_is_emptied_and_the_store_is_checked(store: Store) -> None:
     library, runs = open_library(store)
     library.remove(["0001"])
     count, size = library.empty_trash()
@@ -257,7 +255,7 @@ def test_the_trash_is_emptied_and_the_store_checked(store: Store) -> None:
 @pytest.mark.parametrize(
     ("state", "executions", "said"), [(FINISHED, 3, True), (FINISHED, 0, False), (RUNNING, 3, False)]
 )
-def test_a_check_knows_which_runs_can_save_what_was_lost(
+def test_store_check_knows_runs_that_can_restore_lost_records(
     store: Store, tmp_path: Path, state: str, executions: int, said: bool
 ) -> None:
     (path,) = tmp_path.glob(f"hosts/*/records/*/{make_id(2)}.json")
@@ -267,7 +265,7 @@ def test_a_check_knows_which_runs_can_save_what_was_lost(
     assert ("tuibench resume 0002 --finish" in problem.detail) == said
 
 
-def test_what_is_not_saved_is_told_by_what_there_is_to_save(store: Store) -> None:
+def test_unsaved_run_is_described_by_its_measurements(store: Store) -> None:
     measured, empty = info(9, INTERRUPTED, executions=5), info(8, CANCELLED)
     library, _ = open_library(store, measured, empty)
     with pytest.raises(NeverSaved, match=r"^0009: what was measured is not saved yet$") as caught:

@@ -24,7 +24,7 @@ def places(tmp_path: Path) -> Places:
 
 @pytest.fixture
 def reference(tmp_path: Path, places: Places) -> ModelReference:
-    """To a model whose weights lie beside it."""
+    """Return a reference to a model with its weights beside it."""
     folder = tmp_path / "models"
     folder.mkdir()
     path = folder / "m.onnx"
@@ -35,14 +35,14 @@ def reference(tmp_path: Path, places: Places) -> ModelReference:
     return found
 
 
-def test_a_reference_holds_every_file(reference: ModelReference) -> None:
+def test_reference_includes_every_file(reference: ModelReference) -> None:
     assert reference.asked == "./m.onnx" and [Path(one.path).name for one in reference.external] == ["w.data"]
     assert reference.file.size == os.path.getsize(reference.file.path)
     assert len({reference.sha256, reference.file.sha256, reference.external[0].sha256}) == 3
     assert from_plain(ModelReference, to_plain(reference)) == reference
 
 
-def test_what_was_not_touched_is_unchanged_and_not_read(
+def test_untouched_file_is_unchanged_and_not_read(
     reference: ModelReference, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model, "ask_child", lambda *_, **__: pytest.fail("a look is enough"))
@@ -50,7 +50,7 @@ def test_what_was_not_touched_is_unchanged_and_not_read(
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_a_touch_is_no_change_and_an_edit_is(reference: ModelReference, places: Places, which: int) -> None:
+def test_touch_is_no_change_and_edit_is_one(reference: ModelReference, places: Places, which: int) -> None:
     path = Path((reference.file, *reference.external)[which].path)
     os.utime(path, ns=(1, 1))
     assert find_state(reference, places).state == "unchanged"
@@ -61,7 +61,7 @@ def test_a_touch_is_no_change_and_an_edit_is(reference: ModelReference, places: 
     assert (changed.state, changed.file) == ("changed", str(path))
 
 
-def test_another_size_needs_no_reading(
+def test_different_size_needs_no_reading(
     reference: ModelReference, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model, "ask_child", lambda *_, **__: pytest.fail("a look is enough"))
@@ -71,7 +71,7 @@ def test_another_size_needs_no_reading(
 
 
 @pytest.mark.parametrize("instead", ["nothing", "directory", "pipe", "link"])
-def test_what_is_no_file_any_more_is_gone(reference: ModelReference, places: Places, instead: str) -> None:
+def test_path_that_is_no_file_any_more_is_missing(reference: ModelReference, places: Places, instead: str) -> None:
     path = Path(reference.external[0].path)
     path.unlink()
     if instead == "directory":
@@ -84,7 +84,7 @@ def test_what_is_no_file_any_more_is_gone(reference: ModelReference, places: Pla
     assert (found.state, found.file) == ("gone", str(path))
 
 
-def test_what_cannot_be_read_when_it_must_be_is_gone(
+def test_file_that_cannot_be_read_when_needed_is_missing(
     reference: ModelReference, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.utime(reference.file.path, ns=(1, 1))
@@ -92,13 +92,13 @@ def test_what_cannot_be_read_when_it_must_be_is_gone(
     assert find_state(reference, places).state == "gone"
 
 
-def test_what_is_no_model_has_no_summary(tmp_path: Path, places: Places) -> None:
+def test_file_that_is_no_model_has_no_summary(tmp_path: Path, places: Places) -> None:
     (tmp_path / "m.onnx").write_bytes(b"<html>")
     with pytest.raises(ModelError, match="web page"):
         inspect(ModelSource("m.onnx", str(tmp_path / "m.onnx")), places)
 
 
-def test_a_model_that_was_not_read_has_no_reference(tmp_path: Path, places: Places) -> None:
+def test_unread_model_has_no_reference(tmp_path: Path, places: Places) -> None:
     summary = inspect(ModelSource("m", save(encoder(), tmp_path / "m.onnx")), places)
     unread = from_plain(type(summary), {**to_plain(summary), "files": []})
     assert refer("m", unread) is None and refer("m", summary) is not None

@@ -45,16 +45,16 @@ ROWS = (
         ("cafe\u0301", 7),
     ],
 )
-def test_every_form_of_an_id_and_a_name_of_one_alone(token: str, number: int) -> None:
+def test_every_id_form_and_unique_name_resolves(token: str, number: int) -> None:
     assert find_row(token, ROWS).id == make_id(number)
 
 
-def test_what_stands_on_screen_as_an_id_is_one_whatever_is_called_so() -> None:
+def test_displayed_short_id_wins_over_an_equal_name() -> None:
     assert find_row("0007", ROWS).id == make_id(7)
     assert find_row("0007", ROWS[1:]).id == make_id(1), "nothing else has that id, so it is the name"
 
 
-def test_a_name_of_several_lists_their_ids() -> None:
+def test_ambiguous_name_lists_the_ids() -> None:
     with pytest.raises(UnknownId) as caught:
         find_row("night", ROWS)
     assert caught.value.message == "2 benchmarks are called night"
@@ -65,7 +65,7 @@ def test_a_name_of_several_lists_their_ids() -> None:
     assert caught.value.hint.endswith(" and 2 more")
 
 
-def test_a_name_that_re_runs_have_inherited_means_the_newest_of_them() -> None:
+def test_name_inherited_by_reruns_means_the_newest() -> None:
     first, second, third = row(1, "night"), row(2, "night", make_id(1)), row(3, "other", make_id(2))
     fourth = row(4, "night", make_id(3))
     assert find_row("night", (fourth, third, second, first)).id == make_id(4)
@@ -79,12 +79,12 @@ def test_a_name_that_re_runs_have_inherited_means_the_newest_of_them() -> None:
 
 
 @pytest.mark.parametrize("token", ["zzzz", "nigh", "", "last~9", "0007~", "\x1b[31m"])
-def test_nothing_or_too_much_is_refused_in_printable_words(token: str) -> None:
+def test_unknown_or_ambiguous_id_error_is_printable(token: str) -> None:
     with pytest.raises(UnknownId) as caught:
         find_row(token, ROWS)
     assert caught.value.message.isprintable() and caught.value.exit_code == 2
 
 
-def test_a_re_run_of_what_was_removed_says_so() -> None:
+def test_rerun_of_a_removed_benchmark_reports_the_removal() -> None:
     with pytest.raises(UnknownId, match="was removed"):
         find_row("0005~", [one for one in ROWS if one.id != make_id(3)])

@@ -1,4 +1,4 @@
-"""Runs that a newer version made, or that ask for what this one does not know: told as such, never carried out."""
+"""Runs of a newer version, or with unknown options: named as such and never executed."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("change", "words"), CASES)
-def test_it_is_listed_as_what_it_is_and_never_taken_up(
+def test_newer_run_is_listed_as_such_and_never_resumed(
     places: Places, run: ScriptedRun, change: Change, words: str
 ) -> None:
     change(run.directory)
@@ -97,14 +97,14 @@ def test_it_is_listed_as_what_it_is_and_never_taken_up(
 
 
 @pytest.mark.parametrize("change", [of_a_newer_version, of_an_unknown_kind])
-def test_nothing_is_made_of_its_journal(run: ScriptedRun, change: Change) -> None:
+def test_journal_of_a_newer_run_yields_no_result(run: ScriptedRun, change: Change) -> None:
     change(run.directory)
     for act in (read_past, result_of):
         with pytest.raises(StoreNewer, match="this run"):
             act(run.directory)
 
 
-def test_it_is_told_while_a_newer_version_measures_it(places: Places, run: ScriptedRun) -> None:
+def test_newer_run_is_named_while_a_newer_version_measures(places: Places, run: ScriptedRun) -> None:
     of_a_newer_version(run.directory)
     run.hold()
     store = open_store(places.data)
@@ -121,9 +121,7 @@ def test_it_is_told_while_a_newer_version_measures_it(places: Places, run: Scrip
         (replace(PROFILE_SPEC, profile=ProfileSpec(LOSS)), PROFILE),
     ],
 )
-def test_journal_and_request_of_a_profile_say_that_they_are_of_the_newer_form(
-    places: Places, spec: BenchmarkSpec, form: int
-) -> None:
+def test_profile_journal_and_request_name_the_newer_schema(places: Places, spec: BenchmarkSpec, form: int) -> None:
     runs = Runs(Settings(places, "nobody"), open_store(places.data))
     _, request, _ = runs._compose(spec, Wishes())
     assert request["v"] == form == form_of(to_plain(spec))
@@ -137,5 +135,5 @@ def test_journal_and_request_of_a_profile_say_that_they_are_of_the_newer_form(
 
 
 @pytest.mark.parametrize("number", [None, 0, 1, NEWEST, "9", True, 9.5])
-def test_what_is_no_number_of_a_newer_form_is_nobodys_warning(number: Any) -> None:
+def test_invalid_schema_number_causes_no_warning(number: Any) -> None:
     require_form("this run", number)

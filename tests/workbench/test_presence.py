@@ -51,7 +51,7 @@ def look(presence: Presence, store: Store) -> tuple[RunRow, ...]:
 
 
 def add_line(directory: Path, body: bytes) -> None:
-    """An event as another version may have written it, its checksum right."""
+    """Append an event as another version may write it, with a valid checksum."""
     with (directory / journal.NAME).open("ab") as handle:
         handle.write(b"%08x %s\n" % (zlib.crc32(body), body))
 
@@ -61,12 +61,12 @@ def the(rows: tuple[RunRow, ...]) -> RunRow:
     return row
 
 
-def test_nothing_is_there_where_nothing_was_ever_run(presence: Presence, store: Store, tmp_path: Path) -> None:
+def test_snapshot_without_any_run_is_empty(presence: Presence, store: Store, tmp_path: Path) -> None:
     assert look(presence, store) == ()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_that_goes_on_is_a_row_with_what_was_asked(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_active_run_is_a_row_with_its_request(presence: Presence, store: Store, run: ScriptedRun) -> None:
     run.hold()
     assert the(look(presence, store)).info.state == activity.RUNNING
     run.begin()
@@ -77,7 +77,7 @@ def test_a_run_that_goes_on_is_a_row_with_what_was_asked(presence: Presence, sto
     assert (row.note, row.rerun_of, row.project) == ("why", make_id(9), "")
 
 
-def test_each_look_counts_on_from_the_last(
+def test_each_snapshot_continues_from_the_last(
     presence: Presence, store: Store, run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run.hold()
@@ -102,7 +102,7 @@ def test_each_look_counts_on_from_the_last(
     assert the(look(presence, store)).info.cells_done == 1
 
 
-def test_a_look_that_finds_nothing_gives_the_same_rows(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_snapshot_without_news_has_the_same_rows(presence: Presence, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin()
     run.plan()
@@ -112,7 +112,7 @@ def test_a_look_that_finds_nothing_gives_the_same_rows(presence: Presence, store
     assert the(look(presence, store)) is first
 
 
-def test_a_run_that_was_saved_is_in_the_list_and_no_row(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_saved_run_is_in_the_list_and_no_row(presence: Presence, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin(host_id="")
     run.plan()
@@ -133,7 +133,7 @@ def test_a_run_that_was_saved_is_in_the_list_and_no_row(presence: Presence, stor
         ({"status": "interrupted", "reason": "the disk is full"}, activity.INTERRUPTED),
     ],
 )
-def test_what_ended_and_is_in_no_list_stays_a_row(
+def test_ended_unsaved_run_stays_a_row(
     presence: Presence, store: Store, run: ScriptedRun, end: dict[str, object], state: str
 ) -> None:
     run.hold()
@@ -144,7 +144,7 @@ def test_what_ended_and_is_in_no_list_stays_a_row(
     assert the(look(presence, store)).info.state == state
 
 
-def test_a_dead_runner_is_seen_at_the_next_look(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_dead_runner_is_seen_in_the_next_snapshot(presence: Presence, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin()
     run.plan()
@@ -155,7 +155,7 @@ def test_a_dead_runner_is_seen_at_the_next_look(presence: Presence, store: Store
     assert (info.state, info.resumable, info.executions) == (activity.INTERRUPTED, True, 1)
 
 
-def test_a_run_that_is_taken_up_is_followed_again(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_resumed_run_is_followed_again(presence: Presence, store: Store, run: ScriptedRun) -> None:
     run.begin()
     run.plan()
     run.done(0, 1)
@@ -189,7 +189,7 @@ def test_ended_runs_are_not_read_again(
     assert {row.project for row in look(presence, store)} == {made.id}
 
 
-def test_what_becomes_of_the_store_is_seen_in_ended_runs(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_store_changes_are_seen_in_ended_runs(presence: Presence, store: Store, run: ScriptedRun) -> None:
     run.begin()
     run.plan()
     run.done(0, 1)
@@ -208,7 +208,7 @@ def test_what_becomes_of_the_store_is_seen_in_ended_runs(presence: Presence, sto
     ],
 )
 @pytest.mark.parametrize("tidies", [False, True])
-def test_how_a_run_ended_that_was_seen_to_go_on_is_told(
+def test_end_of_an_observed_run_is_reported(
     presence: Presence, store: Store, run: ScriptedRun, end: dict[str, Any], state: str, detail: str, tidies: bool
 ) -> None:
     run.hold()
@@ -227,9 +227,7 @@ def test_how_a_run_ended_that_was_seen_to_go_on_is_told(
     assert look(presence, store) == () and presence.ended == (info,)
 
 
-def test_a_run_that_was_cancelled_while_it_waited_has_ended_so(
-    presence: Presence, store: Store, run: ScriptedRun
-) -> None:
+def test_run_cancelled_while_waiting_ended_as_cancelled(presence: Presence, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin()
     run.say("waiting", place=1, holder=None)
@@ -239,7 +237,9 @@ def test_a_run_that_was_cancelled_while_it_waited_has_ended_so(
     assert [(info.state, info.executions) for info in presence.ended] == [(activity.CANCELLED, 0)]
 
 
-def test_what_ended_before_the_first_look_is_not_told(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_run_ended_before_the_first_snapshot_is_not_reported(
+    presence: Presence, store: Store, run: ScriptedRun
+) -> None:
     run.begin()
     run.plan()
     run.end("cancelled", reason="")
@@ -247,7 +247,7 @@ def test_what_ended_before_the_first_look_is_not_told(presence: Presence, store:
 
 
 @pytest.mark.parametrize("damage", ["spec", "end", "time"])
-def test_a_journal_that_makes_no_sense_hides_no_other_run(
+def test_nonsense_journal_hides_no_other_run(
     presence: Presence, store: Store, places: Places, run: ScriptedRun, damage: str
 ) -> None:
     other = ScriptedRun(places.runs, 2)
@@ -260,21 +260,21 @@ def test_a_journal_that_makes_no_sense_hides_no_other_run(
     assert [row.info.id for row in look(presence, store)] == [other.id, run.id]
 
 
-def test_a_run_whose_traces_are_removed_is_gone(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_run_with_a_removed_directory_disappears(presence: Presence, store: Store, run: ScriptedRun) -> None:
     run.begin()
     assert len(look(presence, store)) == 1
     run.directory.remove()
     assert look(presence, store) == ()
 
 
-def test_newest_first(presence: Presence, store: Store, places: Places) -> None:
+def test_rows_are_newest_first(presence: Presence, store: Store, places: Places) -> None:
     for number in (2, 5, 3):
         ScriptedRun(places.runs, number).begin()
     assert [row.info.id for row in look(presence, store)] == [make_id(number) for number in (5, 3, 2)]
 
 
 @pytest.mark.parametrize("damage", ["request", "journal", "other version"])
-def test_what_cannot_be_read_is_a_row_that_says_so(
+def test_unreadable_run_is_a_row_with_its_reason(
     presence: Presence, store: Store, run: ScriptedRun, damage: str
 ) -> None:
     run.hold()
@@ -291,7 +291,7 @@ def test_what_cannot_be_read_is_a_row_that_says_so(
     assert the(look(presence, store)).info.id == run.id
 
 
-def test_a_row_knows_its_project_by_card_by_model_or_by_path(presence: Presence, store: Store, places: Places) -> None:
+def test_row_knows_its_project_by_metadata_model_or_path(presence: Presence, store: Store, places: Places) -> None:
     by_path = ModelReference("p.onnx", FileStamp("/models/p.onnx", 1, 1, "b" * 64), "b" * 64)
     by_model = ModelReference("m.onnx", FileStamp("/elsewhere/m.onnx", 1, 1, SHA), SHA)
     projects = [store.projects.create("by path", by_path), store.projects.create("by model", by_model)]
@@ -309,9 +309,7 @@ def test_a_row_knows_its_project_by_card_by_model_or_by_path(presence: Presence,
     planned.let_go()
 
 
-def test_a_run_of_another_machine_that_has_ended_is_that_machines_to_list(
-    presence: Presence, store: Store, places: Places
-) -> None:
+def test_ended_run_of_another_host_is_not_listed(presence: Presence, store: Store, places: Places) -> None:
     assert store.host_id
     ended, going = ScriptedRun(places.runs, 1), ScriptedRun(places.runs, 2)
     for one in (ended, going):

@@ -1,4 +1,4 @@
-"""What one look a second finds of runs, and what it says of those that have ended since."""
+"""One snapshot of runs per second, and its reports of runs that ended since."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def look(presence: Presence, bench: Workbench) -> list[str]:
 
 
 @pytest.mark.parametrize(("command", "state"), [("finish", activity.FINISHED), ("cancel", activity.CANCELLED)])
-def test_how_a_run_ended_is_told_to_who_saw_it_go_on(shell: Shell, command: str, state: str) -> None:
+def test_end_of_a_run_is_reported_to_its_observer(shell: Shell, command: str, state: str) -> None:
     run = detach(shell, *FAKE, "--executions", "300", "-t", "0.05")
     bench = Workbench()
     presence, late = Presence(bench.runs, bench.store), Presence(bench.runs, bench.store)
@@ -43,7 +43,7 @@ def test_how_a_run_ended_is_told_to_who_saw_it_go_on(shell: Shell, command: str,
     assert look(late, bench) == [] and not late.ended, "no news for who comes later"
 
 
-def test_a_run_that_is_just_being_started_is_not_taken_for_one_that_broke_off(home: Path) -> None:
+def test_starting_run_is_not_taken_for_interrupted(home: Path) -> None:
     bench = Workbench()
     begun, never = (ScriptedRun(home / "tuibench" / "state" / "runs", number) for number in (1, 2))
     presence = Presence(bench.runs, bench.store)
@@ -58,7 +58,7 @@ def test_a_run_that_is_just_being_started_is_not_taken_for_one_that_broke_off(ho
     begun.let_go()
 
 
-def test_a_run_that_is_saved_between_mark_and_look_ended_well(home: Path) -> None:
+def test_run_saved_between_marker_and_snapshot_ended_well(home: Path) -> None:
     bench = Workbench()
     run, done = (ScriptedRun(home / "tuibench" / "state" / "runs", number) for number in (1, 2))
     for one in (run, done):

@@ -19,7 +19,7 @@ def answering(stdout: str, code: int = 0, stderr: str = "") -> Callable[..., Any
     return lambda *_, **__: SimpleNamespace(stdout=stdout, returncode=code, stderr=stderr)
 
 
-def test_engines_are_asked_of_a_child_by_name() -> None:
+def test_engines_are_probed_by_name_in_a_child() -> None:
     calls: list[tuple[list[str], dict[str, Any]]] = []
 
     def start(command: list[str], **settings: Any) -> Any:
@@ -46,13 +46,13 @@ def test_engines_are_asked_of_a_child_by_name() -> None:
         '{"ok": 1}',
     ],
 )
-def test_a_child_that_answers_nonsense_leaves_the_engines_unknown(stdout: str) -> None:
+def test_nonsense_answer_leaves_the_engines_unknown(stdout: str) -> None:
     answer = ask_engines(["a", "b"], answering(stdout, 1, "Traceback\nImportError: no tuibench.child"))
     assert [engine["available"] for engine in answer] == [None, None]
     assert answer[0]["error"] == "the child ended with 1: ImportError: no tuibench.child"
 
 
-def test_a_child_that_hangs_or_cannot_start_leaves_the_engines_unknown() -> None:
+def test_hanging_or_failing_child_leaves_the_engines_unknown() -> None:
     def hang(*_: Any, **settings: Any) -> Any:
         raise subprocess.TimeoutExpired("x", settings["timeout"])
 
@@ -63,7 +63,7 @@ def test_a_child_that_hangs_or_cannot_start_leaves_the_engines_unknown() -> None
     assert "Resource temporarily unavailable" in ask_engines(["a"], fail)[0]["error"]
 
 
-def test_what_the_output_goes_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_terminal_description_has_tty_term_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     main, other = os.openpty()
     try:

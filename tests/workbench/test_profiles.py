@@ -1,4 +1,4 @@
-"""What profiles will take, what is found out only once, and how a run that makes one is watched."""
+"""Profile plans, their cached data, and the view of a run that makes a profile."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Ask = Callable[..., Any]
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
-    """What children are asked; they answer as scripted, and the model is never opened."""
+    """Record the tasks of children, which answer as scripted; the model is never opened."""
     calls: list[tuple[str, dict[str, Any]]] = []
 
     def ask(task: str, request: dict[str, Any], **_: Any) -> Any:
@@ -51,7 +51,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
     return calls
 
 
-def test_costs_are_counted_once_for_each_batch_and_dims(home: Path, asked: list[Any]) -> None:
+def test_costs_are_counted_once_per_batch_and_dims(home: Path, asked: list[Any]) -> None:
     bench = Workbench()
     assert bench.profiles.costs(str(MODEL)) == COSTS
     assert Workbench().profiles.costs(str(MODEL)) == COSTS
@@ -62,7 +62,7 @@ def test_costs_are_counted_once_for_each_batch_and_dims(home: Path, asked: list[
     assert not Path(asked[0][1]["run_dir"]).exists()
 
 
-def test_weights_are_looked_at_once(home: Path, asked: list[Any]) -> None:
+def test_weights_are_inspected_once(home: Path, asked: list[Any]) -> None:
     found = Workbench().profiles.weights(str(MODEL))
     assert (found.kind, found.layers) == ("approximated", LOSSES)
     assert Workbench().profiles.weights(str(MODEL)) == found
@@ -70,7 +70,7 @@ def test_weights_are_looked_at_once(home: Path, asked: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"", b"[]", b'{"name": "x"}', b"{" * 1000])
-def test_what_was_kept_and_is_damaged_is_asked_again(home: Path, asked: list[Any], damage: bytes) -> None:
+def test_damaged_cache_entry_is_requested_again(home: Path, asked: list[Any], damage: bytes) -> None:
     Workbench().profiles.costs(str(MODEL))
     (kept,) = (Workbench().settings.places.cache / "theory").iterdir()
     kept.write_bytes(damage)
@@ -78,9 +78,7 @@ def test_what_was_kept_and_is_damaged_is_asked_again(home: Path, asked: list[Any
     assert len(asked) == 2
 
 
-def test_a_model_that_cannot_be_run_is_read_instead(
-    home: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_model_that_cannot_run_is_read_instead(home: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     def ask(task: str, request: dict[str, Any], **_: Any) -> Any:
         asked.append((task, request))
         if not request.get("static"):
@@ -91,7 +89,7 @@ def test_a_model_that_cannot_be_run_is_read_instead(
     assert Workbench().profiles.costs(str(MODEL)) == COSTS
     assert [bool(request.get("static")) for _, request in asked] == [False, True]
     assert "died by SIGSEGV" in asked[1][1]["static"]
-    # The poorer answer is not kept for the next session, whose run may end well.
+    # The poorer answer is not cached for the next session, in which the run may succeed.
     assert list((Workbench().settings.places.cache / "theory").glob("*")) == []
     bench = Workbench()
     for _ in range(2):
@@ -99,7 +97,7 @@ def test_a_model_that_cannot_be_run_is_read_instead(
     assert len(asked) == 4
 
 
-def test_a_model_that_never_ends_is_read_instead_before_long(
+def test_model_that_never_ends_is_soon_read_instead(
     home: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits: list[list[float | None]] = []
@@ -119,7 +117,7 @@ def test_a_model_that_never_ends_is_read_instead_before_long(
     assert "no answer within 30 s" in asked[0]
 
 
-def test_no_model_is_run_for_its_costs_while_somebody_measures(
+def test_no_model_runs_for_its_costs_during_a_measurement(
     home: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = Workbench()
@@ -140,7 +138,7 @@ def test_no_model_is_run_for_its_costs_while_somebody_measures(
         run.leave()
     assert "the model was not run, as this machine is measuring" in asked[0][1]["static"]
     assert list((bench.settings.places.cache / "theory").glob("*")) == []
-    # As soon as nobody measures it is run, alone on the machine, and that is kept.
+    # Once nobody measures, the model runs alone on the machine, and the result is cached.
     bench.profiles.costs(str(MODEL))
     bench.profiles.costs(str(MODEL))
     assert "static" not in asked[1][1] and len(asked) == 2
@@ -148,7 +146,7 @@ def test_no_model_is_run_for_its_costs_while_somebody_measures(
     assert held == [False, True]
 
 
-def test_a_plan_goes_by_what_was_measured_before_else_by_costs(home: Path) -> None:
+def test_plan_uses_earlier_measurements_or_else_costs(home: Path) -> None:
     bench = Workbench()
     spec = make_profile_spec(MODEL)
     assert bench.profiles.plan(spec).seconds is None
@@ -166,7 +164,7 @@ def test_a_plan_goes_by_what_was_measured_before_else_by_costs(home: Path) -> No
     assert known.basis == "one inference of 2000 ms, as measured before (0001)"
 
 
-def test_a_plan_goes_by_a_profile_of_the_same_and_by_no_other(home: Path) -> None:
+def test_plan_uses_only_a_profile_of_the_same_settings(home: Path) -> None:
     bench = Workbench()
     stored = make_profile_result(1, us=50_000.0)
     spec = stored.spec
@@ -177,13 +175,13 @@ def test_a_plan_goes_by_a_profile_of_the_same_and_by_no_other(home: Path) -> Non
         assert bench.profiles.plan(other, sha256).seconds is None
 
 
-def test_a_plan_ends_where_the_command_does(home: Path) -> None:
+def test_plan_ends_where_the_command_does(home: Path) -> None:
     spec = make_profile_spec(MODEL, limits=Limits(max_time_s=2.0))
     plan = Workbench().profiles.plan(spec, costs=COSTS)
     assert plan.seconds == 2.0 and "--max-time ends it" in plan.basis
 
 
-def test_a_plan_of_a_run_goes_by_the_costs_that_it_has_counted(home: Path) -> None:
+def test_plan_of_a_run_uses_its_counted_costs(home: Path) -> None:
     known, profiles = Replay(), Workbench().profiles
     run = cast(ActiveRun, SimpleNamespace(replay=known))
     known.take({"ev": "run_start", "seq": 0, "t_ns": 0, "spec": to_plain(make_profile_spec(MODEL))})
@@ -192,7 +190,7 @@ def test_a_plan_of_a_run_goes_by_the_costs_that_it_has_counted(home: Path) -> No
     assert "guessed by its 2.20 M FLOPs" in profiles.plan_run(run).basis
 
 
-def test_a_plan_grows_with_what_is_asked(home: Path) -> None:
+def test_plan_grows_with_the_request(home: Path) -> None:
     plan = Workbench().profiles.plan
 
     def seconds(profile: ProfileSpec) -> float:
@@ -202,26 +200,26 @@ def test_a_plan_grows_with_what_is_asked(home: Path) -> None:
 
     usual = seconds(ProfileSpec(PERFORMANCE))
     assert usual < seconds(ProfileSpec(PERFORMANCE, processes=6)) < seconds(ProfileSpec(PERFORMANCE, processes=20))
-    # Of three nodes two have products.
+    # Two of the three nodes have products.
     assert seconds(ProfileSpec(PERFORMANCE, what_if=("int8",))) == pytest.approx(usual + 2 * 0.7)
     assert seconds(ProfileSpec(LOSS, samples=1)) < seconds(ProfileSpec(LOSS, samples=8))
     assert seconds(ProfileSpec(LOSS, levels=("int8",))) < seconds(ProfileSpec(LOSS))
 
 
-def test_a_plan_of_losses_counts_the_layers_that_can_be_changed(home: Path) -> None:
+def test_plan_of_a_loss_profile_counts_the_changeable_layers(home: Path) -> None:
     conv, *_, gemm = COSTS.nodes
     tied, lstm = replace(gemm, id="again"), replace(gemm, id="run", op="LSTM", weight="kernel")
     spec = make_profile_spec(MODEL, profile=ProfileSpec(LOSS))
     plan = Workbench().profiles.plan
     assert plan(spec, costs=replace(COSTS, nodes=(conv, gemm, tied, lstm))).words[0].startswith("2 layers, ")
-    # By its costs it has none; but what is computed beforehand costs nothing and can be changed all the same.
+    # Its costs list no such layer, but a folded layer costs nothing and can still be changed.
     folded = replace(COSTS, nodes=(lstm,))
     assert plan(spec, costs=folded).seconds is None and "no layer" not in plan(spec, costs=folded).words[0]
     assert plan(spec, costs=folded, layers=1).words[0].startswith("1 layer, ")
     none = plan(spec, costs=folded, layers=0)
     assert none.words == ("no layer with weights that could be changed",)
     assert none.seconds is not None and none.seconds < 10
-    # Static counting may know no products of a layer that has them.
+    # Static counting may find no products in a layer that has them.
     uncounted = replace(COSTS, nodes=(replace(gemm, macs=None), lstm))
     assert plan(spec, costs=uncounted).words[0].startswith("1 layer, ")
     bare = replace(spec, limits=Limits(max_time_s=1))
@@ -233,7 +231,7 @@ def test_a_plan_of_losses_counts_the_layers_that_can_be_changed(home: Path) -> N
     )
 
 
-def test_a_plan_counts_the_layers_that_the_run_will_change(
+def test_plan_counts_the_layers_that_the_run_will_change(
     home: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     constant = replace(COSTS.nodes[0], op="MatMul", weight="", macs=0, times=0)
@@ -251,7 +249,7 @@ def test_a_plan_counts_the_layers_that_the_run_will_change(
     assert profiles.plan_run(run) == planned
 
 
-def test_an_engine_without_layer_times_starts_nothing(home: Path) -> None:
+def test_engine_without_layer_times_starts_nothing(home: Path) -> None:
     from tuibench.workbench.runs import Wishes
 
     spec = replace(make_profile_spec(MODEL), engines=("openvino",))
@@ -261,7 +259,7 @@ def test_an_engine_without_layer_times_starts_nothing(home: Path) -> None:
     assert not (home / "tuibench").exists()
 
 
-def test_lists_of_profiles_and_benchmarks_are_apart(home: Path) -> None:
+def test_profiles_and_benchmarks_have_separate_lists(home: Path) -> None:
     bench = Workbench()
     bench.store.benchmarks.add(make_small(1), Card())
     bench.store.benchmarks.add(make_profile_result(2), Card())
@@ -274,7 +272,7 @@ def test_lists_of_profiles_and_benchmarks_are_apart(home: Path) -> None:
     assert bench.library.find("last").kind == "loss"
 
 
-def test_a_run_that_makes_a_profile_is_watched_part_by_part(tmp_path: Path) -> None:
+def test_profile_run_is_watched_part_by_part(tmp_path: Path) -> None:
     run = ScriptedRun(tmp_path, spec=make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=2)))
     run.hold()
     try:
@@ -310,13 +308,13 @@ def test_a_run_that_makes_a_profile_is_watched_part_by_part(tmp_path: Path) -> N
     assert view.making is not None and view.making.activity == ""
 
 
-def test_the_spec_of_theory_asks_for_nothing_to_be_measured() -> None:
+def test_theory_spec_requests_no_measurement() -> None:
     spec = theory_spec("m.onnx", LOSS, 4, {"seq": 8})
     assert spec.profile == ProfileSpec(LOSS, approximate=True)
     assert (spec.batches, spec.dims) == ((4,), (("seq", (8,)),))
 
 
-def test_a_plan_of_very_many_nodes_goes_by_their_number(home: Path) -> None:
+def test_plan_of_very_many_nodes_uses_their_number(home: Path) -> None:
     node = replace(COSTS.nodes[0], macs=4, parameters=4)
     many = replace(COSTS, nodes=(node,) * 60_000)
     plan = Workbench().profiles.plan

@@ -36,7 +36,7 @@ def source(tmp_path: Path) -> ModelSource:
     return ModelSource("./net.onnx", save(encoder(), tmp_path / "net.onnx"))
 
 
-def test_a_project_of_a_model_knows_its_files(projects: Projects, source: ModelSource) -> None:
+def test_project_of_a_model_knows_its_files(projects: Projects, source: ModelSource) -> None:
     row, summary = projects.create(source, description="words", dims={"seq": 9})
     (version,) = row.project.versions
     assert row.project.name == "net" and version.model.asked == "./net.onnx"
@@ -47,14 +47,14 @@ def test_a_project_of_a_model_knows_its_files(projects: Projects, source: ModelS
     assert projects.model_state(version).state == "gone"
 
 
-def test_what_is_no_model_makes_no_project(projects: Projects, tmp_path: Path) -> None:
+def test_file_that_is_no_model_makes_no_project(projects: Projects, tmp_path: Path) -> None:
     (tmp_path / "page.onnx").write_bytes(b"<html>")
     with pytest.raises(ModelError):
         projects.create(ModelSource("page.onnx", str(tmp_path / "page.onnx")))
     assert projects.list() == ()
 
 
-def test_lists_are_searched_and_sorted(projects: Projects, source: ModelSource) -> None:
+def test_project_lists_are_searched_and_sorted(projects: Projects, source: ModelSource) -> None:
     for name in ("b", "a", "c"):
         projects.create(source, name, description=f"about-{name}")
     assert [row.project.name for row in projects.list("name")] == ["a", "b", "c"]
@@ -62,7 +62,7 @@ def test_lists_are_searched_and_sorted(projects: Projects, source: ModelSource) 
     assert set(SORTS) == {"name", "created", "modified"}
 
 
-def test_in_a_hurry_much_is_left_uncounted_and_little_is_not(
+def test_quick_list_counts_benchmarks_only_with_a_small_index(
     projects: Projects, store: Store, source: ModelSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = projects.create(source, name="one")[0].project, projects.create(source, name="two")[0].project
@@ -77,7 +77,7 @@ def test_in_a_hurry_much_is_left_uncounted_and_little_is_not(
     assert reads == []
 
 
-def test_a_form_overwrites_only_what_it_changed(projects: Projects, source: ModelSource) -> None:
+def test_form_overwrites_only_its_changed_fields(projects: Projects, source: ModelSource) -> None:
     shown = projects.create(source, "one")[0].project
     projects.edit("one", description="theirs")
     row = projects.edit("one", name="two", description=shown.description, dims=shown.dims, base=shown)
@@ -86,7 +86,7 @@ def test_a_form_overwrites_only_what_it_changed(projects: Projects, source: Mode
         projects.duplicate("two", "two")
 
 
-def test_a_project_goes_and_comes_back_with_its_benchmarks(
+def test_project_is_removed_and_restored_with_its_benchmarks(
     projects: Projects, store: Store, source: ModelSource
 ) -> None:
     made = projects.create(source, "one")[0].project
@@ -102,7 +102,7 @@ def test_a_project_goes_and_comes_back_with_its_benchmarks(
     assert projects.get("one") == before and len(store.benchmarks.rows()) == 2
 
 
-def test_a_name_can_be_used_again_and_undo_keeps_both(projects: Projects, store: Store, source: ModelSource) -> None:
+def test_reused_name_and_undo_keep_both_projects(projects: Projects, store: Store, source: ModelSource) -> None:
     first = projects.create(source, "one")[0].project
     projects.remove("one")
     second = projects.create(source, "one")[0].project
@@ -115,7 +115,7 @@ def test_a_name_can_be_used_again_and_undo_keeps_both(projects: Projects, store:
     assert projects.get(first.id).project.name == "one"
 
 
-def test_a_project_that_is_measured_is_not_removed(projects: Projects, source: ModelSource) -> None:
+def test_project_under_measurement_is_not_removed(projects: Projects, source: ModelSource) -> None:
     project = projects.create(source, name="mine")[0].project.id
     other = projects.duplicate("mine", "other").project.id
     run = ScriptedRun(projects.places.runs, 7, card={"project": project})

@@ -46,19 +46,19 @@ def repetition(places: Places, *sources: ModelSource) -> Repetition:
 
 
 def touched(path: Path) -> None:
-    """Another content of the same size, at another time."""
+    """Rewrite the file with other content of the same size at another time."""
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
     os.utime(path, ns=(5, 5))
 
 
-def test_what_is_as_it_was_is_measured_by_its_absolute_path(places: Places, model: Path) -> None:
+def test_unchanged_model_is_measured_by_its_absolute_path(places: Places, model: Path) -> None:
     again = repetition(places, ModelSource("./m.onnx", str(model)))
     assert again.settle((), changed=False) == (ModelSource(str(model), str(model)),)
 
 
-def test_a_changed_model_needs_a_word(places: Places, model: Path) -> None:
+def test_changed_model_needs_confirmation(places: Places, model: Path) -> None:
     record = stored(places, ModelSource("m.onnx", str(model)))
     touched(model)
     with pytest.raises(ModelError) as caught:
@@ -69,7 +69,7 @@ def test_a_changed_model_needs_a_word(places: Places, model: Path) -> None:
     assert Repetition(record, places, refuse).settle((), changed=True) == (ModelSource(str(model), str(model)),)
 
 
-def test_a_model_that_is_gone_can_lie_elsewhere(places: Places, model: Path, tmp_path: Path) -> None:
+def test_missing_model_can_be_replaced_by_a_path(places: Places, model: Path, tmp_path: Path) -> None:
     record = stored(places, ModelSource("m.onnx", str(model)))
     moved = tmp_path / "moved.onnx"
     model.rename(moved)
@@ -81,7 +81,7 @@ def test_a_model_that_is_gone_can_lie_elsewhere(places: Places, model: Path, tmp
     assert Repetition(record, places, refuse).settle((source,), changed=False) == (source,)
 
 
-def test_another_model_is_no_stand_in_unless_it_may_have_changed(places: Places, model: Path, tmp_path: Path) -> None:
+def test_different_model_replaces_only_with_changed_allowed(places: Places, model: Path, tmp_path: Path) -> None:
     record = stored(places, ModelSource("m.onnx", str(model)))
     other = ModelSource(*[save(encoder(), tmp_path / "other.onnx")] * 2)
     touched(Path(other.path))
@@ -91,7 +91,7 @@ def test_another_model_is_no_stand_in_unless_it_may_have_changed(places: Places,
     assert Repetition(record, places, refuse).settle((other,), changed=True) == (other,)
 
 
-def test_of_several_models_each_stand_in_finds_its_place(places: Places, model: Path, tmp_path: Path) -> None:
+def test_each_replacement_of_several_models_finds_its_place(places: Places, model: Path, tmp_path: Path) -> None:
     second = tmp_path / "second.onnx"
     save(encoder(), second)
     touched(second)
@@ -108,20 +108,20 @@ def test_of_several_models_each_stand_in_finds_its_place(places: Places, model: 
     assert Repetition(record, places, refuse).settle((source,), changed=False)[0] == source
 
 
-def test_a_sample_is_looked_for_where_the_installation_has_it(places: Places, model: Path, tmp_path: Path) -> None:
+def test_sample_is_taken_from_the_current_installation(places: Places, model: Path, tmp_path: Path) -> None:
     record = stored(places, ModelSource("sample:tiny", str(model)))
     installed = tmp_path / "installed.onnx"
     model.rename(installed)
     locate = lambda token: ModelSource(token, str(installed))  # noqa: E731
     assert Repetition(record, places, locate).settle((), False) == (ModelSource("sample:tiny", str(installed)),)
     touched(installed)
-    # Another file of the same size and time, as packages have them: where it lies elsewhere only its content counts.
+    # A file of equal size and time, as in packages: at another path only its content counts.
     os.utime(installed, ns=(5, record.result.models[0].files[0].mtime_ns))
     with pytest.raises(ModelError, match="has changed"):
         Repetition(record, places, locate).settle((), False)
 
 
-def test_what_was_fetched_is_fetched_again_only_where_it_is_gone(places: Places, model: Path, tmp_path: Path) -> None:
+def test_fetched_model_is_fetched_again_only_if_missing(places: Places, model: Path, tmp_path: Path) -> None:
     source = ModelSource("https://models.test/m.onnx", str(model))
     record = stored(places, source)
     assert Repetition(record, places, refuse).settle((), False) == (source,)
@@ -130,7 +130,7 @@ def test_what_was_fetched_is_fetched_again_only_where_it_is_gone(places: Places,
     assert Repetition(record, places, lambda _: fetched).settle((), False) == (fetched,)
 
 
-def test_an_imported_benchmark_has_no_path_that_may_be_trusted(
+def test_imported_benchmark_has_no_trusted_path(
     places: Places, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = stored(places, ModelSource("m.onnx", str(model)))
@@ -142,7 +142,7 @@ def test_an_imported_benchmark_has_no_path_that_may_be_trusted(
     assert Repetition(imported, places, refuse).settle((ModelSource(str(model), str(model)),), False)
 
 
-def test_a_foreign_result_has_nothing_to_repeat(places: Places, model: Path) -> None:
+def test_foreign_result_cannot_be_repeated(places: Places, model: Path) -> None:
     record = stored(places, ModelSource("m.onnx", str(model)), foreign="deepsparse.benchmark 1.8.0")
     with pytest.raises(UsageError, match=r"0001 was measured by deepsparse.benchmark 1.8.0") as caught:
         Repetition(record, places, refuse)

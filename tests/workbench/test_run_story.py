@@ -15,11 +15,11 @@ def run(tmp_path: Path) -> ScriptedRun:
     return ScriptedRun(tmp_path)
 
 
-def test_a_quiet_run_has_no_log(run: ScriptedRun) -> None:
+def test_quiet_run_has_no_log(run: ScriptedRun) -> None:
     assert run_log(run.directory) == ()
 
 
-def test_each_log_stands_under_its_name_the_latest_at_the_end(run: ScriptedRun) -> None:
+def test_each_log_has_its_name_and_the_latest_is_last(run: ScriptedRun) -> None:
     folder = run.directory.path / "logs"
     texts = {"b.log": "second\n", "a.log": "first\nand more\n", "c.log": ""}
     for age, (name, text) in enumerate(texts.items()):
@@ -33,7 +33,7 @@ def test_each_log_stands_under_its_name_the_latest_at_the_end(run: ScriptedRun) 
     )
 
 
-def test_of_a_long_log_the_end_is_told_in_whole_lines(run: ScriptedRun) -> None:
+def test_long_log_shows_its_last_whole_lines(run: ScriptedRun) -> None:
     run.directory.log.write_text("".join(f"line {number}\n" for number in range(20_000)))
     lines = run_log(run.directory)
     assert lines[-1] == "  line 19999"
@@ -41,14 +41,14 @@ def test_of_a_long_log_the_end_is_told_in_whole_lines(run: ScriptedRun) -> None:
     assert all(line.startswith("  line ") for line in lines[1:])
 
 
-def test_a_log_cannot_drive_the_terminal(run: ScriptedRun) -> None:
+def test_log_cannot_drive_the_terminal(run: ScriptedRun) -> None:
     run.directory.log.write_bytes(b"\x1b[2J\xff\xfe evil\r\n")
     (words,) = run_log(run.directory)[1:]
     assert words.isprintable() and "\\e[2J" in words
 
 
 @pytest.mark.parametrize("plant", ["pipe", "link", "directory"])
-def test_what_is_no_file_is_left_out(run: ScriptedRun, plant: str, tmp_path: Path) -> None:
+def test_special_file_is_left_out(run: ScriptedRun, plant: str, tmp_path: Path) -> None:
     path = run.directory.path / "logs" / "x.log"
     if plant == "pipe":
         os.mkfifo(path)

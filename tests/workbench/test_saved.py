@@ -15,7 +15,7 @@ from tuibench.store.store import Store
 from tuibench.workbench.saved import remember_saved
 
 
-def test_what_is_stored_or_in_the_trash_is_saved(tmp_path: Path) -> None:
+def test_stored_or_removed_result_is_saved(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     for number in (1, 2):
         store.benchmarks.add(make_small(number), Card())
@@ -32,15 +32,15 @@ def test_what_is_stored_or_in_the_trash_is_saved(tmp_path: Path) -> None:
     assert len(opened) == 1, "a list of runs reads the store once"
 
 
-def test_of_a_store_that_cannot_be_read_nothing_is_said() -> None:
+def test_unreadable_store_leaves_the_saved_state_unknown() -> None:
     def find() -> Store:
         raise StoreError("it is not there")
 
     assert remember_saved(find)(make_id(1)) is None
 
 
-def test_a_runner_removes_old_runs_but_for_those_whose_record_was_lost(tmp_path: Path) -> None:
-    """Their journals are all there is, and more runs removed them."""
+def test_runner_removes_old_runs_except_those_with_a_lost_record(tmp_path: Path) -> None:
+    """The journal is then the only copy, and each further run would remove it."""
     home, root = tmp_path / "data", tmp_path / "runs"
     root.mkdir()
     make_store(home).benchmarks.add(make_small(1), Card())

@@ -19,14 +19,14 @@ def machine(tmp_path: Path) -> Machine:
     return machine
 
 
-def test_an_empty_place_stays_empty(tmp_path: Path, machine: Machine) -> None:
+def test_report_of_an_empty_store_creates_nothing(tmp_path: Path, machine: Machine) -> None:
     facts = take_stock(make_store(tmp_path / "data"), tmp_path / "data", machine.root)
     assert (facts["exists"], facts["benchmarks"], facts["host_id"], facts["bytes"]) == (False, 0, None, 0)
     assert facts["problem"] == facts["unreadable"] == "" and find_in_stock(facts) == []
     assert not (tmp_path / "data").exists()
 
 
-def test_what_lies_there_is_counted_and_weighed(tmp_path: Path, machine: Machine) -> None:
+def test_stored_files_are_counted_and_sized(tmp_path: Path, machine: Machine) -> None:
     root = tmp_path / "data"
     store = make_store(root)
     for number in (1, 2, 3):
@@ -42,7 +42,7 @@ def test_what_lies_there_is_counted_and_weighed(tmp_path: Path, machine: Machine
     assert trash["bytes"] > 1000 and trash["oldest_goes_utc"] > removed
 
 
-def test_a_network_file_system_is_worth_a_word(tmp_path: Path, machine: Machine) -> None:
+def test_network_file_system_has_a_warning(tmp_path: Path, machine: Machine) -> None:
     root = tmp_path / "data"
     machine.mount(f"/ {root} nfs4 rw")
     facts = take_stock(make_store(root), root, machine.root)
@@ -51,7 +51,7 @@ def test_a_network_file_system_is_worth_a_word(tmp_path: Path, machine: Machine)
     assert finding["level"] == "note" and "nfs4" in finding["seen"]
 
 
-def test_a_store_that_cannot_be_written_says_why_and_names_no_directory(tmp_path: Path, machine: Machine) -> None:
+def test_unwritable_store_has_a_reason_and_names_no_directory(tmp_path: Path, machine: Machine) -> None:
     root = tmp_path / "secret" / "data"
     root.parent.mkdir()
     root.write_text("a file")
@@ -63,7 +63,7 @@ def test_a_store_that_cannot_be_written_says_why_and_names_no_directory(tmp_path
     )
 
 
-def test_a_damaged_salt_hides_nothing_but_is_told(tmp_path: Path, machine: Machine) -> None:
+def test_damaged_salt_is_reported_and_hides_nothing(tmp_path: Path, machine: Machine) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_small(1), Card())
     (tmp_path / "salt").write_text("x")
@@ -72,7 +72,7 @@ def test_a_damaged_salt_hides_nothing_but_is_told(tmp_path: Path, machine: Machi
     assert any("salt" in finding["seen"] for finding in find_in_stock(facts))
 
 
-def test_files_that_go_meanwhile_do_not_matter(tmp_path: Path, machine: Machine) -> None:
+def test_files_removed_meanwhile_are_ignored(tmp_path: Path, machine: Machine) -> None:
     store = make_store(tmp_path)
     store.benchmarks.add(make_small(1), Card())
     os.symlink("/nowhere", tmp_path / "dangling")

@@ -1,4 +1,4 @@
-"""What is found out once of a model: how much room it takes, and how often it is read."""
+"""Cached facts of a model: their size, and the number of times they are read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LARGE = make_large_costs(3000)
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The tasks of children, who answer at once; the model is never opened."""
+    """Record the tasks of children, which answer at once; the model is never opened."""
     calls: list[str] = []
 
     def ask(task: str, _request: dict[str, Any], **_: Any) -> Any:
@@ -45,7 +45,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return calls
 
 
-def test_costs_of_very_many_nodes_take_little_room_and_are_read_once(
+def test_costs_of_very_many_nodes_are_small_and_read_once(
     home: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert Workbench().profiles.costs(str(MODEL)) == LARGE
@@ -68,13 +68,13 @@ def test_costs_of_very_many_nodes_take_little_room_and_are_read_once(
     assert other is None and None not in plans and len(read) == 2
 
 
-def test_many_layers_with_weights_come_back_as_they_were(home: Path, asked: list[str]) -> None:
+def test_many_layers_with_weights_are_restored_equal(home: Path, asked: list[str]) -> None:
     found = Workbench().profiles.weights(str(MODEL))
     assert found.layers == LOSSES * 200 and Workbench().profiles.weights(str(MODEL)) == found
     assert asked == ["weights"]
 
 
-def test_costs_that_cannot_be_kept_are_known_for_the_session(home: Path, asked: list[str]) -> None:
+def test_costs_that_cannot_be_cached_are_known_for_the_session(home: Path, asked: list[str]) -> None:
     bench = Workbench()
     bench.settings.places.cache.mkdir(parents=True)
     (bench.settings.places.cache / "theory").write_bytes(b"")
@@ -83,7 +83,7 @@ def test_costs_that_cannot_be_kept_are_known_for_the_session(home: Path, asked: 
     assert asked == ["cost"]
 
 
-def test_a_file_of_inputs_is_read_once_as_long_as_it_stays(
+def test_unchanged_input_file_is_read_once(
     home: Path, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str | None] = []
@@ -106,9 +106,7 @@ def test_a_file_of_inputs_is_read_once_as_long_as_it_stays(
     assert len(read) == 2
 
 
-def test_data_that_a_loss_profile_takes_one_by_one_cost_something_else(
-    home: Path, asked: list[str], tmp_path: Path
-) -> None:
+def test_loss_profile_with_a_data_file_has_its_own_costs(home: Path, asked: list[str], tmp_path: Path) -> None:
     (tmp_path / "data.npz").write_bytes(b"eight pictures")
     bench = Workbench()
     for kind in (PERFORMANCE, LOSS, PERFORMANCE, LOSS):
@@ -118,16 +116,14 @@ def test_data_that_a_loss_profile_takes_one_by_one_cost_something_else(
 
 
 @pytest.mark.parametrize("make", [lambda _: None, os.mkfifo, Path.mkdir])
-def test_what_is_fed_to_a_model_may_be_gone(
-    home: Path, asked: list[str], tmp_path: Path, make: Callable[[Path], None]
-) -> None:
+def test_input_file_may_be_missing(home: Path, asked: list[str], tmp_path: Path, make: Callable[[Path], None]) -> None:
     make(tmp_path / "fed.npz")
     plain = theory_spec(str(MODEL), PERFORMANCE)
     spec = replace(plain, inputs=replace(plain.inputs, file=str(tmp_path / "fed.npz")))
     assert Workbench().profiles.plan(spec, "a" * 64).seconds is None and asked == []
 
 
-def test_close_ends_children_of_other_threads_alone(
+def test_close_ends_only_the_children_of_other_threads(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -167,7 +163,7 @@ def test_close_ends_children_of_other_threads_alone(
     assert os.listdir(tmp_path) == []
 
 
-def test_count_without_room_names_tmpdir(
+def test_count_without_space_names_tmpdir(
     home: Path, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))

@@ -21,7 +21,7 @@ from tuibench.workbench.watching import RunWatch
 
 
 class Clock:
-    """The runner's clock, which stands still until a test moves it."""
+    """The runner's clock, which only the test advances."""
 
     def __init__(self) -> None:
         self.now_ns = 5 * SECOND_NS
@@ -62,7 +62,7 @@ def begun(run: ScriptedRun) -> None:
     run.plan()
 
 
-def test_a_run_that_has_not_begun_is_shown_as_it_is(run: ScriptedRun) -> None:
+def test_run_that_has_not_begun_is_shown_as_such(run: ScriptedRun) -> None:
     view = watch(run, project="P").look()
     assert (view.spec, view.cells, view.status, view.saved, view.project) == (None, (), "", None, "P")
     assert view.info.state == activity.RUNNING
@@ -71,7 +71,7 @@ def test_a_run_that_has_not_begun_is_shown_as_it_is(run: ScriptedRun) -> None:
     assert (over.status, over.saved, over.reason) == ("interrupted", False, "it had not begun")
 
 
-def test_nothing_new_is_the_very_same_view(run: ScriptedRun) -> None:
+def test_unchanged_run_returns_the_same_view(run: ScriptedRun) -> None:
     begun(run)
     eyes = watch(run)
     first = eyes.look()
@@ -80,7 +80,7 @@ def test_nothing_new_is_the_very_same_view(run: ScriptedRun) -> None:
     assert eyes.look() == first
 
 
-def test_a_look_costs_a_stat_where_nothing_was_written(run: ScriptedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_snapshot_without_new_lines_costs_one_stat(run: ScriptedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     begun(run)
     eyes = watch(run)
     eyes.look()
@@ -92,7 +92,7 @@ def test_a_look_costs_a_stat_where_nothing_was_written(run: ScriptedRun, monkeyp
     eyes.look()
 
 
-def test_only_the_cell_that_changed_is_made_anew(run: ScriptedRun) -> None:
+def test_only_the_changed_cell_is_rebuilt(run: ScriptedRun) -> None:
     begun(run)
     eyes = watch(run)
     before = eyes.look().cells
@@ -104,7 +104,7 @@ def test_only_the_cell_that_changed_is_made_anew(run: ScriptedRun) -> None:
     assert after[1].latency_ms["p50"].value == pytest.approx(2.0)
 
 
-def test_the_narrowing_of_a_cell_is_told_execution_by_execution(run: ScriptedRun) -> None:
+def test_interval_of_a_cell_is_shown_per_execution(run: ScriptedRun) -> None:
     begun(run)
     eyes = watch(run)
     values = [1.00e6, 1.04e6, 0.98e6, 1.01e6]
@@ -116,7 +116,7 @@ def test_the_narrowing_of_a_cell_is_told_execution_by_execution(run: ScriptedRun
     assert halves == pytest.approx((half_width(logs[:3]), half_width(logs)))
 
 
-def test_what_goes_on_is_told_with_its_number_and_phase(run: ScriptedRun) -> None:
+def test_current_activity_is_shown_with_number_and_phase(run: ScriptedRun) -> None:
     begun(run)
     eyes = watch(run)
     assert eyes.look().live is None
@@ -136,7 +136,7 @@ def test_what_goes_on_is_told_with_its_number_and_phase(run: ScriptedRun) -> Non
     assert live is not None and live.phase == "anchor execution"
 
 
-def test_the_log_is_in_words_with_the_time_of_day(run: ScriptedRun, clock: Clock) -> None:
+def test_log_is_in_words_with_the_time_of_day(run: ScriptedRun, clock: Clock) -> None:
     host = {"affinity": {"cpus": "0-3,8"}, "cpu": {"isa": ["avx2"]}}
     run.begin(started_utc="2026-11-18T11:06:40Z", pid=77, host=host, versions={"fake": "1.5"})
     clock.pass_s(2.5)
@@ -167,7 +167,7 @@ def test_the_log_is_in_words_with_the_time_of_day(run: ScriptedRun, clock: Clock
     )
 
 
-def test_standing_in_line_is_told_once_per_place(run: ScriptedRun) -> None:
+def test_queue_place_is_logged_once_per_change(run: ScriptedRun) -> None:
     run.begin()
     for place, eta in ((2, 9.0), (2, 5.0), (1, 2.0)):
         run.say("waiting", place=place, holder=None, words=f"pid 9 of ada, about {eta} left")
@@ -183,7 +183,7 @@ def test_standing_in_line_is_told_once_per_place(run: ScriptedRun) -> None:
     assert (view.info.state, words(view)[-1]) == (activity.RUNNING, "waited 12 s for the machine")
 
 
-def test_how_disturbed_the_latest_executions_were(run: ScriptedRun) -> None:
+def test_disturbance_of_the_latest_executions_is_shown(run: ScriptedRun) -> None:
     begun(run)
     busy = Noise(10**8, 9 * 10**8, 0.0, 0, 0.0, 0, 0, 10)
     unknown = Noise(None, None, None, None, None, None, 0, 10, "this kernel does not count")
@@ -194,7 +194,7 @@ def test_how_disturbed_the_latest_executions_were(run: ScriptedRun) -> None:
     assert waited == pytest.approx(0.1)
 
 
-def test_the_drift_of_the_anchor_is_that_of_the_result(run: ScriptedRun) -> None:
+def test_anchor_drift_equals_that_of_the_result(run: ScriptedRun) -> None:
     begun(run)
     eyes = watch(run)
     assert eyes.look().drift is None
@@ -203,7 +203,7 @@ def test_the_drift_of_the_anchor_is_that_of_the_result(run: ScriptedRun) -> None
     assert eyes.look().drift == pytest.approx(0.02)
 
 
-def test_a_run_that_ends_is_done_with_its_result(run: ScriptedRun, clock: Clock) -> None:
+def test_ended_run_shows_its_result(run: ScriptedRun, clock: Clock) -> None:
     begun(run)
     eyes = watch(run, saved=True)
     run.done(0, 1)
@@ -225,7 +225,7 @@ def test_a_run_that_ends_is_done_with_its_result(run: ScriptedRun, clock: Clock)
     assert eyes.look() is view
 
 
-def test_a_runner_that_died_is_told_by_its_lock_alone(run: ScriptedRun) -> None:
+def test_dead_runner_is_detected_by_its_lock_alone(run: ScriptedRun) -> None:
     begun(run)
     eyes = watch(run)
     run.done(0, 1)
@@ -240,7 +240,7 @@ def test_a_runner_that_died_is_told_by_its_lock_alone(run: ScriptedRun) -> None:
     ]
 
 
-def test_a_run_that_is_taken_up_goes_on_in_the_same_view(run: ScriptedRun) -> None:
+def test_resumed_run_continues_in_the_same_view(run: ScriptedRun) -> None:
     begun(run)
     run.done(0, 1)
     run.let_go()
@@ -253,7 +253,7 @@ def test_a_run_that_is_taken_up_goes_on_in_the_same_view(run: ScriptedRun) -> No
     assert words(view)[-1] == "taken up again although another kernel"
 
 
-def test_a_run_without_a_plan_tells_why(run: ScriptedRun) -> None:
+def test_run_without_a_plan_shows_its_reason(run: ScriptedRun) -> None:
     run.begin()
     error = {"message": "m.onnx: not a model", "hint": "check the path", "exit_code": 3}
     run.end("failed", reason="m.onnx: not a model", error=error)
@@ -262,7 +262,7 @@ def test_a_run_without_a_plan_tells_why(run: ScriptedRun) -> None:
     assert view.reason == "m.onnx: not a model; check the path"
 
 
-def test_signals_are_told_in_words(run: ScriptedRun) -> None:
+def test_signals_are_named_in_words(run: ScriptedRun) -> None:
     begun(run)
     run.done(0, 1)
     run.end("cancelled", reason="SIGTERM", saved=True)
@@ -271,14 +271,14 @@ def test_signals_are_told_in_words(run: ScriptedRun) -> None:
     assert words(view)[-1] == "cancelled: ended by its user; saved"
 
 
-def test_a_result_that_the_store_took_later_is_saved(run: ScriptedRun) -> None:
+def test_result_stored_later_is_shown_as_saved(run: ScriptedRun) -> None:
     begun(run)
     run.done(0, 1)
     run.let_go()
     assert watch(run, saved=True).look().saved is True
 
 
-def test_names_and_plan_are_there_from_the_plan_on(run: ScriptedRun) -> None:
+def test_names_and_plan_are_shown_from_the_plan_on(run: ScriptedRun) -> None:
     run.begin()
     eyes = watch(run)
     assert (eyes.look().names, eyes.look().limit_s) == ({}, None)
@@ -289,7 +289,7 @@ def test_names_and_plan_are_there_from_the_plan_on(run: ScriptedRun) -> None:
     assert view.executions_min == run.spec.effort.min_executions
 
 
-def test_a_journal_whose_head_is_damaged_is_watched_by_its_request(run: ScriptedRun) -> None:
+def test_journal_with_a_damaged_head_is_watched_by_its_request(run: ScriptedRun) -> None:
     begun(run)
     run.done(0, 1)
     path = run.directory.path / journal_module.NAME
@@ -300,7 +300,7 @@ def test_a_journal_whose_head_is_damaged_is_watched_by_its_request(run: Scripted
     assert [cell.status for cell in view.cells] == ["partial", "skipped"]
 
 
-def test_what_is_said_of_a_cell_that_no_plan_has_is_left_out(run: ScriptedRun) -> None:
+def test_events_of_a_cell_without_a_plan_are_ignored(run: ScriptedRun) -> None:
     begun(run)
     run.say("execution_start", cell="feedfeedfeed", n=1, round=1, anchor=False)
     run.say("progress", cell="feedfeedfeed", phase="timed", round=1)
@@ -309,7 +309,7 @@ def test_what_is_said_of_a_cell_that_no_plan_has_is_left_out(run: ScriptedRun) -
     assert (view.live, len(view.cells)) == (None, 2)
 
 
-def test_the_log_of_a_long_run_stays_bounded(run: ScriptedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_of_a_long_run_is_bounded(run: ScriptedRun, monkeypatch: pytest.MonkeyPatch) -> None:
     assert watching._MOST_LINES >= 1000
     begun(run)
     for number in range(40):
@@ -329,9 +329,7 @@ def test_the_log_of_a_long_run_stays_bounded(run: ScriptedRun, monkeypatch: pyte
         ("extended", {"limit_s": -1, "executions": 1, "cells": {}}),
     ],
 )
-def test_a_journal_of_another_version_is_an_error_with_words(
-    run: ScriptedRun, ev: str, fields: dict[str, object]
-) -> None:
+def test_journal_of_another_version_is_an_explained_error(run: ScriptedRun, ev: str, fields: dict[str, object]) -> None:
     run.begin()
     eyes = watch(run)
     eyes.look()
@@ -341,7 +339,7 @@ def test_a_journal_of_another_version_is_an_error_with_words(
             eyes.look()
 
 
-def test_a_run_that_a_newer_version_took_up_is_not_shown_as_it_was(run: ScriptedRun) -> None:
+def test_run_resumed_by_a_newer_version_is_not_shown_as_before(run: ScriptedRun) -> None:
     begun(run)
     eyes = watch(run)
     eyes.look()

@@ -1,4 +1,4 @@
-"""A watched run: each look reads what is new, and nothing else is made anew."""
+"""A watched run: each snapshot reads only new lines and rebuilds only changed cells."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CELLS = 200
 
 
 class Going:
-    """A run of many cells that is as the test writes it."""
+    """A run of many cells that the test writes."""
 
     def __init__(self, directory: RunDirectory) -> None:
         self.directory = directory
@@ -50,14 +50,14 @@ class Going:
         self.watch = RunWatch(directory, lambda: Observer("", ""))
 
     def measure(self, number: int) -> None:
-        """One execution of a cell."""
+        """Write one execution of a cell."""
         at: dict[str, Any] = {"cell": self.cells[number].key, "n": 1, "round": 1, "anchor": False}
         self.journal.append("execution_start", **at)
         self.journal.append("progress", cell=at["cell"], round=1, phase="timed", p50_ms=1.5)
         self.journal.append("execution_done", **at, wall_s=1.0, result=to_plain(make_execution()))
 
     def end(self, **fields: Any) -> None:
-        """It is over."""
+        """End the run."""
         self.journal.append("run_end", **fields)
         os.close(self.lock)
 
@@ -77,7 +77,7 @@ def _cell(number: int) -> Cell:
 
 @pytest.fixture
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How many lines were parsed and cells made since the test began."""
+    """Count the parsed lines and the rebuilt cells since the test began."""
     counts = Counter[str]()
     decode, cell, pool = journal_module.decode, Replay.cell, summary.pool
 
@@ -99,7 +99,7 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-def test_a_look_parses_what_is_new_and_makes_the_cells_that_changed(going: Going, counts: Counter[str]) -> None:
+def test_snapshot_parses_new_lines_and_rebuilds_changed_cells(going: Going, counts: Counter[str]) -> None:
     first = going.watch.look()
     assert counts == {"lines": 2, "cells": CELLS}
     counts.clear()
@@ -111,7 +111,7 @@ def test_a_look_parses_what_is_new_and_makes_the_cells_that_changed(going: Going
     assert changed == [7, 9]
 
 
-def test_to_open_an_ended_run_parses_its_journal_once(going: Going, counts: Counter[str]) -> None:
+def test_opening_an_ended_run_parses_its_journal_once(going: Going, counts: Counter[str]) -> None:
     for number in range(5):
         going.measure(number)
     fields = {"cells": 5, "cells_done": 5, "executions": 5}
@@ -122,11 +122,11 @@ def test_to_open_an_ended_run_parses_its_journal_once(going: Going, counts: Coun
     runs = Runs(Settings(places, "nobody"), open_store(places.data))
     counts.clear()
     view = runs.watch(RUN).look()
-    # First and last line once more, to tell that it is of this machine, and the first to tell that it is there.
+    # The first and last lines are parsed again to identify the host, and the first to check that the journal exists.
     assert len(view.cells) == CELLS and counts["lines"] == 2 + 5 * 3 + 1 + 3
 
 
-def test_figures_over_all_iterations_are_made_when_it_has_ended(going: Going, counts: Counter[str]) -> None:
+def test_pooled_figures_are_computed_after_the_end(going: Going, counts: Counter[str]) -> None:
     going.measure(7)
     assert going.watch.look().cells[7].pooled is None and not counts["pools"]
     going.end(status="cancelled", reason="cancelled", saved=True)
@@ -134,14 +134,14 @@ def test_figures_over_all_iterations_are_made_when_it_has_ended(going: Going, co
     assert ended.result is not None and ended.cells[7].pooled == ended.result.cells[7].pooled is not None
 
 
-def test_a_look_at_what_has_not_changed_gives_the_very_same_view(going: Going, counts: Counter[str]) -> None:
+def test_unchanged_run_returns_the_same_view(going: Going, counts: Counter[str]) -> None:
     going.measure(0)
     before = going.watch.look()
     counts.clear()
     assert going.watch.look() is before and not counts
 
 
-def test_what_is_measured_is_told_between_two_results_without_making_a_cell(going: Going, counts: Counter[str]) -> None:
+def test_progress_between_results_rebuilds_no_cell(going: Going, counts: Counter[str]) -> None:
     going.watch.look()
     counts.clear()
     going.journal.append("execution_start", cell=going.cells[3].key, n=1, round=1, anchor=False)
@@ -152,7 +152,7 @@ def test_what_is_measured_is_told_between_two_results_without_making_a_cell(goin
 
 
 @pytest.mark.parametrize(("code", "other"), [(14, True), (1, False), (None, False)])
-def test_a_run_that_broke_off_says_whether_the_machine_is_another(going: Going, code: int | None, other: bool) -> None:
+def test_interrupted_run_shows_a_machine_mismatch(going: Going, code: int | None, other: bool) -> None:
     going.measure(0)
     going.end(status="interrupted", reason="the anchor execution is slower", exit_code=code)
     view = going.watch.look()
@@ -160,7 +160,7 @@ def test_a_run_that_broke_off_says_whether_the_machine_is_another(going: Going, 
     assert view.info.resumable
 
 
-def test_who_died_is_noticed_without_a_last_word_and_a_new_sitting_is_followed(going: Going) -> None:
+def test_silent_death_is_detected_and_a_new_session_is_followed(going: Going) -> None:
     going.measure(0)
     assert going.watch.look().status == ""
     os.close(going.lock)

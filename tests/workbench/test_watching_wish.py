@@ -1,4 +1,4 @@
-"""A watched run that is given more time or finished: what the eyes on it see at each step."""
+"""A watched run that is extended or finished early: its view at each step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RUN, WISH = "01M7QJXH866DK1S3FNRAFAA4P6", "01M7QJXH866DK1S3FNRAFAA4P7"
 SPEC = make_spec(Path("/m.onnx"), limits=Limits(max_time_s=100.0))
 
 
-def test_a_cell_that_was_done_goes_on_when_it_gets_more_time(tmp_path: Path) -> None:
+def test_finished_cell_continues_after_an_extension(tmp_path: Path) -> None:
     directory = RunDirectory(tmp_path / RUN)
     directory.make({"id": RUN, "spec": to_plain(SPEC)})
     lock = os.open(directory.path / "runner.lock", os.O_RDWR | os.O_CREAT, 0o600)
