@@ -1,4 +1,4 @@
-"""A child's tasks within the test's process, for tests whose subject is not the child."""
+"""Runs a child's task inside the test's process, for tests about other subjects."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def call_here(
     log_path: str = os.devnull,
     on_line: Callable[[dict[str, Any]], float | None] | None = None,
 ) -> Any:
-    """Carry a task out as a child would, and raise what it refuses; nothing ends a task that does not return."""
+    """Run a task as a child would and raise its refusal; nothing ends a task that does not return."""
 
     def send(line: dict[str, Any]) -> None:
         if on_line is not None:

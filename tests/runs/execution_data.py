@@ -1,4 +1,4 @@
-"""Cells and executions with plain defaults, so that a test states only what it is about."""
+"""Cells and executions with plain defaults; each test sets only the values it needs."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ EXECUTION = Execution(
 
 
 def asked(**changes: Any) -> Asked:
-    """A request that differs from the plain one in `changes`."""
+    """Return a request with these changes to the plain one."""
     return replace(ASKED, **changes)
 
 
 def cell(**changes: Any) -> Cell:
-    """A planned cell of such a request."""
+    """Return a planned cell of such a request."""
     request = asked(**changes)
     return Cell(request.key, request, 0, "p0")
 
 
 def execution(**changes: Any) -> Execution:
-    """An execution that differs from the plain one in `changes`."""
+    """Return an execution with these changes to the plain one."""
     return replace(EXECUTION, **changes)
 
 
@@ -68,7 +68,7 @@ def result(
     status: str = "ok",
     **changes: Any,
 ) -> CellResult:
-    """A measured cell whose two headline numbers have intervals of ± `half`."""
+    """Return a measured cell whose two headline numbers have intervals of ± `half`."""
     request = asked(**changes)
 
     def number(value: float) -> Estimate:

@@ -1,4 +1,4 @@
-"""Profiles of any number of nodes, under such names and with such figures as an exported transformer has."""
+"""Profiles of any number of nodes, with the names and figures of an exported transformer."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _make_node(place: int) -> NodeCost:
 
 
 def _make_rows(costs: CostProfile, n: int) -> tuple[KernelRow, ...]:
-    """A row for each node, timed by process `n`."""
+    """Return a row for each node, timed by process `n`."""
     return tuple(
         KernelRow(
             node.id, LAYER, node.op, (node.id,), (f"{node.name}_kernel_time",), node.op,
@@ -66,7 +66,7 @@ def make_large_run(costs: CostProfile, n: int) -> LayerRun:
 
 
 def make_large_result(count: int) -> RunResult:
-    """A performance profile of so many nodes as a run leaves it, from three processes."""
+    """Return a performance profile of that many nodes from three processes, as a run leaves it."""
     costs, small = make_large_costs(count), make_profile_result(1)
     runs = [make_large_run(costs, n) for n in (1, 2, 3)]
     performance = assemble_performance(spec=small.spec, point=small.points[0], costs=costs, runs=runs)

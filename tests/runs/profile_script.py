@@ -1,4 +1,4 @@
-"""Children of a profile as a test wants them: each task answers what it is told to, and remembers being asked."""
+"""Scripted children of a profile: each task returns its scripted answer and is recorded."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tuibench.runs.task import ChildDeath
 
 Say = Callable[[dict[str, Any]], Any]
 Answer = Callable[[dict[str, Any], Say], Any]
-"""From a request, and what its lines are said to, to the result; it may raise as `call_child` does."""
+"""Maps a request and a listener for its lines to the result; may raise as `call_child` does."""
 
 MODEL = Path("/nowhere/model.onnx")
 WHAT_IF = ProfileSpec(PERFORMANCE, what_if=("int8",))
@@ -60,7 +60,7 @@ LOSSES = (
 
 
 def make_run(unprofiled_us: float = 1000.0, **changes: Any) -> LayerRun:
-    """One process that found two rows which make up nine tenths of the time."""
+    """Return one process with two rows that take nine tenths of the time."""
     rows = (
         KernelRow("conv_out", LAYER, "Conv", ("conv_out", "relu_out"), ("conv_kernel",), "FusedConv", 0.82e-3, 0.82e-3),
         KernelRow("fc_out", LAYER, "Gemm", ("fc_out",), ("fc_kernel",), "Gemm", 0.1e-3, 0.1e-3),
@@ -76,13 +76,13 @@ def make_run(unprofiled_us: float = 1000.0, **changes: Any) -> LayerRun:
 
 
 def make_profile_spec(model: Path, *, profile: ProfileSpec | None = None, **changes: Any) -> BenchmarkSpec:
-    """A performance profile of one core by the engine that can tell layers apart."""
+    """Return a performance profile of one core by an engine with layer times."""
     asked = profile or ProfileSpec(PERFORMANCE)
     return make_spec(model, engines=("onnxruntime",), check=False, profile=asked, **changes)
 
 
 def say_losses(request: dict[str, Any], say: Callable[[dict[str, Any]], Any], *notes: str) -> Any:
-    """Every layer at every level that is not to be skipped, each a little worse than the one before."""
+    """Return every layer at every level that is not skipped, each slightly worse than the one before."""
     skip = {tuple(one) for one in request["skip"]}
     wanted = request["layers"] if request["layers"] is not None else [layer.id for layer in LOSSES]
     pairs = [(one, level) for one in wanted for level in request["levels"] if (one, level) not in skip]
@@ -96,26 +96,26 @@ def say_losses(request: dict[str, Any], say: Callable[[dict[str, Any]], Any], *n
 
 
 def say_what_if(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> Any:
-    """Half the time for every layer."""
+    """Return half the time for every layer."""
     for one in request["rows"]:
         say({"at": {"id": one}})
         say({"what_if": {"id": one, "ratio": to_plain(Estimate(0.5, 0.48, 0.52, 5)), "reason": ""}})
 
 
 def plain(value: Any) -> Answer:
-    """A child that says nothing on its way."""
+    """A child without progress messages."""
     return lambda request, say: to_plain(value)
 
 
 @dataclass
 class Scripted:
-    """Stands in for `call_child`; `answers` replace those of single tasks."""
+    """Replaces `call_child`; `answers` override those of single tasks."""
 
     answers: Mapping[str, Answer] = field(default_factory=dict)
     asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def __call__(self, task: str, request: dict[str, Any], **options: Any) -> Any:
-        json.dumps(request)  # as it would cross to a process
+        json.dumps(request)  # as it crosses to a process
         self.asked.append((task, request))
         say = options.get("on_line") or (lambda line: None)
         answer: Answer = self.answers.get(task) or USUAL[task]
@@ -153,7 +153,7 @@ USUAL: dict[str, Answer] = {
 
 
 class Bench:
-    """A run directory in which profiles are made and taken up again."""
+    """A run directory in which profiles are made and resumed."""
 
     def __init__(self, run_dir: Path, cache: str | None = None) -> None:
         self.run_dir = run_dir
@@ -162,7 +162,7 @@ class Bench:
         self.saved: list[dict[str, Any]] = []
 
     def run(self, spec: BenchmarkSpec, call: Scripted, **changes: Any) -> Replay:
-        """One sitting from the beginning, or from where the journal ends."""
+        """Run one session from the beginning or from the end of the journal."""
         past = self._open(spec)
         seq = read_history(self.run_dir).next_seq if past is not None else 0
         journal = Journal(self.run_dir, seq)
@@ -191,7 +191,7 @@ class Bench:
         return replay(history.events)
 
     def cut_after(self, place: int) -> None:
-        """Leave the journal as a crash behind its `place`th part would have."""
+        """Truncate the journal as a crash after its `place`th part would."""
         path = self.run_dir / NAME
         lines = path.read_bytes().splitlines(keepends=True)
         parts = [number for number, line in enumerate(lines) if b'"ev":"profile_part"' in line]
@@ -199,7 +199,7 @@ class Bench:
 
 
 def make_profile_result(number: int, profile: ProfileSpec | None = None, *, us: float = 1000.0) -> RunResult:
-    """A whole profile as a run leaves it, with the id of that number; `us` is how long one inference took."""
+    """Return a complete profile with the id of that number; `us` is the time of one inference."""
     spec = make_profile_spec(Path("/models/m.onnx"), profile=profile)
     events: list[dict[str, Any]] = [
         {
@@ -232,5 +232,5 @@ def make_profile_result(number: int, profile: ProfileSpec | None = None, *, us: 
 
 
 def dies(request: dict[str, Any], say: Say) -> Any:
-    """A child that is killed by what it does."""
+    """Return a child that its own task kills."""
     raise ChildDeath("signal", "died by SIGSEGV", "SIGSEGV", "its last words")

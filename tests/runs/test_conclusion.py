@@ -23,7 +23,7 @@ def failed(message: str, phase: str = "load", **changes: int) -> CellResult:
     return CellResult(request.key, request, "failed", failure=Failure("exception", phase, message))
 
 
-def test_the_headline_of_the_default_command() -> None:
+def test_headline_of_the_default_command_has_both_numbers() -> None:
     cells = [
         result(p50=2.5, per_second=4310.0, half=0.014, scenario="async", cores=16, streams=4),
         result(p50=1.92, per_second=520.0, half=0.007, cores=16),
@@ -33,7 +33,7 @@ def test_the_headline_of_the_default_command() -> None:
     )
 
 
-def test_the_headline_takes_the_best_of_a_sweep_and_the_worse_grade() -> None:
+def test_sweep_headline_has_the_best_cell_and_the_worse_grade() -> None:
     cells = [
         result(p50=4.0, cores=1),
         result(p50=2.0, cores=2, letter="B"),
@@ -45,14 +45,14 @@ def test_the_headline_takes_the_best_of_a_sweep_and_the_worse_grade() -> None:
     )
 
 
-def test_streams_that_were_used_are_named_and_not_those_asked() -> None:
+def test_headline_names_used_streams_and_not_requested_ones() -> None:
     cell = result(scenario="async", streams=8)
     assert cell.used is not None
     cell = replace(cell, used=replace(cell.used, streams=3))
     assert "3 streams" in headline([cell], NAMES)
 
 
-def test_wrong_outputs_and_grade_d_never_win_while_another_cell_is_clean() -> None:
+def test_wrong_outputs_and_grade_d_never_beat_a_clean_cell() -> None:
     slow = result(p50=9.0, cores=1)
     wrong, disturbed = result(p50=1.0, cores=2, state="differs"), result(p50=2.0, cores=3, letter="D")
     assert headline([wrong, disturbed, slow], NAMES).startswith("9.00 ms")
@@ -61,7 +61,7 @@ def test_wrong_outputs_and_grade_d_never_win_while_another_cell_is_clean() -> No
     assert "outputs differ, and no cell is clean" in conclude([wrong, disturbed], NAMES)[0]
 
 
-def test_a_failure_is_its_reason_and_others_are_counted() -> None:
+def test_failed_cell_shows_its_reason_and_others_are_counted() -> None:
     assert headline([failed("worker died of SIGSEGV\n\x1b[31m")], NAMES) == (
         "failed in load: worker died of SIGSEGV\\n\\e[31m"
     )
@@ -73,17 +73,17 @@ def test_a_failure_is_its_reason_and_others_are_counted() -> None:
     assert headline([], NAMES) == "nothing measured"
 
 
-def test_without_an_interval_none_is_claimed() -> None:
+def test_missing_interval_is_not_claimed() -> None:
     assert headline([result(half=None)], NAMES) == "1.00 ms (sync, 2 cores, batch 1) · grade A"
 
 
-def test_the_only_comparison_ends_the_headline() -> None:
+def test_only_comparison_ends_the_headline() -> None:
     comparison = Comparison("a", "b", "p50 latency", 0.8, 0.7, 0.9, 5, True, "faster", None, "b is faster")
     assert headline([result()], NAMES, [comparison]).endswith("grade A · b is faster")
     assert headline([result()], NAMES, [comparison, comparison]).endswith("grade A")
 
 
-def test_a_sweep_ends_with_one_sentence_for_each_question() -> None:
+def test_sweep_ends_with_one_sentence_per_question() -> None:
     cells = [
         result(p50=4.0, per_second=250.0, cores=1),
         result(p50=2.5, per_second=400.0, cores=2, letter="B"),
@@ -97,7 +97,7 @@ def test_a_sweep_ends_with_one_sentence_for_each_question() -> None:
     )
 
 
-def test_what_the_intervals_cannot_tell_apart_is_tied() -> None:
+def test_overlapping_intervals_are_a_tie() -> None:
     cells = [
         result(p50=2.00, per_second=1.0, engine="onnxruntime"),
         result(p50=2.03, per_second=2.0, engine="openvino"),
@@ -110,13 +110,13 @@ def test_what_the_intervals_cannot_tell_apart_is_tied() -> None:
     assert "tied" not in conclude(cells, NAMES)[1]
 
 
-def test_a_long_tie_is_cut_short() -> None:
+def test_long_tie_is_truncated() -> None:
     cells = [result(p50=2.0, batch=size) for size in range(1, 7)]
     tie = conclude(cells, NAMES)[0].split("tied with ")[1]
     assert tie == "sync, 2 cores, batch 2 / sync, 2 cores, batch 3 / sync, 2 cores, batch 4 and 2 more."
 
 
-def test_one_cell_is_no_choice_and_one_core_count_no_choice_of_cores() -> None:
+def test_single_cell_and_single_core_count_have_no_choice() -> None:
     assert conclude([result()], NAMES) == ()
     assert len(conclude([result(), result(batch=2)], NAMES)) == 2
 
@@ -126,7 +126,7 @@ def test_latency_is_chosen_among_single_streams() -> None:
     assert conclude(cells, NAMES)[0].startswith("Least latency: 5.00 ms")
 
 
-def test_names_of_models_cannot_drive_the_terminal() -> None:
+def test_model_names_cannot_drive_the_terminal() -> None:
     cells = [result(p50=5.0), result(p50=1.0, model_sha256="b" * 64)]
     for text in (headline(cells, NAMES), *conclude(cells, NAMES)):
         assert "\x1b" not in text

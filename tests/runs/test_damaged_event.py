@@ -1,4 +1,4 @@
-"""Journal lines whose checksum is right and whose content is not: every reader says damage, none breaks."""
+"""Journal lines with a valid checksum and invalid content: every reader reports damage, none crashes."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def run(tmp_path: Path) -> ScriptedRun:
 
 
 def read_all(run: ScriptedRun) -> list[str]:
-    """Read a run as every command does; returns what the readers refused with."""
+    """Read a run as every command does; return the readers' errors."""
     info = read_state(run.directory, OBSERVER)
     said = [info.detail]
     attached = AttachedRun(run.directory)
@@ -89,7 +89,7 @@ def read_all(run: ScriptedRun) -> list[str]:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a JSON value."""
+    """Return every place in a JSON value."""
     yield path
     for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield from places(part, (*path, key))
@@ -104,7 +104,7 @@ def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 
 
 @pytest.mark.parametrize("number", [n for n in range(17) if n != 7])  # 6 and 7 are alike
-def test_no_value_in_any_place_breaks_a_reader(run: ScriptedRun, number: int) -> None:
+def test_any_value_at_any_place_breaks_no_reader(run: ScriptedRun, number: int) -> None:
     path = run.directory.path / NAME
     lines = path.read_bytes().splitlines(keepends=True)
     assert len(lines) == 17
@@ -118,7 +118,7 @@ def test_no_value_in_any_place_breaks_a_reader(run: ScriptedRun, number: int) ->
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_a_line_that_is_no_event_is_damage(run: ScriptedRun, body: bytes) -> None:
+def test_line_that_is_no_event_is_damage(run: ScriptedRun, body: bytes) -> None:
     path = run.directory.path / NAME
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:2], line(body), *lines[3:-1]]))
@@ -131,7 +131,7 @@ def test_a_line_that_is_no_event_is_damage(run: ScriptedRun, body: bytes) -> Non
         assert warnings[-1] == "1 line of its journal cannot be read"
 
 
-def test_an_event_that_makes_no_sense_is_damage_to_every_reader(run: ScriptedRun) -> None:
+def test_nonsense_event_is_damage_to_every_reader(run: ScriptedRun) -> None:
     path = run.directory.path / NAME
     lines = path.read_bytes().splitlines(keepends=True)
     event = decode(lines[6])
@@ -146,7 +146,7 @@ def test_an_event_that_makes_no_sense_is_damage_to_every_reader(run: ScriptedRun
 
 
 @pytest.mark.parametrize("content", [b"\n", b" \n\n", b"\0" * 4096, b"junk\n"])
-def test_a_blank_journal_is_damage(tmp_path: Path, content: bytes) -> None:
+def test_blank_journal_is_damage(tmp_path: Path, content: bytes) -> None:
     run = ScriptedRun(tmp_path)
     (run.directory.path / NAME).write_bytes(content)
     info = read_state(run.directory, OBSERVER)
@@ -155,7 +155,7 @@ def test_a_blank_journal_is_damage(tmp_path: Path, content: bytes) -> None:
     read_all(run)
 
 
-def test_an_empty_journal_had_not_begun(tmp_path: Path) -> None:
+def test_empty_journal_has_not_begun(tmp_path: Path) -> None:
     run = ScriptedRun(tmp_path)
     (run.directory.path / NAME).touch()
     assert read_state(run.directory, OBSERVER).detail == "it had not begun"

@@ -1,4 +1,4 @@
-"""What is kept of runs: nothing whose record is in the store and old, everything whose journal is all there is."""
+"""Retention of run directories: old saved runs are removed, runs with the only copy are kept."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WEEK_S = 7 * 86_400.0
 
 
 def make_run(root: Path, number: int, age_s: float = 0.0, **end: Any) -> str:
-    """A run that ended so long ago."""
+    """Make a run that ended that long ago."""
     name = f"01M7QJXH866DK1S3FNRAFAA{number:03d}"
     directory = RunDirectory(root / name)
     directory.make({"id": name})
@@ -31,7 +31,7 @@ def left(root: Path) -> set[str]:
     return {run.id for run in list_runs(root)}
 
 
-def test_a_saved_run_goes_after_a_week_and_beyond_the_newest_thirty(tmp_path: Path) -> None:
+def test_saved_run_is_removed_after_a_week_beyond_the_newest_thirty(tmp_path: Path) -> None:
     names = [make_run(tmp_path, n, status="finished", saved=True) for n in range(33)]
     old = make_run(tmp_path, 40, 2 * WEEK_S, status="finished", saved=True)
     prune(tmp_path, NOW, lambda _: True)
@@ -40,7 +40,7 @@ def test_a_saved_run_goes_after_a_week_and_beyond_the_newest_thirty(tmp_path: Pa
 
 
 @pytest.mark.parametrize("saved", [False, None], ids=["lost", "nobody-can-tell"])
-def test_a_run_whose_record_may_be_lost_is_never_removed(tmp_path: Path, saved: bool | None) -> None:
+def test_run_with_a_possibly_lost_record_is_never_removed(tmp_path: Path, saved: bool | None) -> None:
     lost = make_run(tmp_path, 0, 2 * WEEK_S, status="finished", saved=True)
     unsaved = make_run(tmp_path, 1, 2 * WEEK_S, status="finished", saved=False, why="the disk is full")
     broken = make_run(tmp_path, 2, 2 * WEEK_S, status="interrupted")
@@ -48,7 +48,7 @@ def test_a_run_whose_record_may_be_lost_is_never_removed(tmp_path: Path, saved: 
     assert left(tmp_path) == {lost, unsaved, broken}
 
 
-def test_of_a_run_that_measured_nothing_nothing_stays(tmp_path: Path) -> None:
+def test_run_without_measurements_leaves_no_directory(tmp_path: Path) -> None:
     make_run(tmp_path, 0, 2 * WEEK_S, status="failed")
     make_run(tmp_path, 1, 2 * WEEK_S, status="cancelled")
     prune(tmp_path, NOW, lambda _: False)

@@ -44,7 +44,7 @@ def forbids(path: str, value: Any) -> bool:
     return bool(forbids_resume(ENV, VERSIONS, changed(path, value), VERSIONS))
 
 
-def test_nothing_is_said_of_what_is_equal() -> None:
+def test_equal_environments_have_no_difference() -> None:
     assert environment_changes(ENV, VERSIONS, copy.deepcopy(ENV), dict(VERSIONS)) == ()
 
 
@@ -73,12 +73,14 @@ def test_nothing_is_said_of_what_is_equal() -> None:
         ("python", "3.12.1", "Python: 3.11.7 → 3.12.1", True),
     ],
 )
-def test_what_matters_is_said_and_may_forbid_going_on(path: str, value: Any, line: str, ends_the_run: bool) -> None:
+def test_relevant_difference_is_reported_and_may_block_resume(
+    path: str, value: Any, line: str, ends_the_run: bool
+) -> None:
     assert changes(path, value) == (line,)
     assert forbids(path, value) == ends_the_run
 
 
-def test_instruction_sets_are_told_by_what_came_and_went() -> None:
+def test_instruction_sets_list_additions_and_removals() -> None:
     assert changes("cpu.isa", ["fma", "amx_bf16"]) == (
         "instruction sets lost: avx2",
         "instruction sets gained: amx_bf16",
@@ -93,17 +95,17 @@ def test_instruction_sets_are_told_by_what_came_and_went() -> None:
         ("memory.total_bytes", 25_276_510_000),
     ],
 )  # fmt: skip
-def test_what_changes_by_itself_is_not_said(path: str, value: Any) -> None:
+def test_volatile_facts_are_ignored(path: str, value: Any) -> None:
     assert changes(path, value) == ()
 
 
-def test_of_the_boot_only_that_it_was_another() -> None:
+def test_boot_difference_shows_no_boot_id() -> None:
     assert changes("kernel.boot_id", "77") == ("another boot of the system",)
     assert not forbids("kernel.boot_id", "77")
     assert changes("kernel.boot_id", None) == ()
 
 
-def test_versions_that_run_models_forbid_and_those_that_read_them_do_not() -> None:
+def test_engine_versions_block_resume_and_reader_versions_do_not() -> None:
     newer = {"tuibench": "0.2.0", "onnxruntime": "1.32.0", "onnx": "1.21", "openvino": "2026.1", "numpy": "2.4.6"}
     lines = ("tuibench: 0.1.0 → 0.2.0", "onnxruntime: 1.31.1 → 1.32.0", "openvino: not installed → 2026.1")
     assert environment_changes(ENV, VERSIONS, ENV, newer) == lines
@@ -111,7 +113,7 @@ def test_versions_that_run_models_forbid_and_those_that_read_them_do_not() -> No
 
 
 @pytest.mark.parametrize("block", [None, [], "text", 3, {"cpu": ["x"], "kernel": "y", "memory": {"total_bytes": "z"}}])
-def test_blocks_of_any_shape_are_survived(block: Any) -> None:
+def test_blocks_of_any_shape_raise_nothing(block: Any) -> None:
     strange = {"cpu": block, "frequency": block, "kernel": block, "cgroup": {"quota_cpus": block}, "memory": block}
     assert environment_changes(ENV, VERSIONS, strange, VERSIONS)
     assert environment_changes(strange, {}, strange, {}) == ()

@@ -1,4 +1,4 @@
-"""A model that is run without being measured: it never disturbs a measurement, and is never taken for one."""
+"""A model that runs without being measured: it never disturbs a measurement and is never taken for one."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from tuibench.runs.stopping import StopSwitch
 
 @pytest.fixture
 def name() -> str:
-    """A host of the test's own."""
+    """A host name of the test's own."""
     return f"tuibench-test-{secrets.token_hex(6)}"
 
 
 @pytest.fixture
 def run(name: str) -> Iterator[HostQueue]:
-    """One that came before everybody and knows how to measure."""
+    """A run that came first and is ready to measure."""
     queue = HostQueue(name, "0" * 26, lambda: {"run": "0" * 26, "eta_s": 9}, StopSwitch(), look_s=0.1)
     yield queue
     queue.leave()
 
 
 def ignore(_: Wait) -> None:
-    """What is said while somebody waits."""
+    """Ignore messages during a wait."""
 
 
-def test_a_measurement_that_starts_meanwhile_waits_though_it_would_wait_for_no_other(name: str, run: HostQueue) -> None:
+def test_measurement_without_waiting_waits_for_a_brief_hold(name: str, run: HostQueue) -> None:
     moment = hold_for_a_moment(name)
     moment.__enter__()
     found = find_holder(name)
@@ -49,7 +49,7 @@ def test_a_measurement_that_starts_meanwhile_waits_though_it_would_wait_for_no_o
     assert now is not None and not now.brief and now.run == "0" * 26
 
 
-def test_where_somebody_measures_nothing_is_held(name: str, run: HostQueue) -> None:
+def test_hold_is_refused_while_somebody_measures(name: str, run: HostQueue) -> None:
     run.enter(None, ignore)
     with pytest.raises(HostBusy, match="about 9"), hold_for_a_moment(name):
         raise AssertionError("the host was taken")
@@ -60,7 +60,7 @@ def test_where_somebody_measures_nothing_is_held(name: str, run: HostQueue) -> N
     assert find_holder(name) is None
 
 
-def test_a_moment_that_does_not_end_is_named_to_who_would_not_wait(
+def test_long_brief_hold_is_named_to_a_measurement_without_waiting(
     name: str, run: HostQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host_queue, "_BRIEF_S", 0.05)
@@ -69,7 +69,7 @@ def test_a_moment_that_does_not_end_is_named_to_who_would_not_wait(
     run.enter(0.0, ignore)
 
 
-def test_a_moment_ends_with_whatever_it_was_taken_for(name: str) -> None:
+def test_hold_ends_with_its_block(name: str) -> None:
     with pytest.raises(ValueError, match="broken"), hold_for_a_moment(name):
         raise ValueError("broken")
     assert find_holder(name) is None

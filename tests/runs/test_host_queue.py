@@ -1,4 +1,4 @@
-"""Who may measure on a machine: one at a time, oldest first, whatever becomes of the others."""
+"""The host queue: one measurement at a time, oldest first, with dead and stopped processes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ticket(number: int) -> str:
 
 @pytest.fixture
 def name() -> str:
-    """A host of the test's own."""
+    """A host name of the test's own."""
     return f"tuibench-test-{secrets.token_hex(6)}"
 
 
@@ -56,7 +56,7 @@ def holder(name: str) -> Iterator[subprocess.Popen[bytes]]:
 
 @pytest.fixture
 def stopped_waiter(name: str, holder: subprocess.Popen[bytes]) -> Iterator[None]:
-    """A process that stands in line behind the holder, and is stopped there."""
+    """A process that queues behind the holder and is stopped there."""
     waiter = subprocess.Popen(
         [sys.executable, "-c", HOLD, name, ticket(2)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -80,7 +80,7 @@ def refuse(wait: Wait) -> None:
     raise AssertionError(f"waited: {wait}")
 
 
-def test_a_free_host_is_taken_at_once_and_given_back(name: str) -> None:
+def test_free_host_is_locked_at_once_and_released(name: str) -> None:
     for number in (1, 2):
         mine = queue(name, number)
         assert mine.enter(None, refuse) < 1
@@ -92,7 +92,7 @@ def test_a_free_host_is_taken_at_once_and_given_back(name: str) -> None:
         assert find_tickets(name) == []
 
 
-def test_who_does_not_wait_is_told_who_measures(name: str, holder: subprocess.Popen[bytes]) -> None:
+def test_no_wait_error_names_the_measuring_process(name: str, holder: subprocess.Popen[bytes]) -> None:
     with pytest.raises(HostBusy) as caught:
         queue(name, 2).enter(0, refuse)
     assert f"pid {holder.pid}" in caught.value.message
@@ -101,7 +101,7 @@ def test_who_does_not_wait_is_told_who_measures(name: str, holder: subprocess.Po
     assert int(caught.value.exit_code) == 7
 
 
-def test_a_killed_holder_lets_the_next_one_in(name: str, holder: subprocess.Popen[bytes]) -> None:
+def test_killed_holder_admits_the_next_process(name: str, holder: subprocess.Popen[bytes]) -> None:
     seen: list[Wait] = []
 
     def kill(wait: Wait) -> None:
@@ -120,14 +120,14 @@ def test_a_killed_holder_lets_the_next_one_in(name: str, holder: subprocess.Pope
     mine.leave()
 
 
-def test_a_stopped_holder_is_named_as_such(name: str, holder: subprocess.Popen[bytes]) -> None:
+def test_stopped_holder_is_reported_as_stopped(name: str, holder: subprocess.Popen[bytes]) -> None:
     holder.send_signal(signal.SIGSTOP)
     until(lambda: (found := find_holder(name)) is not None and found.stopped, "a stopped holder")
     with pytest.raises(HostBusy, match="which is stopped"):
         queue(name, 2).enter(0, refuse)
 
 
-def test_the_oldest_ticket_comes_first_whoever_looks_first(name: str, holder: subprocess.Popen[bytes]) -> None:
+def test_oldest_ticket_is_first_in_any_polling_order(name: str, holder: subprocess.Popen[bytes]) -> None:
     order: list[int] = []
     places: dict[int, list[int]] = {2: [], 3: []}
     released = threading.Event()
@@ -156,7 +156,7 @@ def test_the_oldest_ticket_comes_first_whoever_looks_first(name: str, holder: su
     assert places[2][0] == 1
 
 
-def test_who_drew_a_ticket_is_not_passed_by_a_later_one_that_is_faster(name: str) -> None:
+def test_later_faster_process_does_not_pass_an_earlier_ticket(name: str) -> None:
     first, second = queue(name, 1), queue(name, 2)
     first.draw()
     first.draw()
@@ -173,7 +173,7 @@ def test_who_drew_a_ticket_is_not_passed_by_a_later_one_that_is_faster(name: str
     assert find_tickets(name) == []
 
 
-def test_who_shares_does_not_pass_who_stands_in_line(name: str) -> None:
+def test_sharing_process_does_not_pass_the_queue(name: str) -> None:
     first, other = queue(name, 1), queue(name, 2)
     first.draw()
     assert other.share(), "somebody is about to measure"
@@ -187,7 +187,7 @@ def test_who_shares_does_not_pass_who_stands_in_line(name: str) -> None:
 
 
 @pytest.mark.usefixtures("stopped_waiter")
-def test_who_shares_takes_no_notice_of_a_waiter_that_is_stopped(name: str, holder: subprocess.Popen[bytes]) -> None:
+def test_sharing_process_ignores_a_stopped_waiter(name: str, holder: subprocess.Popen[bytes]) -> None:
     holder.kill()
     holder.wait()
     mine = queue(name, 3)
@@ -195,7 +195,7 @@ def test_who_shares_takes_no_notice_of_a_waiter_that_is_stopped(name: str, holde
     mine.leave()
 
 
-def test_who_leaves_without_having_come_in_is_out_of_the_line(name: str) -> None:
+def test_process_that_leaves_early_is_out_of_the_queue(name: str) -> None:
     first = queue(name, 1)
     first.draw()
     first.leave()
@@ -203,20 +203,20 @@ def test_who_leaves_without_having_come_in_is_out_of_the_line(name: str) -> None
 
 
 @pytest.mark.usefixtures("stopped_waiter")
-def test_a_stopped_waiter_does_not_hold_up_the_line(name: str, holder: subprocess.Popen[bytes]) -> None:
+def test_stopped_waiter_does_not_block_the_queue(name: str, holder: subprocess.Popen[bytes]) -> None:
     mine = queue(name, 3)
     mine.enter(None, lambda wait: holder.kill())
     mine.leave()
 
 
-def test_waiting_ends_when_the_run_is_cancelled(name: str, holder: subprocess.Popen[bytes]) -> None:
+def test_cancelled_run_stops_waiting(name: str, holder: subprocess.Popen[bytes]) -> None:
     stop = StopSwitch()
     with pytest.raises(Cancelled):
         queue(name, 2, stop).enter(None, lambda wait: stop.trip("SIGTERM"))
     assert find_tickets(name) == []
 
 
-def test_sharing_says_whether_somebody_else_measures(name: str, holder: subprocess.Popen[bytes]) -> None:
+def test_sharing_reports_another_measurement(name: str, holder: subprocess.Popen[bytes]) -> None:
     mine = queue(name, 2)
     assert mine.share() is True
     mine.leave()
@@ -225,14 +225,14 @@ def test_sharing_says_whether_somebody_else_measures(name: str, holder: subproce
     free.leave()
 
 
-def test_names_of_others_in_the_kernels_list_are_left_alone(tmp_path: Path) -> None:
+def test_foreign_names_in_the_kernel_list_are_ignored(tmp_path: Path) -> None:
     (tmp_path / "proc/net").mkdir(parents=True)
     lines = [f"0: 2 0 0 1 1 1 @h-line-{ticket(n)}" for n in (3, 1)] + ["0: @h-line-junk", "0: /run/x", "0: @h"]
     (tmp_path / "proc/net/unix").write_text("\n".join(lines), encoding="utf-8")
     assert find_tickets("h", tmp_path) == [ticket(1), ticket(3)]
 
 
-def test_a_stopped_holder_keeps_its_name_however_often_it_is_asked(name: str, holder: subprocess.Popen[bytes]) -> None:
+def test_stopped_holder_keeps_its_name_after_many_requests(name: str, holder: subprocess.Popen[bytes]) -> None:
     holder.send_signal(signal.SIGSTOP)
     until(lambda: (found := find_holder(name)) is not None and found.stopped, "a stopped holder")
     mine = queue(name, 2)
@@ -241,7 +241,7 @@ def test_a_stopped_holder_keeps_its_name_however_often_it_is_asked(name: str, ho
     assert all(found is not None and found.stopped for found in seen)
 
 
-def test_a_holder_that_takes_no_more_calls_is_still_one(name: str) -> None:
+def test_holder_with_a_full_backlog_is_still_the_holder(name: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as deaf:
         deaf.bind(f"\0{name}")
         deaf.listen(0)

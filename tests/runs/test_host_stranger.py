@@ -1,4 +1,4 @@
-"""Any user of the machine can own the names of the queue: what strangers answer, or do not, changes nothing."""
+"""Any user can own the queue's names: answers or silence of strangers change nothing."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from tuibench.runs.stopping import StopSwitch
 
 @pytest.fixture
 def name() -> str:
-    """A host of the test's own."""
+    """A host name of the test's own."""
     return f"tuibench-test-{secrets.token_hex(6)}"
 
 
 def ignore(_: Wait) -> None:
-    """Told while a run waits."""
+    """Ignore messages during a wait."""
 
 
 HOSTILE = (
@@ -49,7 +49,7 @@ HOSTILE = (
 
 @contextmanager
 def answering(name: str, answer: bytes) -> Iterator[None]:
-    """An owner of a name that sends the same to whoever connects."""
+    """Own a name and send the same answer to every client."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.bind(f"\0{name}")
         server.listen(64)
@@ -64,7 +64,7 @@ def answering(name: str, answer: bytes) -> Iterator[None]:
                     try:
                         peer.sendall(answer)
                     except OSError:
-                        continue  # it has heard enough
+                        continue  # the client has read enough
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -76,7 +76,7 @@ def answering(name: str, answer: bytes) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("answer", HOSTILE)
-def test_a_stranger_at_the_name_is_believed_nothing(name: str, answer: bytes) -> None:
+def test_stranger_at_the_name_is_not_believed(name: str, answer: bytes) -> None:
     with answering(name, answer):
         found = find_holder(name)
         assert found is not None
@@ -85,7 +85,7 @@ def test_a_stranger_at_the_name_is_believed_nothing(name: str, answer: bytes) ->
 
 
 @pytest.mark.parametrize("answer", HOSTILE)
-def test_a_hostile_answer_ends_no_waiting_run(name: str, answer: bytes) -> None:
+def test_hostile_answer_ends_no_waiting_run(name: str, answer: bytes) -> None:
     with answering(name, answer), answering(f"{name}-line-{ticket(0)}", answer):
         with pytest.raises(HostBusy, match="1 more before"):
             queue(name, 1).enter(0, refuse)
@@ -95,7 +95,7 @@ def test_a_hostile_answer_ends_no_waiting_run(name: str, answer: bytes) -> None:
 
 
 @pytest.mark.parametrize("eta", ["1e9", "604801", "-1", "NaN", "Infinity", "9" * 4000, "true", "[5]", "null", '"5"'])
-def test_an_eta_beyond_reason_is_shown_as_unknown(name: str, eta: str) -> None:
+def test_absurd_eta_is_shown_as_unknown(name: str, eta: str) -> None:
     with answering(name, b'{"run":"%s","eta_s":%s}' % (b"1" * 26, eta.encode())):
         found = find_holder(name)
         assert found is not None
@@ -104,7 +104,7 @@ def test_an_eta_beyond_reason_is_shown_as_unknown(name: str, eta: str) -> None:
 
 
 class Crowd:
-    """A clock, and 3,000 tickets and a lock whose owner accepts connections and answers nothing."""
+    """A clock, 3,000 tickets, and a lock whose owner accepts connections and never answers."""
 
     def __init__(self, connect_s: float) -> None:
         self.now = 1000.0
@@ -152,14 +152,14 @@ class SilentSocket:
 
 
 class Silent(Doorman):
-    """A name that is taken already; a ticket is anybody's."""
+    """A name that is already used; a ticket may belong to anybody."""
 
     def __init__(self, name: str, describe: Describe) -> None:
         if "-line-" not in name:
             raise OSError(errno.EADDRINUSE, "taken")
 
     def close(self) -> None:
-        """Nothing was bound."""
+        """Close nothing, because nothing was bound."""
 
 
 def crowded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, connect_s: float) -> tuple[Crowd, HostQueue]:
@@ -194,7 +194,7 @@ def test_silent_tickets_do_not_lengthen_a_wait(
 
 
 @pytest.mark.parametrize("connect_s", [0.0, 0.01])
-def test_silent_tickets_do_not_hold_up_who_shares(
+def test_silent_tickets_do_not_block_a_sharing_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, connect_s: float
 ) -> None:
     crowd, mine = crowded(monkeypatch, tmp_path, connect_s)

@@ -1,4 +1,4 @@
-"""The journal: what was acknowledged is read back, and damage never invents an event."""
+"""The journal: every acknowledged event is read back, and damage never invents an event."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(st.text(), VALUES, max_size=4))
-def test_a_line_reads_back_as_what_was_written(event: dict[str, Any]) -> None:
+def test_line_is_read_back_as_written(event: dict[str, Any]) -> None:
     line = encode(event)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
@@ -31,15 +31,15 @@ def test_a_line_reads_back_as_what_was_written(event: dict[str, Any]) -> None:
 
 
 @given(st.dictionaries(st.text(), VALUES, min_size=1, max_size=4), st.data())
-def test_no_changed_byte_goes_unnoticed(event: dict[str, Any], data: st.DataObject) -> None:
+def test_every_changed_byte_is_detected(event: dict[str, Any], data: st.DataObject) -> None:
     line = bytearray(encode(event))
     at = data.draw(st.integers(0, len(line) - 2))
     line[at] ^= data.draw(st.integers(1, 255))
     found = decode(bytes(line))
-    assert found is None or found == event  # the checksum's own hex digits may change case
+    assert found is None or found == event  # the hex digits of the checksum may change case
 
 
-def test_a_torn_tail_is_left_out_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_torn_tail_is_left_out_and_the_rest_is_read(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.append("run_start", run="a")
     journal.append("warning", message="b")
@@ -49,7 +49,7 @@ def test_a_torn_tail_is_left_out_and_the_rest_is_read(tmp_path: Path) -> None:
     assert [e["ev"] for e in read_events(tmp_path)] == ["run_start"]
 
 
-def test_events_after_a_damaged_line_still_count(tmp_path: Path) -> None:
+def test_events_after_a_damaged_line_count(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     for message in "abc":
         journal.append("warning", message=message)
@@ -60,7 +60,7 @@ def test_events_after_a_damaged_line_still_count(tmp_path: Path) -> None:
     assert [e["message"] for e in read_events(tmp_path)] == ["a", "c"]
 
 
-def test_every_event_carries_version_sequence_time_and_kind(tmp_path: Path) -> None:
+def test_every_event_has_version_sequence_time_and_kind(tmp_path: Path) -> None:
     journal = Journal(tmp_path)
     journal.append("run_start", run="a")
     journal.append("run_end", status="finished")
@@ -70,7 +70,7 @@ def test_every_event_carries_version_sequence_time_and_kind(tmp_path: Path) -> N
     assert events[0]["t_ns"] <= events[1]["t_ns"]
 
 
-def test_a_follower_sees_each_event_once_and_waits_for_the_end_of_a_line(tmp_path: Path) -> None:
+def test_follower_sees_each_event_once_and_waits_for_line_ends(tmp_path: Path) -> None:
     follower = Follower(tmp_path)
     assert follower.read() == []
     path = tmp_path / NAME
@@ -82,7 +82,7 @@ def test_a_follower_sees_each_event_once_and_waits_for_the_end_of_a_line(tmp_pat
     assert [e["ev"] for e in follower.read()] == ["b"]
 
 
-def test_only_results_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_results_are_flushed_to_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[str] = []
     monkeypatch.setattr("os.fdatasync", lambda fd: synced.append("x"))
     journal = Journal(tmp_path)
@@ -93,13 +93,13 @@ def test_only_results_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.Monk
     journal.close()
 
 
-def test_a_number_that_json_has_not_is_refused() -> None:
+def test_number_unsupported_by_json_is_refused() -> None:
     with pytest.raises(ValueError, match="JSON"):
         encode({"value": float("nan")})
     assert json.loads(encode({"value": 1.5}).partition(b" ")[2]) == {"value": 1.5}
 
 
-def test_a_line_that_the_disk_took_half_of_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_written_line_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = Journal(tmp_path)
     journal.append("run_start", run="a")
     follower = Follower(tmp_path)
@@ -124,7 +124,7 @@ def write_three(run_dir: Path) -> list[bytes]:
 
 
 @pytest.mark.parametrize("cut", [1, 5, 20])
-def test_a_torn_tail_is_no_damage_and_is_cut_before_the_next_line(tmp_path: Path, cut: int) -> None:
+def test_torn_tail_is_no_damage_and_is_cut_before_the_next_line(tmp_path: Path, cut: int) -> None:
     lines = write_three(tmp_path)
     (tmp_path / NAME).write_bytes(b"".join(lines)[:-cut])
     history = read_history(tmp_path)
@@ -139,7 +139,7 @@ def test_a_torn_tail_is_no_damage_and_is_cut_before_the_next_line(tmp_path: Path
 
 
 @pytest.mark.parametrize("line", [0, 1])
-def test_damage_before_the_end_is_named_and_never_cut_away(tmp_path: Path, line: int) -> None:
+def test_damage_before_the_end_is_named_and_never_cut(tmp_path: Path, line: int) -> None:
     lines = write_three(tmp_path)
     lines[line] = b"#" + lines[line][1:]
     (tmp_path / NAME).write_bytes(b"".join(lines))
@@ -149,7 +149,7 @@ def test_damage_before_the_end_is_named_and_never_cut_away(tmp_path: Path, line:
     assert (tmp_path / NAME).read_bytes() == b"".join(lines)
 
 
-def test_of_two_lines_that_cannot_be_read_only_the_last_is_taken_for_torn(tmp_path: Path) -> None:
+def test_only_the_last_of_two_unreadable_lines_is_torn(tmp_path: Path) -> None:
     lines = write_three(tmp_path)
     content = lines[0] + b"#" + lines[1][1:] + lines[2][:-5]
     (tmp_path / NAME).write_bytes(content)
@@ -157,7 +157,7 @@ def test_of_two_lines_that_cannot_be_read_only_the_last_is_taken_for_torn(tmp_pa
     assert (history.damaged, history.whole_bytes) == ((2,), len(lines[0]) + len(lines[1]))
 
 
-def test_a_journal_with_nothing_readable_in_it_says_so(tmp_path: Path) -> None:
+def test_unreadable_journal_is_reported(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(b"nonsense\nmore\n")
     history = read_history(tmp_path)
     assert (history.events, history.damaged, history.next_seq) == ((), (1,), 0)
@@ -166,8 +166,8 @@ def test_a_journal_with_nothing_readable_in_it_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_random_damage_is_noticed_or_harmless(tmp_path: Path, seed: int) -> None:
-    """A hundred times each: bytes changed or cut out anywhere; what is read was written, what is missing is told."""
+def test_random_damage_is_detected_or_harmless(tmp_path: Path, seed: int) -> None:
+    """Change or cut bytes anywhere, 100 times each: every event read was written, every missing one is reported."""
     draw = random.Random(seed)
     journal = Journal(tmp_path)
     for number in range(20):

@@ -1,4 +1,4 @@
-"""The journal of a profile of very many nodes: little room, and all of it there again."""
+"""The journal of a profile with very many nodes: small, and read back complete."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def script() -> Scripted:
     return Scripted({"cost": plain(COUNTED), "layers": lambda *_: to_plain(make_large_run(COUNTED, next(runs)))})
 
 
-def test_parts_are_packed_and_the_profile_is_the_same(tmp_path: Path) -> None:
+def test_packed_parts_yield_the_same_profile(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "run")
     past = bench.run(make_profile_spec(MODEL), script())
     assert (tmp_path / "run" / NAME).stat().st_size < 4 * 40 * NODES + 20_000
@@ -28,7 +28,7 @@ def test_parts_are_packed_and_the_profile_is_the_same(tmp_path: Path) -> None:
     assert past.parts.runs == {n: make_large_run(COUNTED, n) for n in (1, 2, 3)}
 
 
-def test_what_is_there_is_taken_up_and_not_made_again(tmp_path: Path) -> None:
+def test_existing_parts_are_resumed_and_not_made_again(tmp_path: Path) -> None:
     bench, call = Bench(tmp_path / "run"), script()
     bench.run(make_profile_spec(MODEL), call)
     bench.cut_after(4)
@@ -38,7 +38,7 @@ def test_what_is_there_is_taken_up_and_not_made_again(tmp_path: Path) -> None:
     assert past.parts.costs == COUNTED and past.parts.runs[1] == make_large_run(COUNTED, 1)
 
 
-def test_journals_that_were_written_out_in_full_are_still_read(tmp_path: Path) -> None:
+def test_unpacked_journals_are_still_read(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "run")
     past = bench.run(make_profile_spec(MODEL), script())
     events = list(read_events(tmp_path / "run"))

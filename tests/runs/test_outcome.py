@@ -35,19 +35,19 @@ def failed(kind: str, phase: str, cores: int = 1) -> CellResult:
 
 
 @pytest.mark.parametrize(("kind", "phase", "code"), CODES)
-def test_each_kind_of_failure_has_its_code(kind: str, phase: str, code: int) -> None:
+def test_each_kind_of_failure_has_its_exit_code(kind: str, phase: str, code: int) -> None:
     assert code_of(Failure(kind, phase, "why")) == code
     assert exit_code([failed(kind, phase), failed(kind, phase, 2)]) == code
 
 
-def test_a_code_above_one_needs_that_nothing_was_measured_and_all_failed_alike() -> None:
+def test_code_above_one_needs_no_data_and_equal_failures() -> None:
     measured = CellResult("k", asked(), "ok", executions=(execution(),))
     assert exit_code([measured]) == 0
     assert exit_code([measured, failed("setting", "load")]) == 1
     assert exit_code([failed("setting", "load"), failed("refused", "load")]) == 1
 
 
-def test_the_schema_knows_every_kind_and_phase() -> None:
+def test_schema_knows_every_kind_and_phase() -> None:
     properties = SCHEMA["properties"]
     assert set(properties["kind"]["enum"]) == {kind for kind, _, _ in CODES}
     assert set(properties["phase"]["enum"]) == {phase for _, phase, _ in CODES}

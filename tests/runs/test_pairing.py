@@ -28,7 +28,7 @@ def pair(**changes: Any) -> tuple[CellResult, CellResult]:
 def test_engines_are_paired_by_round_against_the_first() -> None:
     base, new = pair()
     (comparison,) = compare_cells([base, new], {base.key: rounds(2e6), new.key: rounds(1e6)}, NAMES)
-    # The rounds drift by a factor of five; only pairs see through it.
+    # The rounds drift by a factor of five; only pairs cancel it.
     assert comparison.ratio == pytest.approx(0.5)
     assert comparison.low == pytest.approx(0.5)
     assert (comparison.base, comparison.new, comparison.n) == (base.key, new.key, 5)
@@ -36,12 +36,12 @@ def test_engines_are_paired_by_round_against_the_first() -> None:
     assert comparison_sentence(comparison).startswith("openvino is faster than onnxruntime: ")
 
 
-def test_cells_that_differ_in_more_than_one_axis_are_not_compared() -> None:
+def test_cells_that_differ_in_two_axes_are_not_compared() -> None:
     one, other = result(engine="onnxruntime", cores=1), result(engine="openvino", cores=2)
     assert compare_cells([one, other], {one.key: rounds(1e6), other.key: rounds(1e6)}, NAMES) == ()
 
 
-def test_in_a_sweep_the_base_names_the_settings_that_both_sides_share() -> None:
+def test_sweep_base_names_the_settings_of_both_operands() -> None:
     cells = [*pair(cores=1), *pair(cores=2)]
     found = compare_cells(cells, {c.key: rounds(i + 1.0) for i, c in enumerate(cells)}, NAMES)
     assert [(c.base, c.new) for c in found] == [(cells[0].key, cells[1].key), (cells[2].key, cells[3].key)]
@@ -49,7 +49,7 @@ def test_in_a_sweep_the_base_names_the_settings_that_both_sides_share() -> None:
     assert "openvino is slower than onnxruntime (sync, 2 cores, batch 1)" in comparison_sentence(found[1])
 
 
-def test_models_are_compared_with_the_first_and_get_no_verdict() -> None:
+def test_models_are_compared_with_the_first_without_a_verdict() -> None:
     base, new = result(), result(model_sha256="b" * 64)
     (comparison,) = compare_cells([base, new], {base.key: rounds(2e6), new.key: rounds(1e6)}, NAMES)
     assert comparison.verdict is None
@@ -72,7 +72,7 @@ def test_streams_are_compared_by_time_per_item() -> None:
         ({"state": "unchecked"}, "outputs of openvino were not checked"),
     ],
 )
-def test_outputs_that_do_not_agree_bar_the_verdict(changes: dict[str, str], why: str) -> None:
+def test_different_outputs_prevent_a_verdict(changes: dict[str, str], why: str) -> None:
     base, new = result(engine="onnxruntime"), result(engine="openvino", **changes)  # type: ignore[arg-type]
     (comparison,) = compare_cells([base, new], {base.key: rounds(2e6), new.key: rounds(1e6)}, NAMES)
     assert (comparison.verdict, comparison.why_no_verdict) == (None, why)
@@ -82,7 +82,7 @@ def test_outputs_that_do_not_agree_bar_the_verdict(changes: dict[str, str], why:
     ("changes", "why"),
     [({"io": "call"}, "I/O class: bound against call"), ({"precision": "bf16"}, "precision: f32 against bf16")],
 )
-def test_unequal_work_bars_the_verdict(changes: dict[str, str], why: str) -> None:
+def test_unequal_work_prevents_a_verdict(changes: dict[str, str], why: str) -> None:
     base, new = pair()
     assert new.used is not None
     new = replace(new, used=replace(new.used, **changes))  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def test_unequal_work_bars_the_verdict(changes: dict[str, str], why: str) -> Non
     assert (comparison.verdict, comparison.why_no_verdict) == (None, why)
 
 
-def test_sides_without_a_common_round_or_without_numbers_are_left_out() -> None:
+def test_cells_without_a_common_round_or_numbers_are_left_out() -> None:
     base, new = pair()
     later = [(n + 10, e) for n, e in rounds(1e6)]
     assert compare_cells([base, new], {base.key: rounds(1e6), new.key: later}, NAMES) == ()
@@ -102,7 +102,7 @@ def model(letter: str) -> ModelSummary:
 
 
 def said(*cells: CellResult, letters: str = "ab") -> tuple[str, ...]:
-    """The sentences about models named after their letters, of which every cell was measured in the same rounds."""
+    """Return the sentences about models named by letters, with every cell measured in the same rounds."""
     found = compare_cells(cells, {c.key: rounds(1e6) for c in cells}, NAMES)
     return explain_missing([model(letter) for letter in letters], [f"m{n}" for n in range(len(letters))], cells, found)
 
@@ -120,11 +120,11 @@ def test_models_that_are_not_compared_have_a_reason() -> None:
     assert said(*apart) == ("m1 is not compared with m0: no round measured both with the same settings.",)
 
 
-def test_models_that_are_compared_or_have_no_numbers_need_none() -> None:
+def test_compared_or_unmeasured_models_need_no_reason() -> None:
     base, other = result(), result(model_sha256="b" * 64)
     assert said(base, other) == ()
     assert said(base, replace(other, latency_ms={})) == ()
 
 
-def test_one_content_under_two_paths_is_said() -> None:
+def test_one_content_under_two_paths_is_reported() -> None:
     assert said(result(), letters="aa") == ("m1 has the same content as m0: measured once.",)

@@ -34,7 +34,7 @@ POINTS = (
         ),
     ],
 )
-def test_keys_of_cells_are_those_of_stored_results(line: str, keys: list[str]) -> None:
+def test_cell_keys_equal_those_of_stored_results(line: str, keys: list[str]) -> None:
     request = parse(["benchmark", "sample:tiny", *shlex.split(line)])
     assert isinstance(request, BenchmarkRequest)
     spec, _ = to_spec(request, Machine())

@@ -1,4 +1,4 @@
-"""Models of which an inference never ends: a first one has the limit that it has in a benchmark, and is the reason."""
+"""Models with an endless inference: the first inference has the benchmark's limit and becomes the reason."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ FIRST: dict[str, dict[str, Any]] = {
     "layers": {"stage": "first", "done": 0, "of": 1},
     "loss": {"stage": "first"},
 }
-"""What each child says before it runs the model for the first time."""
+"""Each child's messages before its first run of the model."""
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    """A run directory of its own, and a cache."""
+    """A run directory of its own and a cache."""
     return Bench(tmp_path / "run", str(tmp_path / "cache"))
 
 
 class Endless:
-    """A child that is heard last before its first inference."""
+    """A child whose last message precedes its first inference."""
 
     def __init__(self, task: str) -> None:
         self.limits: list[float] = []
         self._line = FIRST[task]
 
     def __call__(self, request: dict[str, Any], say: Say) -> Any:
-        """As `call_child` has it."""
+        """Act as `call_child`."""
         if request.get("static"):
             return to_plain(COSTS)
         limit = say(self._line)
@@ -46,7 +46,7 @@ class Endless:
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])
 @pytest.mark.parametrize(("task", "profile"), [("cost", None), ("cost", LOSSY), ("layers", None), ("loss", LOSSY)])
-def test_a_first_inference_has_a_minute_and_is_waited_for_once(
+def test_first_inference_has_a_minute_and_is_tried_once(
     bench: Bench, task: str, profile: ProfileSpec | None, scale: float
 ) -> None:
     child = Endless(task)
@@ -60,14 +60,14 @@ def test_a_first_inference_has_a_minute_and_is_waited_for_once(
     assert "--timeout" in past.end["error"]["hint"]
 
 
-def test_what_needs_no_run_is_told_without_one(bench: Bench) -> None:
+def test_parts_without_a_run_are_made(bench: Bench) -> None:
     call = Scripted({"cost": Endless("cost")})
     spec = make_profile_spec(MODEL, profile=ProfileSpec(LOSS, approximate=True))
     assert bench.run(spec, call).end["status"] == "finished"
     assert call.tasks == ["inspect", "prepare", "cost", "cost", "weights"]
 
 
-def test_what_comes_behind_a_first_inference_has_its_own_limits(bench: Bench) -> None:
+def test_steps_after_a_first_inference_have_their_own_limits(bench: Bench) -> None:
     limits: list[float] = []
 
     def slow(request: dict[str, Any], say: Say) -> Any:

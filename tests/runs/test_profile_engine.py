@@ -1,4 +1,4 @@
-"""Which engine makes which part of a profile."""
+"""The engine that makes each part of a profile."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tuibench.core.errors import ExitCode
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    """A run directory of its own, and a cache."""
+    """A run directory of its own and a cache."""
     return Bench(tmp_path / "run", str(tmp_path / "cache"))
 
 
-def test_an_engine_without_layer_times_says_so(bench: Bench) -> None:
+def test_engine_without_layer_times_is_reported(bench: Bench) -> None:
     call = Scripted()
     past = bench.run(replace(make_profile_spec(MODEL), engines=("openvino",)), call)
     assert past.end["error"]["exit_code"] == ExitCode.ENGINE
@@ -25,14 +25,14 @@ def test_an_engine_without_layer_times_says_so(bench: Bench) -> None:
     assert call.tasks == []
 
 
-def test_a_loss_profile_has_the_engine_that_changes_layers(bench: Bench) -> None:
+def test_loss_profile_uses_the_engine_that_changes_layers(bench: Bench) -> None:
     past = bench.run(replace(make_profile_spec(MODEL, profile=LOSSY), engines=("fake",)), Scripted())
     assert (
         past.end["error"]["exit_code"] == ExitCode.ENGINE and past.end["reason"] == "layers are not changed with fake"
     )
 
 
-def test_another_engine_is_asked_for_layers_by_its_name_and_for_nothing_that_it_is_not_measured_with(
+def test_other_engine_gets_only_the_layer_tasks_it_supports(
     bench: Bench,
 ) -> None:
     call = Scripted()

@@ -1,4 +1,4 @@
-"""Whole loss profiles by scripted children: every layer at every level once, whatever becomes of the children."""
+"""Whole loss profiles by scripted children: every layer at every level once, with any child failure."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from tuibench.runs.wish import WishBox
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    """A run directory of its own, and a cache."""
+    """A run directory of its own and a cache."""
     return Bench(tmp_path / "run", str(tmp_path / "cache"))
 
 
-def test_a_loss_profile_is_weights_and_then_every_layer_at_every_level(bench: Bench) -> None:
+def test_loss_profile_is_weights_then_every_layer_at_every_level(bench: Bench) -> None:
     call = Scripted()
     past = bench.run(make_profile_spec(MODEL, profile=LOSSY), call)
     assert call.tasks == ["inspect", "prepare", "cost", "weights", "loss"]
@@ -49,7 +49,7 @@ def test_a_loss_profile_is_weights_and_then_every_layer_at_every_level(bench: Be
 
 
 @pytest.mark.parametrize("place", range(8))
-def test_a_loss_profile_goes_on_behind_the_last_layer_that_is_there(bench: Bench, place: int) -> None:
+def test_loss_profile_resumes_after_its_last_layer(bench: Bench, place: int) -> None:
     spec = make_profile_spec(MODEL, profile=LOSSY)
     whole = bench.run(spec, Scripted())
     bench.cut_after(place)
@@ -57,11 +57,11 @@ def test_a_loss_profile_goes_on_behind_the_last_layer_that_is_there(bench: Bench
     past = bench.run(spec, call)
     assert past.parts.points == whole.parts.points
     skipped = [request["skip"] for task, request in call.asked if task == "loss"]
-    # Behind costs, weights and what the child says first, each place is one point; behind all of them nothing is left.
+    # After costs, weights and the child's preamble, each place is one point; after the last one nothing is left.
     assert [len(skip) for skip in skipped] == ([max(0, place - 3)] if place < 8 else [])
 
 
-def test_a_loss_profile_with_a_budget_refines_the_worst_layers_alone(bench: Bench) -> None:
+def test_budget_refines_only_the_worst_layers(bench: Bench) -> None:
     call = Scripted()
     past = bench.run(make_profile_spec(MODEL, profile=replace(LOSSY, budget=True)), call)
     first, second = [request for task, request in call.asked if task == "loss"]
@@ -70,7 +70,7 @@ def test_a_loss_profile_with_a_budget_refines_the_worst_layers_alone(bench: Benc
     assert len(past.parts.points) == 4
 
 
-def test_a_budget_foresees_its_second_round_while_it_makes_the_first(bench: Bench) -> None:
+def test_budget_forecasts_its_second_round_during_the_first(bench: Bench) -> None:
     bench.run(make_profile_spec(MODEL, profile=replace(LOSSY, budget=True)), Scripted())
     events = list(read_events(bench.run_dir))
     told = [event["begin"]["points"] for event in events if event.get("begin") is not None]
@@ -79,7 +79,7 @@ def test_a_budget_foresees_its_second_round_while_it_makes_the_first(bench: Benc
     assert done[-1] == (4, 4) and all(of == 4 for _, of in done)
 
 
-def test_a_budget_takes_layers_that_are_int8_already_by_the_next_level(bench: Bench) -> None:
+def test_budget_ranks_int8_layers_by_the_next_level(bench: Bench) -> None:
     def held(request: dict[str, Any], say: Say) -> Any:
         def hear(line: dict[str, Any]) -> Any:
             told = line.get("loss", {})
@@ -100,7 +100,7 @@ def test_a_budget_takes_layers_that_are_int8_already_by_the_next_level(bench: Be
     assert profile is not None and profile.loss is not None and profile.loss.complete
 
 
-def test_a_loss_profile_that_is_finished_on_request_ends_behind_the_layer_that_goes_on(bench: Bench) -> None:
+def test_finish_ends_a_loss_profile_after_the_current_layer(bench: Bench) -> None:
     def wished(request: dict[str, Any], say: Say) -> Any:
         def hear(line: dict[str, Any]) -> Any:
             if "loss" in line:
@@ -114,11 +114,11 @@ def test_a_loss_profile_that_is_finished_on_request_ends_behind_the_layer_that_g
     assert len(past.parts.points) == 1
 
 
-def test_a_changed_layer_that_kills_its_child_is_said_and_the_next_ones_are_measured(bench: Bench) -> None:
+def test_layer_that_kills_its_child_is_reported_and_the_next_follow(bench: Bench) -> None:
     def conv_kills(request: dict[str, Any], say: Say) -> Any:
         if ["conv_out", "int8"] in request["skip"]:
             return say_losses(request, say)
-        # Of these it makes one, and dies of the next.
+        # It makes one of these and dies at the next.
         say_losses(request | {"levels": ["pruned 0.5"], "layers": ["conv_out"]}, say)
         say({"at": {"id": "conv_out", "level": "int8"}})
         return dies(request, say)
@@ -128,7 +128,7 @@ def test_a_changed_layer_that_kills_its_child_is_said_and_the_next_ones_are_meas
     assert len(past.parts.points) == 4
 
 
-def test_a_layer_whose_weights_tell_nothing_is_blamed_for_its_own_death_and_the_next_one_is_measured(
+def test_layer_with_unknown_weights_is_blamed_for_its_own_death(
     bench: Bench,
 ) -> None:
     strange = replace(LOSSES[0], reason="its weights hold NaN or infinity")
@@ -146,7 +146,7 @@ def test_a_layer_whose_weights_tell_nothing_is_blamed_for_its_own_death_and_the_
     assert [past.parts.points["fc_out", level].sqnr_db for level in LOSSY.levels] == [20.0, 20.0]
 
 
-def test_a_child_that_dies_before_the_first_layer_or_behind_the_last_is_no_layers_fault(bench: Bench) -> None:
+def test_child_death_outside_the_layers_blames_no_layer(bench: Bench) -> None:
     def between(request: dict[str, Any], say: Say) -> Any:
         say_losses(request | {"layers": ["conv_out"]}, say)
         return dies(request, say)
@@ -160,7 +160,7 @@ def test_a_child_that_dies_before_the_first_layer_or_behind_the_last_is_no_layer
 @pytest.mark.parametrize(
     ("kind", "harm"), [("memory", False), ("timeout", False), ("exception", False), ("signal", True)]
 )
-def test_a_death_for_want_of_room_or_time_says_nothing_of_the_outputs(bench: Bench, kind: str, harm: bool) -> None:
+def test_death_by_memory_or_time_says_nothing_about_the_outputs(bench: Bench, kind: str, harm: bool) -> None:
     def once(request: dict[str, Any], say: Say) -> Any:
         if request["skip"]:
             return say_losses(request, say)
@@ -179,7 +179,7 @@ def test_weights_alone_make_an_approximated_profile(bench: Bench) -> None:
     assert past.has_something
 
 
-def test_a_loss_profile_says_what_it_was_measured_on_and_whether_it_is_whole(bench: Bench) -> None:
+def test_loss_profile_names_its_data_and_completeness(bench: Bench) -> None:
     def half(request: dict[str, Any], say: Say) -> Any:
         say_losses(request | {"layers": ["conv_out"]}, say, "2 samples instead of 8")
         raise Cancelled(BY_WISH)
@@ -197,14 +197,14 @@ def test_a_loss_profile_says_what_it_was_measured_on_and_whether_it_is_whole(ben
     assert (whole.loss.classes, whole.loss.float32_db) == (True, 120.0)
 
 
-def test_a_model_without_weights_has_nothing_to_lose(bench: Bench) -> None:
+def test_model_without_weights_has_nothing_to_lose(bench: Bench) -> None:
     silent = {"weights": lambda request, say: [], "loss": lambda request, say: {"notes": []}}
     past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted(silent))
     assert (past.end["status"], past.end["error"]["exit_code"]) == ("failed", ExitCode.MODEL)
     assert "no layer with weights" in past.end["reason"]
 
 
-def test_a_loss_profile_under_way_is_counted_in_changes_and_not_in_parts() -> None:
+def test_active_loss_profile_counts_changes_and_not_parts() -> None:
     tally, parts = PartTally(), Parts()
     spec, result = LOSSY, to_plain(LossPoint("int8", 30.0, 0.9))
     events: list[dict[str, Any]] = [{"part": "costs", "failure": to_plain(Failure("exception", "load", "no"))}]

@@ -1,4 +1,4 @@
-"""What a profile needs of the machine: measured in one child, kept where it is sound, and measured anew where not."""
+"""Machine roofs of a profile: measured in one child, cached if undisturbed, otherwise measured again."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ POINT = Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, Reference(None, None
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    """A run directory of its own, and a cache."""
+    """A run directory of its own and a cache."""
     return Bench(tmp_path / "run", str(tmp_path / "cache"))
 
 
-def test_what_is_known_of_the_machine_is_not_measured_again(bench: Bench, tmp_path: Path) -> None:
+def test_cached_machine_roofs_are_not_measured_again(bench: Bench, tmp_path: Path) -> None:
     spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
     first = bench.run(spec, Scripted())
     call = Scripted()
@@ -38,7 +38,7 @@ def test_what_is_known_of_the_machine_is_not_measured_again(bench: Bench, tmp_pa
 
 
 @pytest.mark.parametrize(("letter", "again"), [("A", []), ("B", []), ("C", ["roofline"]), ("D", ["roofline"])])
-def test_what_was_measured_on_a_disturbed_machine_is_used_once(
+def test_roofs_of_a_disturbed_machine_are_used_once(
     bench: Bench, tmp_path: Path, letter: str, again: list[str]
 ) -> None:
     spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
@@ -52,7 +52,7 @@ def test_what_was_measured_on_a_disturbed_machine_is_used_once(
     assert [task for task in call.tasks if task in ("roofline", "zeros")] == again
 
 
-def test_one_of_the_two_that_is_missing_is_measured_by_itself(bench: Bench, tmp_path: Path) -> None:
+def test_single_missing_roof_is_measured_alone(bench: Bench, tmp_path: Path) -> None:
     spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
     unclear = to_plain(replace(ZEROS, exploits=None))
     bench.run(spec, Scripted({"roofline": lambda request, say: {**to_plain(ROOFLINE), "zeros": dict(unclear)}}))
@@ -62,7 +62,7 @@ def test_one_of_the_two_that_is_missing_is_measured_by_itself(bench: Bench, tmp_
     assert past.parts.zeros == ZEROS
 
 
-def test_roofs_that_are_wanted_fresh_are_measured_and_kept_instead(bench: Bench, tmp_path: Path) -> None:
+def test_requested_fresh_roofs_replace_the_cached_ones(bench: Bench, tmp_path: Path) -> None:
     usual = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
     wanted = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1, fresh_roofs=True))
     bench.run(usual, Scripted())
@@ -80,7 +80,7 @@ def test_roofs_that_are_wanted_fresh_are_measured_and_kept_instead(bench: Bench,
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"key": "another", "result": {}}', b'{"result": 3}', b"[" * 100_000])
-def test_a_damaged_cache_is_measured_anew(bench: Bench, tmp_path: Path, damage: bytes) -> None:
+def test_damaged_cache_is_measured_again(bench: Bench, tmp_path: Path, damage: bytes) -> None:
     spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
     bench.run(spec, Scripted())
     for path in Path(str(bench.cache)).rglob("*.kept"):
@@ -91,7 +91,7 @@ def test_a_damaged_cache_is_measured_anew(bench: Bench, tmp_path: Path, damage: 
     assert past.parts.roofline is not None and past.parts.zeros is not None
 
 
-def test_forms_of_one_row_are_kept_apart() -> None:
+def test_alternative_forms_of_one_row_are_kept_apart() -> None:
     parts = Parts()
     for form, value in (("int8", 0.5), ("f16", 0.8)):
         parts.take({"part": WHAT_IF, "id": "conv_out", "result": to_plain(WhatIf(form, Estimate(value)))})

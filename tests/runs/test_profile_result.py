@@ -1,4 +1,4 @@
-"""The line that says what a profile comes to, and the facts that it is put together from."""
+"""The headline of a profile and the facts it is built from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tuibench.report.headline import headline_sentence
 
 
 def with_points(places: set[int], **changes: Any) -> LossProfile:
-    """The stock profile with other points in these layers."""
+    """Return the stock profile with other points in these layers."""
     loss = make_loss()
     layers = (
         replace(layer, points=tuple(replace(point, **changes) for point in layer.points)) if n in places else layer
@@ -28,20 +28,20 @@ def with_points(places: set[int], **changes: Any) -> LossProfile:
 
 
 def unchanged_but_first(reason: str) -> LossProfile:
-    """Nothing changed, and of the first layer it is not known."""
+    """Return a profile without changes, whose first layer is unknown."""
     loss = with_points(EVERY, sqnr_db=None)
     first = with_points({0}, sqnr_db=None, reason=reason).layers[0]
     return replace(loss, layers=(first, *loss.layers[1:]))
 
 
 def cut_short(loss: LossProfile, measured: int) -> LossProfile:
-    """Ended before all layers were measured."""
+    """Return a profile that ended before all layers were measured."""
     left = (replace(layer, points=()) for layer in loss.layers[measured:])
     return replace(loss, complete=False, layers=(*loss.layers[:measured], *left))
 
 
 def with_weights(db: float | None, reason: str = "") -> LossProfile:
-    """An approximated profile with one figure at all levels; of the first layer, why there is none."""
+    """Return an approximated profile with one figure at all levels and a reason for the first layer."""
     loss = make_loss(measured=False)
     layers = [replace(layer, weight_sqnr_db=dict.fromkeys(loss.levels, db)) for layer in loss.layers]
     return replace(loss, layers=(replace(layers[0], reason=reason), *layers[1:]))
@@ -89,13 +89,11 @@ MATMUL, CONV = "stage0.block7.matmul.weight", "stage0.block5.conv.weight"
         ),
     ],
 )
-def test_the_headline_of_losses_names_harm_first_and_takes_no_proxy_for_a_measurement(
-    loss: LossProfile, words: str
-) -> None:
+def test_loss_headline_names_harm_first_and_marks_proxies(loss: LossProfile, words: str) -> None:
     assert headline_sentence(profile_headline(Profile(LOSS, make_costs(), loss=loss))) == words
 
 
-def test_data_is_named_with_as_many_samples_as_were_run(tmp_path: Path) -> None:
+def test_data_is_named_with_its_number_of_run_samples(tmp_path: Path) -> None:
     def fewer(request: dict[str, Any], say: Say) -> Any:
         return say_losses(
             request, lambda line: say({"begin": line["begin"] | {"samples": 1}} if "begin" in line else line)
@@ -108,7 +106,7 @@ def test_data_is_named_with_as_many_samples_as_were_run(tmp_path: Path) -> None:
     assert profile.loss.data.startswith("1 sample of synthetic data") and profile.loss.samples == 1
 
 
-def test_a_file_of_data_is_known_by_what_it_holds(tmp_path: Path) -> None:
+def test_data_file_is_identified_by_its_content(tmp_path: Path) -> None:
     data = tmp_path / "calib.npz"
     data.write_bytes(b"as if")
     bench = Bench(tmp_path / "run", str(tmp_path / "cache"))

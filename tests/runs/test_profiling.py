@@ -1,4 +1,4 @@
-"""Whole profiles by scripted children: the order of parts, what becomes of each end, what the journal gives back."""
+"""Whole profiles by scripted children: the order of parts, each kind of end, and the result from the journal."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from tuibench.runs.wish import WishBox
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
-    """A run directory of its own, and a cache."""
+    """A run directory of its own and a cache."""
     return Bench(tmp_path / "run", str(tmp_path / "cache"))
 
 
-def test_parts_are_made_in_order_and_each_process_is_a_child_of_its_own(bench: Bench) -> None:
+def test_parts_are_made_in_order_with_one_child_per_process(bench: Bench) -> None:
     call = Scripted()
     past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), call)
     made = ["inspect", "prepare", "cost", "roofline", "layers", "layers", "layers", "what_if"]
@@ -61,7 +61,7 @@ def test_parts_are_made_in_order_and_each_process_is_a_child_of_its_own(bench: B
     assert bench.saved == [{"status": "finished"}]
 
 
-def test_each_part_is_on_the_disk_before_the_next_child_is_called(bench: Bench) -> None:
+def test_each_part_is_on_disk_before_the_next_child_starts(bench: Bench) -> None:
     seen: list[int] = []
 
     def count_parts(request: dict[str, Any], say: Say) -> Any:
@@ -72,7 +72,7 @@ def test_each_part_is_on_the_disk_before_the_next_child_is_called(bench: Bench) 
     assert seen == [0, 1, 2]
 
 
-def test_a_part_that_was_acknowledged_is_not_in_a_buffer(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_acknowledged_part_is_not_in_a_buffer(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
     real = os.fdatasync
 
@@ -91,7 +91,7 @@ def test_a_part_that_was_acknowledged_is_not_in_a_buffer(bench: Bench, monkeypat
     assert set(ends) <= set(synced)
 
 
-def test_children_are_told_where_to_run_and_how_much(bench: Bench) -> None:
+def test_children_are_told_cpus_and_amounts(bench: Bench) -> None:
     call = Scripted()
     asked = ProfileSpec(PERFORMANCE, runs=7, processes=1)
     bench.run(make_profile_spec(MODEL, profile=asked, limits=Limits(memory_bytes=1 << 30)), call)
@@ -105,14 +105,14 @@ def test_children_are_told_where_to_run_and_how_much(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("place", range(8))
-def test_a_run_goes_on_behind_the_last_part_that_is_there(bench: Bench, place: int) -> None:
+def test_run_resumes_after_its_last_part(bench: Bench, place: int) -> None:
     spec = make_profile_spec(MODEL, profile=WHAT_IF)
     whole = bench.run(spec, Scripted())
     bench.cut_after(place)
     call = Scripted()
     past = bench.run(spec, call)
     order = ["cost", "roofline", "zeros", "layers", "layers", "layers", "what_if", "what_if"]
-    # The cache has what was found of the machine, whatever became of the run.
+    # The cache has the machine's data in every case.
     left = [task for task in order[place:] if task not in ("roofline", "zeros")]
     assert call.tasks == ["inspect", "prepare", *(left[:-1] if left[-2:] == ["what_if"] * 2 else left)]
     assert past.parts == whole.parts
@@ -121,7 +121,7 @@ def test_a_run_goes_on_behind_the_last_part_that_is_there(bench: Bench, place: i
         assert rows == {"fc_out": ["fc_out"]}
 
 
-def test_a_model_that_changed_ends_the_sitting_and_keeps_what_is_there(bench: Bench) -> None:
+def test_changed_model_ends_the_session_and_keeps_its_parts(bench: Bench) -> None:
     spec = make_profile_spec(MODEL)
     bench.run(spec, Scripted())
     bench.cut_after(4)
@@ -138,7 +138,7 @@ def test_a_model_that_changed_ends_the_sitting_and_keeps_what_is_there(bench: Be
     assert list(past.parts.runs) == [1]
 
 
-def test_a_slower_machine_is_not_mixed_into_the_same_profile(bench: Bench) -> None:
+def test_slower_machine_is_not_mixed_into_the_same_profile(bench: Bench) -> None:
     spec = make_profile_spec(MODEL)
     bench.run(spec, Scripted())
     bench.cut_after(5)
@@ -152,7 +152,7 @@ def test_a_slower_machine_is_not_mixed_into_the_same_profile(bench: Bench) -> No
     assert any("--mixed" in warning for warning in past.warnings)
 
 
-def test_a_child_that_dies_is_a_failed_part_and_the_others_go_on(bench: Bench) -> None:
+def test_dead_child_is_a_failed_part_and_the_others_continue(bench: Bench) -> None:
     calls: list[int] = []
 
     def second_dies(request: dict[str, Any], say: Say) -> Any:
@@ -180,7 +180,7 @@ def test_a_child_that_dies_is_a_failed_part_and_the_others_go_on(bench: Bench) -
         (EngineError("onnxruntime cannot be imported"), "loading", ExitCode.ENGINE),
     ],
 )
-def test_a_profile_without_any_layers_failed_with_the_code_of_its_reason(
+def test_profile_without_layers_fails_with_the_code_of_its_reason(
     bench: Bench, error: Exception, stage: str, code: ExitCode
 ) -> None:
     def fail(request: dict[str, Any], say: Say) -> Any:
@@ -196,7 +196,7 @@ def test_a_profile_without_any_layers_failed_with_the_code_of_its_reason(
     assert past.result().profile is None
 
 
-def test_a_model_that_no_process_can_load_is_not_loaded_three_times(bench: Bench) -> None:
+def test_model_that_fails_to_load_is_not_loaded_three_times(bench: Bench) -> None:
     def refuse(request: dict[str, Any], say: Say) -> Any:
         raise ModelError("it cannot be loaded")
 
@@ -205,7 +205,7 @@ def test_a_model_that_no_process_can_load_is_not_loaded_three_times(bench: Bench
     assert call.tasks.count("layers") == 1
 
 
-def test_inputs_that_cannot_be_made_end_the_run_with_their_reason(bench: Bench) -> None:
+def test_failed_inputs_end_the_run_with_their_reason(bench: Bench) -> None:
     def prepare(request: dict[str, Any], say: Say) -> Any:
         from tests.runs.profile_script import USUAL
 
@@ -220,7 +220,7 @@ def test_inputs_that_cannot_be_made_end_the_run_with_their_reason(bench: Bench) 
 
 
 @pytest.mark.parametrize(("after", "saved"), [(0, 1), (1, 1), (2, 1)])
-def test_a_cancelled_profile_keeps_what_is_finished(bench: Bench, after: int, saved: int) -> None:
+def test_cancelled_profile_keeps_its_finished_parts(bench: Bench, after: int, saved: int) -> None:
     calls: list[int] = []
 
     def cancelled(request: dict[str, Any], say: Say) -> Any:
@@ -236,7 +236,7 @@ def test_a_cancelled_profile_keeps_what_is_finished(bench: Bench, after: int, sa
     assert len(bench.saved) == saved
 
 
-def test_a_profile_that_is_finished_on_request_ends_behind_the_process_that_goes_on(bench: Bench) -> None:
+def test_finish_ends_a_profile_after_the_current_process(bench: Bench) -> None:
     def wished(request: dict[str, Any], say: Say) -> Any:
         WishBox(bench.run_dir).ask_to_finish()
         return to_plain(make_run())
@@ -246,20 +246,20 @@ def test_a_profile_that_is_finished_on_request_ends_behind_the_process_that_goes
     assert list(past.parts.runs) == [1]
 
 
-def test_time_that_is_over_keeps_what_is_finished(bench: Bench) -> None:
+def test_timeout_keeps_the_finished_parts(bench: Bench) -> None:
     def hangs(request: dict[str, Any], say: Say) -> Any:
         if len(replay(read_events(bench.run_dir)).parts.runs) == 1:
             raise ChildDeath("timeout", "no answer within 0 s", None, None)
         return to_plain(make_run())
 
-    # The deadline is a thousand years away, and the child that would have met it says so itself.
+    # The deadline is a thousand years away, and the child itself reports that it was reached.
     spec = make_profile_spec(MODEL, limits=Limits(max_time_s=0.0))
     past = bench.run(spec, Scripted({"layers": hangs}))
     assert past.end["status"] == "failed"
     assert past.end["error"]["exit_code"] == ExitCode.TIMEOUT
 
 
-def test_a_what_if_that_fails_altogether_is_a_failed_part_and_tried_again(bench: Bench) -> None:
+def test_failed_what_if_is_a_failed_part_and_retried(bench: Bench) -> None:
     def refuses(request: dict[str, Any], say: Say) -> Any:
         raise ModelError("no session of this model any more")
 
@@ -267,7 +267,7 @@ def test_a_what_if_that_fails_altogether_is_a_failed_part_and_tried_again(bench:
     assert "no session" in past.parts.failures["what_if"].message and "what_if" not in past.parts.done
 
 
-def test_a_layer_that_kills_its_child_is_said_and_the_next_ones_are_measured(bench: Bench) -> None:
+def test_layer_that_kills_its_child_is_reported_and_the_next_follow(bench: Bench) -> None:
     def first_kills(request: dict[str, Any], say: Say) -> Any:
         from tests.runs.profile_script import say_what_if
 
@@ -283,7 +283,7 @@ def test_a_layer_that_kills_its_child_is_said_and_the_next_ones_are_measured(ben
 
 
 @pytest.mark.parametrize("said", [0, 1])
-def test_a_death_before_the_first_layer_alone_or_behind_one_is_no_layers_fault(bench: Bench, said: int) -> None:
+def test_death_outside_the_layers_blames_no_layer(bench: Bench, said: int) -> None:
     def dies_between(request: dict[str, Any], say: Say) -> Any:
         from tests.runs.profile_script import say_what_if
 
@@ -297,7 +297,7 @@ def test_a_death_before_the_first_layer_alone_or_behind_one_is_no_layers_fault(b
     assert past.parts.failures["what_if"].kind == "signal"
 
 
-def test_progress_says_the_stage_how_far_it_is_and_how_long_it_still_takes(bench: Bench) -> None:
+def test_progress_has_stage_position_and_remaining_time(bench: Bench) -> None:
     def talks(request: dict[str, Any], say: Say) -> Any:
         say({"stage": "loading", "done": 0, "of": 1})
         return to_plain(make_run())
@@ -312,7 +312,7 @@ def test_progress_says_the_stage_how_far_it_is_and_how_long_it_still_takes(bench
     assert layers[-1]["eta_s"] < 1
 
 
-def test_the_result_is_made_of_the_journal_alone(bench: Bench) -> None:
+def test_result_is_built_from_the_journal_alone(bench: Bench) -> None:
     spec = make_profile_spec(MODEL, profile=WHAT_IF)
     bench.run(spec, Scripted())
     journal = (bench.run_dir / "journal.jsonl").read_bytes()
@@ -344,12 +344,12 @@ def test_the_result_is_made_of_the_journal_alone(bench: Bench) -> None:
         (ProfileSpec(LOSS, approximate=True), ["largest change of weights: conv.weight, 40.0 dB at int8", "a proxy"]),
     ],
 )
-def test_the_headline_says_what_a_profile_comes_to(bench: Bench, profile: ProfileSpec, words: list[str]) -> None:
+def test_headline_summarizes_the_profile(bench: Bench, profile: ProfileSpec, words: list[str]) -> None:
     result = bench.run(make_profile_spec(MODEL, profile=profile), Scripted()).result()
     assert all(word in result_headline(result) for word in words)
 
 
-def test_costs_that_cannot_be_counted_are_said_and_layers_are_timed(bench: Bench) -> None:
+def test_uncountable_costs_are_reported_and_layers_are_timed(bench: Bench) -> None:
     profile = bench.run(make_profile_spec(MODEL), Scripted({"cost": dies})).result().profile
     assert profile is not None and profile.performance is not None
     assert profile.costs.nodes == ()
@@ -357,7 +357,7 @@ def test_costs_that_cannot_be_counted_are_said_and_layers_are_timed(bench: Bench
     assert "what the layers cost is not known; died by SIGSEGV" in profile.performance.notes
 
 
-def test_a_list_counts_the_parts_without_making_them(bench: Bench) -> None:
+def test_list_counts_the_parts_without_building_them(bench: Bench) -> None:
     spec = make_profile_spec(MODEL, profile=WHAT_IF)
     bench.run(spec, Scripted())
     tally = Tally()

@@ -1,4 +1,4 @@
-"""What was measured of a machine is kept for a week, and read by nobody it was not measured for."""
+"""Machine roofs are cached for a week and returned only for the matching machine and request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOUND = Roofline(2, 100.0, None, 12.5, ((1 << 20, 80.0),))
 WEEK_S = 7 * 24 * 3600.0
 
 
-def test_what_was_measured_is_found_again_for_a_week(tmp_path: Path) -> None:
+def test_cached_roofs_are_found_for_a_week(tmp_path: Path) -> None:
     now = [0.0]
     shelf = RoofShelf(str(tmp_path), "a CPU, engine 1", lambda: now[0])
     shelf.put("roofline", 2, FOUND)
@@ -26,7 +26,7 @@ def test_what_was_measured_is_found_again_for_a_week(tmp_path: Path) -> None:
     assert shelf.get("roofline", 2, Roofline) is None
 
 
-def test_what_is_forgotten_is_measured_anew(tmp_path: Path) -> None:
+def test_forgotten_roofs_are_measured_again(tmp_path: Path) -> None:
     shelf = RoofShelf(str(tmp_path), "a CPU")
     shelf.put("roofline", 2, FOUND)
     shelf.put("zeros", 2, ZEROS)
@@ -38,13 +38,13 @@ def test_what_is_forgotten_is_measured_anew(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("part", "cores", "machine"), [("zeros", 2, "a CPU"), ("roofline", 1, "a CPU"), ("roofline", 2, "b")]
 )
-def test_others_find_nothing(tmp_path: Path, part: str, cores: int, machine: str) -> None:
+def test_other_requests_find_no_roofs(tmp_path: Path, part: str, cores: int, machine: str) -> None:
     RoofShelf(str(tmp_path), "a CPU").put("roofline", 2, FOUND)
     assert RoofShelf(str(tmp_path), machine).get(part, cores, Roofline) is None
     assert RoofShelf(str(tmp_path), "a CPU").get("roofline", 2, Roofline) == FOUND
 
 
-def test_estimates_know_whether_roofs_are_still_good_for_so_many_cores(tmp_path: Path) -> None:
+def test_estimates_know_if_roofs_are_valid_for_a_core_count(tmp_path: Path) -> None:
     assert not has_roofs(str(tmp_path), 2)
     RoofShelf(str(tmp_path), "a CPU").put("roofline", 2, FOUND)
     RoofShelf(str(tmp_path), "a CPU").put("zeros", 4, ZEROS)
@@ -54,7 +54,7 @@ def test_estimates_know_whether_roofs_are_still_good_for_so_many_cores(tmp_path:
     assert not has_roofs(str(tmp_path), 2, lambda: at + WEEK_S + 60)
 
 
-def test_what_is_of_another_kind_is_not_found(tmp_path: Path) -> None:
+def test_roofs_of_another_kind_are_not_found(tmp_path: Path) -> None:
     shelf = RoofShelf(str(tmp_path), "a CPU")
     shelf.put("zeros", 2, FOUND)
     assert shelf.get("zeros", 2, ZeroEffect) is None
@@ -62,7 +62,7 @@ def test_what_is_of_another_kind_is_not_found(tmp_path: Path) -> None:
     assert shelf.get("roofline", 2, Roofline) is None
 
 
-def test_without_a_cache_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_kept_without_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     shelf = RoofShelf(None, "a CPU")
     shelf.put("roofline", 2, FOUND)

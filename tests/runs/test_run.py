@@ -1,4 +1,4 @@
-"""A whole run with a scripted executor: what the journal holds, and what is made of it again."""
+"""A whole run with a scripted executor: its journal, and the result rebuilt from it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def model(tmp_path: Path) -> Path:
 
 
 class Bench:
-    """Runs a specification with a scripted executor and keeps the jobs it was given."""
+    """Runs a specification with a scripted executor and records the executor's jobs."""
 
     def __init__(self, run_dir: Path, call: Call = call_here) -> None:
         self.run_dir = run_dir
@@ -81,7 +81,7 @@ def by_batch(times: Mapping[int, float]) -> Script:
 
 
 @pytest.mark.parametrize("call", [call_here, call_child])
-def test_a_sweep_measures_every_cell_and_says_what_is_best(tmp_path: Path, model: Path, call: Call) -> None:
+def test_sweep_measures_every_cell_and_names_the_best(tmp_path: Path, model: Path, call: Call) -> None:
     result = Bench(tmp_path / "run", call).run(make_spec(model, batches=(1, 4)), by_batch({1: 1e6, 4: 2e6})).result()
     assert result.status == "finished"
     assert [(c.asked.batch, c.status) for c in result.cells] == [(1, "ok"), (4, "ok")]
@@ -91,7 +91,7 @@ def test_a_sweep_measures_every_cell_and_says_what_is_best(tmp_path: Path, model
     assert all(len(c.executions) == EFFORTS["quick"].min_executions for c in result.cells)
 
 
-def test_the_inputs_a_worker_gets_are_those_of_its_point(bench: Bench, model: Path) -> None:
+def test_worker_gets_the_inputs_of_its_point(bench: Bench, model: Path) -> None:
     from tuibench.arrays.bundle import read_bundle
 
     bench.run(make_spec(model, batches=(1, 4)), by_batch({1: 1e6, 4: 2e6}))
@@ -102,7 +102,7 @@ def test_the_inputs_a_worker_gets_are_those_of_its_point(bench: Bench, model: Pa
         assert len({f["x"].tobytes() for f in feeds}) == 8
 
 
-def test_a_failing_cell_leaves_the_others_alone(bench: Bench, model: Path) -> None:
+def test_failing_cell_leaves_the_others_alone(bench: Bench, model: Path) -> None:
     def script(job: Job) -> Execution | Failure:
         return replace(DEAD, phase="load") if job.cell.asked.batch == 4 else make_execution()
 
@@ -114,7 +114,7 @@ def test_a_failing_cell_leaves_the_others_alone(bench: Bench, model: Path) -> No
     assert failed.latency_ms["p50"].value is None
 
 
-def test_a_second_crash_while_timing_leaves_a_partial_cell_with_what_it_has(bench: Bench, model: Path) -> None:
+def test_second_crash_while_timing_leaves_a_partial_cell(bench: Bench, model: Path) -> None:
     answers: Iterator[Execution | Failure] = iter([make_execution(), DEAD, make_execution(), DEAD])
     result = bench.run(make_spec(model), lambda job: next(answers)).result()
     (cell,) = result.cells
@@ -122,7 +122,7 @@ def test_a_second_crash_while_timing_leaves_a_partial_cell_with_what_it_has(benc
     assert cell.failure == DEAD
 
 
-def test_a_batch_that_the_model_forbids_is_a_failed_cell_and_no_worker_starts(bench: Bench, tmp_path: Path) -> None:
+def test_unsupported_batch_fails_its_cell_and_starts_no_worker(bench: Bench, tmp_path: Path) -> None:
     ports = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [3, 2]) for n in "xy"]
     graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", ports[:1], ports[1:])
     path = tmp_path / "fixed.onnx"
@@ -135,7 +135,7 @@ def test_a_batch_that_the_model_forbids_is_a_failed_cell_and_no_worker_starts(be
     assert not bench.jobs
 
 
-def test_of_two_models_the_unreadable_one_fails_alone(bench: Bench, model: Path, tmp_path: Path) -> None:
+def test_unreadable_one_of_two_models_fails_alone(bench: Bench, model: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.onnx"
     empty.touch()
     spec = make_spec(model, models=(ModelSource("empty.onnx", str(empty)), ModelSource("model.onnx", str(model))))
@@ -145,7 +145,7 @@ def test_of_two_models_the_unreadable_one_fails_alone(bench: Bench, model: Path,
     assert "empty" in result.cells[0].failure.message
 
 
-def test_a_cancel_keeps_what_was_measured(bench: Bench, model: Path) -> None:
+def test_cancel_keeps_the_measurements(bench: Bench, model: Path) -> None:
     answers = iter([make_execution(), make_execution()])
 
     def script(job: Job) -> Execution | Failure:
@@ -161,7 +161,7 @@ def test_a_cancel_keeps_what_was_measured(bench: Bench, model: Path) -> None:
     assert "cancelled" in cell.stopped_by
 
 
-def test_what_time_does_not_reach_is_skipped(tmp_path: Path, model: Path) -> None:
+def test_cells_beyond_the_time_limit_are_skipped(tmp_path: Path, model: Path) -> None:
     bench = Bench(tmp_path / "run", call_child)
     spec = make_spec(model, batches=(1, 2), limits=Limits(max_time_s=0.0, timeout_scale=1.0))
     state = bench.run(spec, lambda job: make_execution())
@@ -171,7 +171,7 @@ def test_what_time_does_not_reach_is_skipped(tmp_path: Path, model: Path) -> Non
     assert not bench.jobs
 
 
-def test_an_execution_cut_by_the_end_of_the_command_s_time_failed_nothing(bench: Bench, model: Path) -> None:
+def test_execution_cut_by_the_command_time_is_no_failure(bench: Bench, model: Path) -> None:
     answers = iter([make_execution(), make_execution(), None])
 
     def script(job: Job) -> Execution | Failure:
@@ -186,7 +186,7 @@ def test_an_execution_cut_by_the_end_of_the_command_s_time_failed_nothing(bench:
     assert any("--max-time" in warning for warning in result.warnings)
 
 
-def test_what_the_system_refuses_is_one_failed_cell(bench: Bench, model: Path) -> None:
+def test_system_error_is_one_failed_cell(bench: Bench, model: Path) -> None:
     def script(job: Job) -> Execution | Failure:
         if job.cell.asked.batch == 1:
             raise OSError(11, "Resource temporarily unavailable")
@@ -198,7 +198,7 @@ def test_what_the_system_refuses_is_one_failed_cell(bench: Bench, model: Path) -
     assert result.cells[0].failure.message == "Resource temporarily unavailable"
 
 
-def test_the_kind_of_streams_of_the_first_execution_is_that_of_all(bench: Bench, model: Path) -> None:
+def test_stream_kind_of_the_first_execution_is_used_for_all(bench: Bench, model: Path) -> None:
     def script(job: Job) -> Execution | Failure:
         execution = make_execution()
         kind = job.stream_kind or "processes"
@@ -208,7 +208,7 @@ def test_the_kind_of_streams_of_the_first_execution_is_that_of_all(bench: Bench,
     assert [job.stream_kind for job in bench.jobs] == [None, "processes", "processes"]
 
 
-def test_a_cell_that_cannot_do_its_twin_s_class_keeps_its_own(bench: Bench, model: Path) -> None:
+def test_cell_that_cannot_use_its_twins_io_class_keeps_its_own(bench: Bench, model: Path) -> None:
     def script(job: Job) -> Execution | Failure:
         fake = job.cell.asked.engine == "fake"
         if not fake and job.io == "call":
@@ -222,13 +222,13 @@ def test_a_cell_that_cannot_do_its_twin_s_class_keeps_its_own(bench: Bench, mode
     assert result.comparisons[0].verdict is None
 
 
-def test_a_plan_alone_measures_nothing(bench: Bench, model: Path) -> None:
+def test_plan_alone_measures_nothing(bench: Bench, model: Path) -> None:
     state = bench.run(make_spec(model, batches=(1, 4)), lambda job: make_execution(), plan_only=True)
     assert [c.asked.batch for c in state.cells] == [1, 4]
     assert not bench.jobs
 
 
-def test_cells_that_are_compared_are_held_to_one_io_class(bench: Bench, model: Path) -> None:
+def test_compared_cells_use_one_io_class(bench: Bench, model: Path) -> None:
     def script(job: Job) -> Execution | Failure:
         io = job.io or ("call" if job.cell.asked.engine == "fake" else "bound")
         execution = make_execution()
@@ -241,7 +241,7 @@ def test_cells_that_are_compared_are_held_to_one_io_class(bench: Bench, model: P
     assert comparison.interleaved
 
 
-def test_the_result_is_the_same_from_the_journal_alone(bench: Bench, model: Path) -> None:
+def test_journal_alone_yields_the_same_result(bench: Bench, model: Path) -> None:
     state = bench.run(make_spec(model, batches=(1, 2, 4)), by_batch({1: 1e6, 2: 1.5e6, 4: 2e6}))
     again = Replay()
     for event in read_events(bench.run_dir):
@@ -260,7 +260,7 @@ def test_anchor_executions_show_drift_and_count_for_no_cell(bench: Bench, model:
     assert len(bench.jobs) == 3 * EFFORTS["quick"].min_executions + result.anchor["executions"]
 
 
-def test_the_dry_run_s_order_is_the_order_of_the_first_round(bench: Bench, model: Path) -> None:
+def test_dry_run_order_is_the_order_of_the_first_round(bench: Bench, model: Path) -> None:
     import random
 
     from tuibench.runs.schedule import Schedule
@@ -271,7 +271,7 @@ def test_the_dry_run_s_order_is_the_order_of_the_first_round(bench: Bench, model
     assert [job.cell.key for job in bench.jobs[:4]] == [turn.cell.key for turn in planned]
 
 
-def test_a_call_longer_than_a_second_is_said_once_and_gets_three_executions(bench: Bench, model: Path) -> None:
+def test_call_longer_than_a_second_is_noted_with_three_executions(bench: Bench, model: Path) -> None:
     spec = make_spec(model, effort=EFFORTS["default"])
     result = bench.run(spec, lambda job: make_execution(1.5e9)).result()
     assert len(result.cells[0].executions) == 3

@@ -23,7 +23,7 @@ def make(count: int, effort: Effort = QUICK, seed: int = 0) -> Schedule:
 
 
 def run_all(schedule: Schedule, p50_ns: float = 1e6, wall_s: float = 1.0) -> list[list[Turn]]:
-    """Every round to the end, every execution as long as the other."""
+    """Run every round to the end with executions of equal length."""
     rounds = []
     while turns := schedule.next_round():
         rounds.append(turns)
@@ -34,21 +34,21 @@ def run_all(schedule: Schedule, p50_ns: float = 1e6, wall_s: float = 1.0) -> lis
 
 
 @given(st.integers(1, 12), st.integers(0, 99))
-def test_every_round_runs_every_live_cell_once_and_at_most_one_anchor(count: int, seed: int) -> None:
+def test_every_round_runs_each_live_cell_once_and_at_most_one_anchor(count: int, seed: int) -> None:
     for turns in run_all(make(count, seed=seed)):
         keys = [t.cell.key for t in turns if not t.anchor]
         assert len(keys) == len(set(keys))
         assert sum(t.anchor for t in turns) <= 1
 
 
-def test_the_order_of_a_round_is_drawn_anew() -> None:
+def test_order_of_each_round_is_random() -> None:
     schedule = make(8, replace(QUICK, max_executions=6, target=None))
     orders = [[t.cell.key for t in turns if not t.anchor] for turns in run_all(schedule)]
     assert len(orders) == 6
     assert len({tuple(o) for o in orders}) > 4
 
 
-def test_steady_cells_stop_at_the_least_number_with_the_target_as_reason() -> None:
+def test_steady_cells_stop_at_the_minimum_with_the_target_as_reason() -> None:
     schedule = make(3)
     run_all(schedule)
     for progress in schedule.progress.values():
@@ -56,7 +56,7 @@ def test_steady_cells_stop_at_the_least_number_with_the_target_as_reason() -> No
         assert "target" in progress.stopped_by
 
 
-def test_a_sweep_has_the_cheapest_cell_as_anchor_from_the_second_round_on() -> None:
+def test_cheapest_cell_is_the_anchor_of_a_sweep_from_round_two() -> None:
     schedule = make(3)
     cheap = next(iter(schedule.progress))
     anchors = []
@@ -72,7 +72,7 @@ def test_one_or_two_cells_need_no_anchor() -> None:
     assert not any(t.anchor for turns in run_all(make(2)) for t in turns)
 
 
-def test_a_crash_while_timing_is_tried_once_more_and_then_ends_the_cell() -> None:
+def test_crash_while_timing_is_retried_once_then_ends_the_cell() -> None:
     schedule = make(1)
     (turn,) = schedule.next_round()
     assert schedule.record_failure(turn, CRASH, 1.0)
@@ -82,19 +82,19 @@ def test_a_crash_while_timing_is_tried_once_more_and_then_ends_the_cell() -> Non
     assert not schedule.live
 
 
-def test_a_failure_before_timing_ends_the_cell_at_once() -> None:
+def test_failure_before_timing_ends_the_cell_at_once() -> None:
     schedule = make(2)
     turns = schedule.next_round()
     assert not schedule.record_failure(turns[0], replace(CRASH, phase="load"), 1.0)
     assert [p.cell.key for p in schedule.live] == [turns[1].cell.key]
 
 
-def test_a_call_longer_than_a_second_gets_three_executions() -> None:
+def test_call_longer_than_a_second_gets_three_executions() -> None:
     schedule = make(1, EFFORTS["default"])
     assert len(run_all(schedule, p50_ns=2e9, wall_s=3.0)) == 3
 
 
-def test_a_group_is_held_to_the_worst_io_class_and_better_cells_start_anew() -> None:
+def test_group_uses_the_worst_io_class_and_better_cells_restart() -> None:
     schedule = make(2)
     keys = list(schedule.progress)
     for turn in schedule.next_round():
@@ -111,7 +111,7 @@ def test_a_group_is_held_to_the_worst_io_class_and_better_cells_start_anew() -> 
     assert len(schedule.progress[keys[1]].executions) == 1
 
 
-def test_no_two_executions_of_a_cell_share_their_number() -> None:
+def test_executions_of_a_cell_have_distinct_numbers() -> None:
     schedule = make(3)
     numbers: list[tuple[str, int]] = []
     for _ in range(3):
@@ -126,7 +126,7 @@ def test_no_two_executions_of_a_cell_share_their_number() -> None:
     assert len(numbers) == len(set(numbers)) == 9
 
 
-def test_an_anchor_that_failed_is_replaced() -> None:
+def test_failed_anchor_is_replaced() -> None:
     schedule = make(3)
     for turn in schedule.next_round():
         schedule.record(turn, make_execution(), 1.0)
@@ -136,7 +136,7 @@ def test_an_anchor_that_failed_is_replaced() -> None:
     assert other.cell.key != anchor.cell.key
 
 
-def test_the_estimate_of_the_rest_falls_to_nothing() -> None:
+def test_estimate_of_the_remaining_time_falls_to_zero() -> None:
     schedule = make(4)
     before = schedule.eta_s(1.3)
     run_all(schedule)
@@ -145,14 +145,14 @@ def test_the_estimate_of_the_rest_falls_to_nothing() -> None:
 
 
 def spread(schedule: Schedule, key: str, count: int, wall_s: float, low: float = 1e6, high: float = 2e6) -> None:
-    """Executions of a cell that agree too little to reach any target."""
+    """Return executions of a cell that vary too much to reach any target."""
     for n in range(count):
         turn = Turn(schedule.progress[key].cell, n + 1, n + 1, False)
         schedule.record(turn, make_execution(low if n % 2 else high), wall_s)
 
 
-def test_more_time_goes_to_cells_that_go_on_and_to_those_that_had_theirs() -> None:
-    # The target is out of reach, but not so far that a cell is given up.
+def test_extension_reaches_active_cells_and_timed_out_ones() -> None:
+    # The target is out of reach, but not far enough to abandon a cell.
     schedule = make(5, replace(QUICK, target=0.2))
     most, limit, live, target, failed = schedule.progress.values()
     spread(schedule, most.cell.key, 6, 0.1)
@@ -176,7 +176,7 @@ def test_more_time_goes_to_cells_that_go_on_and_to_those_that_had_theirs() -> No
     assert (most.live, len(most.executions)) == (False, 9)
 
 
-def test_more_time_adds_up_and_the_estimate_grows_with_it() -> None:
+def test_extensions_add_up_and_the_estimate_grows() -> None:
     schedule = make(1, replace(QUICK, target=0.01))
     (cell,) = schedule.progress.values()
     spread(schedule, cell.cell.key, 3, 1.0)
@@ -189,7 +189,7 @@ def test_more_time_adds_up_and_the_estimate_grows_with_it() -> None:
     assert (cell.limit_s, cell.most) == (30.0, 18)
 
 
-def test_a_cell_that_got_more_time_is_not_given_up_before_that_is_over() -> None:
+def test_extended_cell_is_not_abandoned_before_the_extension_ends() -> None:
     schedule = make(1, replace(QUICK, target=0.0001))
     (cell,) = schedule.progress.values()
     spread(schedule, cell.cell.key, 3, 1.0)
@@ -201,7 +201,7 @@ def test_a_cell_that_got_more_time_is_not_given_up_before_that_is_over() -> None
     assert "the most allowed" in cell.stopped_by
 
 
-def test_more_time_is_at_least_one_execution_more_however_long_it_takes() -> None:
+def test_extension_is_at_least_one_more_execution_of_any_length() -> None:
     schedule = make(1, replace(QUICK, target=0.2))
     (cell,) = schedule.progress.values()
     spread(schedule, cell.cell.key, 3, 60.0)
@@ -212,7 +212,7 @@ def test_more_time_is_at_least_one_execution_more_however_long_it_takes() -> Non
     assert not cell.live
 
 
-def test_slow_calls_get_three_executions_more() -> None:
+def test_slow_calls_get_three_more_executions() -> None:
     schedule = make(1, EFFORTS["default"])
     (cell,) = schedule.progress.values()
     run_all(schedule, p50_ns=2e9, wall_s=3.0)

@@ -23,7 +23,7 @@ sys.stdin.read()
 
 
 def own_elsewhere(path: Path) -> subprocess.Popen[str]:
-    """A process that holds a new directory until it is killed."""
+    """Start a process that holds a new directory until it is killed."""
     command = [sys.executable, "-c", OWNER, str(path)]
     owner = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert owner.stdout is not None and owner.stdout.readline() == "held\n"
@@ -35,7 +35,7 @@ def kill(owner: subprocess.Popen[str]) -> None:
     owner.communicate()
 
 
-def test_directory_goes_only_after_every_owner_is_dead(tmp_path: Path) -> None:
+def test_directory_is_removed_only_after_every_owner_is_dead(tmp_path: Path) -> None:
     path = draw_path(tmp_path)
     owner = own_elsewhere(path)
     (path / "inputs").mkdir()
@@ -53,7 +53,7 @@ def test_directory_goes_only_after_every_owner_is_dead(tmp_path: Path) -> None:
     assert hold_scratch(path) is None
 
 
-def test_sweep_leaves_what_is_not_ours(tmp_path: Path) -> None:
+def test_sweep_leaves_foreign_directories(tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.mkdir()
     draw_path(tmp_path).symlink_to(target)

@@ -1,4 +1,4 @@
-"""What is kept in the cache is found again by its key, its form and its age, and by nothing that is damaged."""
+"""Cache entries are found by key, form and age; damaged ones are not."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def shelf(tmp_path: Path) -> Shelf[Thing]:
     return Shelf(tmp_path / "things", 3, strictly(Thing))
 
 
-def test_it_is_found_again_under_its_key_and_no_other(shelf: Shelf[Thing]) -> None:
+def test_entry_is_found_under_its_key_and_no_other(shelf: Shelf[Thing]) -> None:
     assert shelf.get(KEY) is None
     shelf.put(KEY, FOUND)
     assert shelf.get(KEY) == FOUND
@@ -41,7 +41,7 @@ def test_it_is_found_again_under_its_key_and_no_other(shelf: Shelf[Thing]) -> No
     assert shelf.get(KEY + ".") is None
 
 
-def test_what_is_forgotten_is_not_there_and_others_are(shelf: Shelf[Thing]) -> None:
+def test_forgotten_entry_is_missing_and_others_are_found(shelf: Shelf[Thing]) -> None:
     shelf.put(KEY, FOUND)
     shelf.put("other", FOUND)
     for _ in range(2):
@@ -49,13 +49,13 @@ def test_what_is_forgotten_is_not_there_and_others_are(shelf: Shelf[Thing]) -> N
         assert shelf.get(KEY) is None and shelf.get("other") == FOUND
 
 
-def test_another_form_of_things_is_not_used(shelf: Shelf[Thing]) -> None:
+def test_entry_of_another_form_is_not_used(shelf: Shelf[Thing]) -> None:
     shelf.put(KEY, FOUND)
     assert replace(shelf, form=4).get(KEY) is None
     assert shelf.get(KEY) == FOUND
 
 
-def test_it_grows_old(shelf: Shelf[Thing]) -> None:
+def test_entry_expires(shelf: Shelf[Thing]) -> None:
     shelf.put(KEY, FOUND)
     written = shelf.path(KEY).stat().st_mtime
     assert replace(shelf, oldest_s=100.0, clock=lambda: written + 99).get(KEY) == FOUND
@@ -76,7 +76,7 @@ def test_it_grows_old(shelf: Shelf[Thing]) -> None:
         {"name": "x", "parts": {"columns": []}},
     ],
 )
-def test_what_is_no_such_thing_is_not_there(shelf: Shelf[Thing], result: Any) -> None:
+def test_invalid_entry_is_missing(shelf: Shelf[Thing], result: Any) -> None:
     shelf.put(KEY, FOUND)
     shelf.path(KEY).write_bytes(encode({"form": 3, "key": KEY, "result": result}))
     assert shelf.get(KEY) is None
@@ -84,7 +84,7 @@ def test_what_is_no_such_thing_is_not_there(shelf: Shelf[Thing], result: Any) ->
     assert shelf.get(KEY) == FOUND
 
 
-def test_every_damaged_byte_and_every_cut_is_noticed(shelf: Shelf[Thing]) -> None:
+def test_every_damaged_byte_and_every_cut_is_detected(shelf: Shelf[Thing]) -> None:
     shelf.put(KEY, FOUND)
     path = shelf.path(KEY)
     whole = path.read_bytes()
@@ -101,20 +101,20 @@ def test_every_damaged_byte_and_every_cut_is_noticed(shelf: Shelf[Thing]) -> Non
     shelf.put(KEY, FOUND)
 
 
-def test_numbers_that_are_none_are_not_kept(shelf: Shelf[Thing]) -> None:
+def test_invalid_numbers_are_not_cached(shelf: Shelf[Thing]) -> None:
     shelf.put(KEY, Thing("x", float("nan")))
     shelf.put(KEY, Thing("x", parts=(float("inf"),)))
     assert shelf.get(KEY) is None and not shelf.directory.exists()
 
 
-def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+def test_unwritable_cache_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     shelf = Shelf(tmp_path / "file" / "things", 1, strictly(Thing))
     shelf.put(KEY, FOUND)
     assert shelf.get(KEY) is None
 
 
-def test_the_oldest_make_room_for_the_newest(shelf: Shelf[Thing], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oldest_entries_are_evicted_first(shelf: Shelf[Thing], monkeypatch: pytest.MonkeyPatch) -> None:
     shelf.put("first", FOUND)
     monkeypatch.setattr("tuibench.runs.shelf._ROOM_BYTES", 3 * shelf.path("first").stat().st_size + 20)
     for place, key in enumerate(("first", "other", "third", "later")):
@@ -123,7 +123,7 @@ def test_the_oldest_make_room_for_the_newest(shelf: Shelf[Thing], monkeypatch: p
     assert [shelf.get(key) for key in ("first", "other", "third", "later")] == [None, FOUND, FOUND, FOUND]
 
 
-def test_what_is_larger_than_anything_of_ours_is_not_read(shelf: Shelf[Thing], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_oversized_file_is_not_read(shelf: Shelf[Thing], monkeypatch: pytest.MonkeyPatch) -> None:
     shelf.put(KEY, FOUND)
     monkeypatch.setattr("tuibench.runs.shelf._MOST_BYTES", shelf.path(KEY).stat().st_size - 1)
     assert shelf.get(KEY) is None

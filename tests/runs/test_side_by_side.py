@@ -38,14 +38,14 @@ def only(found: SideBySide) -> CellPair:
 
 
 def foreign(**changes: Any) -> RunResult:
-    """As a result of another tool comes out of its import."""
+    """Return a result as an import of another tool's file yields it."""
     asks = {"engine": "deepsparse", "model_sha256": "", "pin": "", "precision": "", "options": {}, **changes}
     pooled = build.pooled(median=4.0, items_per_sec=250.0)
     measured = build.ok_cell(asks=asks, executions=(), grade=None, check=None, used=None, pooled=pooled)
     return build.run(measured, id=OLD_ID, foreign="deepsparse.benchmark 1.8.0", environment={}, models=())
 
 
-def test_equal_requests_are_paired_and_compared_by_welch_without_a_verdict() -> None:
+def test_equal_requests_are_compared_by_welch_without_a_verdict() -> None:
     pair = only(side([cell()], [cell(0.9)]))
     logs = [[(0, math.log(e.p50_ns)) for e in timed(factor)] for factor in (1.0, 0.9)]
     expected = unpaired(*logs)
@@ -58,7 +58,7 @@ def test_equal_requests_are_paired_and_compared_by_welch_without_a_verdict() -> 
     assert comparison_sentence(pair.comparison).startswith("77zz / k3f9 in p50 latency: 0.900 (")
 
 
-def test_streams_go_by_time_per_item() -> None:
+def test_streams_are_compared_by_time_per_item() -> None:
     pair = only(side([cell(scenario="async")], [cell(2.0, scenario="async")]))
     assert pair.comparison is not None
     assert pair.unit == "items/s"
@@ -75,13 +75,13 @@ def test_streams_go_by_time_per_item() -> None:
         ({"options": {"seed": "1"}}, "options: none against seed=1"),
     ],
 )
-def test_a_request_that_differs_in_one_setting_is_paired_and_says_so(asks: dict[str, Any], bar: str) -> None:
+def test_requests_that_differ_in_one_setting_pair_with_a_note(asks: dict[str, Any], bar: str) -> None:
     pair = only(side([cell()], [cell(**asks)]))
     assert bar in pair.bars
     assert pair.comparison is not None and bar in str(pair.comparison.why_no_verdict)
 
 
-def test_a_pair_of_other_cores_or_streams_is_named_by_both() -> None:
+def test_pair_of_other_cores_or_streams_is_named_by_both() -> None:
     assert only(side([cell()], [cell(cores=4)])).name == "sync, 2→4 cores, batch 1"
     streams = [cell(scenario="async", streams=count) for count in (2, 4)]
     assert "2→4 streams" in only(side(streams[:1], streams[1:])).name
@@ -101,10 +101,10 @@ def test_a_pair_of_other_cores_or_streams_is_named_by_both() -> None:
         ((4, 8), (None, None), "4→8 streams"),
     ],
 )
-def test_streams_that_were_used_are_held_against_streams_that_were_used(
+def test_used_streams_are_compared_with_used_streams(
     asked: tuple[int, int], used: tuple[int | None, int | None], name: str
 ) -> None:
-    """Those asked for stand only where nobody knows how many were used."""
+    """Use the requested streams only if the used number is unknown."""
     old, new = (
         replace(cell(scenario="async", streams=n), used=None if real is None else build.used(streams=real))
         for n, real in zip(asked, used, strict=True)
@@ -113,7 +113,7 @@ def test_streams_that_were_used_are_held_against_streams_that_were_used(
     assert pair.name == f"async, 2 cores, batch 1, {name}"
 
 
-def test_of_streams_that_were_not_all_used_the_bars_tell_what_was_asked_for() -> None:
+def test_streams_used_and_requested_differently_prevent_a_verdict() -> None:
     old, new = (
         replace(cell(scenario="async", streams=n), used=build.used(streams=real)) for n, real in ((4, 4), (8, 6))
     )
@@ -125,26 +125,26 @@ def test_of_streams_that_were_not_all_used_the_bars_tell_what_was_asked_for() ->
 @pytest.mark.parametrize(
     "asks", [{"batch": 8}, {"dims": {"seq": 8}}, {"scenario": "async"}, {"engine": "x", "pin": "none"}]
 )
-def test_other_work_or_two_settings_leave_cells_alone_and_named(asks: dict[str, Any]) -> None:
+def test_other_work_or_two_settings_leave_cells_unmatched_and_named(asks: dict[str, Any]) -> None:
     found = side([cell()], [cell(**asks)])
     assert found.pairs == () and len(found.old_only) == len(found.new_only) == 1
     assert "sync" in found.old_only[0]
 
 
-def test_several_candidates_for_a_changed_setting_are_not_guessed_between() -> None:
+def test_several_candidates_for_a_changed_setting_do_not_pair() -> None:
     found = side([cell(cores=1), cell(cores=2)], [cell(cores=4)])
     assert found.pairs == ()
     assert found.old_only == ("sync, 1 core, batch 1", "sync, 2 cores, batch 1")
     assert found.new_only == ("sync, 4 cores, batch 1",)
 
 
-def test_equal_requests_come_before_those_that_differ() -> None:
+def test_equal_requests_pair_before_those_that_differ() -> None:
     found = side([cell(), cell(engine="openvino")], [cell(engine="openvino"), cell(engine="fake")])
     assert [(pair.name.split(",")[0], bool(pair.bars)) for pair in found.pairs] == [("openvino", False), ("sync", True)]
     assert found.old_only == found.new_only == ()
 
 
-def test_a_model_that_changed_is_held_against_the_file_of_its_name() -> None:
+def test_changed_model_pairs_with_the_file_of_its_name() -> None:
     shas = ["aa" * 32, "bb" * 32, "cc" * 32, "dd" * 32]
     spec = build.spec(models=(ModelSource("a.onnx", "/a.onnx"), ModelSource("b.onnx", "/b.onnx")))
     swapped = build.spec(models=(ModelSource("b.onnx", "/b.onnx"), ModelSource("a.onnx", "/a.onnx")))
@@ -160,7 +160,7 @@ def test_a_model_that_changed_is_held_against_the_file_of_its_name() -> None:
     assert "the models differ, and their outputs were not held against each other" in found.pairs[0].bars
 
 
-def test_another_model_is_named_where_nothing_pairs() -> None:
+def test_other_model_is_named_if_nothing_pairs() -> None:
     old, new = cell(model_sha256="aa" * 32, dims={"seq": 64}), cell(model_sha256="bb" * 32, dims={"x": 48})
     models = [{"models": (build.model(sha256=sha * 32),)} for sha in ("aa", "bb")]
     found = side([old], [new], *models)
@@ -170,13 +170,13 @@ def test_another_model_is_named_where_nothing_pairs() -> None:
     assert not side([old], [cell(model_sha256="aa" * 32)], models[0], models[0]).environment
 
 
-def test_what_bars_a_verdict_within_a_run_bars_it_here_too() -> None:
+def test_verdict_limits_within_a_run_apply_between_results() -> None:
     used = build.used(io="call")
     pair = only(side([cell()], [cell(changes={"used": used, "check": None})]))
     assert pair.bars == ("outputs of onnxruntime were not checked", "I/O class: bound against call")
 
 
-def test_a_failed_side_gives_no_ratio_but_its_reason() -> None:
+def test_failed_cell_gives_no_ratio_but_its_reason() -> None:
     pair = only(side([cell()], [build.failed_cell()]))
     assert (pair.comparison, pair.new.status) == (None, "failed")
     assert pair.reason == "77zz: died by SIGSEGV in load: the worker died"
@@ -190,12 +190,12 @@ def test_few_executions_give_a_ratio_without_an_interval() -> None:
     assert pair.reason == "no interval: 2 of at least 3 executions on a side"
 
 
-def test_another_tools_side_has_a_ratio_of_what_it_counts_and_no_interval() -> None:
+def test_foreign_result_has_a_ratio_without_an_interval() -> None:
     new = build.run(cell(changes={"pooled": build.pooled(median=2.0)}), id=NEW_ID)
     found = compare_results(foreign(), new)
     pair = only(found)
     assert pair.comparison is not None and pair.comparison.low is None
-    # By the median over all iterations on both sides, as the other tool defines it.
+    # Both use the median over all iterations, as the other tool defines it.
     assert pair.comparison.ratio == pytest.approx(0.5)
     assert pair.reason == "no interval: deepsparse.benchmark 1.8.0 keeps no executions"
     assert (pair.old.grade, pair.old.estimate.low) == ("", None)
@@ -203,17 +203,17 @@ def test_another_tools_side_has_a_ratio_of_what_it_counts_and_no_interval() -> N
     assert found.environment == ("nothing is known of the machine of k3f9, by deepsparse.benchmark 1.8.0",)
 
 
-def test_two_of_another_tool_are_never_called_the_same_work() -> None:
+def test_two_foreign_results_are_never_called_the_same_work() -> None:
     pair = only(compare_results(foreign(), replace(foreign(), id=NEW_ID)))
     assert any("not known" in bar for bar in pair.bars)
 
 
-def test_another_tools_side_needs_the_settings_that_it_tells() -> None:
+def test_foreign_result_needs_the_settings_it_states() -> None:
     found = compare_results(foreign(cores=8), build.run(cell(), id=NEW_ID))
     assert found.pairs == () and len(found.old_only) == 1
 
 
-def test_conditions_of_a_whole_result_are_bars() -> None:
+def test_conditions_of_a_whole_result_prevent_a_verdict() -> None:
     sittings = (Sitting("", "", 3), Sitting("", "", 2, ("kernel: 1 → 2",)))
     pair = only(side([cell()], [cell()], {"shared_host": True}, {"sittings": sittings}))
     assert pair.bars == (
@@ -222,19 +222,19 @@ def test_conditions_of_a_whole_result_are_bars() -> None:
     )
 
 
-def test_environments_are_compared_and_another_machine_is_said_first() -> None:
+def test_environments_are_compared_and_another_host_comes_first() -> None:
     first = {"environment": {"kernel": {"release": "1"}}, "host": "aa"}
     second = {"environment": {"kernel": {"release": "2"}}, "host": "bb"}
     assert side([cell()], [cell()], first, second).environment == ("another machine: aa → bb", "kernel: 1 → 2")
     assert side([cell()], [cell()], first, first).environment == ()
 
 
-def test_results_without_cells_are_beside_each_other_too() -> None:
+def test_results_without_cells_can_be_compared() -> None:
     assert side([], []).pairs == ()
     assert side([], [cell()]).new_only == ("sync, 2 cores, batch 1",)
 
 
-def test_beside_a_cell_that_was_never_begun_the_other_shows_its_own_number() -> None:
+def test_cell_beside_one_that_never_began_shows_its_own_number() -> None:
     never = replace(cell(), status="skipped", executions=(), pooled=None, latency_ms={}, stopped_by="cancelled")
     new = replace(cell(), pooled=build.pooled(median=1.5))
     pair = only(side([never], [new]))

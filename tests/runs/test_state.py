@@ -1,4 +1,4 @@
-"""States of runs, each made on disk as it comes about, and looked at as a stranger would."""
+"""Run states, each made on disk as it occurs and read by another process's view."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def end(**fields: Any) -> tuple[str, dict[str, Any]]:
         ([end(status="interrupted", reason="x"), ("sitting", {"boot_id": BOOT})], activity.INTERRUPTED, "runner died"),
     ],
 )
-def test_without_a_runner_the_last_event_tells(run: RunDirectory, events: Any, state: str, word: str) -> None:
+def test_last_event_decides_without_a_runner(run: RunDirectory, events: Any, state: str, word: str) -> None:
     write(run, *events)
     info = read_state(run, OBSERVER)
     assert (info.state, info.pid, info.eta_s) == (state, None, None)
@@ -90,7 +90,7 @@ def test_without_a_runner_the_last_event_tells(run: RunDirectory, events: Any, s
     assert (info.name, info.models, info.started_utc) == ("mine", ("model.onnx",), "2026-11-18T10:00:00Z")
 
 
-def test_a_run_that_was_cancelled_before_it_measured_is_not_said_to_be_saved(run: RunDirectory) -> None:
+def test_run_cancelled_before_measuring_is_not_reported_as_saved(run: RunDirectory) -> None:
     counts = {"cells": 0, "cells_done": 0, "executions": 0}
     write(run, end(status="cancelled", reason="cancelled on request", **counts))
     info = read_state(run, OBSERVER)
@@ -99,17 +99,17 @@ def test_a_run_that_was_cancelled_before_it_measured_is_not_said_to_be_saved(run
     assert resume_refusal(replace(info, executions=3)).endswith("what it had is saved")
 
 
-def test_a_runner_that_holds_the_lock_is_alive_whatever_the_journal_says(run: RunDirectory) -> None:
+def test_runner_that_holds_the_lock_is_alive_with_any_journal(run: RunDirectory) -> None:
     write(run, ("progress", {"cell": None, "eta_s": 12.5}))
     with a_runner(run):
         info = read_state(run, OBSERVER)
         assert (info.state, info.pid, info.eta_s) == (activity.RUNNING, 7, 12.5)
-        # Looking must not take the lock from the one that is looked at.
+        # A look must not take the lock from its owner.
         assert run.is_held()
     assert not run.is_held()
 
 
-def test_a_waiting_run_tells_place_and_holder(run: RunDirectory) -> None:
+def test_waiting_run_shows_its_place_and_the_holder(run: RunDirectory) -> None:
     holder = {"pid": 9, "user": "ada", "run": "R", "eta_s": 3.0, "stopped": False}
     write(run, ("waiting", {"place": 2, "holder": holder, "words": ""}))
     with a_runner(run):
@@ -128,7 +128,7 @@ def write_more(run: RunDirectory, name: str, **fields: Any) -> None:
     journal.close()
 
 
-def test_another_boot_means_the_machine_was_started_anew(run: RunDirectory) -> None:
+def test_other_boot_id_means_a_reboot(run: RunDirectory) -> None:
     write(run, start={"boot_id": OTHER_BOOT})
     info = read_state(run, OBSERVER)
     assert (info.state, resume_refusal(info)) == (activity.REBOOTED, "")
@@ -136,7 +136,7 @@ def test_another_boot_means_the_machine_was_started_anew(run: RunDirectory) -> N
     assert read_state(run, OBSERVER).state == activity.INTERRUPTED
 
 
-def test_a_run_of_another_machine_is_not_judged_by_this_ones_lock(run: RunDirectory) -> None:
+def test_run_of_another_host_is_not_judged_by_the_local_lock(run: RunDirectory) -> None:
     write(run, start={"host_id": ELSEWHERE})
     os.utime(run.path / NAME, (2e9 - 60, 2e9 - 60))
     info = read_state(run, OBSERVER)
@@ -144,7 +144,7 @@ def test_a_run_of_another_machine_is_not_judged_by_this_ones_lock(run: RunDirect
     assert "another machine" in resume_refusal(info)
 
 
-def test_a_record_in_the_store_is_the_last_word(run: RunDirectory) -> None:
+def test_stored_record_overrides_the_journal(run: RunDirectory) -> None:
     observer = Observer(HERE, BOOT, is_saved=lambda wanted: wanted == RUN)
     write(run)
     assert read_state(run, observer).state == activity.FINISHED
@@ -157,7 +157,7 @@ def test_a_record_in_the_store_is_the_last_word(run: RunDirectory) -> None:
 
 
 @pytest.mark.parametrize("line", [0, 1, 2])
-def test_damage_is_told_and_what_is_readable_counts(run: RunDirectory, line: int) -> None:
+def test_damage_is_reported_and_readable_events_count(run: RunDirectory, line: int) -> None:
     write(run, end(status="finished", saved=True))
     lines = (run.path / NAME).read_bytes().splitlines(keepends=True)
     lines[line] = b"00000000 {}\n"
@@ -172,7 +172,7 @@ def test_damage_is_told_and_what_is_readable_counts(run: RunDirectory, line: int
     "content",
     [b"", b"\x00" * 100, b"[1, 2", b'"text"', b"{}", b'{"spec": 1}', b'{"spec": {}}', b"\xff", b"[" * 100_000],
 )
-def test_a_damaged_request_is_told(run: RunDirectory, content: bytes) -> None:
+def test_damaged_request_is_reported(run: RunDirectory, content: bytes) -> None:
     write(run)
     (run.path / "request.json").write_bytes(content)
     info = read_state(run, OBSERVER)
@@ -180,30 +180,30 @@ def test_a_damaged_request_is_told(run: RunDirectory, content: bytes) -> None:
     assert "request" in info.detail
 
 
-def test_an_odd_card_in_a_request_is_told(run: RunDirectory) -> None:
+def test_invalid_metadata_in_a_request_is_reported(run: RunDirectory) -> None:
     write(run)
     (run.path / "request.json").write_text(json.dumps({**REQUEST, "card": 5}), encoding="ascii")
     assert "request" in read_state(run, OBSERVER).detail
 
 
-def test_a_journal_of_another_version_is_told_and_never_raises(run: RunDirectory) -> None:
+def test_journal_of_another_version_is_reported_without_raising(run: RunDirectory) -> None:
     write(run, ("granted", {"something": "else"}))
     info = read_state(run, OBSERVER)
     assert "cannot be understood" in info.detail
 
 
-def test_an_empty_directory_and_one_without_a_journal_are_told(tmp_path: Path) -> None:
+def test_empty_directory_and_missing_journal_are_reported(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
     assert "cannot be read" in read_state(RunDirectory(tmp_path / "x"), OBSERVER).detail
 
 
-def test_the_boot_of_this_machine_is_read_from_the_kernel(tmp_path: Path) -> None:
+def test_boot_id_is_read_from_the_kernel(tmp_path: Path) -> None:
     assert len(this_boot()) == 36
     assert this_boot(tmp_path) == ""
 
 
 @pytest.mark.parametrize("now", [0.0, 2e9, -1e9])
-def test_a_clock_that_jumps_changes_no_state(run: RunDirectory, now: float) -> None:
+def test_clock_jump_changes_no_state(run: RunDirectory, now: float) -> None:
     write(run)
     observer = Observer(HERE, BOOT, now=lambda: now)
     assert read_state(run, observer).state == activity.INTERRUPTED
@@ -211,7 +211,7 @@ def test_a_clock_that_jumps_changes_no_state(run: RunDirectory, now: float) -> N
         assert read_state(run, observer).state == activity.RUNNING
 
 
-def test_requests_are_kept_whole(run: RunDirectory) -> None:
+def test_requests_are_restored_equal_and_are_private(run: RunDirectory) -> None:
     assert run.request() == REQUEST
     assert json.loads((run.path / "request.json").read_bytes())["id"] == RUN
     assert {oct(os.stat(run.path / name).st_mode & 0o777) for name in ("request.json", ".")} == {"0o600", "0o700"}
@@ -219,7 +219,7 @@ def test_requests_are_kept_whole(run: RunDirectory) -> None:
 
 @pytest.mark.parametrize("fields", [{"saved": True}, {"saved": False, "why": "full"}, {}])
 @pytest.mark.parametrize("status", ["finished", "cancelled", "interrupted"])
-def test_an_ended_run_is_told_by_its_ends_as_by_its_whole_journal(
+def test_head_and_tail_of_an_ended_run_give_the_same_state(
     run: RunDirectory, monkeypatch: pytest.MonkeyPatch, status: str, fields: dict[str, Any]
 ) -> None:
     counts = {"cells": 1, "cells_done": 0, "executions": 1}
@@ -238,7 +238,7 @@ def test_an_ended_run_is_told_by_its_ends_as_by_its_whole_journal(
     assert calls
 
 
-def test_a_run_whose_runner_has_yet_to_write_its_first_line_begins(run: RunDirectory) -> None:
+def test_run_before_its_first_line_is_beginning(run: RunDirectory) -> None:
     with a_runner(run):
         begins = read_state(run, OBSERVER)
     over = read_state(run, OBSERVER)

@@ -1,4 +1,4 @@
-"""What a runner hears while it waits, and what each sound means."""
+"""Signals and lifeline events that a waiting runner receives, and the effect of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuibench.runs.stopping import DETACH, KNOCK, SIGNALS, Cancelled, StopSwitch
 
 @pytest.fixture
 def listening() -> Iterator[StopSwitch]:
-    """A switch that has the signals of this process until the test is over."""
+    """A switch that handles this process's signals until the test ends."""
     before = {number: signal.getsignal(number) for number in (*SIGNALS, KNOCK)}
     stop = StopSwitch()
     stop.listen()
@@ -24,7 +24,7 @@ def listening() -> Iterator[StopSwitch]:
     stop.close()
 
 
-def test_knocking_has_every_beat_called_at_once_and_ends_nothing(listening: StopSwitch) -> None:
+def test_wake_signal_calls_every_beat_at_once_and_ends_nothing(listening: StopSwitch) -> None:
     called = []
     listening.beat_with(lambda: called.append("first"))
     listening.beat_with(lambda: called.append("second"))
@@ -38,13 +38,13 @@ def test_knocking_has_every_beat_called_at_once_and_ends_nothing(listening: Stop
     listening.check()
 
 
-def test_knocking_at_a_process_that_does_not_listen_ends_nothing() -> None:
+def test_wake_signal_to_a_process_without_handler_ends_nothing() -> None:
     sleeper = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     sleeper.send_signal(KNOCK)
     assert sleeper.communicate(b"alive")[0] == b"alive"
 
 
-def test_a_signal_ends_the_wait_with_its_name(listening: StopSwitch) -> None:
+def test_signal_ends_the_wait_with_its_name(listening: StopSwitch) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     with pytest.raises(Cancelled) as caught:
         listening.pause(60.0)
@@ -52,7 +52,7 @@ def test_a_signal_ends_the_wait_with_its_name(listening: StopSwitch) -> None:
 
 
 @pytest.mark.parametrize(("word", "ends"), [(DETACH, False), (b"", True)])
-def test_the_end_of_the_client_means_something_unless_it_let_go(word: bytes, ends: bool) -> None:
+def test_end_of_the_client_counts_unless_it_detached(word: bytes, ends: bool) -> None:
     reader, writer = os.pipe()
     stop = StopSwitch(reader)
     os.write(writer, word)
@@ -68,7 +68,7 @@ def test_the_end_of_the_client_means_something_unless_it_let_go(word: bytes, end
     os.close(reader)
 
 
-def test_one_that_was_let_go_from_the_beginning_does_not_look_for_its_client() -> None:
+def test_run_detached_from_the_start_ignores_its_client() -> None:
     reader, writer = os.pipe()
     stop = StopSwitch(reader)
     stop.let_go()

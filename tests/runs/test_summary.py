@@ -21,7 +21,7 @@ def summary(*executions: Execution, items: int = 1) -> CellResult:
     return summarize(cell(), executions, status="ok", items=items)
 
 
-def test_the_headline_is_the_mean_of_logs_over_executions_with_its_t_interval() -> None:
+def test_headline_is_the_log_mean_over_executions_with_t_interval() -> None:
     logs = [math.log(1e6), math.log(1.1e6), math.log(1.3e6)]
     p50 = summary(*(execution(p50_ns=math.exp(v)) for v in logs)).latency_ms["p50"]
     center = sum(logs) / 3
@@ -47,7 +47,7 @@ def test_every_latency_is_in_milliseconds_under_its_name() -> None:
     }
 
 
-def test_a_percentile_that_too_few_iterations_stand_behind_is_null_with_what_is_missing() -> None:
+def test_percentile_with_too_few_iterations_is_null_with_a_reason() -> None:
     # 5 x 20 iterations are worth 5 x 10 independent ones: enough for p90 (46), not for p95 (93) and beyond.
     latency = summary(*[execution(iterations=20, effective_n=10.0)] * 5).latency_ms
     assert latency["p90"].value == pytest.approx(1.2)
@@ -56,11 +56,11 @@ def test_a_percentile_that_too_few_iterations_stand_behind_is_null_with_what_is_
     assert latency["p99_9"].reason == "needs at least 9384 more iterations"
 
 
-def test_no_independent_iteration_at_all_still_says_what_is_needed() -> None:
+def test_no_independent_iteration_still_names_the_needed_number() -> None:
     assert summary(execution(effective_n=0.0)).latency_ms["p99"].reason == "needs at least 473 more iterations"
 
 
-def test_throughput_counts_items_in_steady_seconds_and_in_seconds_of_cpu() -> None:
+def test_throughput_counts_items_per_steady_and_per_cpu_second() -> None:
     result = summary(*[execution(calls_per_s=500.0, iterations=600, cpu_s=1.5)] * 3, items=8)
     assert result.items_per_sec.value == pytest.approx(4000)
     assert result.items_per_sec.low == pytest.approx(4000)
@@ -68,7 +68,7 @@ def test_throughput_counts_items_in_steady_seconds_and_in_seconds_of_cpu() -> No
     assert result.items == 8
 
 
-def test_cpu_time_that_was_not_read_is_no_zero() -> None:
+def test_unread_cpu_time_is_not_zero() -> None:
     result = summary(execution(cpu_s=None), execution(cpu_s=None))
     assert result.items_per_cpu_sec == Estimate(None, reason="the CPU time used was not read")
 
@@ -81,7 +81,7 @@ def test_fewer_than_three_executions_have_values_without_intervals() -> None:
         assert estimate.reason == "no interval: 2 of at least 3 executions"
 
 
-def test_load_and_first_are_medians_and_memory_is_the_most() -> None:
+def test_load_and_first_are_medians_and_memory_is_the_maximum() -> None:
     runs = [
         execution(load_ms=load, first_ms=load / 10, memory_bytes=memory)
         for load, memory in ((10.0, {"peak": 5}), (500.0, {"peak": 9, "load": 3}), (20.0, {"peak": 7}))
@@ -91,7 +91,7 @@ def test_load_and_first_are_medians_and_memory_is_the_most() -> None:
     assert result.memory_bytes == {"peak": 9, "load": 3}
 
 
-def test_the_worst_check_stands_for_the_cell() -> None:
+def test_worst_check_is_that_of_the_cell() -> None:
     agrees, unchecked = Check("agrees", 1e-6, 1e-3), Check("unchecked", None, None, "off")
     slightly, badly = Check("differs", 0.1, 1e-3), Check("differs", 0.5, 1e-3)
     for states, worst in (
@@ -102,7 +102,7 @@ def test_the_worst_check_stands_for_the_cell() -> None:
         assert summary(*(execution(check=c) for c in states)).check == worst
 
 
-def test_used_is_that_of_the_last_and_says_what_varied() -> None:
+def test_used_settings_are_the_last_ones_with_a_note_of_changes() -> None:
     runs = [
         execution(used=replace(USED, io="bound", cpus=(0, 1), cpu_seconds_per_second=1.8)),
         execution(used=replace(USED, io="call", cpus=(2, 3), cpu_seconds_per_second=2.0, details={"isa": "avx2"})),
@@ -114,7 +114,7 @@ def test_used_is_that_of_the_last_and_says_what_varied() -> None:
     assert used.details == {"isa": "avx2", "io varied": "bound, call"}
 
 
-def test_the_grade_is_over_all_executions() -> None:
+def test_grade_is_over_all_executions() -> None:
     busy = Noise(10**9, 10**9, 0.0, 0, 0.0, 9, 50, 100)
     grade = summary(EXECUTION, execution(noise=busy)).grade
     assert grade is not None
@@ -122,13 +122,13 @@ def test_the_grade_is_over_all_executions() -> None:
     assert grade.cause.startswith("33 % of the time")
 
 
-def test_samples_are_counted_and_the_file_named_where_there_is_one() -> None:
+def test_samples_are_counted_and_their_file_is_named_if_present() -> None:
     one, two = execution(samples=Samples(10, 100, "a-1.z")), execution(samples=Samples(20, 20, "a-2.z"))
     assert summary(one).samples == Samples(10, 100, "a-1.z")
     assert summary(one, two).samples == Samples(30, 120, None)
 
 
-def test_a_cell_without_executions_says_so_everywhere() -> None:
+def test_cell_without_executions_has_reasons_everywhere() -> None:
     failure = Failure("signal", "load", "died", "SIGSEGV")
     result = summarize(cell(batch=4), [], status="failed", failure=failure, items=4)
     assert (result.status, result.failure, result.executions) == ("failed", failure, ())
@@ -137,7 +137,7 @@ def test_a_cell_without_executions_says_so_everywhere() -> None:
         assert estimate == Estimate(None, reason="no execution finished")
 
 
-def test_a_result_survives_the_journal() -> None:
+def test_result_is_restored_from_the_journal() -> None:
     runs = [EXECUTION, execution(p50_ns=1.2e6), EXECUTION]
     result = summarize(cell(), runs, status="partial", stopped_by="limit", pooled=pool(runs), items=2)
     assert from_plain(CellResult, to_plain(result)) == result
@@ -171,7 +171,7 @@ def check_pool(pooled: Pooled, whole: np.ndarray[tuple[int], np.dtype[np.int64]]
     assert pooled.median == pooled.percentiles["50.0"]
 
 
-def test_pooled_figures_are_those_of_all_iterations_together() -> None:
+def test_pooled_figures_are_those_of_all_iterations() -> None:
     samples = [drawn(700, 1e6, 1), drawn(300, 2e6, 2)]
     runs = [measured(s, 1.5) for s in samples]
     pooled = pool(runs, samples, items=4)
@@ -183,13 +183,13 @@ def test_pooled_figures_are_those_of_all_iterations_together() -> None:
     check_pool(pooled, whole, rel=1e-9)
 
 
-def test_pooled_percentiles_weigh_what_was_kept_by_what_it_stands_for() -> None:
+def test_pooled_percentiles_weigh_each_sample_by_its_iterations() -> None:
     full = [drawn(20_000, 1e6, 1), drawn(2_000, 3e6, 2)]
     runs = [measured(s, 1.0) for s in full]
     check_pool(pool(runs, [full[0][::10], full[1]]), np.concatenate(full), rel=0.03)
 
 
-def test_without_samples_histograms_stand_in() -> None:
+def test_histograms_replace_missing_samples() -> None:
     full = [drawn(5_000, 1e6, 1), drawn(5_000, 1.5e6, 2)]
     runs = [measured(s, 1.0) for s in full]
     whole = np.concatenate(full)
@@ -197,7 +197,7 @@ def test_without_samples_histograms_stand_in() -> None:
     check_pool(pool(runs, [None, full[1]]), whole, rel=0.03, names=5)
 
 
-def test_a_percentile_beyond_the_bins_is_what_the_executions_say() -> None:
+def test_percentile_beyond_the_bins_uses_the_executions() -> None:
     samples = array("I", [1_000_000] * 980 + [900_000_000] * 20)
     pooled = pool([measured(samples, 1.0)])
     assert pooled.percentiles["50.0"] == pytest.approx(1.0, rel=0.01)

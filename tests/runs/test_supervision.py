@@ -1,4 +1,4 @@
-"""Whatever becomes of a worker is told truly, and the next one runs; each of these is a real process."""
+"""Every end of a worker is reported truly, and the next one runs; each worker here is a real process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
 from tuibench.stats.sample_file import read_samples
 
 NEVER_OVER_S = 60.0
-"""Of what breaks before: however few calls a busy machine lets through meanwhile, there are enough."""
+"""Execution time of workers that fail earlier: long enough for the failing call on a busy machine."""
 
 Run = Callable[..., Execution | Failure]
 
@@ -39,7 +39,7 @@ def bundle(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(tmp_path: Path, bundle: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Carries out one execution of the fake engine after a script."""
+    """Return a function that runs one execution of the fake engine by a script."""
 
     def carry_out(
         script: Mapping[str, Any],
@@ -56,7 +56,7 @@ def run(tmp_path: Path, bundle: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     return carry_out
 
 
-def test_a_good_execution_comes_back_with_what_was_timed(run: Run) -> None:
+def test_good_execution_returns_its_timings(run: Run) -> None:
     result = run({"latency_us": 500}, timed_s=0.2)
     assert isinstance(result, Execution)
     assert 0.5e6 <= result.p50_ns < 1.5e6
@@ -81,7 +81,7 @@ def test_a_good_execution_comes_back_with_what_was_timed(run: Run) -> None:
         ({"first": "stderr"}, "exit", "first", "code 7"),
     ],
 )
-def test_every_way_to_end_is_a_failure_with_its_true_reason(
+def test_every_kind_of_end_is_a_failure_with_its_reason(
     run: Run, script: dict[str, Any], kind: str, phase: str, words: str
 ) -> None:
     failure = run(script)
@@ -91,18 +91,16 @@ def test_every_way_to_end_is_a_failure_with_its_true_reason(
     assert isinstance(run({}), Execution)
 
 
-def test_a_megabyte_on_stderr_blocks_nothing_and_its_last_line_is_told(run: Run) -> None:
+def test_megabyte_on_stderr_does_not_block_and_last_line_is_shown(run: Run) -> None:
     failure = run({"first": "stderr"})
     assert isinstance(failure, Failure)
     assert failure.log_tail == "the last line of noise"
 
 
 @pytest.mark.parametrize("act", ["hang", "deaf-hang"])
-def test_a_hang_ends_at_its_limit_even_where_sigterm_is_ignored(
-    run: Run, act: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hang_ends_at_its_limit_when_sigterm_is_ignored(run: Run, act: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervision, "_GRACE_S", 0.2)
-    # Of this phase alone: a busy machine may take its time to start the process.
+    # The limit of this phase only: a busy machine may need time to start the process.
     monkeypatch.setitem(LIMITS_S, "first", 0.6)
     failure = run({"first": act})
     assert isinstance(failure, Failure)
@@ -112,7 +110,7 @@ def test_a_hang_ends_at_its_limit_even_where_sigterm_is_ignored(
     ]
 
 
-def test_a_cancel_ends_the_worker_at_once(run: Run) -> None:
+def test_cancel_ends_the_worker_at_once(run: Run) -> None:
     stop = StopSwitch()
 
     def trip(frame: Mapping[str, Any]) -> None:
@@ -124,7 +122,7 @@ def test_a_cancel_ends_the_worker_at_once(run: Run) -> None:
     assert not [p for p in psutil.Process().children(recursive=True) if _is_worker(p)]
 
 
-def test_nothing_but_the_standard_library_is_loaded_before_the_engine(run: Run) -> None:
+def test_only_the_standard_library_is_loaded_before_the_engine(run: Run) -> None:
     frames: list[Mapping[str, Any]] = []
     assert isinstance(run({}, listen=frames.append), Execution)
     (modules,) = [frame["names"] for frame in frames if frame["f"] == "modules"]
@@ -144,7 +142,7 @@ def test_streams_below_a_millisecond_are_processes_and_above_threads(run: Run) -
     assert (slow.used.stream_kind, slow.used.streams) == ("threads", 2)
 
 
-def test_a_crash_inside_a_thread_of_a_stream_is_that_executions_failure(run: Run) -> None:
+def test_crash_in_a_stream_thread_fails_that_execution(run: Run) -> None:
     cell = make_cell(scenario="async", streams=2)
     failure = run({"latency_us": 1500, "timed": "raise", "after": 12}, cell=cell, streams=2, timed_s=NEVER_OVER_S)
     assert isinstance(failure, Failure)
@@ -158,7 +156,7 @@ def _is_worker(process: psutil.Process) -> bool:
         return False
 
 
-def test_a_class_that_breaks_while_timing_gives_way_to_the_next(run: Run) -> None:
+def test_io_class_that_fails_while_timing_is_replaced_by_the_next(run: Run) -> None:
     breaking = {"latency_us": 50, "bound": {"timed": "raise", "after": 40}}
     result = run(breaking)
     assert isinstance(result, Execution), result
@@ -167,7 +165,7 @@ def test_a_class_that_breaks_while_timing_gives_way_to_the_next(run: Run) -> Non
     assert isinstance(asked, Failure), "a class that was asked for is not exchanged"
 
 
-def test_every_stream_has_the_time_of_a_load(run: Run) -> None:
+def test_every_stream_has_the_time_limit_of_a_load(run: Run) -> None:
     frames: list[Mapping[str, Any]] = []
     cell = make_cell(scenario="async", streams=4)
     assert isinstance(run({"latency_us": 1500}, cell=cell, streams=4, listen=frames.append), Execution)
@@ -175,7 +173,7 @@ def test_every_stream_has_the_time_of_a_load(run: Run) -> None:
     assert phases == ["start", "load", "first", "check", "load", "load", "load", "timed"]
 
 
-def test_inputs_do_not_count_as_the_model_s_memory(run: Run, tmp_path: Path) -> None:
+def test_inputs_do_not_count_as_the_models_memory(run: Run, tmp_path: Path) -> None:
     large = tmp_path / "large.npz"
     write_bundle(large, [{"x": np.full((4_000_000,), i, dtype=np.float32)} for i in range(4)])
     result = run({"latency_us": 500}, bundle=str(large))
@@ -185,20 +183,20 @@ def test_inputs_do_not_count_as_the_model_s_memory(run: Run, tmp_path: Path) -> 
     assert {"load", "first", "bind", "warm", "timed"} <= set(result.memory_bytes)
 
 
-def test_a_stream_s_process_that_fails_tells_its_own_reason(run: Run) -> None:
+def test_failed_stream_process_reports_its_own_reason(run: Run) -> None:
     cell = make_cell(scenario="async", streams=2)
     failure = run({"latency_us": 300, "timed": "raise", "after": 20}, cell=cell, streams=2, timed_s=NEVER_OVER_S)
     assert isinstance(failure, Failure), failure
     assert "said raise" in failure.message
 
 
-def test_more_time_reaches_the_execution_that_goes_on(run: Run) -> None:
+def test_extension_reaches_the_current_execution(run: Run) -> None:
     bounds = Bounds(1.0, float("inf"))
     seen: list[float] = []
 
     def listen(frame: Mapping[str, Any]) -> None:
         if frame["f"] == "phase" and frame["phase"] == "timed":
-            # The command's time is over in the middle of what is timed, and somebody knocks for more before.
+            # The command's time ends during the timed part, and an extension arrives before that.
             bounds.deadline = time.monotonic() + 0.1
             stop._hear_knocking(0, None)
 

@@ -13,7 +13,7 @@ from tuibench.runs.tally import Tally
 
 
 def written(tmp_path: Path) -> ScriptedRun:
-    """A run in which everything has happened that changes a count."""
+    """A run with every event that changes a count."""
     run = ScriptedRun(tmp_path, cells=4)
     run.begin()
     run.plan()
@@ -31,7 +31,7 @@ def written(tmp_path: Path) -> ScriptedRun:
     return run
 
 
-def test_counts_are_those_of_a_whole_replay(tmp_path: Path) -> None:
+def test_counts_equal_those_of_a_full_replay(tmp_path: Path) -> None:
     run = written(tmp_path)
     tally = Tally()
     for number, event in enumerate(read_events(run.directory.path)):
@@ -43,7 +43,7 @@ def test_counts_are_those_of_a_whole_replay(tmp_path: Path) -> None:
     assert (tally.pid, tally.boot_id) == (3, "c" * 36)
 
 
-def test_no_execution_is_built_for_a_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counting_builds_no_execution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = written(tmp_path)
 
     def refuse(_: Any) -> Any:

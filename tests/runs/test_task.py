@@ -1,4 +1,4 @@
-"""What is made of the end of a child."""
+"""Results of a child's end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def switch() -> Iterator[StopSwitch]:
 
 
 @pytest.mark.parametrize(("number", "name"), [(11, "SIGSEGV"), (40, "signal 40")])
-def test_who_dies_by_a_signal_of_any_kind_is_told(
+def test_death_by_any_signal_is_reported(
     switch: StopSwitch, monkeypatch: pytest.MonkeyPatch, number: int, name: str
 ) -> None:
     monkeypatch.setattr(task, "python_command", lambda *_: ["sh", "-c", f"kill -{number} $$"])

@@ -1,4 +1,4 @@
-"""What is wished of a run, as files: each wish counts once, and what is no wish does no harm."""
+"""Control requests as files: each counts once, and invalid ones do no harm."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tuibench.runs.wish import MoreTime, WishBox
 OLD, NEW = "01M7QJXH866DK1S3FNRAFAA4P6", "01M7QJXH866DK1S3FNRAFAA4P7"
 
 
-def test_nothing_is_wished_where_nobody_wished(tmp_path: Path) -> None:
+def test_no_file_is_no_request(tmp_path: Path) -> None:
     box = WishBox(tmp_path)
     assert (box.finish_asked, box.more_time(), os.listdir(tmp_path)) == (False, (), [])
     box.forget_finish()
 
 
-def test_to_finish_is_wished_once_however_often(tmp_path: Path) -> None:
+def test_repeated_finish_requests_count_once(tmp_path: Path) -> None:
     box = WishBox(tmp_path)
     box.ask_to_finish()
     box.ask_to_finish()
@@ -32,7 +32,7 @@ def test_to_finish_is_wished_once_however_often(tmp_path: Path) -> None:
     assert not box.finish_asked
 
 
-def test_wishes_for_time_come_oldest_first_until_they_are_withdrawn(tmp_path: Path) -> None:
+def test_extensions_are_oldest_first_until_withdrawn(tmp_path: Path) -> None:
     box = WishBox(tmp_path)
     box.ask_for_time(NEW, 5.0)
     box.ask_for_time(OLD, 30.0)
@@ -45,7 +45,7 @@ def test_wishes_for_time_come_oldest_first_until_they_are_withdrawn(tmp_path: Pa
 @pytest.mark.parametrize(
     "content", ["", "{", "[]", '{"more_s": "x"}', '{"more_s": NaN}', '{"more_s": -1}', '{"more_s": 1e300}', "[" * 9999]
 )
-def test_what_is_no_wish_is_not_there(tmp_path: Path, content: str) -> None:
+def test_invalid_request_file_is_ignored(tmp_path: Path, content: str) -> None:
     box = WishBox(tmp_path)
     box.ask_for_time(OLD, 1.0)
     (tmp_path / "wishes" / OLD).write_text(content)
@@ -54,7 +54,7 @@ def test_what_is_no_wish_is_not_there(tmp_path: Path, content: str) -> None:
     assert box.more_time() == ()
 
 
-def test_each_wish_is_granted_once_even_where_a_crash_left_it_in_place(tmp_path: Path) -> None:
+def test_each_request_is_granted_once_after_a_crash(tmp_path: Path) -> None:
     box, journal, schedule = WishBox(tmp_path), Journal(tmp_path), make(1)
     box.ask_for_time(OLD, 10.0)
     first = Hearing(tmp_path, journal, Bounds(1.0, None))
@@ -74,7 +74,7 @@ def test_each_wish_is_granted_once_even_where_a_crash_left_it_in_place(tmp_path:
     assert two["cells"] == {key: {"limit_s": 25.0, "executions": 15}}
 
 
-def test_more_time_waits_for_the_plan_and_moves_the_end_of_the_command(tmp_path: Path) -> None:
+def test_extension_waits_for_the_plan_and_moves_the_command_end(tmp_path: Path) -> None:
     box, journal, bounds = WishBox(tmp_path), Journal(tmp_path), Bounds(1.0, 100.0)
     hearing = Hearing(tmp_path, journal, bounds)
     box.ask_for_time(OLD, 7.0)
@@ -84,7 +84,7 @@ def test_more_time_waits_for_the_plan_and_moves_the_end_of_the_command(tmp_path:
     assert bounds.deadline == 107.0
 
 
-def test_who_wants_the_end_gets_no_more_time(tmp_path: Path) -> None:
+def test_finishing_run_gets_no_extension(tmp_path: Path) -> None:
     box, journal = WishBox(tmp_path), Journal(tmp_path)
     hearing = Hearing(tmp_path, journal, Bounds(1.0, None))
     box.ask_for_time(OLD, 7.0)
@@ -95,6 +95,6 @@ def test_who_wants_the_end_gets_no_more_time(tmp_path: Path) -> None:
     assert [event["ev"] for event in read_events(tmp_path)] == ["finish_asked"]
 
 
-def test_words() -> None:
+def test_extension_and_finish_messages_have_their_numbers() -> None:
     assert extension_words(30.0, 15) == "more time on request: 30 s and up to 15 executions more per cell"
     assert finish_words(1) == "finished on request after 1 execution"

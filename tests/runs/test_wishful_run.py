@@ -1,4 +1,4 @@
-"""Runs that are finished early or given more time while they measure, with a scripted executor."""
+"""Runs that are finished early or extended while they measure, with a scripted executor."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ __all__ = ["bench", "model"]
 
 FIRST, SECOND = "01M7QJXH866DK1S3FNRAFAA4P6", "01M7QJXH866DK1S3FNRAFAA4P7"
 ROUGH = replace(EFFORTS["quick"], target=0.02)
-"""A target that executions which differ by a factor of two do not reach, and are not given up for."""
+"""A target that executions differing by a factor of two miss, but not by enough to abandon the cell."""
 
 
 def rough(wishes: Mapping[int, Callable[[], None]]) -> Script:
-    """Executions that agree too little, with something that happens while the n-th of all goes on."""
+    """Return executions that vary too much, with an action during the n-th of all."""
     values, count = cycle([1e6, 2e6]), iter(range(1, 10_000))
 
     def script(job: Job) -> Execution | Failure:
@@ -54,7 +54,7 @@ def counts(result: RunResult) -> list[tuple[str, int, str]]:
     return [(cell.status, len(cell.executions), cell.stopped_by) for cell in result.cells]
 
 
-def test_the_execution_that_goes_on_is_the_last(bench: Bench, model: Path) -> None:
+def test_finish_makes_the_current_execution_the_last(bench: Bench, model: Path) -> None:
     box = WishBox(bench.run_dir)
     state = bench.run(make_spec(model, batches=(1, 2, 4), effort=ROUGH), rough({2: box.ask_to_finish}))
     result = state.result()
@@ -72,7 +72,7 @@ def test_the_execution_that_goes_on_is_the_last(bench: Bench, model: Path) -> No
         assert (cell.pooled is not None) == bool(cell.executions)
 
 
-def test_where_all_cells_were_measured_finishing_early_is_no_failure(bench: Bench, model: Path) -> None:
+def test_finish_after_all_cells_were_measured_is_no_failure(bench: Bench, model: Path) -> None:
     box = WishBox(bench.run_dir)
     result = bench.run(make_spec(model, batches=(1, 2), effort=ROUGH), rough({4: box.ask_to_finish})).result()
     assert counts(result) == [("ok", 2, "finished on request after 2 executions")] * 2
@@ -80,14 +80,14 @@ def test_where_all_cells_were_measured_finishing_early_is_no_failure(bench: Benc
     assert replay(read_events(bench.run_dir)).result() == result
 
 
-def test_a_run_that_has_nothing_yet_measures_once_before_it_is_finished(bench: Bench, model: Path) -> None:
+def test_run_without_results_measures_once_before_it_finishes(bench: Bench, model: Path) -> None:
     bench.run_dir.mkdir()
     WishBox(bench.run_dir).ask_to_finish()
     result = bench.run(make_spec(model, effort=ROUGH), rough({})).result()
     assert counts(result) == [("ok", 1, "finished on request after 1 execution")]
 
 
-def test_a_cell_that_failed_stays_failed_when_its_run_is_finished(bench: Bench, model: Path) -> None:
+def test_failed_cell_stays_failed_when_its_run_is_finished(bench: Bench, model: Path) -> None:
     def script(job: Job) -> Execution | Failure:
         WishBox(bench.run_dir).ask_to_finish()
         return replace(DEAD, phase="load")
@@ -96,13 +96,13 @@ def test_a_cell_that_failed_stays_failed_when_its_run_is_finished(bench: Bench, 
     assert sorted(c.status for c in result.cells) == ["failed", "skipped"]
 
 
-def test_a_wish_to_finish_that_comes_with_the_last_execution_changes_nothing(bench: Bench, model: Path) -> None:
+def test_finish_request_during_the_last_execution_changes_nothing(bench: Bench, model: Path) -> None:
     state = bench.run(make_spec(model, effort=ROUGH), rough({6: WishBox(bench.run_dir).ask_to_finish}))
     assert state.end["status"] == "finished" and "reason" not in state.end
     assert "most allowed" in state.result().cells[0].stopped_by
 
 
-def test_more_time_is_more_executions_for_cells_without_their_target(bench: Bench, model: Path) -> None:
+def test_extension_adds_executions_to_cells_without_their_target(bench: Bench, model: Path) -> None:
     box = WishBox(bench.run_dir)
     steady = by_batch_steady(2, rough({5: lambda: box.ask_for_time(FIRST, 10.0)}))
     state = bench.run(make_spec(model, batches=(1, 2), effort=ROUGH), steady)
@@ -119,7 +119,7 @@ def by_batch_steady(batch: int, otherwise: Script) -> Script:
     return lambda job: make_execution() if job.cell.asked.batch == batch else otherwise(job)
 
 
-def test_a_cell_that_had_enough_goes_on_and_the_result_is_that_of_the_journal(bench: Bench, model: Path) -> None:
+def test_extended_finished_cell_continues_and_matches_the_journal(bench: Bench, model: Path) -> None:
     box = WishBox(bench.run_dir)
 
     def late() -> None:
@@ -138,7 +138,7 @@ def test_a_cell_that_had_enough_goes_on_and_the_result_is_that_of_the_journal(be
     assert again.result() == state.result()
 
 
-def test_more_time_moves_the_end_of_the_whole_command(bench: Bench, model: Path) -> None:
+def test_extension_moves_the_end_of_the_whole_command(bench: Bench, model: Path) -> None:
     seen: list[float | None] = []
 
     def execute(job: Job, bounds: Bounds, *_: Any) -> Execution | Failure:
@@ -155,7 +155,7 @@ def test_more_time_moves_the_end_of_the_whole_command(bench: Bench, model: Path)
 
 
 def sit(bench: Bench, spec: BenchmarkSpec, execute: Any, past: Replay | None = None, seq: int = 0) -> Replay:
-    """One sitting in a directory that may have had others."""
+    """Run one session in a directory that may have had earlier ones."""
     for name in ("logs", "inputs", "samples", "work"):
         (bench.run_dir / name).mkdir(parents=True, exist_ok=True)
     journal = Journal(bench.run_dir, seq)
@@ -182,7 +182,7 @@ class Killed(Exception):
     """Stands for the end of the runner's process."""
 
 
-def test_a_resumed_run_keeps_its_extension_and_forgets_that_it_was_to_be_finished(bench: Bench, model: Path) -> None:
+def test_resumed_run_keeps_its_extension_and_forgets_finish(bench: Bench, model: Path) -> None:
     spec = make_spec(model, effort=ROUGH, limits=Limits(max_time_s=500.0))
     box, deadlines = WishBox(bench.run_dir), []
     values: Iterator[float] = cycle([1e6, 2e6])
@@ -199,7 +199,7 @@ def test_a_resumed_run_keeps_its_extension_and_forgets_that_it_was_to_be_finishe
 
     with pytest.raises(Killed):
         sit(bench, spec, execute)
-    # As a crash would leave it, and as tuibench resume finds it.
+    # The state after a crash, as tuibench resume finds it.
     box.ask_for_time(FIRST, 100.0)
     box.forget_finish()
     history = read_history(bench.run_dir)
