@@ -1,1 +1,1 @@
-"""Mirrors the package: tests/<room>/test_<module>.py; what holds for all of it lies here at the top."""
+"""Mirrors the package as tests/<room>/test_<module>.py; tests of the whole package are at the top."""

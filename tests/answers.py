@@ -1,4 +1,4 @@
-"""Answers of children about small models, shared by all tests of a session: a child costs 0.2 s of CPU."""
+"""Children's answers about small models, shared by all tests of a session: a child costs 0.2 s of CPU."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TASKS = ("inspect", "cost", "weights")
 
 
 class Answers:
-    """Asks like `ask_child`; files with the same bytes share the answer."""
+    """Replaces `ask_child`; files with the same bytes share the answer."""
 
     def __init__(self) -> None:
         self._known: dict[str, Any] = {}
@@ -27,14 +27,14 @@ class Answers:
         if key not in self._known:
             answer = ask_child(task, request, **options)
             if task == "inspect" and len(answer["files"]) > 1:
-                return answer  # its weights lie beside it, and are not in these bytes
+                return answer  # weights beside the model are not in these bytes
             self._known[key] = answer
         answer = self._known[key]
         return _for_another(answer, Path(request["path"])) if task == "inspect" else answer
 
 
 def _key_of(task: str, request: dict[str, Any]) -> str | None:
-    """Return what decides the answer; None where a file beside the model does, or the task is not shared."""
+    """Return the cache key; None if the answer depends on a file beside the model, or the task is not shared."""
     path = Path(request.get("path", ""))
     if task not in _TASKS or not path.is_file() or path.stat().st_size > _SMALL_BYTES:
         return None
@@ -50,6 +50,6 @@ def _key_of(task: str, request: dict[str, Any]) -> str | None:
 
 
 def _for_another(answer: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return the same answer for a file with these bytes that lies elsewhere."""
+    """Return the same answer for a file with these bytes at another path."""
     (stamp,) = answer["files"]
     return {**answer, "path": str(path), "files": [{**stamp, "path": str(path), "mtime_ns": path.stat().st_mtime_ns}]}

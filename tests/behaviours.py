@@ -42,7 +42,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LIST = Path(__file__).resolve().parent / "behaviours.txt"
 DATA = ROOT / "tuibench" / "data"
 _DIALOGS = {"export": "x", "edit": "e", "palette": "colon", "help": "f1"}
-"""Screens above a benchmark's, with the keys that open them; other questions stand in the line of news."""
+"""Screens above a benchmark's, with the keys that open them; other questions use the status line."""
 
 
 def list_behaviours() -> str:
@@ -113,7 +113,7 @@ def _keys(node: Any, schema: Any, path: str, above: tuple[str, ...]) -> Iterator
 
 
 def _parts(node: Any, schema: Any, above: tuple[str, ...]) -> Iterator[Any]:
-    """Yield a node of the schema with its alternatives, references followed; one that holds itself is not entered."""
+    """Return a node of the schema with its alternatives, references resolved; a recursive node is not entered again."""
     if reference := node.get("$ref", ""):
         if above.count(reference) < 1:
             yield from _parts(schema["$defs"][reference.rpartition("/")[2]], schema, (*above, reference))
@@ -138,19 +138,19 @@ def config_keys() -> Iterator[str]:
 
 
 def keys() -> Iterator[str]:
-    """Yield every action of the dashboard with the keys that it has from the beginning."""
+    """Yield every action of the dashboard with its default keys."""
     for key in KEYS.values():
         yield from (f"key {key.id} {each}" for each in key.keys.split(","))
 
 
 def screens() -> Iterator[str]:
-    """Yield every screen with each key that the screen, a part of it or the whole dashboard carries out there."""
+    """Yield every screen with each key that works there."""
     with tempfile.TemporaryDirectory() as place:
         home = unpack(Path(place))
         names = json.loads(Path(place, "names.json").read_text(encoding="utf-8"))
         with ExitStack() as patches:
             patches.enter_context(patch.dict(os.environ, {"TUIBENCH_HOME": str(home)}))
-            # What belongs to another host cannot be removed.
+            # A key that belongs to another host cannot be removed.
             for name, function in replacements(HOSTS[0]).items():
                 patches.enter_context(patch(name, function))
             found = asyncio.run(_tour({name: one for one, name in names.items()}))

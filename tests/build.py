@@ -1,4 +1,4 @@
-"""Small whole values for tests: executions, cells and specifications with what a test cares about set."""
+"""Small complete values for tests: executions, cells and specifications; each test sets only the values it needs."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ SERVER_ISA = (
 
 
 def make_asked(**changes: Any) -> Asked:
-    """A sync cell on one core."""
+    """Return a request for a sync cell on one core."""
     asked = Asked("fake", "0" * 64, "original", "sync", 1, 1, {}, 1, "core", "f32", {})
     return replace(asked, **changes)
 
 
 def make_cell(point: str = "m0p0", **changes: Any) -> Cell:
-    """A planned cell."""
+    """Return a planned cell."""
     asked = make_asked(**changes)
     return Cell(asked.key, asked, 0, point)
 
 
 def make_execution(p50_ns: float = 1e6, **changes: Any) -> Execution:
-    """A quiet execution of a second."""
+    """Return an undisturbed execution of one second."""
     execution = Execution(
         iterations=1000,
         timed_s=1.0,
@@ -62,7 +62,7 @@ def make_execution(p50_ns: float = 1e6, **changes: Any) -> Execution:
 
 
 def make_spec(model: Path, *, effort: Effort = EFFORTS["quick"], **changes: Any) -> BenchmarkSpec:
-    """One sync cell of the fake engine."""
+    """Return a specification of one sync cell of the fake engine."""
     spec = BenchmarkSpec(
         models=(ModelSource(str(model), str(model)),),
         engines=("fake",),
@@ -84,7 +84,7 @@ def make_spec(model: Path, *, effort: Effort = EFFORTS["quick"], **changes: Any)
 
 
 def make_job(directory: Path, bundle: Path, cell: Cell | None = None, **changes: Any) -> Job:
-    """A short execution of the fake engine on the first CPU that is allowed."""
+    """Return a short execution of the fake engine on the first allowed CPU."""
     import os
 
     cell = cell or make_cell()

@@ -22,18 +22,18 @@ from tests.memory import in_memory
 
 ROOT = Path(__file__).resolve().parent.parent
 REAL_ENVIRONMENT = dict(os.environ)
-"""As it was before any test got a home of its own; pip and version managers need it."""
+"""The environment before any test got its own home; pip and version managers need it."""
 
-# As the command sets them; Textual reads them when it is first imported, by whichever test that is.
+# The command's settings; Textual reads them at its first import, in any test.
 os.environ |= {"TEXTUAL_ANIMATIONS": "none", "TEXTUAL_SMOOTH_SCROLL": "0", "TEXTUAL_THEME": "ansi-dark"}
 
-# Without bytecode on disk pytest rewrites every module of tests again in each process of each session: 10 s of CPU.
+# Without bytecode on disk pytest rewrites every test module again in each process of each session: 10 s of CPU.
 sys.dont_write_bytecode = False
 
 OLD_PYTHON = "3.10"
 OLD_NUMPY = "1.26.4"
 
-# Examples must not fail because the machine is busy, and a failure must be found again.
+# Examples must not fail on a busy machine, and a failure must be reproducible.
 hypothesis.settings.register_profile("house", deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("house")
 
@@ -50,12 +50,12 @@ class NetworkUsed(Exception):
 
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give the test a home directory that nobody else has, and let its children find the package."""
+    """Give the test a private home directory, and let its children find the package."""
     with in_memory(tmp_path_factory.getbasetemp()) as place:
         own = Path(tempfile.mkdtemp(dir=place, prefix="home"))
         monkeypatch.setenv("HOME", str(own))
         monkeypatch.setenv("TUIBENCH_HOME", str(own / "tuibench"))
-        # Suites that run at the same time, and real benchmarks, must not wait for each other.
+        # Concurrent suites and real benchmarks must not wait for each other.
         monkeypatch.setenv("TUIBENCH_HOST_LOCK", f"tuibench-{own.name}-{secrets.token_hex(4)}")
         for kind in ("CONFIG", "DATA", "STATE", "CACHE"):
             monkeypatch.setenv(f"XDG_{kind}_HOME", str(own / kind.lower()))
@@ -63,7 +63,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
         runtime.mkdir(mode=0o700)
         monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
         monkeypatch.setenv("PYTHONPATH", str(ROOT))
-        # Hundreds of children would each compile the package anew, which takes them as long as what they are there for.
+        # Otherwise hundreds of children would each compile the package again, which takes as long as their task.
         monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield own
 
@@ -96,14 +96,14 @@ def answers() -> Answers:
 
 @pytest.fixture
 def shared_answers(monkeypatch: pytest.MonkeyPatch, answers: Answers) -> None:
-    """Let the workbench ask a child about a small model only where no test has before."""
+    """Let the workbench ask a child about a small model only if no earlier test has."""
     for module in ("model", "theory"):
         monkeypatch.setattr(f"tuibench.workbench.{module}.ask_child", answers.ask)
 
 
 @pytest.fixture(scope="session")
 def python310() -> Path:
-    """Return a Python 3.10 with numpy 1.26 and nothing else, as an old engine brings one; skip where there is none.
+    """Return a Python 3.10 with numpy 1.26 only, as an old engine has; skip if there is none.
 
     It is made once per clone, in .venv-310, and lacks tuibench: pass PYTHONPATH, which every test's environment has.
     """
@@ -123,14 +123,14 @@ def python310() -> Path:
 
 
 def _find_old_python() -> str | None:
-    """Return a Python that really runs: a version manager's shim may be on PATH and refuse."""
+    """Return a Python that runs: a version manager's shim on PATH may refuse."""
     finder = [str(ROOT / ".ci" / "find-python"), OLD_PYTHON]
     found = subprocess.run(finder, capture_output=True, text=True, env=REAL_ENVIRONMENT, check=False)
     return found.stdout.strip() or None
 
 
 def _make_old_environment(base: str, environment: Path) -> str:
-    """Fill the environment and return the last line of what went wrong, or ''."""
+    """Fill the environment and return the last line of the error, or ''."""
     pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "-q", f"numpy=={OLD_NUMPY}"]
     for command in ([base, "-m", "venv", "--clear", str(environment)], pip):
         done = subprocess.run(command, capture_output=True, text=True, env=REAL_ENVIRONMENT, check=False)

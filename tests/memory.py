@@ -1,4 +1,4 @@
-"""Directories that no disk need keep: in memory, where a flush to the disk takes no time."""
+"""Directories in memory, where a flush to disk takes no time."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-_MEMORY = Path("/dev/shm")  # where Linux has one
+_MEMORY = Path("/dev/shm")  # on Linux systems that have one
 _ROOM_BYTES = 1 << 30
-"""Containers often have 64 MB of it, which a model or two would fill."""
+"""Required free space; containers often have 64 MB, which a model or two would fill."""
 
 
 @contextmanager
 def in_memory(otherwise: Path) -> Iterator[Path]:
-    """A new directory in memory, gone in the end; `otherwise` where there is no room for such a thing."""
+    """Create a directory in memory and remove it at the end; use `otherwise` if there is no space for it."""
     if not _has_room():
         yield otherwise
         return

@@ -1,4 +1,4 @@
-"""The rules of the house as pure functions over source text, so that each can be shown to bite on a made-up file."""
+"""House rules as pure functions over source text, so that a made-up file can show each one failing."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ ROOMS = {
     "models": Room(ours=("arrays",), third=("numpy", "onnx")),
     "engines": Room(third=("numpy",), deferred=ENGINES),
     "measure": Room(ours=("stats", "arrays", "engines", "host/noise"), third=("numpy",)),
-    # The entry of measure is the worker with what is said to it and by it; of the engines only what they can do.
+    # The entry of measure is the worker with its protocol; of the engines only their capabilities.
     "runs": Room(
         ours=(
             *("stats", "host", "host/facts", "host/brand", "measure/worker", "measure/job", "measure/channel"),
             *("engines/protocol", "engines/registry", "insight", "insight/assembly"),
         )
     ),
-    # The heavy half of profiles: it runs inside the child alone.
+    # The heavy half of profiles: it runs only inside the child.
     "profiles": Room(
         ours=("stats", "arrays", "models", "engines", "measure", "host/noise"),
         third=("numpy", "onnx"),
         deferred=("onnxruntime",),
     ),
     "insight": Room(),
-    # Puts a profile together from what several processes found, with intervals over them.
+    # Assembles a profile from the data of several processes, with intervals over them.
     "insight/assembly": Room(ours=("insight", "stats")),
     "store": Room(third=("tinydb",)),
     "intake": Room(),
@@ -82,19 +82,19 @@ ROOMS = {
     ),
     "request": Room(),
     "tui": Room(ours=("plots", "report", "report/verdict", "insight"), third=("textual", "rich")),
-    # The only ones that talk to the workbench.
+    # The only modules that call the workbench.
     **{f"tui/{name}": Room(ours=(*BRIDGE_ROOMS, "tui", "workbench", "report", "request")) for name in BRIDGES},
     "cli": Room(ours=("workbench", "report", "request", "cli/dashboard"), third=("rich",)),
     "cli/dashboard": Room(ours=("cli", "workbench", "report", "request", "tui/start", "tui/terminal", "tui/bridge")),
-    # What the dashboard would make of the config file, without it.
+    # The dashboard's reading of the config file, without the dashboard.
     "cli/configuration": Room(ours=("cli", "workbench", "report", "tui/config", "tui/key", "tui/setting", "tui/start")),
     "__main__": Room(ours=("cli",)),
     "__init__": Room(),
 }
-"""The longest key that a file's path begins with is its room."""
+"""The longest key that is a prefix of a file's path is its room."""
 
 ROOTS = ("runner", "child", "trial")
-"""Composition roots: a spawned worker imports its parent's main module again, so they import nothing of ours on top."""
+"""Composition roots import nothing else of ours, because a spawned worker imports its parent's main module again."""
 
 WORKER_SIDE = ("core", "stats", "arrays", "host", "engines", "measure")
 WORKER_PYTHON = (3, 10)
@@ -124,7 +124,7 @@ NEWER_BUILTINS = {"BaseExceptionGroup", "ExceptionGroup", "EncodingWarning", "Py
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One imported module, where it stands, and whether it is carried out when the file is."""
+    """One imported module, its line, and whether the import runs when the file is loaded."""
 
     module: str
     line: int
@@ -173,7 +173,7 @@ def _imported(node: ast.AST) -> list[str]:
 
 
 def find_cycle(sources: Mapping[str, str]) -> list[str]:
-    """Return the modules of one circle of imports, the first of them at both ends; [] if there is none.
+    """Return the modules of one import cycle, the first of them at both ends; [] if there is none.
 
     Imports inside functions and those for types alone are left out: nothing runs them while a module is imported.
     """
@@ -233,7 +233,7 @@ def _may(key: str, entry: Import) -> bool:
 
 
 def newer_than_worker(path: str, source: str) -> list[str]:
-    """Return what the oldest interpreter of a worker would not understand or not find."""
+    """Return the constructs that the oldest worker interpreter does not support."""
     try:
         tree = ast.parse(source, feature_version=WORKER_PYTHON)
     except SyntaxError as error:
@@ -287,7 +287,7 @@ def undocumented(path: str, source: str) -> list[str]:
 
 
 def swallowed(path: str, source: str) -> list[str]:
-    """Return the handlers that catch everything and either do nothing or do not say why they may."""
+    """Return the handlers that catch everything and do nothing, or that lack a reason."""
     lines = source.splitlines()
     found = []
     for node in ast.walk(parsed(source)):
@@ -308,19 +308,19 @@ def swallowed(path: str, source: str) -> list[str]:
 
 
 def prints(path: str, source: str) -> list[str]:
-    """Return the calls of print, which belong to the shell's door alone."""
+    """Return the calls of print, which only the shell's entry point may use."""
     calls = (n for n in ast.walk(parsed(source)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
     return [f"{path}:{n.lineno}: print" for n in calls if isinstance(n.func, ast.Name) and n.func.id == "print"]
 
 
 _MARKUP = frozenset({"Static", "Label", "Button", "Option", "Log", "RichLog", "Markdown", "DataTable", "Tooltip"})
-"""Textual's widgets that take what they are given for markup, or let control characters through."""
+"""Textual's widgets that parse their text as markup or pass control characters through."""
 _TELLING = frozenset({"notify"})
 _PLAIN = frozenset({"show", "Text", "Content"})
 
 
 def marked_up(path: str, source: str) -> list[str]:
-    """Return the places where foreign text could reach Textual's markup: it is shown by our own widgets alone."""
+    """Return the places where foreign text could reach Textual's markup; only our own widgets may show it."""
     found = []
     for node in ast.walk(parsed(source)):
         if not isinstance(node, ast.Call):

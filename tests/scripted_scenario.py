@@ -1,4 +1,4 @@
-"""The drive of a scenario that only tests declare: pairs of requests, timed one after the other."""
+"""The drive of a test-only scenario: pairs of requests, timed one after the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PAIRS = Scenario("pairs", "pairs", "pairs", THROUGHPUT, has_streams=True, drive=
 
 
 def drive(ready: Ready) -> Outcome:
-    """Measure as one request at a time does, and report the streams that were asked for."""
+    """Measure one request at a time, and report the requested streams."""
     outcome = sync.drive(ready)
     outcome.streams, outcome.stream_kind = ready.job.streams, "scripted"
     return outcome

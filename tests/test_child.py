@@ -1,4 +1,4 @@
-"""The child as its callers see it: one request in, JSON lines out, whatever happens inside."""
+"""The child as its callers see it: one request in, JSON lines out, in every case."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Answer:
-    """What a child said and how it ended."""
+    """Output and end of a child."""
 
     lines: list[dict[str, Any]]
     code: int
@@ -72,7 +72,7 @@ def prepare(path: str, run_dir: Path, skip: tuple[str, ...] = (), **asked: Any) 
 
 
 def make_points(path: str, run_dir: Path, **asked: Any) -> list[Point]:
-    """Return what `prepare` makes, without a child."""
+    """Return the result of `prepare` without a child."""
     request = {"spec": to_plain(make_spec(path, **asked)), "model": 0, "run_dir": str(run_dir)}
     answer = call_here("prepare", request, timeout_s=60, stop=StopSwitch())
     return [from_plain(Point, point) for point in answer["points"]]
@@ -91,13 +91,13 @@ def test_refusals_carry_message_hint_and_exit_code(tmp_path: Path) -> None:
     assert wrong.error["exit_code"] == 2 and "its dims: batch, seq" in wrong.error["hint"]
 
 
-def test_what_nobody_foresaw_is_still_an_answer() -> None:
+def test_unexpected_error_is_still_an_answer() -> None:
     assert call("inspect", b"not json").error["kind"] == "exception"
     assert call("inspect", {}).error["message"].startswith("KeyError")
     assert "tasks are" in call("nonsense", {}).error["message"]
 
 
-def test_engines_are_looked_at_without_failing() -> None:
+def test_engines_are_inspected_without_failing() -> None:
     found = {engine["name"]: engine for engine in call("engines", {"names": ["onnxruntime", "nonsense"]}).result}
     assert found["onnxruntime"]["available"] and found["onnxruntime"]["version"][0].isdigit()
     assert not found["nonsense"]["available"] and "unknown engine" in found["nonsense"]["error"]
@@ -148,7 +148,7 @@ def test_inputs_of_every_kind_run_without_a_flag(tmp_path: Path, kind: str) -> N
 
 
 @pytest.mark.parametrize("dims", [["b", 4], ["b", "n"]])
-def test_outputs_that_numpy_cannot_hold_are_unchecked_and_no_refusal(tmp_path: Path, dims: list[Any]) -> None:
+def test_outputs_unsupported_by_numpy_are_unchecked_and_accepted(tmp_path: Path, dims: list[Any]) -> None:
     cast = helper.make_node("Cast", ["x"], ["y"], to=BF16)
     path = save(model([cast], [tensor("x", F32, dims)], [tensor("y", BF16, None)]), tmp_path / "m.onnx")
     answer = prepare(path, tmp_path)
@@ -158,7 +158,7 @@ def test_outputs_that_numpy_cannot_hold_are_unchecked_and_no_refusal(tmp_path: P
     assert point.reference.reason == "ONNX Runtime: output 'y' is bfloat16, which numpy cannot hold"
 
 
-def test_a_size_that_a_model_with_such_outputs_refuses_is_not_kept(tmp_path: Path) -> None:
+def test_size_refused_by_a_model_with_such_outputs_is_dropped(tmp_path: Path) -> None:
     nodes = [helper.make_node("MatMul", ["x", "w"], ["z"]), helper.make_node("Cast", ["z"], ["y"], to=BF16)]
     held = [weight("w0", np.ones((128, 2), np.float32)), weight("none", np.array([0]))]
     nodes.insert(0, helper.make_node("Gather", ["w0", "none"], ["w1"], axis=1))
@@ -184,7 +184,7 @@ def fatal(operand: int) -> onnx.ModelProto:
     return model(nodes, [tensor("x", I64, ["b", 4])], [tensor("y", I64, None)], weights)
 
 
-def test_a_trial_that_kills_the_child_names_itself_and_can_be_skipped(tmp_path: Path) -> None:
+def test_reference_run_that_kills_the_child_is_named_and_skippable(tmp_path: Path) -> None:
     path = save(fatal(1), tmp_path / "m.onnx")
     died = prepare(path, tmp_path)
     assert died.code == -signal.SIGFPE
@@ -194,7 +194,7 @@ def test_a_trial_that_kills_the_child_names_itself_and_can_be_skipped(tmp_path: 
     assert point.failure is None and point.bundle and "did not come back" in (point.reference.reason or "")
 
 
-def test_an_unknown_operator_is_left_to_the_workers(tmp_path: Path) -> None:
+def test_unknown_operator_is_left_to_the_workers(tmp_path: Path) -> None:
     path = save(identity(tensor("x", F32, ["b", 4]), tensor("y", F32, None), "Frobnicate"), tmp_path / "m.onnx")
     (point,) = prepare(path, tmp_path).points
     assert point.failure is None and point.bundle and "Frobnicate" in (point.reference.reason or "")
@@ -209,7 +209,7 @@ def test_inputs_beyond_the_limit_name_the_largest(tmp_path: Path) -> None:
     assert "-b … --dim seq=…" in point.failure[2]
 
 
-def test_the_limit_is_set_and_ends_with_the_parent() -> None:
+def test_memory_limit_is_set_and_child_ends_with_its_parent() -> None:
     code = (
         "import os, resource, sys\n"
         "from tuibench import child\n"
@@ -224,7 +224,7 @@ def test_the_limit_is_set_and_ends_with_the_parent() -> None:
     assert not rest and done.returncode == 1, "a child whose parent is gone ends itself"
 
 
-def test_of_the_room_nine_tenths_are_taken_and_of_a_limit_all() -> None:
+def test_memory_limit_is_nine_tenths_of_free_memory_or_the_whole_limit() -> None:
     code = (
         "import resource\n"
         "from tuibench import child\n"
@@ -240,7 +240,7 @@ def test_of_the_room_nine_tenths_are_taken_and_of_a_limit_all() -> None:
 
 
 @pytest.mark.parametrize("task", ["inspect", "prepare"])
-def test_what_a_task_imports_does_not_count_against_its_memory(task: str) -> None:
+def test_imports_of_a_task_do_not_count_against_its_memory(task: str) -> None:
     code = (
         "import sys\n"
         "from tuibench import child\n"
@@ -265,7 +265,7 @@ def test_running_out_of_memory_is_the_models_failure() -> None:
     assert json.loads(done.stdout)["error"]["exit_code"] == 3
 
 
-def test_chatter_on_fd_one_does_not_reach_the_protocol(tmp_path: Path) -> None:
+def test_output_on_fd_one_does_not_reach_the_protocol(tmp_path: Path) -> None:
     code = (
         "import os\n"
         "from tuibench import child\n"
@@ -282,7 +282,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_checksums_are_remembered_where_the_caller_says(tmp_path: Path) -> None:
+def test_checksums_are_cached_where_the_caller_says(tmp_path: Path) -> None:
     path = save(encoder(), tmp_path / "m.onnx")
     os.utime(path, ns=(1, 1))
     request = {"path": path, "cache": str(tmp_path / "cache")}
@@ -290,7 +290,7 @@ def test_checksums_are_remembered_where_the_caller_says(tmp_path: Path) -> None:
     assert summary.files[0].sha256 == summary.sha256 and summary.files[0].mtime_ns == 1
     memory = tmp_path / "cache" / "checksums.json"
     kept = json.loads(memory.read_text())
-    # A wrong memory shows that it is asked.
+    # A wrong cached checksum shows that the cache is used.
     memory.write_text(json.dumps(dict.fromkeys(kept, "f" * 64)))
     assert from_plain(ModelSummary, call("inspect", request).result).sha256 == "f" * 64
     hashed = call("hash", {"paths": [path, str(tmp_path / "none")], "cache": str(tmp_path / "cache")}).result
@@ -305,20 +305,20 @@ def test_costs_are_counted_on_the_shapes_of_a_run(tmp_path: Path) -> None:
     assert found.nodes and found.unknown == 0
 
 
-def test_a_run_for_shapes_is_told_of_before_and_behind_it(tmp_path: Path) -> None:
+def test_shape_run_is_announced_before_and_after(tmp_path: Path) -> None:
     path = save(encoder(), tmp_path / "m.onnx")
     answer = call("cost", {"path": path, "run_dir": str(tmp_path), "batch": 3})
     told = [line["running"] for line in answer.lines if "running" in line]
     assert told and told == [True, False] * (len(told) // 2)
 
 
-def test_costs_of_no_model_are_refused(tmp_path: Path) -> None:
+def test_costs_of_a_file_that_is_no_model_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"no model")
     assert call("cost", {"path": str(path), "run_dir": str(tmp_path)}).error["kind"] == "ModelError"
 
 
-def test_a_gentle_task_has_the_processor_last() -> None:
+def test_low_priority_task_yields_the_processor() -> None:
     code = (
         "import os\n"
         "from tuibench import child\n"

@@ -1,4 +1,4 @@
-"""What the page for users of other tools says of ours is so: flags exist, commands are read, the rest is refused."""
+"""The guide for users of other tools: our flags exist, its commands parse, unsupported flags are refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OWN_FLAGS = {flag for one in (*benchmark_setting.settings(), *profile_setting.se
 
 
 def table(tool: str) -> list[tuple[str, str, str]]:
-    """The rows of a tool: there, here, why."""
+    """Return the rows of a tool: its flag, ours, the reason."""
     section = TEXT.partition(f"\n## {tool}\n")[2].partition("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| ") and not line.startswith("| there ")]
     found = []
@@ -56,7 +56,7 @@ def test_every_flag_of_ours_exists(tool: str) -> None:
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_every_set_of_flags_can_be_typed(tool: str) -> None:
-    """Those that stand with a value."""
+    """Use the flags that have a value."""
     for _, here, _ in table(tool):
         for code in codes(here):
             if code.startswith("-") and " " in code:
@@ -65,7 +65,7 @@ def test_every_set_of_flags_can_be_typed(tool: str) -> None:
                 assert isinstance(parse(["benchmark", "m.onnx", *shlex.split(line)]), BenchmarkRequest), code
 
 
-def test_every_command_is_one() -> None:
+def test_every_command_exists() -> None:
     for code in codes(TEXT):
         words = shlex.split(code)
         if words[:1] != ["tuibench"] or len(words) == 1:
@@ -84,7 +84,7 @@ def test_single_letters_are_keys_of_the_dashboard() -> None:
 @pytest.mark.parametrize(
     "line", ["-s elastic", "-pin numa", "-e deepsparse", "-input_ids_len 3", "-e script.py:Class", "--precision int3"]
 )
-def test_what_is_not_built_is_refused(line: str) -> None:
+def test_unsupported_flags_are_refused(line: str) -> None:
     def begin() -> None:
         request = parse(["benchmark", "sample:tiny", *line.split()])
         assert isinstance(request, BenchmarkRequest)
@@ -97,7 +97,7 @@ def test_what_is_not_built_is_refused(line: str) -> None:
 
 
 @pytest.mark.parametrize("page", ["coming-from", "ssh", "keys"])
-def test_links_lead_somewhere(page: str) -> None:
+def test_links_have_existing_targets(page: str) -> None:
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)]+)\)", text):
         file, _, anchor = target.partition("#")

@@ -1,4 +1,4 @@
-"""What the guides tell people to type is what the command takes."""
+"""Commands and flags in the guides are accepted by the command line."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tuibench.request.request import BenchmarkRequest, Info
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = ("README.md", "docs/benchmark.md")
 REFUSED = {"-s elastic", "-pin numa"}
-"""Shown as what this version refuses."""
+"""Flags that a guide shows as refused by this version."""
 ELSEWHERE = {"--help", "-m", "-q"}
-"""Of other commands, or of no request."""
+"""Flags of other commands, or of commands without a request."""
 
 
 def commands(guide: str) -> list[str]:
@@ -31,14 +31,14 @@ def commands(guide: str) -> list[str]:
 @pytest.mark.parametrize(
     "command", sorted({c for guide in GUIDES for c in commands(guide)} - {"tuibench benchmark --help"})
 )
-def test_every_command_of_a_guide_is_understood(command: str) -> None:
+def test_every_command_of_a_guide_is_parsed(command: str) -> None:
     request = parse(command.split()[1:])
     assert isinstance(request, BenchmarkRequest)
     assert all(model.endswith(".onnx") for model in request.models)
 
 
 @pytest.mark.parametrize("guide", GUIDES)
-def test_every_flag_that_a_guide_names_exists(guide: str) -> None:
+def test_every_flag_in_a_guide_exists(guide: str) -> None:
     text = (ROOT / guide).read_text(encoding="utf-8")
     named = {code.split()[0] for code in re.findall(r"`(--?[a-zA-Z][^`]*)`", text) if code not in REFUSED}
     known = {flag for one in (*benchmark_setting.settings(), *profile_setting.settings()) for flag in one.flags}
@@ -46,7 +46,7 @@ def test_every_flag_that_a_guide_names_exists(guide: str) -> None:
     assert named - known - ELSEWHERE == set()
 
 
-def test_the_guide_names_every_flag_that_changes_what_is_measured() -> None:
+def test_guide_names_every_flag_that_changes_the_measurement() -> None:
     text = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
     left_out = {"ascii", "no_save"}
     missing = [
@@ -57,7 +57,7 @@ def test_the_guide_names_every_flag_that_changes_what_is_measured() -> None:
     assert missing == []
 
 
-def test_every_command_of_the_page_about_the_store_is_understood() -> None:
+def test_every_command_of_the_store_page_is_parsed() -> None:
     text = (ROOT / "docs" / "store.md").read_text(encoding="utf-8")
     prompted = re.findall(r"^\$ tuibench (.*)$", text, re.MULTILINE)
     inline = [line for line in re.findall(r"`tuibench ([a-z]+ [^`…]*)`", text) if not line.endswith(" -x")]
@@ -66,7 +66,7 @@ def test_every_command_of_the_page_about_the_store_is_understood() -> None:
         assert not isinstance(parse(shlex.split(line.replace("MODEL", "m.onnx"))), Info), line
 
 
-def test_the_page_about_the_store_names_every_command_that_works_on_it() -> None:
+def test_store_page_names_every_store_command() -> None:
     text = (ROOT / "docs" / "store.md").read_text(encoding="utf-8")
     results = next(commands for title, commands in GROUPS if title == "Results")
     assert [
@@ -74,7 +74,7 @@ def test_the_page_about_the_store_names_every_command_that_works_on_it() -> None
     ] == []
 
 
-def test_pictures_are_few_and_each_is_one_that_can_be_taken_again() -> None:
+def test_pictures_are_few_and_each_can_be_retaken() -> None:
     dashboard = (ROOT / "tools" / "shoot_dashboard.py").read_text(encoding="utf-8")
     shell = (ROOT / "tools" / "shoot.py").read_text(encoding="utf-8")
     taken = re.findall(r'take\("(\w+)"\)', dashboard) + re.findall(r'^    "(\w+)": \("', shell, re.MULTILINE)

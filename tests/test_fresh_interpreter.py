@@ -1,4 +1,4 @@
-"""What a fresh process has imported: light where it must be light, and heavy where the work needs it."""
+"""Imports of a fresh process: few where it must start fast, heavy ones only where needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REPORT = "\nimport json, sys\nprint('modules:' + json.dumps(sorted(sys.modules))
 
 
 def modules_after(code: str) -> set[str]:
-    """Run code in a new interpreter and return the names of everything that it imported."""
+    """Run code in a new interpreter and return the names of all imported modules."""
     script = f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\n{REPORT}"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
@@ -26,13 +26,13 @@ def modules_after(code: str) -> set[str]:
     return set(json.loads(listed[-1].removeprefix("modules:")))
 
 
-def test_importing_the_package_imports_nothing_else_of_ours() -> None:
+def test_package_import_imports_no_other_module_of_ours() -> None:
     ours = {name for name in modules_after("import tuibench") if name.split(".")[0] == "tuibench"}
     assert ours == {"tuibench"}
 
 
 @pytest.mark.parametrize("argument", ["--version", "--help"])
-def test_the_command_answers_without_anything_heavy(argument: str) -> None:
+def test_command_answers_without_heavy_imports(argument: str) -> None:
     loaded = modules_after(
         f"from tuibench.cli.main import main; sys.argv = ['tuibench', {argument!r}]; sys.exit(main())"
     )
@@ -40,13 +40,13 @@ def test_the_command_answers_without_anything_heavy(argument: str) -> None:
 
 
 @pytest.mark.parametrize("root", ["runner", "child"])
-def test_a_composition_root_brings_nothing_of_ours_into_a_worker(root: str) -> None:
+def test_composition_root_imports_nothing_of_ours_into_a_worker(root: str) -> None:
     loaded = modules_after(f"import tuibench.{root}")
     assert {name for name in loaded if name.startswith("tuibench.")} == {f"tuibench.{root}"}
     assert loaded & set(HEAVY) == set()
 
 
-def test_the_child_imports_onnx_when_it_is_asked_to_inspect() -> None:
+def test_child_imports_onnx_when_asked_to_inspect() -> None:
     command = [sys.executable, "-X", "importtime", "-m", "tuibench.child", "inspect"]
     request = json.dumps({"path": str(SAMPLE), "memory_bytes": None, "parent": os.getpid()})
     done = subprocess.run(command, input=request, capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""Every command that a message, hint or help text of the package names is one that the shell takes."""
+"""Every command in a message, hint or help text of the package is accepted by the shell."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from tuibench.core.errors import UsageError
 
 PACKAGE = Path(__file__).resolve().parent.parent / "tuibench"
 UNKNOWN = "\x00"
-"""What an f-string puts in when it is used."""
+"""Replaces interpolated parts of an f-string."""
 PROSE = frozenset({"that", "again", "anew", "runs"})
-"""What follows the name of the product where no command is meant."""
+"""Words that follow the product's name in prose."""
 ACTIONS = {"store": {"check", "migrate"}, "trash": {"list", "restore", "empty"}}
 ACTIONS["project"] = {"list", "show", "new", "edit", "copy", "remove"}
 INCOMPLETE = re.compile(r"required|needs (a|the)")
-"""What the parser says of a command whose name alone is mentioned."""
+"""Parser errors of a command that is named without its arguments."""
 ARGUMENT = re.compile(rf"-.*|[A-Z]+(\.\w+)?|{UNKNOWN}|.*\d.*|.*\.onnx|\[.*\]|\.\.\.\]")
 
 
 def texts(tree: ast.Module) -> Iterator[str]:
-    """Every string that is more than a docstring, with UNKNOWN for what is filled in."""
+    """Return every string that is no docstring, with UNKNOWN for interpolated parts."""
     bodies = [n.body for n in ast.walk(tree) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
     beside = {id(line.value) for body in bodies for line in body if isinstance(line, ast.Expr)}
     for node in ast.walk(tree):
@@ -38,7 +38,7 @@ def texts(tree: ast.Module) -> Iterator[str]:
 
 
 def commands(text: str) -> Iterator[list[str]]:
-    """The words of each command that a text names, up to where its own words go on."""
+    """Return the words of each command in a text, up to where the sentence continues."""
     for found in re.finditer(r"tuibench ([^`\n,;:()]+)", text):
         words = found[1].split("  ")[0].rstrip(". ").split()
         if not words or words[0] in PROSE or (words[0] == UNKNOWN and len(words) == 1):
@@ -56,7 +56,7 @@ def commands(text: str) -> Iterator[list[str]]:
 
 
 def refusal(words: list[str]) -> str:
-    """Why the shell does not take a command; '' where it does, or would with the rest of it."""
+    """Return the shell's error for a command; '' if it is accepted, or would be when complete."""
     try:
         parse(words)
     except UsageError as error:
@@ -65,7 +65,7 @@ def refusal(words: list[str]) -> str:
 
 
 def named() -> list[tuple[str, list[str]]]:
-    """Every command with the module that names it."""
+    """Return every command with the module that names it."""
     return [
         (path.relative_to(PACKAGE).as_posix(), words)
         for path in sorted(PACKAGE.rglob("*.py"))
@@ -74,7 +74,7 @@ def named() -> list[tuple[str, list[str]]]:
     ]
 
 
-def test_every_command_that_is_named_anywhere_can_be_typed() -> None:
+def test_every_named_command_can_be_typed() -> None:
     every = named()
     assert len(every) > 60 and {words[0] for _, words in every} > set(COMMANDS) - {"doctor", "edit", "import", "show"}
     assert [(where, " ".join(words), why) for where, words in every if (why := refusal(words))] == []
@@ -90,5 +90,5 @@ def test_every_command_that_is_named_anywhere_can_be_typed() -> None:
         "`tuibench store chekc --repair` mends it",
     ],
 )
-def test_a_command_that_does_not_exist_would_be_found(text: str) -> None:
+def test_missing_command_would_be_found(text: str) -> None:
     assert [why for words in commands(text) if (why := refusal(words))]

@@ -1,4 +1,4 @@
-"""Holds the package to its own architecture: who may import whom, how big things grow, what a worker can live with."""
+"""Checks the package's architecture: imports, sizes and the worker's language limits."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def test_imports_go_down_only() -> None:
     hold(rules.forbidden_imports, SOURCES)
 
 
-def test_worker_side_is_understood_by_its_oldest_interpreter() -> None:
+def test_worker_code_is_valid_for_its_oldest_interpreter() -> None:
     assert "core/record.py" in WORKER_SIDE
     hold(rules.newer_than_worker, WORKER_SIDE)
 
 
-def test_scenario_names_stand_only_where_scenarios_are_declared() -> None:
+def test_scenario_names_occur_only_in_scenario_declarations() -> None:
     names = set(REGISTRY)
     found = {
         f"{path}:{node.lineno}"
@@ -51,11 +51,11 @@ def test_functions_and_classes_stay_small() -> None:
     hold(lambda path, source: rules.oversized(path, source, most=60), TESTS)
 
 
-def test_public_names_say_what_they_are_for() -> None:
+def test_public_names_have_docstrings() -> None:
     hold(rules.undocumented, SOURCES)
 
 
-def test_nothing_is_swallowed() -> None:
+def test_no_exception_is_swallowed() -> None:
     hold(rules.swallowed, {**SOURCES, **TESTS})
 
 
@@ -64,7 +64,7 @@ def test_only_the_shell_prints() -> None:
     hold(rules.prints, {p: s for p, s in SOURCES.items() if not p.startswith(doors)})
 
 
-def test_foreign_text_reaches_no_markup_of_the_dashboard() -> None:
+def test_foreign_text_reaches_no_dashboard_markup() -> None:
     hold(rules.marked_up, {p: s for p, s in SOURCES.items() if p.startswith("tui/")})
 
 
@@ -84,7 +84,7 @@ def test_cycle_of_two_modules_is_found() -> None:
     assert rules.find_cycle({**sources, "core/b.py": typed}) == []
 
 
-def test_every_file_has_a_room_and_every_room_of_the_doc_is_guarded() -> None:
+def test_every_file_has_a_room_and_every_documented_room_is_checked() -> None:
     assert {path for path in SOURCES if not rules.room_key(path)} == set()
     documented = documented_rooms()
     top = {room for room in rules.ROOMS if "/" not in room}
@@ -191,16 +191,16 @@ def test_an_allowed_import_is_not_reported(path: str, source: str) -> None:
         "raise ExceptionGroup('', [])\n",
     ],
 )
-def test_what_an_old_worker_lacks_is_reported(source: str) -> None:
+def test_construct_unsupported_by_an_old_worker_is_reported(source: str) -> None:
     assert rules.newer_than_worker("core/x.py", source)
 
 
-def test_what_an_old_worker_has_is_not_reported() -> None:
+def test_construct_supported_by_an_old_worker_is_not_reported() -> None:
     source = "import math\nfrom typing import Any\nmatch 1:\n    case int():\n        math.sqrt(1)\n"
     assert rules.newer_than_worker("core/x.py", source) == []
 
 
-def test_the_other_rules_bite() -> None:
+def test_other_rules_report_violations() -> None:
     def function(lines: int, head: str = "") -> str:
         return "def f():" + head + "\n" + "    x = 1\n" * (lines - 1)
 
@@ -231,12 +231,12 @@ def test_the_other_rules_bite() -> None:
         "Content.from_markup('[b]x')\n",
     ],
 )
-def test_text_that_markup_would_read_is_reported(source: str) -> None:
+def test_text_with_markup_is_reported(source: str) -> None:
     assert rules.marked_up("tui/x.py", source)
 
 
 @pytest.mark.parametrize(
     "source", ["Static('ours')\n", "Label(show(name, 60))\n", "Widget(markup=False)\n", "f(name)\n"]
 )
-def test_text_that_is_safe_is_not_reported(source: str) -> None:
+def test_safe_text_is_not_reported(source: str) -> None:
     assert rules.marked_up("tui/x.py", source) == []

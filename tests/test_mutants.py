@@ -44,7 +44,7 @@ class Box:
 
 @pytest.fixture
 def tools(monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType]:
-    """The two scripts as modules."""
+    """Import the two scripts as modules."""
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     import faults
     import mutants
@@ -93,7 +93,7 @@ def test_mutant_is_found_again_in_a_moved_function(tools: tuple[ModuleType, Modu
     assert mutants.Index(tmp_path).find(by_change["comparison", "size < 3"]) == "ambiguous"
 
 
-def test_tests_are_as_affordable_as_planned(tools: tuple[ModuleType, ModuleType]) -> None:
+def test_selected_tests_fit_the_time_budget(tools: tuple[ModuleType, ModuleType]) -> None:
     _, mutants = tools
     gathered = mutants.Gathered(seconds={"slow": 50.0, "quick": 1.0, "medium": 20.0})
     gathered.tests["a.py", 1] = {"slow", "quick", "medium", "failed"}
@@ -103,7 +103,7 @@ def test_tests_are_as_affordable_as_planned(tools: tuple[ModuleType, ModuleType]
     assert mutants._affordable(["slow"], gathered) == ["slow"]
 
 
-def test_results_that_were_cut_short_are_run_again(tools: tuple[ModuleType, ModuleType], tmp_path: Path) -> None:
+def test_truncated_results_are_run_again(tools: tuple[ModuleType, ModuleType], tmp_path: Path) -> None:
     _, mutants = tools
     results = tmp_path / "results"
     results.write_text('{"mutant": {"id": "one"}}\n{"mutant": {"id": "tw', encoding="utf-8")

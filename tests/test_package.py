@@ -1,4 +1,4 @@
-"""The package as its users get it: what README tells them to type, and what a built wheel holds."""
+"""The package as users get it: the README commands and the contents of a built wheel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_readme_begins_with_the_two_commands_and_ci_runs_the_second() -> None:
+def test_readme_begins_with_two_commands_and_ci_runs_the_second() -> None:
     first_screen = "\n".join(README.splitlines()[:24])
     commands = re.findall(r"```sh\n(.*?)\n```", first_screen, re.DOTALL)
     assert len(commands) == 2
@@ -38,7 +38,7 @@ def test_readme_begins_with_the_two_commands_and_ci_runs_the_second() -> None:
     assert 'eval "$command"' in script
 
 
-def test_readme_links_to_what_exists() -> None:
+def test_readme_links_have_existing_targets() -> None:
     links = re.findall(r"\]\(([^)#]+)\)", README)
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
@@ -55,7 +55,7 @@ def test_lower_bounds_can_all_be_pinned() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_a_wheel_holds_the_data_and_a_new_environment_finds_it(tmp_path: Path) -> None:
+def test_wheel_has_its_data_and_a_new_environment_finds_it(tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", str(tmp_path), "."]
     subprocess.run(pip, cwd=ROOT, env=REAL_ENVIRONMENT, check=True)
     (wheel,) = tmp_path.glob("*.whl")

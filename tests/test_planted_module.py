@@ -1,4 +1,4 @@
-"""What lies in the directory of a downloaded model is never run: no process of ours looks for modules there."""
+"""Python modules in a downloaded model's directory are never imported by any of our processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLANTED = ("json", "onnx", "numpy", "tuibench", "multiprocessing")
 
 @pytest.fixture
 def trap(tmp_path: Path) -> Path:
-    """A directory where every module that a process may want would betray itself."""
+    """Make a directory where every module that a process may import leaves a mark."""
     for name in PLANTED:
         (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'sprung')!r}, 'a').write({name!r})\n")
     (tmp_path / "result.json").write_text("{}")
@@ -32,8 +32,8 @@ def trap(tmp_path: Path) -> Path:
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_nothing_in_the_present_directory_is_imported(trap: Path, arguments: tuple[str, ...]) -> None:
-    # As the installed command, which has no present directory on its path either.
+def test_nothing_in_the_current_directory_is_imported(trap: Path, arguments: tuple[str, ...]) -> None:
+    # The installed command also has no current directory on its path.
     command = [sys.executable, "-P", "-m", "tuibench", *arguments]
     done = subprocess.run(command, cwd=trap, capture_output=True, text=True, check=False)
     assert not (trap / "sprung").exists(), (trap / "sprung").read_text()

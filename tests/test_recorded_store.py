@@ -1,4 +1,4 @@
-"""The store recorded with 0.1.0 reads as it did then: every fact that its readers printed is printed again.
+"""The store recorded with 0.1.0 still yields every fact that its readers printed then.
 
 The store, its answers and how both were made: tests/fixtures/store_0_1/make.py. Sentences may change, facts may not:
 numbers, ids, kinds, states, keys, names and commands are compared byte for byte. New keys are welcome, lost ones not.
@@ -28,7 +28,7 @@ Facts = dict[tuple[str | int, ...], Any]
 
 
 def facts_of(text: str) -> Facts:
-    """Return the value at each place of a JSON text; of another text the ids in it."""
+    """Return the value at each place of a JSON text; for other text the ids in it."""
     try:
         document = json.loads(text)
     except ValueError:
@@ -38,7 +38,7 @@ def facts_of(text: str) -> Facts:
 
 def _walk(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     if place[-1:] == ("state",) and "versions" in place:
-        # The models of the recording are not kept, so the state of their files says nothing.
+        # The models of the recording are not kept, so the state of their files is irrelevant.
         return
     if isinstance(value, dict):
         yield place, "<object>"
@@ -53,12 +53,12 @@ def _walk(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str 
         for number, each in enumerate(value):
             yield from _walk(each, (*place, number))
     else:
-        # A number keeps its type: 1 and 1.0 are other bytes.
+        # A number keeps its type: 1 and 1.0 have different bytes.
         yield place, f"{type(value).__name__} {_masked(value, place)}"
 
 
 def _masked(value: Any, place: tuple[str | int, ...]) -> Any:
-    """Return the value, or WORDS for a sentence; what the user wrote is no sentence of ours."""
+    """Return the value, or WORDS for a sentence; text written by the user is not a sentence."""
     keys = [each for each in place if isinstance(each, str)]
     own_note = keys[-1:] == ["note"] and "cells" not in keys
     if not isinstance(value, str) or own_note or (keys and keys[-1] in _VERBATIM):
@@ -67,12 +67,12 @@ def _masked(value: Any, place: tuple[str | int, ...]) -> Any:
 
 
 def lost(before: str, now: str) -> dict[tuple[str | int, ...], tuple[Any, Any]]:
-    """Return what was printed before and is not any more, with what is there instead."""
+    """Return the facts that are no longer printed, with their replacements."""
     found = facts_of(now)
     return {
         place: (value, found.get(place, LOST))
         for place, value in facts_of(before).items()
-        # A list that was empty loses nothing by what is in it now, such as a warning of damage.
+        # New entries in an empty list, such as a damage warning, are no loss.
         if found.get(place) != value and not (value == "<list of 0>" and place in found)
     }
 
@@ -83,7 +83,7 @@ def test_recorded_store_prints_the_recorded_facts(variant: str, tmp_path: Path) 
     now = read(variant, tmp_path / "place")
     assert list(now) == sorted(recorded)
     codes = {command: (answer["code"], now[command]["code"]) for command, answer in recorded.items()}
-    # A command that failed on a damaged store may succeed now; the other way round is a loss.
+    # A command that failed on a damaged store may succeed now; the reverse is a loss.
     assert {command: pair for command, pair in codes.items() if pair[1] not in (pair[0], 0)} == {}
     missing = {
         command: found for command, answer in recorded.items() if (found := lost(answer["out"], now[command]["out"]))

@@ -1,4 +1,4 @@
-"""The shipped samples are what the script makes, small enough to ship, and behave like models worth measuring."""
+"""The shipped samples equal the script's output, are small, and behave like models worth measuring."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def difference(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32]) -> float:
     return float(np.abs(a - b).max() / max(float(np.ptp(a)), float(np.abs(a).max())))
 
 
-def test_a_new_process_makes_the_shipped_bytes(tmp_path: Path) -> None:
+def test_new_process_makes_the_shipped_bytes(tmp_path: Path) -> None:
     subprocess.run([sys.executable, SCRIPT, tmp_path], check=True, stdout=subprocess.DEVNULL)
     made = {p.stem: hashlib.sha256(p.read_bytes()).hexdigest() for p in tmp_path.iterdir()}
     shipped = {p.stem: hashlib.sha256(p.read_bytes()).hexdigest() for p in SHIPPED.glob("*.onnx")}
@@ -68,7 +68,7 @@ def test_a_new_process_makes_the_shipped_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "most_bytes"), [("cnn", 400_000), ("text", 1_000_000), ("tiny", 4_000)])
-def test_a_sample_is_small_enough_to_ship_and_old_enough_to_run(name: str, most_bytes: int) -> None:
+def test_sample_is_small_enough_to_ship_and_old_enough_to_run(name: str, most_bytes: int) -> None:
     path = SHIPPED / f"{name}.onnx"
     assert path.stat().st_size <= most_bytes
     model = onnx.load(path)
@@ -79,7 +79,7 @@ def test_a_sample_is_small_enough_to_ship_and_old_enough_to_run(name: str, most_
         assert port.type.tensor_type.shape.dim[0].dim_param == "batch"
 
 
-def test_the_classifier_is_as_large_as_promised() -> None:
+def test_classifier_has_the_documented_size() -> None:
     model = onnx.shape_inference.infer_shapes(onnx.load(SHIPPED / "cnn.onnx"), strict_mode=True)
     weights = {w.name: tuple(w.dims) for w in model.graph.initializer}
     shapes = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim] for v in model.graph.value_info}
@@ -104,7 +104,7 @@ def test_two_engines_agree_and_the_input_matters(name: str, sequence: int, batch
         assert difference(output, other) > 5e-3
 
 
-def test_padding_does_not_change_what_the_encoder_says() -> None:
+def test_padding_does_not_change_the_encoder_output() -> None:
     feeds = feeds_for_text(1, 16, 3)
     longer = {
         "input_ids": np.concatenate([feeds["input_ids"], np.full((1, 8), 7)], axis=1),
@@ -115,7 +115,7 @@ def test_padding_does_not_change_what_the_encoder_says() -> None:
     assert difference(infer("text", feeds)[1], infer("text", unmasked)[1]) > 1e-3
 
 
-def test_weights_depend_on_nothing_but_their_name() -> None:
+def test_weights_depend_only_on_their_name() -> None:
     make_weights = runpy.run_path(str(SCRIPT))["make_weights"]
     first = make_weights("stem.weight", (4,), 1.0)
     assert first.dtype == np.float32

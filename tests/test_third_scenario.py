@@ -43,7 +43,7 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def measure(directory: Path, number: int) -> RunResult:
-    """Carry out a run in this process; its workers are processes of their own."""
+    """Run in this process; its workers are real processes."""
     for name in ("logs", "inputs", "samples", "work"):
         (directory / name).mkdir(parents=True)
     path = Path(resolve_model("sample:tiny").path)
@@ -83,7 +83,7 @@ def test_worker_imports_the_drive_and_its_numbers_reach_the_result(pair: tuple[R
         assert cell.items_per_sec.value is not None and cell.items_per_sec.value > 0
 
 
-def test_store_and_lists_show_it(pair: tuple[RunResult, RunResult], tmp_path: Path) -> None:
+def test_store_and_lists_show_the_scenario(pair: tuple[RunResult, RunResult], tmp_path: Path) -> None:
     store = make_store(tmp_path)
     row = store.benchmarks.add(pair[0], Card())
     assert (row.scenarios, row.measured) == ("pairs", 2)
@@ -91,25 +91,25 @@ def test_store_and_lists_show_it(pair: tuple[RunResult, RunResult], tmp_path: Pa
     assert "pairs" in listing([row], time.time(), width=None)
 
 
-def test_headline_is_its_throughput(pair: tuple[RunResult, RunResult]) -> None:
+def test_headline_is_the_throughput_of_the_scenario(pair: tuple[RunResult, RunResult]) -> None:
     best = max(cell.items_per_sec.value or 0 for cell in pair[0].cells)
     assert summary(pair[0]).splitlines()[-1].startswith(f"{short(best)} items/s")
 
 
-def test_figures_go_over_its_batches(pair: tuple[RunResult, RunResult]) -> None:
+def test_figures_use_the_batches_of_the_scenario(pair: tuple[RunResult, RunResult]) -> None:
     assert "batch" in axes_of(pair[0])
     shown = scaling(pair[0], Selection(axis="batch", metric="throughput"))
     assert [point.value for line in shown.lines for point in line.points] == [1, 2]
 
 
-def test_two_results_pair_by_their_throughput(pair: tuple[RunResult, RunResult]) -> None:
+def test_results_of_the_scenario_pair_by_throughput(pair: tuple[RunResult, RunResult]) -> None:
     side = compare_results(*pair)
     assert len(side.pairs) == 2
     assert {one.unit for one in side.pairs} == {"items/s"}
     assert all(one.comparison is not None and one.comparison.ratio > 0 for one in side.pairs)
 
 
-def test_exports_name_it(pair: tuple[RunResult, RunResult]) -> None:
+def test_exports_name_the_scenario(pair: tuple[RunResult, RunResult]) -> None:
     plain = json.loads(json_export.dumps(pair[0]))
     assert plain["scenario"] == "pairs"
     assert {cell["asked"]["scenario"] for cell in plain["tuibench"]["cells"]} == {"pairs"}
@@ -118,6 +118,6 @@ def test_exports_name_it(pair: tuple[RunResult, RunResult]) -> None:
     assert "pairs" in markdown.dumps(pair[0])
 
 
-def test_unknown_scenario_of_a_newer_version_counts_as_one_with_streams(pair: tuple[RunResult, RunResult]) -> None:
+def test_unknown_scenario_of_a_newer_version_has_streams(pair: tuple[RunResult, RunResult]) -> None:
     del REGISTRY[PAIRS.name]
     assert "items/s" in summary(pair[0]).splitlines()[-1].split(" · ")[0]

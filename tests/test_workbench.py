@@ -20,7 +20,7 @@ def test_engines_are_checked_by_name_alone() -> None:
         Workbench().check_engines(["deepsparse"])
 
 
-def test_a_settled_result_names_no_file_of_the_run(tmp_path: Path) -> None:
+def test_settled_result_names_no_file_of_the_run(tmp_path: Path) -> None:
     (tmp_path / "x.z").write_bytes(b"samples")
     cell = build.ok_cell(executions=(build.execution(samples=Samples(1, 1, str(tmp_path / "x.z"))),))
     point = build.point(bundle="/run/p0.npz", reference=Reference("/run/p0.ref.npz", 1e-7, 1e-3))
@@ -32,6 +32,6 @@ def test_a_settled_result_names_no_file_of_the_run(tmp_path: Path) -> None:
         assert settled.points[0].inputs == point.inputs
 
 
-def test_the_load_of_this_machine_can_be_told_without_an_engine() -> None:
+def test_load_of_this_machine_is_read_without_an_engine() -> None:
     words = Workbench().load_words()
     assert words == "quiet" or words.startswith("busy (")
