@@ -113,7 +113,7 @@ def _keys(node: Any, schema: Any, path: str, above: tuple[str, ...]) -> Iterator
 
 
 def _parts(node: Any, schema: Any, above: tuple[str, ...]) -> Iterator[Any]:
-    """Return a node of the schema with its alternatives, references resolved; a recursive node is not entered again."""
+    """Yield a node of the schema with its alternatives, references resolved; a recursive node is not entered again."""
     if reference := node.get("$ref", ""):
         if above.count(reference) < 1:
             yield from _parts(schema["$defs"][reference.rpartition("/")[2]], schema, (*above, reference))

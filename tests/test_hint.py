@@ -26,7 +26,7 @@ ARGUMENT = re.compile(rf"-.*|[A-Z]+(\.\w+)?|{UNKNOWN}|.*\d.*|.*\.onnx|\[.*\]|\.\
 
 
 def texts(tree: ast.Module) -> Iterator[str]:
-    """Return every string that is no docstring, with UNKNOWN for interpolated parts."""
+    """Yield every string that is no docstring, with UNKNOWN for interpolated parts."""
     bodies = [n.body for n in ast.walk(tree) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
     beside = {id(line.value) for body in bodies for line in body if isinstance(line, ast.Expr)}
     for node in ast.walk(tree):
@@ -38,7 +38,7 @@ def texts(tree: ast.Module) -> Iterator[str]:
 
 
 def commands(text: str) -> Iterator[list[str]]:
-    """Return the words of each command in a text, up to where the sentence continues."""
+    """Yield the words of each command in a text, up to where the sentence continues."""
     for found in re.finditer(r"tuibench ([^`\n,;:()]+)", text):
         words = found[1].split("  ")[0].rstrip(". ").split()
         if not words or words[0] in PROSE or (words[0] == UNKNOWN and len(words) == 1):

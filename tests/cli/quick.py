@@ -20,7 +20,7 @@ class QuickShell(Shell):
     """A shell whose commands are calls; `start` and process options still start a process."""
 
     def run(self, *arguments: str, env: Environment | None = None, seconds: float = 60, **options: Any) -> Done:
-        """Run one command to its end; its output goes to files, as in a pipe, and its signal handlers are restored."""
+        """Run one command to its end; write its output to files, as in a pipe, and restore the signal handlers."""
         if options:
             return super().run(*arguments, env=env, seconds=seconds, **options)
         return self.call(*arguments, env=env)

@@ -148,7 +148,7 @@ class Shell:
     def pids(self, word: str) -> list[int]:
         """Return the processes whose command contains a word.
 
-        A child has its parent's until it becomes another program, and is not meant.
+        A forked child has its parent's command until it runs another program; it is left out.
         """
         found = {pid: command for pid, command in self.processes().items() if word in command}
         return [pid for pid, command in found.items() if found.get(parent_of(pid)) != command]

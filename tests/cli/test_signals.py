@@ -120,12 +120,12 @@ def finish(process: subprocess.Popen[bytes]) -> tuple[int, str, str, float]:
 
 
 def is_prompt(shell: Shell, seconds: float) -> bool:
-    """Return whether a command ended in time; load adds ten times the current duration of an empty command."""
+    """Return whether a command ended in time; a busy machine adds ten times the duration of an empty command."""
     return seconds < CANCEL_S or seconds < CANCEL_S + 10 * shell.run("--version").seconds
 
 
 def every_end() -> Iterator[Any]:
-    """Return each signal at each stage; those in QUICK on every run of the suite, the others in the slow suite."""
+    """Yield each signal at each stage; those in QUICK on every run of the suite, the others in the slow suite."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
         for stage in STAGES:
             marks = () if stage in QUICK[number] else (pytest.mark.slow,)

@@ -40,7 +40,7 @@ PLACES = list(places(EXPORT))
 
 
 def keywords(schema: Any) -> Iterator[str]:
-    """Return the keywords of a schema without property names."""
+    """Yield the keywords of a schema without property names."""
     for name, part in schema.items():
         yield name
         inner = part.values() if name in ("properties", "$defs") else part if isinstance(part, list) else [part]

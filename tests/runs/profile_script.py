@@ -103,7 +103,7 @@ def say_what_if(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -
 
 
 def plain(value: Any) -> Answer:
-    """A child without progress messages."""
+    """Return a child without progress messages."""
     return lambda request, say: to_plain(value)
 
 

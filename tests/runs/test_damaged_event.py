@@ -89,7 +89,7 @@ def read_all(run: ScriptedRun) -> list[str]:
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Return every place in a JSON value."""
+    """Yield every place in a JSON value."""
     yield path
     for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
         yield from places(part, (*path, key))

@@ -121,7 +121,7 @@ class Crowd:
 
 
 class SilentSocket:
-    """The client's end of a connection to one of them."""
+    """The client's end of a connection to a silent owner."""
 
     def __init__(self, crowd: Crowd) -> None:
         self._crowd = crowd
