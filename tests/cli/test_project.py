@@ -92,7 +92,7 @@ def test_changed_and_missing_models_are_shown(shell: Shell, tmp_path: Path) -> N
     assert project["versions"][0]["state"]["state"] == "gone" and project["dims"] == {}
 
 
-def test_model_from_elsewhere_gets_a_project(shell: Shell, tmp_path: Path) -> None:
+def test_remote_model_gets_a_project(shell: Shell, tmp_path: Path) -> None:
     body = Path(save(encoder(), tmp_path / "net.onnx")).read_bytes()
     with serve(tmp_path) as loopback:
         loopback.routes["/bert/model.onnx"] = file_route(body)

@@ -47,7 +47,7 @@ def test_changes_between_sessions_are_shown_safely() -> None:
     assert show(line, 1000) == line
 
 
-def test_csv_contains_both_notes() -> None:
+def test_csv_has_the_number_of_sessions_and_the_measuring_tool() -> None:
     import csv
 
     run = build.run(build.ok_cell(sittings=2), foreign="=tool")

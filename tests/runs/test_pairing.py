@@ -41,7 +41,7 @@ def test_cells_that_differ_in_two_axes_are_not_compared() -> None:
     assert compare_cells([one, other], {one.key: rounds(1e6), other.key: rounds(1e6)}, NAMES) == ()
 
 
-def test_sweep_base_names_the_settings_of_both_operands() -> None:
+def test_sweep_comparison_names_the_settings_shared_by_both() -> None:
     cells = [*pair(cores=1), *pair(cores=2)]
     found = compare_cells(cells, {c.key: rounds(i + 1.0) for i, c in enumerate(cells)}, NAMES)
     assert [(c.base, c.new) for c in found] == [(cells[0].key, cells[1].key), (cells[2].key, cells[3].key)]

@@ -192,7 +192,7 @@ def test_journal_of_another_version_is_reported_without_raising(run: RunDirector
     assert "cannot be understood" in info.detail
 
 
-def test_empty_directory_and_missing_journal_are_reported(tmp_path: Path) -> None:
+def test_run_directory_without_a_journal_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
     assert "cannot be read" in read_state(RunDirectory(tmp_path / "x"), OBSERVER).detail
 
