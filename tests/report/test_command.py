@@ -117,3 +117,12 @@ def test_shell_reads_every_word_unchanged(word: str) -> None:
 
 def test_token_of_an_exported_file_is_its_name() -> None:
     assert token_of(ModelSource("m.onnx", "m.onnx")) == "m.onnx"
+
+
+def test_result_with_a_setting_of_a_newer_version_is_shown_and_exported() -> None:
+    run = build.run()
+    newer = replace(run, id=RUN, spec=replace(run.spec, options={"warp": 3}))
+    assert command_of(newer) == f"tuibench rerun {short_id(RUN)}"
+    assert f"tuibench rerun {short_id(RUN)}" in summary(newer)
+    own = json.loads(json_export.dumps(newer))["tuibench"]
+    assert own["again"] == "" and "warp" in own["reasons"]["tuibench.again"]

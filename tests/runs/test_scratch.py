@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import subprocess
@@ -86,3 +87,27 @@ def test_directory_swept_before_its_lock_is_made_again(tmp_path: Path, monkeypat
     sweep(tmp_path)
     assert swept and path.is_dir()
     os.close(held)
+
+
+def test_sweep_leaves_directories_on_a_network_file_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = draw_path(tmp_path)
+    os.close(make_scratch(path))
+    with monkeypatch.context() as patched:
+        patched.setattr("tuibench.runs.scratch.is_remote", lambda _: "nfs4")
+        sweep(tmp_path)
+    assert path.is_dir()
+    sweep(tmp_path)
+    assert not path.exists()
+
+
+def test_sweep_leaves_directories_where_locks_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = draw_path(tmp_path)
+    os.close(make_scratch(path))
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fcntl, "flock", refuse)
+        sweep(tmp_path)
+    assert path.is_dir()

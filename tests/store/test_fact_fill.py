@@ -7,11 +7,13 @@ import pytest
 
 from tests.store.build import make_id, make_result, make_store
 from tuibench.core.card import Card
+from tuibench.core.errors import StoreError
 from tuibench.core.form import BENCHMARK, FACTS
 from tuibench.core.run import RunResult
 from tuibench.report.listing import headline_words
 from tuibench.store import fact_fill, record_file
 from tuibench.store.envelope import unseal
+from tuibench.store.record_file import RecordFiles
 from tuibench.store.summary import summarize
 
 OLD = "1.00 ms ±1.0 % (sync, 1 core, batch 1) · grade A"
@@ -81,3 +83,28 @@ def test_record_without_facts_keeps_its_sentence(old: Path) -> None:
     assert (row.id, row.facts, headline_words(row)) == (make_id(4), {}, OLD)
     store.benchmarks.rows()
     assert store.benchmarks.facts.reads == 5
+
+
+def test_edit_of_an_old_record_keeps_its_facts_in_the_list(old: Path) -> None:
+    store = make_store(old)
+    store.benchmarks.rows()
+    store.benchmarks.add(make_result(7), Card())
+    store.benchmarks.edit(make_id(2), name="renamed")
+    (row,) = [row for row in make_store(old).benchmarks.rows() if row.id == make_id(2)]
+    assert row.name == "renamed" and row.facts
+
+
+def test_record_that_the_disk_refuses_once_is_read_again(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = make_store(old)
+    get, refused = RecordFiles.get, [make_id(1)]
+
+    def refuse_once(records: RecordFiles, path: str) -> Any:
+        if any(ulid in path for ulid in refused):
+            refused.clear()
+            raise StoreError("too many open files")
+        return get(records, path)
+
+    monkeypatch.setattr(RecordFiles, "get", refuse_once)
+    assert not all(row.facts for row in store.benchmarks.rows())
+    store.benchmarks.add(make_result(7), Card())
+    assert all(row.facts for row in store.benchmarks.rows())

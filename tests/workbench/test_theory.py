@@ -15,7 +15,7 @@ from tests.runs.large_profile import make_large_costs
 from tests.runs.profile_script import LOSSES, USUAL
 from tuibench.core.errors import WriteError
 from tuibench.core.model import ModelSummary
-from tuibench.core.profile import LOSS, PERFORMANCE
+from tuibench.core.profile import LOSS, PERFORMANCE, SECONDS, CountBound
 from tuibench.core.record import from_plain, to_compact
 from tuibench.runs.resumption import hash_inputs
 from tuibench.runs.shelf import Shelf
@@ -170,3 +170,21 @@ def test_count_without_space_names_tmpdir(
     with pytest.raises(WriteError, match="missing: No such file") as refused:
         Workbench().profiles.costs(str(MODEL))
     assert "TMPDIR" in refused.value.hint and asked == []
+
+
+def test_count_that_ran_out_of_time_is_not_cached(
+    home: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = replace(LARGE, bound=CountBound(SECONDS, 2.5, 10))
+
+    def ask(task: str, request: dict[str, Any], **_: Any) -> Any:
+        asked.append(task)
+        return to_compact(short if request["loop_s"] < 10 else LARGE)
+
+    monkeypatch.setattr(theory, "ask_child", ask)
+    spec = theory_spec(str(MODEL), PERFORMANCE)
+    profiles = Workbench().profiles
+    assert profiles._theory.costs(spec) == short == profiles._theory.costs(spec)
+    assert len(asked) == 1, "known for this session"
+    patient = replace(spec, limits=replace(spec.limits, timeout_scale=10.0))
+    assert Workbench().profiles._theory.costs(patient) == LARGE

@@ -48,7 +48,9 @@ def read_own(document: dict[str, Any], schema: Schema) -> RunResult:
     problem = find_nonsense(result)
     if problem:
         raise Refusal(problem, _HINT)
-    return _unfiled(result)
+    # The sentence of a comparison that names its operands is made from its facts, not kept.
+    comparisons = tuple(dataclasses.replace(one, sentence="") if one.base_name else one for one in result.comparisons)
+    return _unfiled(dataclasses.replace(result, comparisons=comparisons))
 
 
 def _check_version(own: dict[str, Any], version: object) -> None:

@@ -52,6 +52,9 @@ class ProcessStreams:
                 before_each()
                 self._start(job)
         except BaseException:
+            for child in self._children:
+                # An engine may hang at its end, and the reason is known already.
+                child.kill()
             self.close()
             raise
 

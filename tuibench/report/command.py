@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 
+from tuibench.core.errors import UsageError
 from tuibench.core.remote import is_remote
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
@@ -22,9 +23,12 @@ def command_of(run: RunResult) -> str:
 
 
 def typed(spec: BenchmarkSpec, run_id: str) -> str:
-    """Return the shell line that measures `spec` again, or `tuibench rerun ID` if that line is too long."""
-    words = command_words(spec, [token_of(model) for model in spec.models])
-    if sum(map(len, words)) > _LONGEST:
+    """Return the shell line that measures `spec` again, or `tuibench rerun ID` if no such line can be shown."""
+    try:
+        words = command_words(spec, [token_of(model) for model in spec.models])
+    except UsageError:
+        words = []  # it has a setting of a newer version, which `rerun` names
+    if not words or sum(map(len, words)) > _LONGEST:
         words = ["tuibench", "rerun", short_id(run_id)]
     return " ".join(map(quote, words))
 

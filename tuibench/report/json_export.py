@@ -9,6 +9,7 @@ from typing import Any
 
 from tuibench.core.cell import CellResult, Estimate, Pooled
 from tuibench.core.comparison import SideBySide
+from tuibench.core.errors import UsageError
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.scenario import find
@@ -157,10 +158,19 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
         **{name: plain[name] for name in ("host", "sittings", "waited_s", "shared_host", "foreign")},
         "started_utc": plain["started_utc"],
         "seconds": plain["seconds"],
-        "again": "" if run.foreign else again(run.spec),
+        "again": _again(run, reasons),
         "profile": plain["profile"],
         "reasons": reasons,
     }
+
+
+def _again(run: RunResult, reasons: dict[str, str]) -> str:
+    """Return the command that repeats the run; '' for another tool's result or a setting of a newer version."""
+    try:
+        return "" if run.foreign else again(run.spec)
+    except UsageError as error:
+        reasons["tuibench.again"] = error.message
+        return ""
 
 
 def side_values(beside: SideBySide) -> dict[str, Any]:

@@ -9,6 +9,8 @@ import secrets
 import shutil
 from pathlib import Path
 
+from tuibench.host.mount import is_remote
+
 _PREFIX = "tuibench-tmp-"
 _NAME = re.compile(re.escape(_PREFIX) + r"[0-9a-f]{12}")
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -35,15 +37,24 @@ def hold_scratch(path: Path) -> int | None:
         lock = os.open(path, _DIRECTORY)
     except FileNotFoundError:
         return None
-    fcntl.flock(lock, fcntl.LOCK_SH)
-    if _is_at(path, lock):
-        return lock
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        if _is_at(path, lock):
+            return lock
+    except OSError:
+        os.close(lock)
+        raise
     os.close(lock)
     return None
 
 
 def sweep(root: Path) -> None:
-    """Remove this user's temporary directories that no process holds: their owners were killed."""
+    """Remove this user's temporary directories that no process holds: their owners were killed.
+
+    Directories on a network file system stay: locks of other machines may not be visible there.
+    """
+    if is_remote(str(root)):
+        return
     try:
         names = os.listdir(root)
     except OSError:
@@ -61,8 +72,8 @@ def _remove_unheld(path: Path) -> None:
         if os.fstat(lock).st_uid == os.geteuid():
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(path, ignore_errors=True)
-    except BlockingIOError:
-        return  # an owner is alive
+    except OSError:
+        return  # an owner is alive, or this file system has no locks
     finally:
         os.close(lock)
 

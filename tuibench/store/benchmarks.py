@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -56,6 +57,7 @@ class Benchmarks:
         self._indexes: dict[str, Index] = {}
         self.facts = FactFill(context.sealing)
         self._listing: tuple[tuple[object, ...], Listing] | None = None
+        self._filling = threading.Lock()
 
     def draw_id(self, time_ms: int, taken: Iterable[str] = ()) -> str:
         """Return a new id whose last four characters are unique in the store, its trash, and `taken`."""
@@ -235,6 +237,11 @@ class Benchmarks:
             return None
 
     def _list(self) -> Listing:
+        # Two threads that fill at a time would overwrite each other's facts.
+        with self._filling:
+            return self._filled()
+
+    def _filled(self) -> Listing:
         parts = [(layout, *self.index(layout).rows()) for layout in self._context.hosts()]
         keys = tuple((layout.id, key) for layout, key, _ in parts)
         kept = self._listing

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tuibench.core.card import DAMAGED, BenchmarkRow
-from tuibench.core.errors import StoreError
+from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
 from tuibench.core.trash import NEWER
 from tuibench.store.index import Index
 from tuibench.store.layout import HostLayout
@@ -16,6 +16,8 @@ from tuibench.store.sealed import Sealing
 
 MOST = 30
 """Largest number of records read per call."""
+TRIES = 3
+"""Times that a record is read which the disk refuses."""
 Part = tuple[HostLayout, Sequence[BenchmarkRow]]
 
 
@@ -28,6 +30,8 @@ class FactFill:
         self._records = RecordFiles(Sealing(sealing.files, lambda _: None, sealing.tool))
         self._known: dict[str, dict[str, Any]] = {}
         """By id; empty for a record without facts, which keeps its sentence."""
+        self._refused: dict[str, int] = {}
+        """By id: times that the disk refused the record."""
         self.reads = 0
         self.pending = False
         """True if the last call left rows for the next one."""
@@ -42,7 +46,7 @@ class FactFill:
         lacking = [(row.id, layout) for layout, rows in parts for row in rows if _lacks(row)]
         unread = sorted((one for one in lacking if one[0] not in self._known), key=lambda one: one[0], reverse=True)
         for ulid, layout in unread[:MOST]:
-            self._known[ulid] = self._derive(layout.record(ulid))
+            self._derive(ulid, layout.record(ulid))
         self.pending = len(unread) > MOST
         if not lacking:
             return [rows for _, rows in parts]
@@ -59,14 +63,19 @@ class FactFill:
             return []
         return [replace(row, facts=known[row.id]) for row in index.rows()[1] if _lacks(row) and known.get(row.id)]
 
-    def _derive(self, path: str) -> dict[str, Any]:
+    def _derive(self, ulid: str, path: str) -> None:
         self.reads += 1
         try:
             found = self._records.get(path)
-        except StoreError:
+        except (StoreDamaged, StoreNewer):
             # An unreadable record keeps its sentence; opening it reports the cause.
-            return {}
-        return found.row.facts if found is not None else {}
+            self._known[ulid] = {}
+        except StoreError:
+            self._refused[ulid] = self._refused.get(ulid, 0) + 1
+            if self._refused[ulid] >= TRIES:
+                self._known[ulid] = {}
+        else:
+            self._known[ulid] = found.row.facts if found is not None else {}
 
 
 def _lacks(row: BenchmarkRow) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.collector import pause_collector
@@ -94,13 +95,20 @@ class Index:
         """Add rows, or replace those of the same benchmark."""
         with self.transaction():
             places = self._places()
-            for row in rows:
-                document = to_document(row)
-                self._changes[row.id] = row
-                if row.id in places:
-                    self.table.update(document, doc_ids=[places[row.id]])
+            for each in rows:
+                place = places.get(each.id)
+                row = each if place is None else self._with_kept_facts(each, place)
+                if place is None:
+                    places[row.id] = self.table.insert(to_document(row))
                 else:
-                    places[row.id] = self.table.insert(document)
+                    self.table.update(to_document(row), doc_ids=[place])
+                self._changes[row.id] = row
+
+    def _with_kept_facts(self, row: BenchmarkRow, place: int) -> BenchmarkRow:
+        """Return the row with the facts that the list has of it: a record of an older version holds none."""
+        kept = self.table.get(doc_id=place)
+        facts = kept.get("facts") if isinstance(kept, Mapping) else None
+        return replace(row, facts=dict(facts)) if facts and not row.facts else row
 
     def fill(self, rows: Iterable[BenchmarkRow]) -> None:
         """Replace existing rows in one write, because a list may have thousands of them."""

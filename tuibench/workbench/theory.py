@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 
 from tuibench.core.errors import HostBusy, ModelError, PhaseTimeout
 from tuibench.core.place import Places
-from tuibench.core.profile import LEVELS, LOSS, CostProfile, LayerLoss, LossProfile
+from tuibench.core.profile import LEVELS, LOSS, SECONDS, CostProfile, LayerLoss, LossProfile
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
@@ -33,7 +33,7 @@ from tuibench.workbench.model import inspect
 
 T = TypeVar("T")
 
-_FORM = 6
+_FORM = 7
 """Version of the counting method; a change invalidates every cached result."""
 _PLACE = "theory"
 _COST_S, _WEIGHTS_S = 120.0, 120.0
@@ -61,8 +61,8 @@ class Theory:
         """`host_lock` names the lock that serializes benchmarks of this machine."""
         self._places = places
         self._host_lock = host_lock
-        self._unrun: dict[str, CostProfile] = {}
-        """Statically inferred costs of models whose run failed."""
+        self._unrun: dict[tuple[str, float], CostProfile] = {}
+        """Inferred costs of models whose run failed or had too little time, with the factor of its time limit."""
         self._last: tuple[str, Any] = ("", None)
         """The last answer: forms ask at every keystroke."""
         self._hashed: dict[object, str | None] = {}
@@ -82,15 +82,16 @@ class Theory:
         return self._costs_of(spec, _digest("costs", sha256, self._feeding(spec))), sha256
 
     def _costs_of(self, spec: BenchmarkSpec, name: str) -> CostProfile:
-        if name not in self._unrun:
+        asked = name, spec.limits.timeout_scale
+        if asked not in self._unrun:
             try:
                 return self._kept(name, lambda plain: from_plain(CostProfile, plain), lambda: self._ask_costs(spec))
             except _Unrun as poorer:
                 if not poorer.lasts:
                     return poorer.costs
                 # For this session alone: the next run may succeed.
-                self._unrun[name] = poorer.costs
-        return self._unrun[name]
+                self._unrun[asked] = poorer.costs
+        return self._unrun[asked]
 
     def sha256(self, spec: BenchmarkSpec) -> str:
         """Return the checksum of the model's content."""
@@ -115,7 +116,11 @@ class Theory:
         """Count by one run of the model under the host lock, so that no measurement is disturbed."""
         try:
             with hold_for_a_moment(self._host_lock):
-                return from_plain(CostProfile, self._ask("cost", spec, {}))
+                found = from_plain(CostProfile, self._ask("cost", spec, {}))
+            if found.bound is not None and found.bound.code == SECONDS:
+                # A busy machine may have caused it, so the cache must not keep it.
+                raise _Unrun(found, lasts=True)
+            return found
         except HostBusy as error:
             why, lasts = f"the model was not run, as {error.message}", False
         except (ModelError, PhaseTimeout) as error:

@@ -91,7 +91,7 @@ def _number(row: BenchmarkRow, found: Headline, number: HeadlineNumber, times: s
 
 def _verdict(found: Verdict) -> str:
     """Return the verdict on interleaved operands, short enough for a column."""
-    base, new = (engine_word(show(name, _LONGEST)) for name in (found.base, found.new))
+    base, new = (short_names([show(name, _LONGEST)]) for name in (found.base, found.new))
     if found.kind in ("faster", "slower"):
         return f"{new} {found.kind}: {change_words(found.ratio)} {time_word(found.metric)}"
     return f"{new}, {base} equivalent (±{found.margin * 100:g} %)" if found.kind == "equivalent" else found.kind or ""
