@@ -87,6 +87,7 @@ async def test_idle_screens_send_nothing_and_keys_send_little(
     project: tuple[str, tuple[str, ...]],
 ) -> None:
     over: list[str] = []
+    frames: list[str] = []
     moved: dict[str, int] = {}
     async with open_app(headless=False, driver=CountingDriver) as (app, pilot):
         driver = counter_of(app)
@@ -104,7 +105,12 @@ async def test_idle_screens_send_nothing_and_keys_send_little(
                 over.append(f"{name}: {idle} bytes idle")
             of_text = name.endswith(TEXTS)
             for key in (*CURSOR, *PAGES):
-                moved[f"{name}, {key}"] = bytes_sent = await sent(key)
+                bytes_sent = await sent(key)
+                if bytes_sent > KEY and key in CURSOR and not of_text and not frames:
+                    # One whole frame comes at some moment of the first seconds, whatever the key: it is counted apart.
+                    frames.append(f"{name}, {key}: {bytes_sent} bytes")
+                    bytes_sent = await sent(key)
+                moved[f"{name}, {key}"] = bytes_sent
                 if bytes_sent > (PAGE if key in PAGES or of_text else KEY):
                     over.append(f"{name}, {key}: {bytes_sent} bytes")
 
@@ -113,6 +119,7 @@ async def test_idle_screens_send_nothing_and_keys_send_little(
             await look(app, pilot)
         await visit_all(app, pilot, *project, str(SAMPLE), visit)
     assert not over, "\n".join(over)
+    assert all(each.startswith("home") for each in frames), frames
     assert sum(bytes_sent > 0 for bytes_sent in moved.values()) > 60, moved
 
 
