@@ -118,9 +118,11 @@ async def test_idle_screens_send_nothing_and_keys_send_little(
     project: tuple[str, tuple[str, ...]],
 ) -> None:
     over, moved = await walk(project)
-    # One whole frame comes at some moment of a walk, under another key each time: only a place over twice is.
-    again, _ = await walk(project) if over else ({}, {})
-    assert {place: over[place] for place in over.keys() & again.keys()} == {}
+    # One whole frame comes at some moment of a walk, mostly under another key: only a place over each time is.
+    for _ in range(3):
+        again = (await walk(project))[0] if over else {}
+        over = {place: over[place] for place in over.keys() & again.keys()}
+    assert over == {}
     assert sum(bytes_sent > 0 for bytes_sent in moved.values()) > 60, moved
 
 
