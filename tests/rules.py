@@ -80,14 +80,41 @@ ROOMS = {
             *("models/candidate", "models/dim", "models/layout"),
         )
     ),
+    "services": Room(
+        ours=(
+            "workbench",
+            "request",
+            "report",
+            "store",
+            "runs",
+            "insight",
+            "stats",
+            "host",
+            "host/facts",
+            "host/brand",
+            "host/checkup",
+            "host/place",
+            "engines/registry",
+            "models/candidate",
+            "models/dim",
+            "models/layout",
+        )
+    ),
     "request": Room(),
-    "tui": Room(ours=("plots", "report", "report/verdict", "insight"), third=("textual", "rich")),
+    "tui": Room(ours=("services", "plots", "report", "report/verdict", "insight"), third=("textual", "rich")),
     # The only modules that call the workbench.
-    **{f"tui/{name}": Room(ours=(*BRIDGE_ROOMS, "tui", "workbench", "report", "request")) for name in BRIDGES},
-    "cli": Room(ours=("workbench", "report", "request", "cli/dashboard"), third=("rich",)),
-    "cli/dashboard": Room(ours=("cli", "workbench", "report", "request", "tui/start", "tui/terminal", "tui/bridge")),
+    **{
+        f"tui/{name}": Room(ours=(*BRIDGE_ROOMS, "tui", "services", "workbench", "report", "request"))
+        for name in BRIDGES
+    },
+    "cli": Room(ours=("services", "workbench", "report", "request", "cli/dashboard"), third=("rich",)),
+    "cli/dashboard": Room(
+        ours=("cli", "services", "workbench", "report", "request", "tui/start", "tui/terminal", "tui/bridge")
+    ),
     # The dashboard's reading of the config file, without the dashboard.
-    "cli/configuration": Room(ours=("cli", "workbench", "report", "tui/config", "tui/key", "tui/setting", "tui/start")),
+    "cli/configuration": Room(
+        ours=("cli", "services", "workbench", "report", "tui/config", "tui/key", "tui/setting", "tui/start")
+    ),
     "__main__": Room(ours=("cli",)),
     "__init__": Room(),
 }

@@ -14,9 +14,9 @@ from tuibench.core import benchmark_setting, profile_setting
 from tuibench.core.errors import TuibenchError
 from tuibench.request.request import BenchmarkRequest
 from tuibench.request.translation import to_spec
+from tuibench.services.api import Services
 from tuibench.tui.key import KEYS
 from tuibench.tui.key_name import spelled
-from tuibench.workbench.hall import Workbench
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
@@ -88,9 +88,9 @@ def test_unsupported_flags_are_refused(line: str) -> None:
     def begin() -> None:
         request = parse(["benchmark", "sample:tiny", *line.split()])
         assert isinstance(request, BenchmarkRequest)
-        bench = Workbench()
-        spec, _ = to_spec(request, bench.topology())
-        bench.check_engines(spec.engines)
+        services = Services()
+        spec, _ = to_spec(request, services.topology())
+        services.check_engines(spec.engines)
 
     with pytest.raises(TuibenchError):
         begin()

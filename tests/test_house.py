@@ -140,7 +140,7 @@ def allowed(room: rules.Room) -> tuple[str, ...]:
         ("cli/x.py", "from tuibench.runs.plan import plan\n", "cli may not import tuibench.runs.plan"),
         (
             "tui/screens/x.py",
-            "from tuibench.workbench.hall import Workbench\n",
+            "from tuibench.workbench.runs import Runs\n",
             "tui may not import tuibench.workbench",
         ),
         ("tui/x.py", "def f():\n    from tuibench.store.store import Store\n", "tui may not import tuibench.store"),
@@ -171,7 +171,7 @@ def test_a_forbidden_import_is_reported(path: str, source: str, complaint: str) 
             "runner.py",
             "if TYPE_CHECKING:\n    from tuibench.core.spec import A\ndef f():\n    import tuibench.runs.plan\n",
         ),
-        ("cli/x.py", "from tuibench.workbench.hall import Workbench\n"),
+        ("cli/x.py", "from tuibench.workbench.runs import Runs\n"),
     ],
 )
 def test_an_allowed_import_is_not_reported(path: str, source: str) -> None:

@@ -8,16 +8,16 @@ from tests.report import build
 from tuibench.core.cell import Samples
 from tuibench.core.errors import EngineError, UsageError
 from tuibench.core.model import Reference
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 from tuibench.workbench.watched_run import settle_samples
 
 
 def test_engines_are_checked_by_name_alone() -> None:
-    Workbench().check_engines(["onnxruntime", "openvino", "fake"])
+    Services().check_engines(["onnxruntime", "openvino", "fake"])
     with pytest.raises(EngineError):
-        Workbench().check_engines(["onnxruntime", "nope"])
+        Services().check_engines(["onnxruntime", "nope"])
     with pytest.raises(UsageError):
-        Workbench().check_engines(["deepsparse"])
+        Services().check_engines(["deepsparse"])
 
 
 def test_settled_result_names_no_file_of_the_run(tmp_path: Path) -> None:
@@ -33,5 +33,5 @@ def test_settled_result_names_no_file_of_the_run(tmp_path: Path) -> None:
 
 
 def test_load_of_this_machine_is_read_without_an_engine() -> None:
-    words = Workbench().load_words()
+    words = Services().load_words()
     assert words == "quiet" or words.startswith("busy (")

@@ -47,16 +47,16 @@ def measure(*arguments: str) -> None:
 
 async def take_all() -> None:
     """From the list to a run that goes on."""
+    from tuibench.services.api import Services
     from tuibench.tui.app import Dashboard
     from tuibench.tui.bridge import Bridge
     from tuibench.tui.config import Config
     from tuibench.tui.start import STATE
     from tuibench.tui.state import StateFile
     from tuibench.tui.terminal import Display
-    from tuibench.workbench.hall import Workbench
 
-    bench = Workbench()
-    app = Dashboard(Bridge(bench), Display(), Config(), StateFile(Path(bench.settings.places.state) / STATE))
+    services = Services()
+    app = Dashboard(Bridge(services), Display(), Config(), StateFile(Path(services.settings.places.state) / STATE))
     async with app.run_test(size=SIZE) as pilot:
         photographer = Photographer(pilot)
         await photographer.go_through_benchmarks()

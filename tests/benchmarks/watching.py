@@ -21,10 +21,10 @@ from dataclasses import replace
 from tests.benchmarks.calibration import figure
 from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.pilot import open_app, settle
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.desk import FormValues
-from tuibench.workbench.hall import Workbench
 
 SECONDS = 30.0
 SETTLED_S = 5.0
@@ -36,7 +36,7 @@ BRIEF = replace(FORM, effort="fixed", time_s="0.2", warmup_s="0.05", flags="--ex
 async def watch(seconds: float, brief: bool, profile: bool) -> list[str]:
     """Start a run and count, before its page is opened and on it; lines to print once the app lets go of stdout."""
     told: list[str] = []
-    desk = Bridge(Workbench(), hidden=True)
+    desk = Bridge(Services(), hidden=True)
     run, _ = await asyncio.to_thread(desk.start, BRIEF if brief else DEFAULT)
     try:
         async with open_app((80, 24), desk=desk, now=time.time, headless=False, driver=CountingDriver) as (app, pilot):

@@ -7,7 +7,7 @@ import subprocess
 from typing import Any
 
 from tests.cli.shell import Done, Shell, until
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 FAKE = ("sample:tiny", "-e", "fake", "-s", "sync", "-ncores", "1", "-w", "0.05")
 LONG = (*FAKE, "--executions", "300", "-t", "15")
@@ -36,11 +36,11 @@ def runner_of(shell: Shell) -> int:
 
 
 def state(token: str) -> str:
-    return Workbench().runs.info(token).state
+    return Services().runs.info(token).state
 
 
 def stored() -> list[str]:
-    return [row.id for row in Workbench().store.benchmarks.rows()]
+    return [row.id for row in Services().store.benchmarks.rows()]
 
 
 def end(shell: Shell, short: str) -> None:

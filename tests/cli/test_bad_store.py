@@ -16,8 +16,8 @@ from tests.store.data import make_id, make_small
 from tuibench.core.card import Card
 from tuibench.core.form import NEWEST
 from tuibench.core.place import Places
+from tuibench.services.api import Services
 from tuibench.store.envelope import Meta, encode_table, seal, unseal
-from tuibench.workbench.hall import Workbench
 
 FOREIGN = Path(__file__).resolve().parents[1] / "fixtures" / "import" / "deepsparse-1.8.0.json"
 NOBODY = pytest.mark.skipif(
@@ -28,11 +28,11 @@ NOBODY = pytest.mark.skipif(
 @pytest.fixture
 def places() -> Places:
     """A home of the test with three benchmarks and one removal in the store."""
-    bench = Workbench()
+    services = Services()
     for number in (1, 2, 3, 4):
-        bench.store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
-    bench.store.trash.remove([make_id(4)])
-    return bench.settings.places
+        services.store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+    services.store.trash.remove([make_id(4)])
+    return services.settings.places
 
 
 def record_of(places: Places, number: int) -> Path:

@@ -14,7 +14,7 @@ from tests.store.data import make_id, make_small
 from tuibench.core.card import Card
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.run import Comparison, RunResult
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 VERDICT = Comparison("a", "b", "p50 latency", 0.9, 0.88, 0.92, 5, True, "faster", None, "b is 10 % faster than a")
 
@@ -30,7 +30,7 @@ def two(home: Path) -> None:
 
 
 def keep(result: RunResult) -> None:
-    Workbench().store.benchmarks.add(result, Card())
+    Services().store.benchmarks.add(result, Card())
 
 
 def scaled(result: RunResult, factor: float) -> RunResult:

@@ -11,7 +11,7 @@ from tests.cli.terminal import Terminal
 from tests.cli.test_dashboard_on_terminal import HERE
 from tests.tui.hostile import check_sent, fill_hostile
 from tuibench.core.short_id import short_id
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 KEYS_ROW = "\x1b[23;1H"
 """The first of two key lines, which differs from page to page; an unchanged second line is not sent."""
@@ -29,7 +29,7 @@ WAY = (
 @pytest.fixture
 def ids(home: Path) -> tuple[str, ...]:
     """Return the stored ids."""
-    return fill_hostile(Workbench(), home / "models")[1]
+    return fill_hostile(Services(), home / "models")[1]
 
 
 def test_dashboard_shows_control_codes_as_text(keeper: Shell, ids: tuple[str, ...]) -> None:

@@ -14,7 +14,7 @@ from tests.cli.shell import Shell
 from tests.cli.terminal import Terminal
 from tests.cli.test_dashboard_on_terminal import HERE
 from tuibench.core.short_id import short_id
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 BRIEF = (*FAKE, "--executions", "1", "-t", "0.05")
 WATCHED_S = 15.0
@@ -43,7 +43,7 @@ def test_stopped_dashboard_blocks_nobody_and_catches_up(keeper: Shell) -> None:
     terminal.wait_for(short_id(newest))
     terminal.type("\x11")
     assert terminal.end() == 0
-    assert not Workbench().store.check().problems
+    assert not Services().store.check().problems
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 from tests.store.data import make_real
 from tuibench.cli.arguments import parse
 from tuibench.core.card import Card
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 Capture = pytest.CaptureFixture[str]
 
@@ -20,7 +20,7 @@ Capture = pytest.CaptureFixture[str]
 @pytest.fixture(autouse=True)
 def _stored(home: object) -> None:
     """Store a sweep over three batches and a single cell."""
-    store = Workbench().store
+    store = Services().store
     store.benchmarks.add(make_real(1, 3), Card(name="sweep"))
     store.benchmarks.add(make_real(2, 1), Card(name="alone"))
 

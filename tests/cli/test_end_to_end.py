@@ -19,7 +19,7 @@ from tests.build import make_spec
 from tests.cli.shell import Done, Shell
 from tuibench.core.spec import EFFORTS
 from tuibench.report.export import render
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 from tuibench.workbench.runs import Wishes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -181,7 +181,7 @@ def test_json_can_be_rebuilt_from_the_journal_alone(folder: Path, monkeypatch: p
     effort = EFFORTS["quick"]
     short = type(effort)("quick", 2, 2, 0.02, 0.02, None, 10.0)
     spec = make_spec(sample, effort=short, scenarios=("async", "sync"), batches=(1, 2))
-    active, _ = Workbench().runs.start(spec, Wishes(save=False))
+    active, _ = Services().runs.start(spec, Wishes(save=False))
     try:
         for _ in active.events():
             continue

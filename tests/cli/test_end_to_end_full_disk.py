@@ -16,7 +16,7 @@ import pytest
 from tests.cli.running import BRIEF, LONG, SCRIPT, run
 from tests.cli.shell import Shell, until
 from tuibench.runs.journal import read_history
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 
 def mount(place: Path, *options: str) -> None:
@@ -48,7 +48,7 @@ def fill(home: Path, leave_bytes: int) -> Path:
 
 
 def stored() -> tuple[Any, ...]:
-    return Workbench().store.benchmarks.rows()
+    return Services().store.benchmarks.rows()
 
 
 def test_disk_full_during_a_run_interrupts_it_without_loss(keeper: Shell, small: Path) -> None:
@@ -65,13 +65,13 @@ def test_disk_full_during_a_run_interrupts_it_without_loss(keeper: Shell, small:
     assert (history.damaged, history.lost) == ((), 0)
     measured = sum(e["ev"] == "execution_done" for e in history.events)
     assert measured >= 2
-    info = Workbench().runs.info("last")
+    info = Services().runs.info("last")
     assert (info.state, info.executions, info.resumable) == ("interrupted", measured, True)
     filler.unlink()
     done = run(keeper, "resume", "last", "--finish")
     assert done.code in (0, 1), done.err
     (row,) = stored()
-    assert sum(len(cell.executions) for cell in Workbench().store.benchmarks.get(row.id).result.cells) == measured
+    assert sum(len(cell.executions) for cell in Services().store.benchmarks.get(row.id).result.cells) == measured
 
 
 def test_disk_full_before_a_run_is_reported_and_run_kept_elsewhere(
@@ -84,7 +84,7 @@ def test_disk_full_before_a_run_is_reported_and_run_kept_elsewhere(
     assert "the disk is full" in done.err
     assert "measured, not saved" in done.err
     assert "ms" in done.lines[-1], "the result is printed all the same"
-    (info,) = Workbench().runs.every()
+    (info,) = Services().runs.every()
     assert (info.state, info.executions) == ("unsaved", 1)
     exported = small.parent / "saved.json"
     elsewhere = run(keeper, "export", info.id, "-x", str(exported))
@@ -94,7 +94,7 @@ def test_disk_full_before_a_run_is_reported_and_run_kept_elsewhere(
     again = run(keeper, "resume", "last")
     assert again.code == 0, again.err
     assert [row.id for row in stored()] == [info.id]
-    assert Workbench().runs.info("last").state == "finished"
+    assert Services().runs.info("last").state == "finished"
     shutil.rmtree(keeper.tmp / f"tuibench-{os.getuid()}")
 
 

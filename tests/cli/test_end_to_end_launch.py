@@ -20,8 +20,8 @@ from tuibench.core.errors import HostBusy, TuibenchError, UsageError, WriteError
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
 from tuibench.runs.host_queue import find_holder, find_tickets
+from tuibench.services.api import Services
 from tuibench.workbench import lone_runner
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.lone_runner import start_lone_runner
 from tuibench.workbench.runs import Runs, Wishes
 
@@ -29,7 +29,7 @@ CLIENT = """
 import os, signal, sys
 from tests.cli.test_end_to_end_launch import brief
 from tuibench.workbench import lone_runner
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 from tuibench.workbench.runs import Wishes
 
 def send_and_die(lifeline, line, send=lone_runner.send_request):
@@ -39,7 +39,7 @@ def send_and_die(lifeline, line, send=lone_runner.send_request):
 when, token = sys.argv[1:]
 if when == "sent":
     lone_runner.send_request = send_and_die
-runs = Workbench().runs
+runs = Services().runs
 runs.take_up(token) if token else runs.launch(brief(), Wishes())
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -63,7 +63,7 @@ def runs(keeper: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
     """Runs of this process in the shell's temporary directory; at the end every started run has ended."""
     monkeypatch.setenv("TMPDIR", str(keeper.tmp))
     monkeypatch.setenv("TUIBENCH_FAKE", SCRIPT["TUIBENCH_FAKE"])
-    yield Workbench().runs
+    yield Services().runs
     until(lambda: not keeper.processes(), "the end")
 
 
@@ -72,7 +72,7 @@ def test_launched_run_survives_a_client_killed_at_once(keeper: Shell, when: str)
     killed_client(keeper, when)
     until(lambda: stored() and state("last") == "finished", "the end")
     until(lambda: not keeper.processes(), "no process")
-    (row,) = Workbench().store.benchmarks.rows()
+    (row,) = Services().store.benchmarks.rows()
     assert (row.status, row.measured) == ("finished", 1)
 
 
@@ -85,7 +85,7 @@ def test_resumed_run_survives_a_client_killed_at_once(keeper: Shell, when: str) 
     killed_client(keeper, when, short)
     keeper.wait_for("execution_done", n=3)
     end(keeper, short)
-    (row,) = Workbench().store.benchmarks.rows()
+    (row,) = Services().store.benchmarks.rows()
     assert row.status == "cancelled"
 
 
@@ -100,7 +100,7 @@ def test_launched_run_is_listed_at_once_and_its_runner_is_reaped(keeper: Shell, 
 def test_launched_run_queues_at_once_before_the_next_one(keeper: Shell, runs: Runs) -> None:
     effort = replace(EFFORTS["quick"], timed_s=60, max_executions=1)
     run, _ = runs.launch(replace(brief(), effort=effort), Wishes())
-    name = Workbench().settings.host_lock
+    name = Services().settings.host_lock
     # The run draws its ticket before it is announced, and leaves the queue after it is admitted.
     is_in_line, holder = run in find_tickets(name), find_holder(name)
     assert is_in_line or holder is not None

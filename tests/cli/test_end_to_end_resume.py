@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 from tests.engines.make import mlp
 from tuibench.core.errors import UsageError
 from tuibench.runs.journal import NAME, encode, read_events, read_history
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ def test_run_with_dead_runner_is_interrupted_and_resumable(keeper: Shell) -> Non
     assert stored() == []
     done = run(keeper, "resume", short)
     assert done.code == 0, done.err
-    (row,) = Workbench().store.benchmarks.rows()
+    (row,) = Services().store.benchmarks.rows()
     assert (row.status, row.cells, row.measured) == ("finished", 2, 2)
-    result = Workbench().store.benchmarks.get(row.id).result
+    result = Services().store.benchmarks.get(row.id).result
     assert [len(cell.executions) for cell in result.cells] == [3, 3]
     assert {cell.sittings for cell in result.cells} == {2}
     assert len(result.sittings) == 2
@@ -95,7 +95,7 @@ def test_partial_data_can_be_saved_without_measuring_or_model(keeper: Shell, bro
     broken.model.unlink()
     done = run(keeper, "resume", broken.short, "--finish")
     assert done.code in (0, 1), done.err
-    (row,) = Workbench().store.benchmarks.rows()
+    (row,) = Services().store.benchmarks.rows()
     assert (row.status, row.measured) == ("interrupted", 1)
     assert state(broken.short) == "finished"
 
@@ -119,8 +119,8 @@ def test_resume_on_a_changed_machine_is_refused_unless_mixed(keeper: Shell, brok
     taken.communicate(timeout=30)
     keeper.wait_for("execution_done", n=6)
     end(keeper, short)
-    (row,) = Workbench().store.benchmarks.rows()
-    result = Workbench().store.benchmarks.get(row.id).result
+    (row,) = Services().store.benchmarks.rows()
+    result = Services().store.benchmarks.get(row.id).result
     assert any("--mixed" in warning for warning in result.warnings)
 
 
@@ -136,7 +136,7 @@ def test_resume_with_a_changed_model_is_refused(keeper: Shell, broken: Broken) -
     assert state(short) == "interrupted"
     model.write_bytes(original)
     taken = keeper.start("resume", short, env=SCRIPT)
-    measured = Workbench().runs.info(short).executions
+    measured = Services().runs.info(short).executions
     until(lambda: len([e for e in keeper.events() if e["ev"] == "execution_done"]) > measured, "it goes on")
     end(keeper, short)
     taken.communicate(timeout=30)
@@ -165,7 +165,7 @@ def kill_and_resume(shell: Shell, kills: int, executions: int, seed: int) -> Non
     measured = Counter((e["cell"], e["n"]) for e in history.events if e["ev"] == "execution_done" and not e["anchor"])
     assert set(measured.values()) == {1}, "an execution is in the journal twice"
     assert {*Counter(c for c, _ in measured).values()} == {executions}
-    (row,) = Workbench().store.benchmarks.rows()
+    (row,) = Services().store.benchmarks.rows()
     assert (row.status, row.measured) == ("finished", 3)
     assert sum(e["ev"] == "run_end" for e in read_events(directory)) == 1
 
@@ -194,11 +194,11 @@ def test_damage_inside_a_journal_costs_only_the_damaged_events(keeper: Shell) ->
     hit = next(i for i, line in enumerate(lines) if b'"execution_done"' in line)
     lines[hit] = lines[hit][:50] + b"#" + lines[hit][51:]
     (directory / NAME).write_bytes(b"".join(lines))
-    assert "1 line of its journal cannot be read" in Workbench().runs.info(short).detail
+    assert "1 line of its journal cannot be read" in Services().runs.info(short).detail
     done = run(keeper, "resume", short)
     assert done.code == 0, done.err
-    (row,) = Workbench().store.benchmarks.rows()
-    assert len(Workbench().store.benchmarks.get(row.id).result.cells[0].executions) == 5
+    (row,) = Services().store.benchmarks.rows()
+    assert len(Services().store.benchmarks.get(row.id).result.cells[0].executions) == 5
 
 
 @pytest.mark.slow
@@ -208,8 +208,8 @@ def test_run_killed_before_it_began_can_be_resumed(keeper: Shell) -> None:
     (directory,) = keeper.run_root.iterdir()
     for end_of_file in (b"", b"0", b'1234abcd {"v": 1, "seq"'):
         (directory / NAME).write_bytes(end_of_file)
-        Workbench().store.trash.remove(stored())
-        Workbench().store.trash.empty()
+        Services().store.trash.remove(stored())
+        Services().store.trash.empty()
         done = run(keeper, "resume", short)
         assert done.code == 0, (end_of_file, done.err)
         assert len(stored()) == 1, end_of_file
@@ -219,7 +219,7 @@ def test_losers_of_concurrent_resumes_remove_nothing(keeper: Shell) -> None:
     first = detach(keeper)
     second = detach(keeper)
     until(lambda: state(second) == "waiting", "a waiting run")
-    for pid in keeper.pids(Workbench().runs.info(second).id):
+    for pid in keeper.pids(Services().runs.info(second).id):
         os.kill(pid, signal.SIGKILL)
     until(lambda: state(second) == "interrupted", "its end")
     several = [keeper.start("resume", second, env=SCRIPT) for _ in range(3)]
@@ -246,19 +246,19 @@ def test_interrupted_resume_leaves_the_run_resumable(keeper: Shell, broken: Brok
         process.terminate()
         process.communicate(timeout=30)
         assert as_shell(process.returncode) == 143
-        assert Workbench().runs.info(short).resumable
+        assert Services().runs.info(short).resumable
     taken = keeper.start("resume", short, env=SCRIPT)
     until(lambda: sum(e["ev"] == "sitting" for e in keeper.events()) == 4, "a sitting")
     end(keeper, short)
     taken.communicate(timeout=30)
-    (row,) = Workbench().store.benchmarks.rows()
+    (row,) = Services().store.benchmarks.rows()
     assert (row.status, row.measured) == ("cancelled", 1), "cancel means the run, not the sitting"
 
 
 def test_unresumable_run_can_be_discarded(keeper: Shell) -> None:
     short = detach(keeper)
     with pytest.raises(UsageError, match="is running"):
-        Workbench().runs.discard(short)
+        Services().runs.discard(short)
     keeper.wait_for("execution_done")
     os.kill(runner_of(keeper), signal.SIGKILL)
     until(lambda: not keeper.processes(), "no orphan")
@@ -268,26 +268,26 @@ def test_unresumable_run_can_be_discarded(keeper: Shell) -> None:
     lines[plan] = b"#" + lines[plan][1:]
     (directory / NAME).write_bytes(b"".join(lines))
     until(lambda: state(short) == "interrupted", "the state")
-    info = Workbench().runs.info(short)
+    info = Services().runs.info(short)
     assert (info.state, info.resumable) == ("interrupted", False)
     done = run(keeper, "attach", short)
     assert (done.code, "internal error" in done.err) == (1, False)
-    Workbench().runs.discard(short)
-    assert Workbench().runs.every() == ()
+    Services().runs.discard(short)
+    assert Services().runs.every() == ()
 
 
 def test_result_with_a_lost_record_is_saved_again_from_its_journal(keeper: Shell) -> None:
     short = detach(keeper, *FAKE, "--executions", "3", "-t", "0.15", "--name", "precious")
     until(lambda: not keeper.processes(), "the end")
-    bench = Workbench()
-    before = bench.store.benchmarks.get(stored()[0]).result
+    services = Services()
+    before = services.store.benchmarks.get(stored()[0]).result
     (record,) = Path(os.environ["TUIBENCH_HOME"]).rglob(f"{before.id}.json")
     record.write_bytes(b"nothing of it")
     assert run(keeper, "store", "check", "--read-data", "--repair").code == 0
     assert stored() == []
     assert state(short) == "unsaved"
     assert run(keeper, "resume", "precious").code == 0
-    after = Workbench().store.benchmarks.get(before.id)
+    after = Services().store.benchmarks.get(before.id)
     assert after.card.name == "precious"
     assert [cell.latency_ms for cell in after.result.cells] == [cell.latency_ms for cell in before.cells]
     assert after.result.seconds == pytest.approx(before.seconds)
@@ -300,14 +300,14 @@ def test_journal_without_its_head_still_yields_measurements(keeper: Shell, broke
     short = broken.short
     (directory,) = keeper.run_root.iterdir()
     (directory / NAME).write_bytes(b"#" + (directory / NAME).read_bytes()[1:])
-    info = Workbench().runs.info(short)
+    info = Services().runs.info(short)
     assert (info.state, info.resumable) == ("interrupted", True)
     assert info.executions >= 2
     attached = run(keeper, "attach", short)
     assert (attached.code, "ms" in attached.out) == (1, True), attached.err
     done = run(keeper, "resume", short, "--finish")
     assert "saved as" in done.err
-    (row,) = Workbench().store.benchmarks.rows()
+    (row,) = Services().store.benchmarks.rows()
     assert (row.status, row.measured) == ("interrupted", 1)
 
 
@@ -317,7 +317,7 @@ def test_purged_benchmark_leaves_no_run(keeper: Shell) -> None:
     assert run(keeper, "remove", short, "-y").code == 0
     assert state(short) == "finished", "it is in the trash, and can come back"
     assert run(keeper, "trash", "empty", "-y").code == 0
-    assert Workbench().runs.every() == ()
+    assert Services().runs.every() == ()
 
 
 def test_run_on_another_host_is_not_judged_by_the_local_lock(keeper: Shell) -> None:
@@ -342,9 +342,9 @@ def test_changed_machine_is_refused_unless_mixed_then_recorded(keeper: Shell) ->
     refused = run(keeper, "resume", short)
     assert (refused.code, "5.4.0-before" in refused.err) == (14, True)
     assert all(command in refused.err for command in commands_that_work(short))
-    assert Workbench().runs.info(short).resumable
+    assert Services().runs.info(short).resumable
     assert run(keeper, "resume", short, "--mixed").code == 0
-    result = Workbench().store.benchmarks.get(stored()[0]).result
+    result = Services().store.benchmarks.get(stored()[0]).result
     assert any("5.4.0-before" in change for change in result.sittings[-1].mixed)
     assert result.seconds < 600, "a refused sitting adds no time"
 
@@ -358,7 +358,7 @@ def test_resume_with_changed_inputs_is_refused(keeper: Shell, folder: Path) -> N
     np.savez(inputs, features=np.zeros((1, 8), dtype=np.float32))
     refused = run(keeper, "resume", short)
     assert (refused.code, "--inputs changed" in refused.err) == (3, True), refused.err
-    assert Workbench().runs.info(short).resumable
+    assert Services().runs.info(short).resumable
 
 
 def test_run_with_a_busy_store_ends_at_once_and_is_saved_later(keeper: Shell) -> None:

@@ -19,7 +19,7 @@ from tuibench.core.record import to_plain
 from tuibench.core.short_id import short_id
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, encode, read_events
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 
 def test_detached_run_continues_and_is_saved_without_its_client(keeper: Shell) -> None:
@@ -43,7 +43,7 @@ def test_cancelled_detached_run_saves_its_measurements(keeper: Shell) -> None:
     assert done.code == 0, done.err
     assert "cancelled" in done.out and "saved" in done.out
     until(lambda: not keeper.processes(), "no process")
-    (row,) = Workbench().store.benchmarks.rows()
+    (row,) = Services().store.benchmarks.rows()
     assert (row.status, row.measured) == ("cancelled", 1)
     again = run(keeper, "cancel", short)
     assert (again.code, "it is cancelled" in again.err) == (2, True)
@@ -87,7 +87,7 @@ def test_run_without_terminal_ends_with_its_client(keeper: Shell, number: int) -
     process.send_signal(number)
     process.communicate(timeout=30)
     until(lambda: not keeper.processes(), "no process")
-    (row,) = Workbench().store.benchmarks.rows()
+    (row,) = Services().store.benchmarks.rows()
     assert (row.status, row.measured) == ("cancelled", 1)
 
 
@@ -96,7 +96,7 @@ def test_second_benchmark_waits_and_names_the_first(keeper: Shell) -> None:
     keeper.wait_for("execution_done")
     second = detach(keeper, *BRIEF)
     until(lambda: state(second) == "waiting", "a waiting run")
-    info = Workbench().runs.info(second)
+    info = Services().runs.info(second)
     assert info.place == 1
     assert info.holder is not None
     assert info.holder.run[-4:].lower() == first
@@ -108,7 +108,7 @@ def test_second_benchmark_waits_and_names_the_first(keeper: Shell) -> None:
     assert run(keeper, "cancel", first).code == 0
     until(lambda: state(second) == "finished", "the second one")
     until(lambda: not keeper.processes(), "no process")
-    result = Workbench().store.benchmarks.get(stored()[0]).result
+    result = Services().store.benchmarks.get(stored()[0]).result
     assert result.waited_s > 0
     (directory,) = [path for path in keeper.run_root.iterdir() if path.name == result.id]
     times = {e["ev"]: e["t_ns"] / 1e9 for e in read_events(directory)}
@@ -140,7 +140,7 @@ def test_resumed_run_can_share_the_machine(keeper: Shell) -> None:
     first = detach(keeper)
     second = detach(keeper, *BRIEF)
     until(lambda: state(second) == "waiting", "a waiting run")
-    for pid in keeper.pids(Workbench().runs.info(second).id):
+    for pid in keeper.pids(Services().runs.info(second).id):
         os.kill(pid, signal.SIGKILL)
     until(lambda: state(second) == "interrupted", "its end")
     done = run(keeper, "resume", second, "--share-host", "--json")
@@ -188,17 +188,17 @@ def test_runs_of_other_users_in_the_fallback_place_are_ignored(keeper: Shell, mo
     planted.path.parent.mkdir(parents=True, mode=0o700)
     for path in (spare, spare / "runs"):
         path.chmod(0o700)
-    store = str(Workbench().settings.places.data)
+    store = str(Services().settings.places.data)
     planted.make({"id": planted.id, "spec": to_plain(make_spec(Path("/m.onnx"))), "store": store})
     for name in ("runner.lock", NAME):
         os.mkfifo(planted.path / name)
-    (info,) = Workbench().runs.every()
+    (info,) = Services().runs.every()
     assert (info.id, info.state) == (planted.id, "interrupted"), "a pipe hangs nobody"
     os.chown(spare, 12345, 12345)
-    assert Workbench().runs.every() == ()
+    assert Services().runs.every() == ()
     os.chown(spare, os.getuid(), os.getgid())
     spare.chmod(0o777)
-    assert Workbench().runs.every() == ()
+    assert Services().runs.every() == ()
     shutil.rmtree(spare)
 
 
@@ -219,7 +219,7 @@ def test_benchmark_cancelled_elsewhere_reports_it_and_its_cells(keeper: Shell) -
     assert run(keeper, "cancel", "last").code == 0
     process.communicate(timeout=30)
     assert as_shell(process.returncode) == 1, "143 is for a command that got a signal itself"
-    assert Workbench().runs.info("last").detail == "cancelled on request"
+    assert Services().runs.info("last").detail == "cancelled on request"
 
 
 @pytest.mark.parametrize(("place", "code"), [("/dev/full", 6), ("&-", 141)])
@@ -227,7 +227,7 @@ def test_detached_run_id_refused_by_stdout_is_printed_on_stderr(keeper: Shell, p
     wrap = ("sh", "-c", f'exec "$@" >{place}', "sh")
     done = run(keeper, "benchmark", *LONG, "--detach", "--quiet", wrap=wrap)
     assert done.code == code, done.err
-    (info,) = Workbench().runs.every()
+    (info,) = Services().runs.every()
     assert info.state in ALIVE
     short = short_id(info.id)
     assert f"tuibench attach {short}" in done.err and f"tuibench cancel {short}" in done.err

@@ -20,7 +20,7 @@ from tuibench.core.short_id import short_id
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort
 from tuibench.runs.directory import LOCK
 from tuibench.runs.journal import read_events
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 from tuibench.workbench.runs import Runs, Wishes
 
 NEVER = replace(EFFORTS["quick"], timed_s=0.05, warmup_s=0.05, max_executions=3, target=0.0, limit_s=600.0)
@@ -36,12 +36,12 @@ def runs(keeper: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
     """Runs of this process in the shell's temporary directory; at the end every started run has ended."""
     monkeypatch.setenv("TMPDIR", str(keeper.tmp))
     monkeypatch.setenv("TUIBENCH_FAKE", SCRIPT["TUIBENCH_FAKE"])
-    yield Workbench().runs
+    yield Services().runs
     until(lambda: not keeper.processes(), "the end")
 
 
 def result(run: str) -> RunResult:
-    return Workbench().store.benchmarks.get(run).result
+    return Services().store.benchmarks.get(run).result
 
 
 def test_finish_keeps_the_current_execution(keeper: Shell) -> None:
@@ -54,20 +54,20 @@ def test_finish_keeps_the_current_execution(keeper: Shell) -> None:
     until(lambda: not keeper.processes(), "no process")
     kinds = [e["ev"] for e in keeper.events() if e["seq"] > asked["seq"] and e["ev"].startswith("execution")]
     assert kinds == ["execution_done"], "what went on was completed, and nothing was begun"
-    (row,) = Workbench().store.benchmarks.rows()
+    (row,) = Services().store.benchmarks.rows()
     assert (row.status, row.measured) == ("finished", 1)
     (cell,) = result(row.id).cells
     count = len(cell.executions)
     assert (cell.status, cell.stopped_by) == ("ok", f"finished on request after {count} executions")
     again = run(keeper, "finish", short)
     assert (again.code, "it is finished" in again.err) == (2, True)
-    assert Workbench().runs.info(short).detail == "finished on request"
+    assert Services().runs.info(short).detail == "finished on request"
 
 
 def test_client_ends_when_its_run_is_finished_elsewhere(keeper: Shell) -> None:
     process = start(keeper)
     keeper.wait_for("execution_done")
-    runs = Workbench().runs
+    runs = Services().runs
     for _ in range(2):
         assert runs.finish("last").state == "running"
     _, err = process.communicate(timeout=30)

@@ -22,7 +22,7 @@ from tests.store.data import make_id, make_small
 from tuibench.cli.output import AS_ASCII
 from tuibench.core.card import Card
 from tuibench.report.style import to_ascii
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 ROOT = Path(__file__).resolve().parents[2]
 SYNC = ("sample:tiny", "-e", "fake", "-s", "sync", "-ncores", "1")
@@ -143,7 +143,7 @@ def test_ascii_terminal_gets_ascii(shell: Shell, flags: tuple[str, ...]) -> None
 @pytest.mark.usefixtures("home")
 @pytest.mark.parametrize("command", ["list", "show last", "compare 0001 0002", "trash", "doctor"])
 def test_ascii_streams_get_the_output_of_the_ascii_option(shell: Shell, command: str) -> None:
-    store = Workbench().store
+    store = Services().store
     for number in (1, 2, 3):
         store.benchmarks.add(make_small(number), Card(name="a · b"))
     store.trash.remove([make_id(3)])

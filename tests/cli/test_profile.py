@@ -22,7 +22,7 @@ from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.spec import ModelSource
 from tuibench.runs.profile_part import ROOFLINE, ZEROS
 from tuibench.runs.roof_shelf import RoofShelf, describe_machine
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 from tuibench.workbench.profiles import ProfilePlan
 
 LOSSY = ProfileSpec(LOSS, levels=("pruned 0.5", "int8"))
@@ -30,14 +30,14 @@ SHORT = ("--processes", "1", "--runs", "2", "-ncores", "1")
 
 
 @pytest.fixture
-def stored(home: Path) -> Workbench:
+def stored(home: Path) -> Services:
     """Store a benchmark, two performance profiles and a loss profile, oldest first, in the test's home."""
-    bench = Workbench()
-    bench.store.benchmarks.add(make_small(1), Card(name="cells"))
-    bench.store.benchmarks.add(make_profile_result(2), Card(name="before"))
-    bench.store.benchmarks.add(make_profile_result(3, us=900.0), Card(name="after"))
-    bench.store.benchmarks.add(make_profile_result(4, LOSSY), Card(name="losses"))
-    return bench
+    services = Services()
+    services.store.benchmarks.add(make_small(1), Card(name="cells"))
+    services.store.benchmarks.add(make_profile_result(2), Card(name="before"))
+    services.store.benchmarks.add(make_profile_result(3, us=900.0), Card(name="after"))
+    services.store.benchmarks.add(make_profile_result(4, LOSSY), Card(name="losses"))
+    return services
 
 
 def plain(done: Done) -> Any:
@@ -159,7 +159,7 @@ def test_only_two_profiles_of_one_kind_are_compared(quick: Shell) -> None:
     assert same.code == 2 and "tuibench list --profiles shows the others" in same.err
 
 
-def test_profiles_of_different_models_share_only_equal_layer_names(quick: Shell, stored: Workbench) -> None:
+def test_profiles_of_different_models_share_only_equal_layer_names(quick: Shell, stored: Services) -> None:
     from dataclasses import replace
 
     result = make_profile_result(5)
@@ -279,7 +279,7 @@ def test_costs_and_weights_need_no_run_and_leave_none(shell: Shell, home: Path, 
 @pytest.fixture
 def known_roofs(home: Path) -> None:
     """Cache roofs of this machine, because a busy machine measures them anew in each run, for 5 s."""
-    shelf = RoofShelf(str(Workbench().settings.places.cache), describe_machine("onnxruntime"))
+    shelf = RoofShelf(str(Services().settings.places.cache), describe_machine("onnxruntime"))
     for part, found in ((ROOFLINE, roofs.ROOFLINE), (ZEROS, roofs.ZEROS)):
         shelf.put(part, 1, found)
 

@@ -13,7 +13,7 @@ from tests.cli.running import runner_of, state
 from tests.cli.shell import Shell, until
 from tests.engines.make import mlp
 from tuibench.runs.journal import NAME, encode, read_events
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 FAKE = ("-e", "fake", "-ncores", "1", "--no-wait")
 
@@ -63,7 +63,7 @@ def test_detaching_an_unresumable_profile_is_explained(keeper: Shell, folder: Pa
     (directory / NAME).write_bytes(b"".join(map(encode, events)))
     moved = keeper.run("resume", short, "--detach")
     assert (moved.code, moved.out, "--mixed" in moved.err) == (14, "", True), moved.err
-    assert Workbench().runs.info(short).resumable
+    assert Services().runs.info(short).resumable
     taken = keeper.run("resume", short, "--mixed", "--detach")
     assert (taken.code, taken.out.strip()) == (0, short), taken.err
     assert len(keeper.pids("tuibench.runner")) == 1, "who detaches does not stay to the end"

@@ -14,7 +14,7 @@ from tests.models.factory import encoder, save
 from tests.store.data import make_small
 from tests.workbench.script import ScriptedRun
 from tuibench.core.card import Card
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 
 def names(done: Done) -> list[str]:
@@ -44,7 +44,7 @@ def test_project_is_created_changed_listed_and_removed(shell: Shell, tmp_path: P
 
 
 def test_project_removal_needs_confirmation(shell: Shell) -> None:
-    store = Workbench().store
+    store = Services().store
     shell.run("project", "new", "sample:tiny", "--name", "one")
     (project,) = store.projects.all()
     store.benchmarks.add(make_small(1), Card(project=project.id))
@@ -61,7 +61,7 @@ def test_project_removal_needs_confirmation(shell: Shell) -> None:
 
 def test_removal_of_a_measured_project_is_refused_before_the_question(shell: Shell, home: Path) -> None:
     shell.run("project", "new", "sample:tiny", "--name", "one")
-    (project,) = Workbench().store.projects.all()
+    (project,) = Services().store.projects.all()
     run = ScriptedRun(home / "tuibench" / "state" / "runs", card={"project": project.id})
     run.hold()
     run.begin()

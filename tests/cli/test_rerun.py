@@ -22,7 +22,7 @@ from tuibench.cli.interruption import Interruption
 from tuibench.core.card import StoredBenchmark
 from tuibench.report.headline import result_headline
 from tuibench.request import repeat
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 from tuibench.workbench.runs import Runs
 
 FAKE = ("-e", "fake", "-s", "sync", "-ncores", "1")
@@ -64,11 +64,11 @@ def measure(shell: Shell, *arguments: str) -> StoredBenchmark:
 
 
 def newest() -> StoredBenchmark:
-    return Workbench().library.get("last")
+    return Services().library.get("last")
 
 
 def count() -> int:
-    return len(Workbench().library.list())
+    return len(Services().library.list())
 
 
 def own(done: Done) -> Any:
@@ -181,7 +181,7 @@ def test_unsaved_result_can_be_exported(
     assert f"tuibench resume {short} goes on" in shown
     namespace = argparse.Namespace(id=short, first="0", json=False, quiet=False, ascii=False)
     for resumable in (True, False):
-        found = replace(Workbench().runs.info(short), resumable=resumable)
+        found = replace(Services().runs.info(short), resumable=resumable)
         with monkeypatch.context() as patched:
             patched.setattr(Runs, "info", lambda *_, found=found: found)
             assert attach.run(namespace, Interruption()) == 1
@@ -206,6 +206,6 @@ def test_rerun_without_its_project_uses_the_project_of_its_model(keeper: Shell) 
     first = measure(keeper, "sample:tiny")
     run(keeper, "project", "new", "sample:tiny", "--name", "other")
     assert run(keeper, "edit", "last", "--project", "other").code == 0
-    Workbench().store.trash.remove([], [newest().card.project or ""])
+    Services().store.trash.remove([], [newest().card.project or ""])
     assert run(keeper, "rerun", "last").code == 0
     assert newest().card.project == first.card.project

@@ -19,7 +19,7 @@ from tests.store.data import make_id, make_samples, make_small
 from tuibench.cli.arguments import parse
 from tuibench.core.card import Card
 from tuibench.core.project import FileStamp, ModelReference
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 FOREIGN = Path(__file__).resolve().parents[1] / "fixtures" / "import" / "deepsparse-0.10.0.json"
 HOSTILE = "\x1b[2J\u202eevil\u009b31m\n[bold]=1+1"
@@ -28,7 +28,7 @@ HOSTILE = "\x1b[2J\u202eevil\u009b31m\n[bold]=1+1"
 @pytest.fixture
 def three(home: Path) -> None:
     """Three benchmarks in the test's home, newest 0003."""
-    store = Workbench().store
+    store = Services().store
     for number in (1, 2, 3):
         store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
 
@@ -76,7 +76,7 @@ def test_benchmark_is_shown_by_every_form_of_its_id(shell: Shell) -> None:
 
 
 def test_sample_directory_is_printed(shell: Shell, folder: Path) -> None:
-    Workbench().store.benchmarks.add(make_small(1, sampled=True), Card(), make_samples(folder / "s", 1))
+    Services().store.benchmarks.add(make_small(1, sampled=True), Card(), make_samples(folder / "s", 1))
     done = shell.run("show", "last", "--samples")
     assert done.code == 0 and len(os.listdir(done.out.strip())) == 1
 
@@ -96,13 +96,13 @@ def test_unknown_or_ambiguous_id_lists_the_candidates(shell: Shell, command: str
 
 @pytest.mark.usefixtures("three")
 def test_edit_changes_only_the_metadata(shell: Shell) -> None:
-    before = Workbench().store.benchmarks.get(make_id(2)).result
+    before = Services().store.benchmarks.get(make_id(2)).result
     done = shell.run("edit", "name 2", "--name", "other", "--note", "warm")
     assert (done.code, done.out, done.err) == (0, "", '0002: name is now "other", was "name 2"; note is now "warm"\n')
-    Workbench().store.projects.create("servers", ModelReference("m", FileStamp("/m", 1, 1, "a" * 64), "a" * 64))
+    Services().store.projects.create("servers", ModelReference("m", FileStamp("/m", 1, 1, "a" * 64), "a" * 64))
     done = shell.run("edit", "other", "--name", "", "--note", "warm", "--project", "servers")
     assert done.err == '0002: name is now empty, was "other"; note is "warm", as it was; project is now "servers"\n'
-    stored = Workbench().store.benchmarks.get(make_id(2))
+    stored = Services().store.benchmarks.get(make_id(2))
     assert (stored.card.name, stored.card.note, stored.result) == ("", "warm", before)
     for flags in ((), ("--name", "two\nlines"), ("--project", "nowhere")):
         assert shell.run("edit", "0002", *flags).code == 2
@@ -132,7 +132,7 @@ def test_confirmation_without_a_terminal_is_refused(shell: Shell) -> None:
     for arguments in (("remove", "0002"), ("trash", "empty")):
         done = shell.run(*arguments)
         assert done.code == 2 and "-y" in done.err and len(done.err.splitlines()) == 2
-    assert ids(shell.run("list")) == ["0003", "0002"] and len(Workbench().store.trash.entries()) == 1
+    assert ids(shell.run("list")) == ["0003", "0002"] and len(Services().store.trash.entries()) == 1
     done = shell.run("trash", "empty", "-y")
     assert done.code == 0 and done.err.startswith("deleted 1 removal, ")
     assert shell.run("undo").code == 2
@@ -197,7 +197,7 @@ def test_imported_names_cannot_drive_the_terminal(shell: Shell) -> None:
     result = make_small(1)
     source = replace(result.spec.models[0], asked=f"/m/{HOSTILE}", path=f"/m/{HOSTILE}")
     result = replace(result, spec=replace(result.spec, models=(source,)), foreign=HOSTILE)
-    Workbench().store.benchmarks.add(result, Card(name=HOSTILE, note=HOSTILE))
+    Services().store.benchmarks.add(result, Card(name=HOSTILE, note=HOSTILE))
     commands = [
         ("list",), ("list", "--json"), ("show", "last"), ("show", "last", "--json"), ("export", "last", "-x", "-"),
         ("edit", "last", "--note", "x"), ("show", HOSTILE), ("rerun", "last"), ("remove", "last", "-y"), ("trash",),

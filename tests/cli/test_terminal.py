@@ -11,7 +11,7 @@ from tests.cli import running
 from tests.cli.running import SCRIPT
 from tests.cli.shell import Shell, until
 from tests.cli.terminal import Terminal
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 FAKE = ("benchmark", *running.FAKE)
 LONG = ("benchmark", *running.LONG)
@@ -27,7 +27,7 @@ def terminal(keeper: Shell) -> Terminal:
 
 
 def state() -> str:
-    return Workbench().runs.info("last").state
+    return Services().runs.info("last").state
 
 
 def cancel(keeper: Shell) -> None:
@@ -42,7 +42,7 @@ def test_second_ctrl_c_cancels_and_keeps_measurements(keeper: Shell, terminal: T
     terminal.type("\x03")
     assert terminal.end() == 130
     until(lambda: not keeper.processes(), "no process", 2.0)
-    (row,) = Workbench().store.benchmarks.rows()
+    (row,) = Services().store.benchmarks.rows()
     assert (row.status, row.measured) == ("cancelled", 1)
     assert f"saved as {row.id[-4:].lower()}" in terminal.shown
 
@@ -94,14 +94,14 @@ def test_hangup_signal_at_a_live_terminal_cancels(keeper: Shell, terminal: Termi
     terminal.process.send_signal(signal.SIGHUP)
     assert terminal.end() == 129
     until(lambda: not keeper.processes(), "no process", 2.0)
-    assert Workbench().store.benchmarks.rows()[0].status == "cancelled"
+    assert Services().store.benchmarks.rows()[0].status == "cancelled"
 
 
 def test_killed_client_ends_its_run_at_a_terminal(keeper: Shell, terminal: Terminal) -> None:
     os.kill(terminal.process.pid, signal.SIGKILL)
     assert terminal.end() == 137
     until(lambda: not keeper.processes(), "no process", 2.0)
-    assert Workbench().store.benchmarks.rows()[0].status == "cancelled"
+    assert Services().store.benchmarks.rows()[0].status == "cancelled"
 
 
 def test_unsaved_run_cannot_be_detached(shell: Shell) -> None:

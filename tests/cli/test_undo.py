@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.cli.shell import Shell, until
 from tests.store.data import make_small
 from tuibench.core.card import Card
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 
 def waits_for(pid: int, lock: Path) -> bool:
@@ -19,7 +19,7 @@ def waits_for(pid: int, lock: Path) -> bool:
 
 
 def test_three_concurrent_undos_restore_three_removals(keeper: Shell) -> None:
-    store = Workbench().store
+    store = Services().store
     for number in range(3):
         store.benchmarks.add(make_small(number), Card())
         store.trash.remove([make_small(number).id])

@@ -12,9 +12,9 @@ from textual.cache import LRUCache
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 
+from tuibench.services.api import Services
 from tuibench.tui import app, textual_seam
 from tuibench.tui.screens import run, run_log
-from tuibench.workbench.hall import Workbench
 
 _NEVER_S = 3600.0
 
@@ -57,7 +57,7 @@ def when_told(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def unknown_load(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the load that other processes cause on this machine."""
-    monkeypatch.setattr(Workbench, "load_words", lambda bench: "")
+    monkeypatch.setattr(Services, "load_words", lambda services: "")
 
 
 @pytest.fixture(autouse=True)

@@ -39,11 +39,11 @@ def fill_home(home: Path, count: int) -> str:
     from tests.tui.stock import add_project
     from tuibench.core.place import Places
     from tuibench.host.identity import read_machine
-    from tuibench.workbench.hall import Workbench
+    from tuibench.services.api import Services
     from tuibench.workbench.setting import Settings
 
-    bench = Workbench(Settings(Places(*(home / kind for kind in ("data", "state", "cache", "config")))))
-    project = add_project(bench, NAME)
+    services = Services(Settings(Places(*(home / kind for kind in ("data", "state", "cache", "config")))))
+    project = add_project(services, NAME)
     fill(home / "data", count, project=project, machine=read_machine())
     return project
 
@@ -178,14 +178,14 @@ async def cost_of(work: Awaitable[object]) -> float:
 @asynccontextmanager
 async def opened() -> AsyncIterator[tuple[Any, Any]]:
     """Open the dashboard as the command does, on a driver that only counts."""
+    from tuibench.services.api import Services
     from tuibench.tui.bridge import Bridge
     from tuibench.tui.config import Config
     from tuibench.tui.start import make_dashboard
     from tuibench.tui.terminal import Display
-    from tuibench.workbench.hall import Workbench
 
-    bench = Workbench()
-    app = make_dashboard(lambda: Bridge(bench), bench.settings.places, Display(), Config())
+    services = Services()
+    app = make_dashboard(lambda: Bridge(services), services.settings.places, Display(), Config())
     app.driver_class = FirstSight
     async with app.run_test(headless=False, size=SIZE) as pilot:
         yield app, pilot

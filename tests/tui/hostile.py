@@ -11,7 +11,7 @@ from tests.report.build import HOSTILE, hostile_run, model
 from tests.tui.stock import add, add_project, make, make_id, sweep, sweep_cell
 from tuibench.core.run import RunResult
 from tuibench.core.spec import ModelSource
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 SAMPLE = Path(__file__).resolve().parents[2] / "tuibench" / "data" / "samples" / "tiny.onnx"
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m[@click=app.quit_now]x[/][/no]\u202e\u2066\u200b\r\n\t\x7f" + HOSTILE.replace(
@@ -37,21 +37,21 @@ def check_sent(sent: str, where: str) -> None:
     assert "owned\x07" not in sent, where
 
 
-def fill_hostile(bench: Workbench, place: Path) -> tuple[str, tuple[str, ...], str]:
+def fill_hostile(services: Services, place: Path) -> tuple[str, tuple[str, ...], str]:
     """Create a project with hostile names; return its id, the benchmarks' ids and the path of a model."""
     place.mkdir(parents=True, exist_ok=True)
     file = place / "\x1b[31mred\x9b[bold]\u202e[@click=app.quit_now]q\udcff.onnx"
     shutil.copy(SAMPLE, file)
-    project = add_project(bench, "[bold]b[/] [@click=app.quit_now]q[/] [/no]", file=file)
+    project = add_project(services, "[bold]b[/] [@click=app.quit_now]q[/] [/no]", file=file)
     named = {"name": EVIL, "note": EVIL}
     first = dressed(sweep(1, 60))
     ids = (
-        add(bench, first, project, **named, rerun_of=make_id(2, 120)),
-        add(bench, dressed(sweep(2, 120)), project, **named),
-        add(bench, evil_run(3), project, **named),
-        add(bench, dressed(make(4, 500, sweep_cell(1, 1))), project, name=LONG, note=LONG),
+        add(services, first, project, **named, rerun_of=make_id(2, 120)),
+        add(services, dressed(sweep(2, 120)), project, **named),
+        add(services, evil_run(3), project, **named),
+        add(services, dressed(make(4, 500, sweep_cell(1, 1))), project, name=LONG, note=LONG),
     )
-    bench.store.trash.remove([add(bench, evil_run(5), project, **named)])
+    services.store.trash.remove([add(services, evil_run(5), project, **named)])
     return project, ids, str(file)
 
 

@@ -17,23 +17,23 @@ from textual.pilot import Pilot
 from tests.store.build import NOW
 from tests.tui.rest import settle
 from tuibench.core.errors import TuibenchError
+from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard, Opening
 from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk
 from tuibench.tui.start import STATE
 from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
-from tuibench.workbench.hall import Workbench
 
 _ROUNDS = 2000
 _PAINT_S = 0.002
 
 
-def make_desk(bench: Workbench | None = None) -> Desk:
+def make_desk(services: Services | None = None) -> Desk:
     """Return the real desk on the store of the test's home."""
     from tuibench.tui.bridge import Bridge
 
-    return Bridge(bench or Workbench())
+    return Bridge(services or Services())
 
 
 @asynccontextmanager
@@ -53,10 +53,10 @@ async def open_app(
 
     An error other than TuibenchError ends it, unless `forgiving` reports it as for users.
     """
-    bench = Workbench()
-    state = StateFile(Path(bench.settings.places.state) / STATE)
+    services = Services()
+    state = StateFile(Path(services.settings.places.state) / STATE)
     opening = Opening(path)
-    app = Dashboard(desk or make_desk(bench), display or Display(), config or Config(), state, opening, now)
+    app = Dashboard(desk or make_desk(services), display or Display(), config or Config(), state, opening, now)
     if not forgiving:
         app.known_error = _only_ours  # type: ignore[method-assign]
     if driver is not None:

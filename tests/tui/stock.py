@@ -32,7 +32,7 @@ from tuibench.core.spec import ModelSource
 from tuibench.core.ulid import make_ulid
 from tuibench.core.watch import RunRow
 from tuibench.runs.conclusion import conclude
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 CORES = (1, 2, 4, 8, 16)
 BATCHES = (1, 8, 32)
@@ -43,16 +43,16 @@ def make_id(number: int, ago_s: float = 0.0) -> str:
     return make_ulid(int((NOW - ago_s) * 1000), (number * 0x9E3779B97F4A7C15 % (1 << 80)).to_bytes(10, "big"))
 
 
-def add_project(bench: Workbench, name: str = "resnet50", sha256: str = SHA, file: Path | None = None) -> str:
+def add_project(services: Services, name: str = "resnet50", sha256: str = SHA, file: Path | None = None) -> str:
     """Create a project of an unchanged model by reference; a given file is used as it is."""
-    path = file or Path(bench.settings.places.data).parent / "models" / f"{name}.onnx"
+    path = file or Path(services.settings.places.data).parent / "models" / f"{name}.onnx"
     if file is None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"no model, and nobody reads it")
     pass_millisecond()
     facts = path.stat()
     stamp = FileStamp(str(path), facts.st_size, facts.st_mtime_ns, sha256)
-    return bench.store.projects.create(name, ModelReference(f"dir/{name}.onnx", stamp, sha256)).id
+    return services.store.projects.create(name, ModelReference(f"dir/{name}.onnx", stamp, sha256)).id
 
 
 def pass_millisecond() -> None:
@@ -62,9 +62,9 @@ def pass_millisecond() -> None:
         continue
 
 
-def add(bench: Workbench, result: RunResult, project: str = "", **card: str) -> str:
+def add(services: Services, result: RunResult, project: str = "", **card: str) -> str:
     """Store a benchmark of a project; return its id."""
-    bench.store.benchmarks.add(result, Card(project=project or None, **card))
+    services.store.benchmarks.add(result, Card(project=project or None, **card))
     return result.id
 
 
@@ -135,9 +135,9 @@ def sweep(
     return make(number, ago_s, *cells)
 
 
-def rich_project(bench: Workbench) -> tuple[str, tuple[str, ...]]:
+def rich_project(services: Services) -> tuple[str, tuple[str, ...]]:
     """Create the project of the sketches; return its id and its benchmarks' ids, newest first."""
-    project = add_project(bench)
+    project = add_project(services)
     hour, day = 3600.0, 86400.0
     old = sweep(2, 5 * hour)
     failed = failed_cell({"cores": 16, "batch": 512})
@@ -145,20 +145,20 @@ def rich_project(bench: Workbench) -> tuple[str, tuple[str, ...]]:
     lost = [CellResult(asked(cores=c, engine="openvino").key, asked(cores=c, engine="openvino"), "skipped",
                        stopped_by="not reached") for c in (8, 16)]  # fmt: skip
     ids = (
-        add(bench, sweep(1, hour, faster=1.06), project, name="after AMX fix", note="new kernel", rerun_of=old.id),
-        add(bench, rich_pair(), project),
-        add(bench, old, project, name="before"),
-        add(bench, make(4, day, differing_cell(cores=1, batch=1)), project),
-        add(bench, make(5, day + hour, failed), project),
-        add(bench, make(6, 2 * day, *part, *lost, status="interrupted"), project),
-        add(bench, make(7, 6 * day, sweep_cell(16, 8, scenario="async")), project),
+        add(services, sweep(1, hour, faster=1.06), project, name="after AMX fix", note="new kernel", rerun_of=old.id),
+        add(services, rich_pair(), project),
+        add(services, old, project, name="before"),
+        add(services, make(4, day, differing_cell(cores=1, batch=1)), project),
+        add(services, make(5, day + hour, failed), project),
+        add(services, make(6, 2 * day, *part, *lost, status="interrupted"), project),
+        add(services, make(7, 6 * day, sweep_cell(16, 8, scenario="async")), project),
     )
     return project, ids
 
 
-def date_back(bench: Workbench) -> None:
+def date_back(services: Services) -> None:
     """Set all files of the store one hour back: recent files are read again at each poll."""
-    for folder, _, names in os.walk(bench.settings.places.data):
+    for folder, _, names in os.walk(services.settings.places.data):
         for path in (folder, *(os.path.join(folder, name) for name in names)):
             os.utime(path, (time.time() - 3600,) * 2)
 

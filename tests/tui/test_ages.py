@@ -17,9 +17,9 @@ from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.screens.profile_stage import profile_run
 from tests.tui.stock import add, date_back, make, rich_project, sweep_cell
 from tuibench.core.short_id import short_id
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.workbench.hall import Workbench
 
 HOUR_S = 3600.0
 NARROW, WIDE = (80, 24), (140, 40)
@@ -46,11 +46,11 @@ class Clock:
 @pytest.fixture
 def stored() -> Stored:
     """Store a project with benchmarks, a profile and a removal."""
-    bench = Workbench()
-    project, ids = rich_project(bench)
-    profile = add(bench, profile_run(31, 2 * HOUR_S), project)
-    bench.library.remove(ids[-1:])
-    date_back(bench)
+    services = Services()
+    project, ids = rich_project(services)
+    profile = add(services, profile_run(31, 2 * HOUR_S), project)
+    services.library.remove(ids[-1:])
+    date_back(services)
     return Stored(project, ids[0], profile)
 
 
@@ -102,10 +102,10 @@ async def test_idle_page_shows_same_ages_as_new_page(name: str, size: tuple[int,
 
 
 async def test_ages_advance_once_a_minute_in_the_lines_that_change() -> None:
-    bench = Workbench()
-    project, ids = rich_project(bench)
-    youngest = short_id(add(bench, make(50, 30.0, sweep_cell(1, 1)), project))
-    date_back(bench)
+    services = Services()
+    project, ids = rich_project(services)
+    youngest = short_id(add(services, make(50, 30.0, sweep_cell(1, 1)), project))
+    date_back(services)
     clock = Clock(NOW)
     async with open_app(now=clock, headless=False, driver=CountingDriver) as (app, pilot):
         await look(app, pilot)

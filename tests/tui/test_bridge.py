@@ -33,21 +33,21 @@ from tuibench.core.errors import (
 )
 from tuibench.core.project import FileStamp, ModelReference
 from tuibench.core.reference import CHANGED, GONE, UNCHANGED
+from tuibench.services.api import Services
 from tuibench.store import index
 from tuibench.store.store import Store
 from tuibench.tui.bridge import Bridge
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.library import NeverSaved, StillRunning
 
 TINY = ROOT / "tuibench" / "data" / "samples" / "tiny.onnx"
 MODEL = ModelReference("m.onnx", FileStamp("/models/m.onnx", 1, 2, SHA), SHA)
 
 
-def at(root: Path, **changes: Any) -> Workbench:
+def at(root: Path, **changes: Any) -> Services:
     """Return a workbench with a test store."""
-    bench = Workbench()
-    bench.__dict__["store"] = make_store(root, **changes)
-    return bench
+    services = Services()
+    services.__dict__["store"] = make_store(root, **changes)
+    return services
 
 
 @pytest.fixture
@@ -375,6 +375,6 @@ def test_first_rows_do_not_wait_for_unneeded_data(home: Path, store: Store) -> N
 
 
 def test_command_of_imported_result_is_refused(bridge: Bridge) -> None:
-    imported = bridge._bench.exchange.import_file(str(ROOT / "tests/fixtures/import/deepsparse-0.10.0.json"))
+    imported = bridge._services.exchange.import_file(str(ROOT / "tests/fixtures/import/deepsparse-0.10.0.json"))
     with pytest.raises(TuibenchError, match=r"no command repeats it: deepsparse.benchmark 0.10.0 measured it"):
         bridge.command(imported.row.id)

@@ -15,10 +15,10 @@ from tests.tui.stock import add
 from tuibench.core.errors import TuibenchError
 from tuibench.core.profile import LOSS, PERFORMANCE
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.services.api import Services
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.desk import LOOSE
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS, ProfileValues
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.profiles import Profiles
 from tuibench.workbench.runs import Wishes
 
@@ -40,7 +40,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
 
 @pytest.fixture
 def sample() -> tuple[Bridge, str]:
-    bridge = Bridge(Workbench())
+    bridge = Bridge(Services())
     found = bridge.find_model("sample:text")
     return bridge, bridge.create_project(found, "text", "", {"sequence": 64}).project.id
 
@@ -54,10 +54,10 @@ def test_costs_use_sizes_of_project(sample: tuple[Bridge, str]) -> None:
 
 
 def test_benchmark_and_profile_lists_are_separate() -> None:
-    bench = Workbench()
-    project, ids = stock_profiles(bench)
-    lost = add(bench, profile_run(7, 60))
-    bridge = Bridge(bench)
+    services = Services()
+    project, ids = stock_profiles(services)
+    lost = add(services, profile_run(7, 60))
+    bridge = Bridge(services)
     assert bridge.benchmarks(project) == () == bridge.benchmarks(LOOSE)
     assert [row.id for row in bridge.profiles(project)] == list(ids)
     assert [row.id for row in bridge.profiles(LOOSE)] == [lost]
@@ -154,12 +154,12 @@ def test_invalid_field_prevents_start(sample: tuple[Bridge, str], launched: Laun
 
 
 def test_profile_is_repeated_unchanged_or_with_changes(launched: Launched) -> None:
-    bench = Workbench()
-    bridge = Bridge(bench)
+    services = Services()
+    bridge = Bridge(services)
     project = bridge.create_project(bridge.find_model("sample:tiny"), "tiny", "", {}).project.id
     bridge.start_profile(ProfileValues(loss=False, batch="2", runs="3", processes="4"), project)
     spec = launched[0][0]
-    one = add(bench, profile_run(9, 60, spec=spec), project, name="first")
+    one = add(services, profile_run(9, 60, spec=spec), project, name="first")
     start = bridge.profile_form("", one)
     assert start.project == project and start.values.batch == "2" and start.values.loss is False
     assert (start.values.name, start.values.runs, start.values.processes) == ("first", "3", "4")
@@ -169,13 +169,13 @@ def test_profile_is_repeated_unchanged_or_with_changes(launched: Launched) -> No
 
 
 def test_loss_profile_is_repeated_unchanged(launched: Launched) -> None:
-    bench = Workbench()
-    bridge = Bridge(bench)
+    services = Services()
+    bridge = Bridge(services)
     project = bridge.create_project(bridge.find_model("sample:text"), "text", "", {}).project.id
     asked = ProfileValues(performance=False, samples="5", levels=("pruned 0.5", "int8"), budget=True, cores="1")
     bridge.start_profile(asked, project)
     long = replace(launched[0][0], sequence_lengths=(64,))
-    one = add(bench, profile_run(9, 60, make_profile(kind=LOSS), spec=long), project, name="first")
+    one = add(services, profile_run(9, 60, make_profile(kind=LOSS), spec=long), project, name="first")
     start = bridge.profile_form("", one)
     assert (start.values.samples, start.values.levels, start.values.budget) == ("5", asked.levels, True)
     assert start.values.sequence == "64"
@@ -192,7 +192,7 @@ def test_theory_has_commands(sample: tuple[Bridge, str]) -> None:
 
 
 def test_theory_command_names_file_by_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bridge = Bridge(Workbench())
+    bridge = Bridge(Services())
     shutil.copy(bridge.find_model("sample:tiny").source.path, tmp_path / "net.onnx")
     monkeypatch.chdir(tmp_path)
     project = bridge.create_project(bridge.find_model("net.onnx"), "net", "", {}).project.id
@@ -216,7 +216,7 @@ def test_theory_export_format_follows_file_name(sample: tuple[Bridge, str], tmp_
 
 def test_theory_export_refuses_to_overwrite_model(tmp_path: Path) -> None:
     model = tmp_path / "m.onnx"
-    bridge = Bridge(Workbench())
+    bridge = Bridge(Services())
     shutil.copy(bridge.find_model("sample:tiny").source.path, model)
     project = bridge.create_project(bridge.find_model(str(model)), "m", "", {}).project.id
     before = model.read_bytes()

@@ -15,8 +15,8 @@ from tests.tui.test_bridge_start import TINY, alter
 from tuibench.core.errors import ModelError
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import ModelSource
+from tuibench.services.api import Services
 from tuibench.tui.bridge import Bridge
-from tuibench.workbench.hall import Workbench
 
 __all__ = ["launched"]
 
@@ -27,16 +27,16 @@ class Stage:
     def __init__(self, directory: Path) -> None:
         directory.mkdir()
         self.model = Path(shutil.copy(TINY, directory / "net.onnx"))
-        self.bench = Workbench()
-        self.bridge = Bridge(self.bench)
+        self.services = Services()
+        self.bridge = Bridge(self.services)
         source = ModelSource("net.onnx", str(self.model))
-        self.project = self.bench.projects.create(source, "net")[0].project.id
+        self.project = self.services.projects.create(source, "net")[0].project.id
         self.one = self.store(source)
 
     def store(self, source: ModelSource, number: int = 9) -> str:
-        summary = replace(self.bench.projects.look(ModelSource("net.onnx", str(self.model)))[0], path=source.path)
+        summary = replace(self.services.projects.look(ModelSource("net.onnx", str(self.model)))[0], path=source.path)
         made = profile_run(number, 60, models=(summary,))
-        return add(self.bench, replace(made, spec=replace(made.spec, models=(source,), cores=(1,))), self.project)
+        return add(self.services, replace(made, spec=replace(made.spec, models=(source,), cores=(1,))), self.project)
 
     def again(self, one: str = "") -> None:
         one = one or self.one
@@ -96,7 +96,7 @@ def test_record_without_directories_matches_no_local_file(stage: Stage, other: P
     result = stage.bridge.open(stage.one).result
     spec = replace(result.spec, models=(ModelSource("net.onnx", "net.onnx"),))
     # The paths are as in an export.
-    one = add(stage.bench, profile_run(6, 60, models=(replace(result.models[0], path="net.onnx"),), spec=spec))
+    one = add(stage.services, profile_run(6, 60, models=(replace(result.models[0], path="net.onnx"),), spec=spec))
     assert other.samefile("net.onnx")
     with pytest.raises(ModelError, match="is gone"):
         stage.again(one)
@@ -105,7 +105,7 @@ def test_record_without_directories_matches_no_local_file(stage: Stage, other: P
 
 def test_fetched_model_is_not_fetched_again(stage: Stage, launched: Launched, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(Workbench, "fetch", lambda bench, token, tell=None: asked.append(token))
+    monkeypatch.setattr(Services, "fetch", lambda services, token, tell=None: asked.append(token))
     source = ModelSource("hf:org/repo", str(stage.model))
     stage.again(stage.store(source, 5))
     assert launched[0][0].models == (source,) and asked == []

@@ -17,9 +17,9 @@ from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile import CostProfile
 from tuibench.core.project import Project
 from tuibench.core.spec import BenchmarkSpec, ModelSource
+from tuibench.services.api import Services
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.desk_profile import ProfileValues
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.profiles import Profiles
 from tuibench.workbench.projects import Projects
 
@@ -45,16 +45,16 @@ class Elsewhere:
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
     server = Elsewhere(tmp_path / "fetched.onnx")
-    monkeypatch.setattr(Workbench, "fetch", lambda bench, token, tell=None: server.fetch(token))
+    monkeypatch.setattr(Services, "fetch", lambda services, token, tell=None: server.fetch(token))
     return server
 
 
 @pytest.fixture
 def fetched(elsewhere: Elsewhere) -> tuple[Bridge, str]:
-    bench = Workbench()
+    services = Services()
     source = elsewhere.fetch(ADDRESS)
     elsewhere.asked.clear()
-    return Bridge(bench), bench.projects.create(source, "far")[0].project.id
+    return Bridge(services), services.projects.create(source, "far")[0].project.id
 
 
 def test_remote_model_check_fetches_nothing_and_start_once(
@@ -111,7 +111,7 @@ def test_target_project_is_resolved_before_either_kind_starts(
 
 def test_changed_project_model_file_is_reported(tmp_path: Path) -> None:
     path = Path(shutil.copy(TINY, tmp_path / "net.onnx"))
-    bridge = Bridge(Workbench())
+    bridge = Bridge(Services())
     project = bridge.create_project(bridge.find_model(str(path)), "net", "", {}).project.id
     assert bridge.profile_form(project).note == ""
     alter(path)
@@ -121,7 +121,7 @@ def test_changed_project_model_file_is_reported(tmp_path: Path) -> None:
 
 
 def test_sizes_fixed_otherwise_by_model_are_errors_at_once(tmp_path: Path, launched: Launched) -> None:
-    bridge = Bridge(Workbench())
+    bridge = Bridge(Services())
     path = factory.save(factory.classifier((1, 3, 8, 8)), tmp_path / "net.onnx")
     project = bridge.create_project(bridge.find_model(path), "net", "", {}).project.id
     bridge.profile_form(project)
@@ -139,13 +139,13 @@ def test_sizes_fixed_otherwise_by_model_are_errors_at_once(tmp_path: Path, launc
 def test_repeated_profile_is_compared_with_recorded_model(
     tmp_path: Path, launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench = Workbench()
+    services = Services()
     path = factory.save(factory.classifier((1, 3, 8, 8)), tmp_path / "net.onnx")
     source = ModelSource(path, path)
-    summary = bench.projects.look(source)[0]
+    summary = services.projects.look(source)[0]
     run = profile_run(9, 60, models=(summary,))
-    one = add(bench, replace(run, spec=replace(run.spec, models=(source,), cores=(1,))))
-    bridge = Bridge(bench)
+    one = add(services, replace(run, spec=replace(run.spec, models=(source,), cores=(1,))))
+    bridge = Bridge(services)
     start = bridge.profile_form("", one)
     monkeypatch.setattr(Projects, "look", lambda *_: pytest.fail("nobody needs to read it again"))
     assert bridge.check_profile(start.values, start.project, one).errors == {}
@@ -154,7 +154,7 @@ def test_repeated_profile_is_compared_with_recorded_model(
 
 
 def test_loss_profile_of_model_without_weights_is_refused(tmp_path: Path, launched: Launched) -> None:
-    bridge = Bridge(Workbench())
+    bridge = Bridge(Services())
     path = factory.save(factory.classifier(), tmp_path / "net.onnx")
     project = bridge.create_project(bridge.find_model(path), "net", "", {}).project.id
     values = bridge.profile_form(project).values
@@ -172,13 +172,13 @@ def test_loss_profile_of_model_without_weights_is_refused(tmp_path: Path, launch
 
 
 def test_repeated_profile_stays_in_its_project(launched: Launched) -> None:
-    bench = Workbench()
-    bridge = Bridge(bench)
+    services = Services()
+    bridge = Bridge(services)
     tiny, text = (
         bridge.create_project(bridge.find_model(f"sample:{name}"), name, "", {}).project.id for name in ("tiny", "text")
     )
     bridge.start_profile(ProfileValues(loss=False), tiny)
-    one = add(bench, profile_run(9, 60, spec=launched[0][0]), text)
+    one = add(services, profile_run(9, 60, spec=launched[0][0]), text)
     start = bridge.profile_form("", one)
     _, said = bridge.start_profile(start.values, start.project, one)
     assert (launched[1][1].card.project, said) == (text, ())
@@ -196,7 +196,7 @@ def test_costs_are_counted_once_per_size_and_failures_are_cached(
         return count(profiles, spec)
 
     monkeypatch.setattr(Profiles, "count", counting)
-    bridge = Bridge(Workbench())
+    bridge = Bridge(Services())
     project = bridge.create_project(bridge.find_model("sample:tiny"), "tiny", "", {}).project.id
     values = bridge.profile_form(project).values
     for changed in (values, values, replace(values, cores="1"), replace(values, samples="3")):

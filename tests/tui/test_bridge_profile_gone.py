@@ -13,8 +13,8 @@ from tests.tui.test_bridge_start import TINY
 from tuibench.core.errors import ModelError
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import ModelSource
+from tuibench.services.api import Services
 from tuibench.tui.desk_profile import ProfileValues
-from tuibench.workbench.hall import Workbench
 
 __all__ = ["launched", "stage"]
 
@@ -41,7 +41,7 @@ class Server:
 @pytest.fixture
 def server(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Server:
     server = Server(stage.model)
-    monkeypatch.setattr(Workbench, "fetch", lambda bench, token, tell=None: server.fetch(token))
+    monkeypatch.setattr(Services, "fetch", lambda services, token, tell=None: server.fetch(token))
     return server
 
 
@@ -107,7 +107,7 @@ def test_costs_requiring_fetch_are_not_requested(stage: Stage, server: Server) -
 
     stage.model.write_bytes(server.content.replace(b"tuibench", b"tuibenck", 1))
     source = ModelSource(ADDRESS, str(stage.model))
-    stage.project = stage.bench.projects.create(source, "far")[0].project.id
+    stage.project = stage.services.projects.create(source, "far")[0].project.id
     assert lacks()
     stage.model.unlink()
     assert not lacks() and server.asked == 0

@@ -15,8 +15,8 @@ from tests.workbench.script import ScriptedRun
 from tuibench.core import activity
 from tuibench.core.card import Card
 from tuibench.core.errors import UsageError
+from tuibench.services.api import Services
 from tuibench.tui.bridge import Bridge
-from tuibench.workbench.hall import Workbench
 
 __all__ = ["bridge", "model", "project"]
 
@@ -64,6 +64,6 @@ def test_run_finished_in_meantime_is_not_reported_active(
     run.hold()
     run.begin(pid=None, host_id="")
     run.plan()
-    Workbench().store.benchmarks.add(make_small(1), Card())
+    Services().store.benchmarks.add(make_small(1), Card())
     monkeypatch.setattr("tuibench.workbench.intervention._knock", lambda *_: run.end(saved=True))
     assert bridge.finish(run.id) == "0001 has ended meanwhile: it is finished"

@@ -28,10 +28,10 @@ from tuibench.core.short_id import short_id
 from tuibench.core.spec import EFFORTS, InputSettings, ModelSource
 from tuibench.core.watch import RunView
 from tuibench.report.command import command_of
+from tuibench.services.api import Services
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.bridge_start import Glance
 from tuibench.tui.desk import FormStart, FormValues
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.projects import Projects
 
 TINY = ROOT / "tuibench" / "data" / "samples" / "tiny.onnx"
@@ -300,7 +300,7 @@ def test_rerun_repeats_settings_and_records_original(bridge: Bridge, project: st
 
 def test_start_question_shows_machine_load(bridge: Bridge, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
     first = stored(bridge, project)
-    monkeypatch.setattr(Workbench, "load_words", lambda bench: "quiet")
+    monkeypatch.setattr(Services, "load_words", lambda services: "quiet")
     other = Bridge(hidden=True)
     start = other.form(project)
     assert other.plan_rerun(first).load == other.check_form(start.values, start.summary).load == "quiet"

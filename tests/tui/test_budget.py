@@ -14,9 +14,9 @@ from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.stock import date_back, rich_project
 from tests.tui.tour import visit_all
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.bridge import Bridge
-from tuibench.workbench.hall import Workbench
 
 SAMPLE = Path(__file__).resolve().parents[2] / "tuibench" / "data" / "samples" / "tiny.onnx"
 KEY, PAGE, START = 1500, 6000, 25_000
@@ -32,9 +32,9 @@ TEXTS = ("help", "palette", "system", "environment", "log")
 @pytest.fixture
 def project() -> tuple[str, tuple[str, ...]]:
     """Store a project with old benchmarks of every kind: recent ones are read again."""
-    bench = Workbench()
-    made = rich_project(bench)
-    date_back(bench)
+    services = Services()
+    made = rich_project(services)
+    date_back(services)
     return made
 
 

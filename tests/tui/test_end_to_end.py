@@ -16,7 +16,7 @@ from tests.tui.real_terminal import RealTerminal, TmuxTerminal
 from tuibench.core import activity
 from tuibench.core.short_id import short_id
 from tuibench.host.topology import read_topology
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 TWO_CORES = read_topology(os.sched_getaffinity(0)).usable_cores >= 2
 RUN_S = 180.0
@@ -46,7 +46,7 @@ def fill(terminal: RealTerminal, label: str, value: str) -> None:
 
 
 def benchmarks() -> list[str]:
-    return [row.id for row in Workbench().library.list()]
+    return [row.id for row in Services().library.list()]
 
 
 @pytest.fixture(params=["a terminal", "tmux"])
@@ -137,7 +137,7 @@ def leave_while_a_run_goes_on(terminal: RealTerminal) -> str:
     terminal.see("Re-run")
     terminal.press("y")
     terminal.see("execution 1")
-    (going,) = [run.id for run in Workbench().runs.every() if run.state in activity.ALIVE]
+    (going,) = [run.id for run in Services().runs.every() if run.state in activity.ALIVE]
     terminal.press("ctrl+q")
     terminal.see(f"run {short_id(going)} goes on: tuibench attach {short_id(going)} watches it")
     assert terminal.end() == 0

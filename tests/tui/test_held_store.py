@@ -13,16 +13,16 @@ from tests.store.build import NOW
 from tests.tui.frame import frame
 from tests.tui.pilot import make_desk, open_app, press, settle
 from tests.tui.stock import rich_project
+from tuibench.services.api import Services
 from tuibench.store.lock import WAIT_S
 from tuibench.tui import route
 from tuibench.tui.screens.project import ProjectScreen
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.opening import open_store
 
 HOLD = """
 import os, signal
-from tuibench.workbench.hall import Workbench
-context = Workbench().store._context
+from tuibench.services.api import Services
+context = Services().store._context
 with context.lock(context.own().lock).hold():
     os.kill(os.getpid(), signal.SIGSTOP)
 """
@@ -44,11 +44,11 @@ def stopped_writer() -> Iterator[int]:
 
 
 async def test_stopped_lock_owner_allows_reads_and_is_named_on_write() -> None:
-    project, ids = rich_project(Workbench())
-    bench = Workbench()
-    bench.store = open_store(bench.settings.places.data, wait_s=0.2)
+    project, ids = rich_project(Services())
+    services = Services()
+    services.store = open_store(services.settings.places.data, wait_s=0.2)
     assert WAIT_S <= BUSY_S
-    async with open_app(desk=make_desk(bench), now=lambda: NOW) as (app, pilot):
+    async with open_app(desk=make_desk(services), now=lambda: NOW) as (app, pilot):
         with stopped_writer() as pid:
             app.go(route.project(project))
             await settle(pilot)
@@ -62,4 +62,4 @@ async def test_stopped_lock_owner_allows_reads_and_is_named_on_write() -> None:
         assert list(page.benchmarks.table.keys) == list(ids[1:])
         await press(pilot, "u")
         assert list(page.benchmarks.table.keys) == list(ids)
-    assert not Workbench().store.check().problems
+    assert not Services().store.check().problems

@@ -10,9 +10,9 @@ from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.hostile import check_sent, fill_hostile
 from tests.tui.pilot import open_app, press
 from tests.tui.tour import visit_all
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.workbench.hall import Workbench
 
 
 def check_links(app: Dashboard, where: str) -> None:
@@ -26,7 +26,7 @@ def check_links(app: Dashboard, where: str) -> None:
 
 @pytest.mark.parametrize("size", [(80, 24), pytest.param((200, 60), marks=pytest.mark.slow)])
 async def test_hostile_names_are_plain_text_on_every_screen_and_dialog(home: Path, size: tuple[int, int]) -> None:
-    project, ids, model = fill_hostile(Workbench(), home / "models")
+    project, ids, model = fill_hostile(Services(), home / "models")
     everywhere = size != (80, 24)
     async with open_app(size, headless=False, driver=CountingDriver) as (app, pilot):
 

@@ -15,12 +15,12 @@ from tests.tui.landing import land, landed
 from tests.tui.pilot import make_desk, open_app, press, settle, type_text
 from tests.tui.stock import rich_project
 from tuibench.core.short_id import short_id
+from tuibench.services.api import Services
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui.screens.comparison import ComparisonScreen
 from tuibench.tui.screens.detail import DetailScreen
 from tuibench.tui.screens.form import FormScreen
-from tuibench.workbench.hall import Workbench
 
 VALUES = FormValues(model="/models/resnet50.onnx", scenarios="sync", cores="1,2,4", batches="1,8")
 
@@ -45,9 +45,9 @@ class Counted:
 @asynccontextmanager
 async def counted(path: str = "") -> AsyncIterator[Counted]:
     """Open a dashboard that records starts instead of measuring."""
-    bench = Workbench()
-    _, ids = rich_project(bench)
-    desk = make_desk(bench)
+    services = Services()
+    _, ids = rich_project(services)
+    desk = make_desk(services)
     started: list[tuple[Any, ...]] = []
 
     def start(values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:

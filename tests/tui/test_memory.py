@@ -16,10 +16,10 @@ from tests.tui.pilot import open_app, press
 from tests.tui.rest import until
 from tests.tui.stock import rich_project
 from tuibench.core.run import RunResult
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.base import Page
-from tuibench.workbench.hall import Workbench
 
 OPENINGS = 3
 
@@ -49,7 +49,7 @@ def page_of(app: Dashboard, name: str, project: str, one: str) -> Screen[None]:
 
 @pytest.mark.parametrize("name", ["benchmark", "form", "help"])
 async def test_closed_page_is_freed_with_its_lines_and_records(name: str) -> None:
-    project, ids = rich_project(Workbench())
+    project, ids = rich_project(Services())
     async with open_app(headless=False, driver=CountingDriver) as (app, pilot):
         await press(pilot, "enter")
         results = len(live_results())

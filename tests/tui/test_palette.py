@@ -9,6 +9,7 @@ from tests.store.data import make_small
 from tests.tui.frame import frame
 from tests.tui.pilot import open_app, press, send_key, settle, type_text
 from tuibench.core.card import Card
+from tuibench.services.api import Services
 from tuibench.tui import key
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import Config
@@ -17,7 +18,6 @@ from tuibench.tui.palette import GROUP_WORDS, list_actions
 from tuibench.tui.screens.help import HelpScreen
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.terminal import Display
-from tuibench.workbench.hall import Workbench
 
 MOVING = {"move", "focus"}
 MARKUP = "[]"
@@ -79,7 +79,7 @@ async def test_palette_matches_descriptions_after_names() -> None:
 
 
 async def test_palette_action_applies_to_previous_focus() -> None:
-    store = Workbench().store
+    store = Services().store
     for number in (1, 2):
         store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
     async with open_app() as (app, pilot):

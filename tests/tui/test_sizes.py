@@ -14,10 +14,10 @@ from tests.tui.pilot import make_desk, open_app
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import make_going, rich_project
 from tests.tui.tour import visit_all
+from tuibench.services.api import Services
 from tuibench.tui.widgets.key_line import KeyLine
 from tuibench.tui.widgets.painted import Painted
 from tuibench.tui.widgets.title_line import TitleLine
-from tuibench.workbench.hall import Workbench
 
 WIDE = (120, 36)
 
@@ -31,10 +31,10 @@ def outside(app: App[Any]) -> list[Widget]:
 
 
 async def test_screens_fit_wider_terminals() -> None:
-    bench = Workbench()
-    project, ids = rich_project(bench)
+    services = Services()
+    project, ids = rich_project(services)
     seen = []
-    async with open_app(WIDE, desk=with_runs(make_desk(bench), *make_going(project))) as (app, pilot):
+    async with open_app(WIDE, desk=with_runs(make_desk(services), *make_going(project))) as (app, pilot):
 
         async def visit(name: str) -> None:
             seen.append(name)

@@ -16,31 +16,31 @@ from tests.tui.screens.stage import with_runs
 from tests.tui.stock import add, add_project, make_going, make_id, rich_project, sweep
 from tests.tui.tour import visit_all
 from tuibench.core.spec import ModelSource
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.widgets.record_table import RecordTable
-from tuibench.workbench.hall import Workbench
 
 SMALL, USUAL = (20, 5), (80, 24)
 
 
-def fill_long(bench: Workbench) -> tuple[str, tuple[str, ...]]:
+def fill_long(services: Services) -> tuple[str, tuple[str, ...]]:
     """Store two benchmarks of one sweep with very long names, notes, models and sentences."""
-    project = add_project(bench)
+    project = add_project(services)
     long = {
         "spec": replace(sweep(1).spec, models=(ModelSource(LONG, f"/{LONG}"),)),
         "models": (model(path=f"/{LONG}"),), "warnings": (LONG,), "conclusions": (LONG,),
         "environment": {LONG: LONG},
     }  # fmt: skip
     runs = [replace(sweep(number, 60.0 * number), **long) for number in (1, 2)]  # type: ignore[arg-type]
-    newest = add(bench, runs[0], project, name=LONG, note=LONG, rerun_of=make_id(2, 120.0))
-    return project, (newest, add(bench, runs[1], project, name=LONG, note=LONG))
+    newest = add(services, runs[0], project, name=LONG, note=LONG, rerun_of=make_id(2, 120.0))
+    return project, (newest, add(services, runs[1], project, name=LONG, note=LONG))
 
 
 @pytest.mark.slow
 async def test_every_screen_survives_20x5_and_back(home: Path) -> None:
-    bench = Workbench()
-    project, ids = fill_long(bench)
-    async with open_app(USUAL, desk=with_runs(make_desk(bench), *make_going(project))) as (app, pilot):
+    services = Services()
+    project, ids = fill_long(services)
+    async with open_app(USUAL, desk=with_runs(make_desk(services), *make_going(project))) as (app, pilot):
 
         async def visit(name: str) -> None:
             before = rows(app)
@@ -54,10 +54,10 @@ async def test_every_screen_survives_20x5_and_back(home: Path) -> None:
 
 
 async def test_every_list_shows_selected_line_at_20x5() -> None:
-    bench = Workbench()
-    project, ids = rich_project(bench)
-    add(bench, sweep(40, 40.0))
-    desk = make_desk(bench)
+    services = Services()
+    project, ids = rich_project(services)
+    add(services, sweep(40, 40.0))
+    desk = make_desk(services)
     desk.remove(ids[-1:])
     ways = (route.home, lambda: route.project(project), route.loose, route.trash)
     async with open_app(SMALL, desk=desk) as (app, pilot):

@@ -10,10 +10,10 @@ from textual import events
 from tests.tui.counting import CountingDriver
 from tests.tui.pilot import open_app, press
 from tests.tui.stock import add_project
+from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.screens.project import ProjectScreen
-from tuibench.workbench.hall import Workbench
 
 
 def early(*keys: events.Key) -> type[CountingDriver]:
@@ -32,9 +32,9 @@ def early(*keys: events.Key) -> type[CountingDriver]:
 @pytest.fixture
 def two() -> list[str]:
     """Return the names of two listed projects; the first was the last one open."""
-    bench = Workbench()
+    services = Services()
     for n, name in enumerate(("older", "newer")):
-        add_project(bench, name, f"{n:064x}")
+        add_project(services, name, f"{n:064x}")
     return ["newer", "older"]
 
 

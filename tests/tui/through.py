@@ -13,9 +13,9 @@ from typing import Any
 from tests.cli.shell import until
 from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.tour import visit_all
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.desk import FormValues
-from tuibench.workbench.hall import Workbench
 
 BRIEF = FormValues(
     model="sample:tiny", engines=("fake",), scenarios="sync", cores="1", effort="fixed", time_s="0.1",
@@ -28,14 +28,14 @@ async def go_through(model: str) -> dict[str, Any]:
     from tests.tui.stock import rich_project
     from tuibench.tui.bridge import Bridge
 
-    bench = Workbench()
-    project, ids = rich_project(bench)
+    services = Services()
+    project, ids = rich_project(services)
     seen = []
 
     async def visit(name: str) -> None:
         seen.append(name)
 
-    async with open_app(desk=Bridge(bench, hidden=True)) as (app, pilot):
+    async with open_app(desk=Bridge(services, hidden=True)) as (app, pilot):
         await visit_all(app, pilot, project, ids, model, visit)
         run, _ = app.desk.start(BRIEF)
         app.go(route.run(run))
@@ -44,7 +44,7 @@ async def go_through(model: str) -> dict[str, Any]:
         await press(pilot, "L")
         await visit("run, log")
         await press(pilot, "escape")
-        until(lambda: any(row.id == run for row in bench.library.list()), "the result")
+        until(lambda: any(row.id == run for row in services.library.list()), "the result")
         await look(app, pilot)
         app.go(route.detail(run))
         await settle(pilot)

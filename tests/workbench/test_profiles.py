@@ -25,9 +25,9 @@ from tuibench.runs.host_queue import HostQueue, find_holder
 from tuibench.runs.replay import Replay
 from tuibench.runs.state import Observer
 from tuibench.runs.stopping import StopSwitch
+from tuibench.services.api import Services
 from tuibench.workbench import theory
 from tuibench.workbench.active_run import ActiveRun
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.profiles import theory_spec
 from tuibench.workbench.watching import RunWatch
 
@@ -52,29 +52,29 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_costs_are_counted_once_per_batch_and_dims(home: Path, asked: list[Any]) -> None:
-    bench = Workbench()
-    assert bench.profiles.costs(str(MODEL)) == COSTS
-    assert Workbench().profiles.costs(str(MODEL)) == COSTS
+    services = Services()
+    assert services.profiles.costs(str(MODEL)) == COSTS
+    assert Services().profiles.costs(str(MODEL)) == COSTS
     assert len(asked) == 1
-    bench.profiles.costs(str(MODEL), 8)
-    bench.profiles.costs(str(MODEL), 8, {"seq": 3})
+    services.profiles.costs(str(MODEL), 8)
+    services.profiles.costs(str(MODEL), 8, {"seq": 3})
     assert [request["spec"]["batches"] for _, request in asked] == [(), (8,), (8,)] or len(asked) == 3
     assert not Path(asked[0][1]["run_dir"]).exists()
 
 
 def test_weights_are_inspected_once(home: Path, asked: list[Any]) -> None:
-    found = Workbench().profiles.weights(str(MODEL))
+    found = Services().profiles.weights(str(MODEL))
     assert (found.kind, found.layers) == ("approximated", LOSSES)
-    assert Workbench().profiles.weights(str(MODEL)) == found
+    assert Services().profiles.weights(str(MODEL)) == found
     assert [task for task, _ in asked] == ["weights"]
 
 
 @pytest.mark.parametrize("damage", [b"", b"[]", b'{"name": "x"}', b"{" * 1000])
 def test_damaged_cache_entry_is_requested_again(home: Path, asked: list[Any], damage: bytes) -> None:
-    Workbench().profiles.costs(str(MODEL))
-    (kept,) = (Workbench().settings.places.cache / "theory").iterdir()
+    Services().profiles.costs(str(MODEL))
+    (kept,) = (Services().settings.places.cache / "theory").iterdir()
     kept.write_bytes(damage)
-    assert Workbench().profiles.costs(str(MODEL)) == COSTS
+    assert Services().profiles.costs(str(MODEL)) == COSTS
     assert len(asked) == 2
 
 
@@ -86,14 +86,14 @@ def test_model_that_cannot_run_is_read_instead(home: Path, asked: list[Any], mon
         return to_plain(COSTS)
 
     monkeypatch.setattr(theory, "ask_child", ask)
-    assert Workbench().profiles.costs(str(MODEL)) == COSTS
+    assert Services().profiles.costs(str(MODEL)) == COSTS
     assert [bool(request.get("static")) for _, request in asked] == [False, True]
     assert "died by SIGSEGV" in asked[1][1]["static"]
     # The poorer answer is not cached for the next session, in which the run may succeed.
-    assert list((Workbench().settings.places.cache / "theory").glob("*")) == []
-    bench = Workbench()
+    assert list((Services().settings.places.cache / "theory").glob("*")) == []
+    services = Services()
     for _ in range(2):
-        bench.profiles.costs(str(MODEL))
+        services.profiles.costs(str(MODEL))
     assert len(asked) == 4
 
 
@@ -111,7 +111,7 @@ def test_model_that_never_ends_is_soon_read_instead(
         return to_plain(COSTS)
 
     monkeypatch.setattr(theory, "ask_child", ask)
-    assert Workbench().profiles.costs(str(MODEL)) == COSTS
+    assert Services().profiles.costs(str(MODEL)) == COSTS
     # Reading may take long, one run may not: others wait for the machine meanwhile.
     assert limits[0] == [120.0, 30.0, 120.0, None]
     assert "no answer within 30 s" in asked[0]
@@ -120,8 +120,8 @@ def test_model_that_never_ends_is_soon_read_instead(
 def test_no_model_runs_for_its_costs_during_a_measurement(
     home: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench = Workbench()
-    name, answer, held = bench.settings.host_lock, vars(theory)["ask_child"], []
+    services = Services()
+    name, answer, held = services.settings.host_lock, vars(theory)["ask_child"], []
 
     def ask(task: str, request: dict[str, Any], **options: Any) -> Any:
         found = find_holder(name)
@@ -132,57 +132,57 @@ def test_no_model_runs_for_its_costs_during_a_measurement(
     run = HostQueue(name, "0" * 26, lambda: {"run": "0" * 26, "eta_s": None}, StopSwitch())
     run.enter(None, lambda _: None)
     try:
-        bench.profiles.costs(str(MODEL))
-        assert bench.runs.holder()
+        services.profiles.costs(str(MODEL))
+        assert services.runs.holder()
     finally:
         run.leave()
     assert "the model was not run, as this machine is measuring" in asked[0][1]["static"]
-    assert list((bench.settings.places.cache / "theory").glob("*")) == []
+    assert list((services.settings.places.cache / "theory").glob("*")) == []
     # Once nobody measures, the model runs alone on the machine, and the result is cached.
-    bench.profiles.costs(str(MODEL))
-    bench.profiles.costs(str(MODEL))
+    services.profiles.costs(str(MODEL))
+    services.profiles.costs(str(MODEL))
     assert "static" not in asked[1][1] and len(asked) == 2
     assert [request["gentle"] for _, request in asked] == [True, False]
     assert held == [False, True]
 
 
 def test_plan_uses_earlier_measurements_or_else_costs(home: Path) -> None:
-    bench = Workbench()
+    services = Services()
     spec = make_profile_spec(MODEL)
-    assert bench.profiles.plan(spec).seconds is None
-    guessed = bench.profiles.plan(spec, costs=COSTS)
+    assert services.profiles.plan(spec).seconds is None
+    guessed = services.profiles.plan(spec, costs=COSTS)
     assert guessed.seconds is not None and "guessed" in guessed.basis
     measured = make_small(1)
     (cell,) = measured.cells
     slow = replace(cell.latency_ms["p50"], value=2000.0)
     asked = replace(cell.asked, scenario="sync", cores=1)
     cell = replace(cell, asked=asked, latency_ms={**cell.latency_ms, "p50": slow})
-    bench.store.benchmarks.add(replace(measured, cells=(cell,)), Card())
+    services.store.benchmarks.add(replace(measured, cells=(cell,)), Card())
     sha256 = measured.models[0].sha256
-    known = bench.profiles.plan(spec, sha256)
+    known = services.profiles.plan(spec, sha256)
     assert known.seconds is not None and known.seconds > guessed.seconds + 3 * 12 * 2
     assert known.basis == "one inference of 2000 ms, as measured before (0001)"
 
 
 def test_plan_uses_only_a_profile_of_the_same_settings(home: Path) -> None:
-    bench = Workbench()
+    services = Services()
     stored = make_profile_result(1, us=50_000.0)
     spec = stored.spec
     sha256 = stored.models[0].sha256
-    bench.store.benchmarks.add(stored, Card())
-    assert bench.profiles.plan(spec, sha256).basis == "one inference of 50.1 ms, as measured before (0001)"
+    services.store.benchmarks.add(stored, Card())
+    assert services.profiles.plan(spec, sha256).basis == "one inference of 50.1 ms, as measured before (0001)"
     for other in (replace(spec, cores=(2,)), replace(spec, batches=(8,)), replace(spec, dims=(("seq", (3,)),))):
-        assert bench.profiles.plan(other, sha256).seconds is None
+        assert services.profiles.plan(other, sha256).seconds is None
 
 
 def test_plan_ends_where_the_command_does(home: Path) -> None:
     spec = make_profile_spec(MODEL, limits=Limits(max_time_s=2.0))
-    plan = Workbench().profiles.plan(spec, costs=COSTS)
+    plan = Services().profiles.plan(spec, costs=COSTS)
     assert plan.seconds == 2.0 and "--max-time ends it" in plan.basis
 
 
 def test_plan_of_a_run_uses_its_counted_costs(home: Path) -> None:
-    known, profiles = Replay(), Workbench().profiles
+    known, profiles = Replay(), Services().profiles
     run = cast(ActiveRun, SimpleNamespace(replay=known))
     known.take({"ev": "run_start", "seq": 0, "t_ns": 0, "spec": to_plain(make_profile_spec(MODEL))})
     assert profiles.plan_run(run).seconds is None
@@ -191,7 +191,7 @@ def test_plan_of_a_run_uses_its_counted_costs(home: Path) -> None:
 
 
 def test_plan_grows_with_the_request(home: Path) -> None:
-    plan = Workbench().profiles.plan
+    plan = Services().profiles.plan
 
     def seconds(profile: ProfileSpec) -> float:
         found = plan(make_profile_spec(MODEL, profile=profile), costs=replace(COSTS, element_flops=10**11))
@@ -210,7 +210,7 @@ def test_plan_of_a_loss_profile_counts_the_changeable_layers(home: Path) -> None
     conv, *_, gemm = COSTS.nodes
     tied, lstm = replace(gemm, id="again"), replace(gemm, id="run", op="LSTM", weight="kernel")
     spec = make_profile_spec(MODEL, profile=ProfileSpec(LOSS))
-    plan = Workbench().profiles.plan
+    plan = Services().profiles.plan
     assert plan(spec, costs=replace(COSTS, nodes=(conv, gemm, tied, lstm))).words[0].startswith("2 layers, ")
     # Its costs list no such layer, but a folded layer costs nothing and can still be changed.
     folded = replace(COSTS, nodes=(lstm,))
@@ -237,7 +237,7 @@ def test_plan_counts_the_layers_that_the_run_will_change(
     constant = replace(COSTS.nodes[0], op="MatMul", weight="", macs=0, times=0)
     folded = replace(COSTS, nodes=(constant,), macs=0, element_flops=0)
     monkeypatch.setitem(USUAL, "cost", lambda *_: to_plain(folded))
-    spec, profiles = make_profile_spec(MODEL, profile=ProfileSpec(LOSS)), Workbench().profiles
+    spec, profiles = make_profile_spec(MODEL, profile=ProfileSpec(LOSS)), Services().profiles
     planned = profiles.plan_anew(spec)
     assert planned.words[0].startswith(f"{len(LOSSES)} layers, ") and planned.seconds is not None
     known = Replay()
@@ -253,23 +253,23 @@ def test_engine_without_layer_times_starts_nothing(home: Path) -> None:
     from tuibench.workbench.runs import Wishes
 
     spec = replace(make_profile_spec(MODEL), engines=("openvino",))
-    for start in (Workbench().profiles.start, Workbench().profiles.launch):
+    for start in (Services().profiles.start, Services().profiles.launch):
         with pytest.raises(EngineError, match="does not tell how long each layer takes"):
             start(spec, Wishes())
     assert not (home / "tuibench").exists()
 
 
 def test_profiles_and_benchmarks_have_separate_lists(home: Path) -> None:
-    bench = Workbench()
-    bench.store.benchmarks.add(make_small(1), Card())
-    bench.store.benchmarks.add(make_profile_result(2), Card())
-    bench.store.benchmarks.add(make_profile_result(3, ProfileSpec(LOSS)), Card())
-    assert [row.kind for row in bench.library.list()] == [""]
-    assert [row.kind for row in bench.profiles.rows()] == ["loss", "performance"]
-    assert [row.kind for row in bench.profiles.rows(kind=LOSS)] == ["loss"]
-    assert [row.kind for row in bench.library.list_loose(profiles=True)] == ["loss", "performance"]
-    assert [row.kind for row in bench.library.list_loose()] == [""]
-    assert bench.library.find("last").kind == "loss"
+    services = Services()
+    services.store.benchmarks.add(make_small(1), Card())
+    services.store.benchmarks.add(make_profile_result(2), Card())
+    services.store.benchmarks.add(make_profile_result(3, ProfileSpec(LOSS)), Card())
+    assert [row.kind for row in services.library.list()] == [""]
+    assert [row.kind for row in services.profiles.rows()] == ["loss", "performance"]
+    assert [row.kind for row in services.profiles.rows(kind=LOSS)] == ["loss"]
+    assert [row.kind for row in services.library.list_loose(profiles=True)] == ["loss", "performance"]
+    assert [row.kind for row in services.library.list_loose()] == [""]
+    assert services.library.find("last").kind == "loss"
 
 
 def test_profile_run_is_watched_part_by_part(tmp_path: Path) -> None:
@@ -317,7 +317,7 @@ def test_theory_spec_requests_no_measurement() -> None:
 def test_plan_of_very_many_nodes_uses_their_number(home: Path) -> None:
     node = replace(COSTS.nodes[0], macs=4, parameters=4)
     many = replace(COSTS, nodes=(node,) * 60_000)
-    plan = Workbench().profiles.plan
+    plan = Services().profiles.plan
     one, three = (
         plan(make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=n)), costs=many) for n in (1, 3)
     )

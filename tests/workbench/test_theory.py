@@ -20,8 +20,8 @@ from tuibench.core.record import from_plain, to_compact
 from tuibench.runs.resumption import hash_inputs
 from tuibench.runs.shelf import Shelf
 from tuibench.runs.stopping import Cancelled, StopSwitch
+from tuibench.services.api import Services
 from tuibench.workbench import theory
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.profiles import theory_spec
 
 MODEL = Path("/models/m.onnx")
@@ -48,9 +48,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_costs_of_very_many_nodes_are_small_and_read_once(
     home: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert Workbench().profiles.costs(str(MODEL)) == LARGE
-    bench = Workbench()
-    (kept,) = (bench.settings.places.cache / "theory").iterdir()
+    assert Services().profiles.costs(str(MODEL)) == LARGE
+    services = Services()
+    (kept,) = (services.settings.places.cache / "theory").iterdir()
     assert kept.stat().st_size < 40 * len(LARGE.nodes)
     read: list[str] = []
     get = Shelf.get
@@ -62,24 +62,24 @@ def test_costs_of_very_many_nodes_are_small_and_read_once(
     monkeypatch.setattr(Shelf, "get", counted)
     sha256 = USUAL["inspect"]({"path": "m"}, lambda _: None)["sha256"]
     spec = theory_spec(str(MODEL), PERFORMANCE)
-    other = bench.profiles.plan(theory_spec(str(MODEL), PERFORMANCE, 7), sha256).seconds
-    plans = {bench.profiles.plan(spec, sha256).seconds for _ in range(3)}
-    assert bench.profiles.costs(str(MODEL)) == LARGE and asked == ["cost"]
+    other = services.profiles.plan(theory_spec(str(MODEL), PERFORMANCE, 7), sha256).seconds
+    plans = {services.profiles.plan(spec, sha256).seconds for _ in range(3)}
+    assert services.profiles.costs(str(MODEL)) == LARGE and asked == ["cost"]
     assert other is None and None not in plans and len(read) == 2
 
 
 def test_many_layers_with_weights_are_restored_equal(home: Path, asked: list[str]) -> None:
-    found = Workbench().profiles.weights(str(MODEL))
-    assert found.layers == LOSSES * 200 and Workbench().profiles.weights(str(MODEL)) == found
+    found = Services().profiles.weights(str(MODEL))
+    assert found.layers == LOSSES * 200 and Services().profiles.weights(str(MODEL)) == found
     assert asked == ["weights"]
 
 
 def test_costs_that_cannot_be_cached_are_known_for_the_session(home: Path, asked: list[str]) -> None:
-    bench = Workbench()
-    bench.settings.places.cache.mkdir(parents=True)
-    (bench.settings.places.cache / "theory").write_bytes(b"")
+    services = Services()
+    services.settings.places.cache.mkdir(parents=True)
+    (services.settings.places.cache / "theory").write_bytes(b"")
     for _ in range(3):
-        assert bench.profiles.costs(str(MODEL)) == LARGE
+        assert services.profiles.costs(str(MODEL)) == LARGE
     assert asked == ["cost"]
 
 
@@ -97,7 +97,7 @@ def test_unchanged_input_file_is_read_once(
     file.write_bytes(b"first")
     plain = theory_spec(str(MODEL), PERFORMANCE)
     spec = replace(plain, inputs=replace(plain.inputs, file=str(file)))
-    profiles = Workbench().profiles
+    profiles = Services().profiles
     for _ in range(3):
         assert profiles.plan(spec, "a" * 64).seconds is None
     assert read == [str(file)]
@@ -108,10 +108,10 @@ def test_unchanged_input_file_is_read_once(
 
 def test_loss_profile_with_a_data_file_has_its_own_costs(home: Path, asked: list[str], tmp_path: Path) -> None:
     (tmp_path / "data.npz").write_bytes(b"eight pictures")
-    bench = Workbench()
+    services = Services()
     for kind in (PERFORMANCE, LOSS, PERFORMANCE, LOSS):
         spec = theory_spec(str(MODEL), kind)
-        bench.profiles.count(replace(spec, inputs=replace(spec.inputs, file=str(tmp_path / "data.npz"))))
+        services.profiles.count(replace(spec, inputs=replace(spec.inputs, file=str(tmp_path / "data.npz"))))
     assert asked == ["cost", "cost"]
 
 
@@ -120,14 +120,14 @@ def test_input_file_may_be_missing(home: Path, asked: list[str], tmp_path: Path,
     make(tmp_path / "fed.npz")
     plain = theory_spec(str(MODEL), PERFORMANCE)
     spec = replace(plain, inputs=replace(plain.inputs, file=str(tmp_path / "fed.npz")))
-    assert Workbench().profiles.plan(spec, "a" * 64).seconds is None and asked == []
+    assert Services().profiles.plan(spec, "a" * 64).seconds is None and asked == []
 
 
 def test_close_ends_only_the_children_of_other_threads(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    bench = Workbench()
+    services = Services()
     begun, ended = threading.Event(), threading.Event()
 
     def ask(*_: Any, stop: StopSwitch, **__: Any) -> Any:
@@ -136,7 +136,7 @@ def test_close_ends_only_the_children_of_other_threads(
 
     def count() -> None:
         with pytest.raises(Cancelled):
-            bench.profiles.costs(str(MODEL))
+            services.profiles.costs(str(MODEL))
         ended.set()
 
     model = from_plain(ModelSummary, USUAL["inspect"]({"path": "m"}, lambda _: None))
@@ -145,18 +145,18 @@ def test_close_ends_only_the_children_of_other_threads(
     thread = threading.Thread(target=count)
     thread.start()
     assert begun.wait(60) and len(os.listdir(tmp_path)) == 1
-    bench.close()
+    services.close()
     assert os.listdir(tmp_path) == []
     thread.join(60)
     assert ended.is_set()
     with pytest.raises(Cancelled):
-        bench.profiles.costs(str(MODEL))
+        services.profiles.costs(str(MODEL))
 
     def broken_out(*_: Any, **__: Any) -> Any:
         other.close()
         raise KeyboardInterrupt
 
-    other = Workbench()
+    other = Services()
     monkeypatch.setattr(theory, "ask_child", broken_out)
     with pytest.raises(KeyboardInterrupt):
         other.profiles.costs(str(MODEL))
@@ -168,7 +168,7 @@ def test_count_without_space_names_tmpdir(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
     with pytest.raises(WriteError, match="missing: No such file") as refused:
-        Workbench().profiles.costs(str(MODEL))
+        Services().profiles.costs(str(MODEL))
     assert "TMPDIR" in refused.value.hint and asked == []
 
 
@@ -183,8 +183,8 @@ def test_count_that_ran_out_of_time_is_not_cached(
 
     monkeypatch.setattr(theory, "ask_child", ask)
     spec = theory_spec(str(MODEL), PERFORMANCE)
-    profiles = Workbench().profiles
+    profiles = Services().profiles
     assert profiles._theory.costs(spec) == short == profiles._theory.costs(spec)
     assert len(asked) == 1, "known for this session"
     patient = replace(spec, limits=replace(spec.limits, timeout_scale=10.0))
-    assert Workbench().profiles._theory.costs(patient) == LARGE
+    assert Services().profiles._theory.costs(patient) == LARGE

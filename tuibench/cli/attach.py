@@ -18,8 +18,8 @@ from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.value import Whole
 from tuibench.report.run_list import reason_words, resume_words
+from tuibench.services.api import Services
 from tuibench.workbench.attached_run import AttachedRun
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.watched_run import ending_code, settle_samples
 
 _LARGEST_SEQ = 2**53
@@ -49,11 +49,11 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Follow to the end and return the run's exit code."""
     first = int(Whole(0, _LARGEST_SEQ)("--from", args.first))
-    with opened() as bench:
-        active = bench.runs.attach(args.id)
+    with opened() as services:
+        active = services.runs.attach(args.id)
         quiet = args.quiet or args.json
         # No CPUs: those of this process do not apply to a runner started elsewhere.
-        view: View[AttachedRun] = View(active, (), quiet=quiet, ascii_only=args.ascii, plan=bench.plan_run)
+        view: View[AttachedRun] = View(active, (), quiet=quiet, ascii_only=args.ascii, plan=services.plan_run)
         try:
             if args.json:
                 return _stream(active, first, interruption)
@@ -67,30 +67,30 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
         result = settle_samples(active.result(), None, None)
         if result.status == "interrupted" and not args.quiet:
             view.painter.say(f"tuibench: the run broke off: {reason_words(str(active.replay.end.get('reason', '')))}")
-            if bench.runs.info(active.id).resumable:
+            if services.runs.info(active.id).resumable:
                 view.painter.say(resume_words(short_id(active.id), active.replay.end))
-        old = _repeated(bench, result)
+        old = _repeated(services, result)
         if old is None or result.spec.profile is not None:
-            compared = compared_page(bench, old, result, args.ascii) if old is not None else ""
-            emit(page(result, args.ascii, card=_card(bench, result), compared=compared))
+            compared = compared_page(services, old, result, args.ascii) if old is not None else ""
+            emit(page(result, args.ascii, card=_card(services, result), compared=compared))
         else:
-            emit(page(result, args.ascii, bench.exchange.compare(old, result)))
+            emit(page(result, args.ascii, services.exchange.compare(old, result)))
         return int(ending_code(active.replay, result))
 
 
-def _card(bench: Workbench, result: RunResult) -> Card | None:
+def _card(services: Services, result: RunResult) -> Card | None:
     """Return the card of a saved profile; None otherwise."""
     try:
-        return bench.library.get(result.id).card if result.spec.profile is not None else None
+        return services.library.get(result.id).card if result.spec.profile is not None else None
     except (StoreError, UnknownId):
         return None
 
 
-def _repeated(bench: Workbench, result: RunResult) -> RunResult | None:
+def _repeated(services: Services, result: RunResult) -> RunResult | None:
     """Return the result that the run repeats; None if it is no re-run, or that result cannot be read."""
     try:
-        repeated = bench.library.get(result.id).card.rerun_of
-        return bench.library.get(repeated).result if repeated else None
+        repeated = services.library.get(result.id).card.rerun_of
+        return services.library.get(repeated).result if repeated else None
     except (StoreError, UnknownId):
         return None
 

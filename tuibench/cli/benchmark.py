@@ -20,8 +20,8 @@ from tuibench.report.export import check_target, spare
 from tuibench.report.profile_shown import Shown
 from tuibench.request.request import BenchmarkRequest
 from tuibench.request.translation import to_spec
+from tuibench.services.api import Services
 from tuibench.workbench.active_run import ActiveRun
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes
 from tuibench.workbench.watched_run import Event
 
@@ -30,15 +30,15 @@ SCHEMA = 1
 
 def run(request: BenchmarkRequest, interruption: Interruption) -> int:
     """Run the requested benchmark and return the exit code."""
-    with opened() as bench:
+    with opened() as services:
         # Before the run: report a missing baseline now, not after measuring.
-        partner = bench.library.get(request.compare_to).result if request.compare_to is not None else None
-        topology = bench.topology()
-        spec, notes = to_spec(request, topology, fetcher(bench.settings.places, request.quiet, request.ascii))
-        bench.check_engines(spec.engines)
+        partner = services.library.get(request.compare_to).result if request.compare_to is not None else None
+        topology = services.topology()
+        spec, notes = to_spec(request, topology, fetcher(services.settings.places, request.quiet, request.ascii))
+        services.check_engines(spec.engines)
         check_export(request, spec)
         wishes = to_wishes(request)
-        return measure(bench, request, spec, wishes, notes, interruption, partner)
+        return measure(services, request, spec, wishes, notes, interruption, partner)
 
 
 def check_export(request: BenchmarkRequest, spec: BenchmarkSpec) -> None:
@@ -72,7 +72,7 @@ def to_wishes(request: BenchmarkRequest) -> Wishes:
 
 
 def measure(
-    bench: Workbench,
+    services: Services,
     request: BenchmarkRequest,
     spec: BenchmarkSpec,
     wishes: Wishes,
@@ -89,8 +89,8 @@ def measure(
     try:
         interruption.check()
         with held_back():
-            active, said = bench.runs.start(spec, wishes)
-        return stay_or_let_go(bench, active, request, (*notes, *said), interruption, partner, shown)
+            active, said = services.runs.start(spec, wishes)
+        return stay_or_let_go(services, active, request, (*notes, *said), interruption, partner, shown)
     finally:
         if active is not None:
             with held_back():
@@ -98,7 +98,7 @@ def measure(
 
 
 def stay_or_let_go(
-    bench: Workbench,
+    services: Services,
     active: ActiveRun,
     request: BenchmarkRequest,
     notes: Sequence[str],
@@ -107,19 +107,19 @@ def stay_or_let_go(
     shown: Shown | None = None,
 ) -> int:
     """Follow or detach a started run, for every command that starts one; `partner` is compared with the result."""
-    cpus = bench.topology().allowed
-    plan, quiet = bench.plan_run, request.quiet
+    cpus = services.topology().allowed
+    plan, quiet = services.plan_run, request.quiet
     view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=quiet, ascii_only=request.ascii, plan=plan)
     if request.detach:
-        return _let_go(bench, view, request, interruption)
-    return Following(bench, view, request, partner, shown).follow(interruption)
+        return _let_go(services, view, request, interruption)
+    return Following(services, view, request, partner, shown).follow(interruption)
 
 
 _TELLING = frozenset({"waiting", "execution_start", "profile_part"})
 """Events after which nothing in the request can be wrong any more."""
 
 
-def _let_go(bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:
+def _let_go(services: Services, view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:
     """Follow until the run is queued or planned, so that errors of a model are reported now; then detach."""
     active = view.active
 
@@ -134,7 +134,7 @@ def _let_go(bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, 
     with held_back():
         active.detach()
     if not active.detached:
-        return Following(bench, view, request).follow(interruption)
+        return Following(services, view, request).follow(interruption)
     short = short_id(active.id)
     commands = f"tuibench attach {short} follows it, tuibench cancel {short} ends it"
     said = {"schema": SCHEMA, "id": active.id, "short_id": short}

@@ -29,9 +29,9 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Cancel one run after the other; an error stops before the next."""
     code = ExitCode.OK
-    with opened() as bench:
+    with opened() as services:
         for token in args.ids:
-            ended = bench.runs.cancel(token)
+            ended = services.runs.cancel(token)
             emit(cancel_words(ended) + "\n")
             if ended.state == UNSAVED:
                 code = ExitCode.STORE

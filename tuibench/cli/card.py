@@ -10,7 +10,7 @@ from tuibench.core import value
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 _FIELDS = ("name", "note", "project")
 
@@ -34,18 +34,18 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
     given = {field: getattr(args, field) for field in _FIELDS if getattr(args, field) is not None}
     if not given:
         raise UsageError("nothing to change was given", "--name, --note and --project say what")
-    with opened() as bench:
-        before = bench.library.find(args.id)
-        after = bench.library.edit(before.id, **given)
-        said = [_change(bench, field, getattr(before, field), getattr(after, field)) for field in given]
+    with opened() as services:
+        before = services.library.find(args.id)
+        after = services.library.edit(before.id, **given)
+        said = [_change(services, field, getattr(before, field), getattr(after, field)) for field in given]
         tell(f"{short_id(after.id)}: {'; '.join(said)}")
     return int(ExitCode.OK)
 
 
-def _change(bench: Workbench, field: str, old: str, new: str) -> str:
+def _change(services: Services, field: str, old: str, new: str) -> str:
     """Return the change of one field in words."""
     if field == "project":
-        old, new = (bench.library.project_name(one) or short_id(one) if one else "" for one in (old, new))
+        old, new = (services.library.project_name(one) or short_id(one) if one else "" for one in (old, new))
     quoted_old, quoted_new = (f'"{show(one)}"' if one else "empty" for one in (old, new))
     if old == new:
         return f"{field} is {quoted_new}, as it was"

@@ -19,7 +19,7 @@ from tuibench.core.text import show
 from tuibench.core.value import Whole
 from tuibench.report.profile_shown import TOP, Shown
 from tuibench.report.side_by_side import WIDTH, dumps, side_by_side
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 _MODELS = (".onnx", ".ort")
 
@@ -44,12 +44,12 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Print the comparison; return 14 if no pair has a ratio."""
-    with opened() as bench:
-        base, new = _result(bench, args.base), _result(bench, args.new)
+    with opened() as services:
+        base, new = _result(services, args.base), _result(services, args.new)
         if base.id == new.id:
             raise UsageError(f"BASE and NEW are both {short_id(base.id)}", _other(base))
-        side, differences = bench.exchange.compare(base, new), bench.exchange.differences(base, new)
-        names = name_of(bench, base), name_of(bench, new)
+        side, differences = services.exchange.compare(base, new), services.exchange.differences(base, new)
+        names = name_of(services, base), name_of(services, new)
     interruption.check()
     kinds = [_kind(base), _kind(new)]
     if kinds[0] != kinds[1]:
@@ -98,10 +98,10 @@ def _other(result: RunResult) -> str:
     return f"{listed} shows the others"
 
 
-def _result(bench: Workbench, token: str) -> RunResult:
+def _result(services: Services, token: str) -> RunResult:
     """Return a stored result; for a file, raise with the command that measures or imports it."""
     try:
-        return bench.exchange.result(token)
+        return services.exchange.result(token)
     except UnknownId:
         _refuse_files(token)
         raise

@@ -42,8 +42,8 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Print the settings; return 2 if the file is wrong."""
-    with opened() as bench:
-        path = config_path(bench.settings.places)
+    with opened() as services:
+        path = config_path(services.settings.places)
     config = check_theme(read_config(path), path)
     interruption.check()
     if args.json:

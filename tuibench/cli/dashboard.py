@@ -19,7 +19,7 @@ from tuibench.report.listing import NEWEST, hidden_words, listing, profile_words
 from tuibench.request.model_token import resolve_model
 from tuibench.request.request import DashboardRequest
 from tuibench.request.sample import SAMPLES
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 from tuibench.workbench.model import inspect
 
 if TYPE_CHECKING:
@@ -33,27 +33,27 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
     """Show the dashboard until the user leaves; return the exit code."""
     from tuibench.tui.start import look_at_terminal, open_dashboard  # lazy: tomllib and the key registry take 8 ms
 
-    with opened() as bench:
-        places = bench.settings.places
+    with opened() as services:
+        places = services.settings.places
         display, config = look_at_terminal(places, request.mouse, request.ascii)
         if display.refusal:
-            return _without_screen(bench, request, display)
+            return _without_screen(services, request, display)
         if request.path:
             # Report an unreadable model in the shell, where the user typed it.
-            _look_at(bench, request.path)
+            _look_at(services, request.path)
         interruption.check()
         from tuibench.tui.bridge import Bridge  # lazy: only the dashboard needs it
         from tuibench.workbench.launch import sweep_temporary  # lazy: as above
 
         # A thread, so that the first screen need not wait.
         threading.Thread(target=sweep_temporary, name="sweep", daemon=True).start()
-        left = open_dashboard(lambda: Bridge(bench), places, display, config, request.path)
+        left = open_dashboard(lambda: Bridge(services), places, display, config, request.path)
         if left.last_words:
             if request.debug:
                 tell(left.last_words)
             raise TuibenchError("internal error: the dashboard broke; runs go on", "--debug shows where")
         # The dashboard's last poll is up to a second old: a run may have ended since.
-        going = bench.runs.still_going(left.going) if left.going and left.code == ExitCode.OK else ()
+        going = services.runs.still_going(left.going) if left.going and left.code == ExitCode.OK else ()
         if going:
             tell(_going_words(going))
         return left.code
@@ -67,21 +67,21 @@ def _going_words(ids: Sequence[str]) -> str:
     return f"run {run} goes on: tuibench attach {run} watches it"
 
 
-def _look_at(bench: Workbench, path: str) -> None:
+def _look_at(services: Services, path: str) -> None:
     """Raise ModelError if the file is no model; skip a slow one, which the form checks again."""
     if is_remote(path) or path in SAMPLES:
         return
     with suppress(PhaseTimeout):
-        inspect(resolve_model(path), bench.settings.places, timeout_scale=_LOOK_SCALE)
+        inspect(resolve_model(path), services.settings.places, timeout_scale=_LOOK_SCALE)
 
 
-def _without_screen(bench: Workbench, request: DashboardRequest, display: Display) -> int:
+def _without_screen(services: Services, request: DashboardRequest, display: Display) -> int:
     """Print the results without escape codes, for a pipe, cron or an unsuitable terminal."""
     if request.path:
         hint = f"tuibench benchmark {show(request.path, 100)} measures from the shell"
         raise UsageError(f"the dashboard needs a terminal: {display.refusal}", hint)
     tell(f"tuibench: the dashboard needs a terminal ({display.refusal}); this is the list of results")
-    rows, profiles = bench.library.list(), bench.library.list_profiles()
+    rows, profiles = services.library.list(), services.library.list_profiles()
     if not rows and not profiles:
         emit("Nothing is measured yet: tuibench benchmark sample measures the built-in model.\n")
         return int(ExitCode.OK)

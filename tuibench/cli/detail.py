@@ -19,7 +19,7 @@ from tuibench.core.text import show
 from tuibench.report.json_export import document
 from tuibench.report.profile_shown import Shown
 from tuibench.report.stored import stored_page
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 SCHEMA = 1
 _PIPE_WIDTH = 80
@@ -44,11 +44,11 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
     typed = chosen(args)
     if "layer" in typed and args.json:
         raise UsageError("--layer and --json exclude each other", "the JSON has all that is known of every layer")
-    with opened() as bench:
+    with opened() as services:
         if args.samples:
-            return _show_samples(bench, args.id)
-        stored = bench.library.get(args.id)
-        project = bench.library.project_name(stored.card.project)
+            return _show_samples(services, args.id)
+        stored = services.library.get(args.id)
+        project = services.library.project_name(stored.card.project)
         if args.json:
             emit(json.dumps(_document(stored, project), indent=1, ensure_ascii=True, allow_nan=False) + "\n")
             return int(ExitCode.OK)
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
         refuse_choices(typed, "says nothing of a benchmark", "tuibench list --profiles shows what it says something of")
         figures = None if args.no_figures else width() or _PIPE_WIDTH
         plain = args.ascii or (figures is not None and not can_draw())
-        own = _own_host(bench)
+        own = _own_host(services)
         emit(stored_page(stored, time.time(), project=project, own_host=own, ascii_only=plain, figures=figures))
     return int(ExitCode.OK)
 
@@ -73,9 +73,9 @@ def _profile_page(stored: StoredBenchmark, shown: Shown) -> str:
     return profile_page(stored.result, stored.card, settled)
 
 
-def _show_samples(bench: Workbench, token: str) -> int:
-    row = bench.library.find(token)
-    found = bench.store.benchmarks.samples(row.id)
+def _show_samples(services: Services, token: str) -> int:
+    row = services.library.find(token)
+    found = services.store.benchmarks.samples(row.id)
     if found is None:
         tell(f"{short_id(row.id)} has no samples: it was imported, or they were not kept")
     else:
@@ -94,8 +94,8 @@ def _document(stored: StoredBenchmark, project: str) -> dict[str, Any]:
     }
 
 
-def _own_host(bench: Workbench) -> str:
+def _own_host(services: Services) -> str:
     try:
-        return bench.store.known_host_id or ""
+        return services.store.known_host_id or ""
     except StoreError:
         return ""

@@ -63,5 +63,5 @@ def _examine(engines: Answers, terminal: dict[str, Any]) -> dict[str, Any]:
     # lazy: --help and other commands must not pay 30 ms
     from tuibench.cli.session import opened
 
-    with opened() as bench:
-        return bench.examine(engines, terminal)
+    with opened() as services:
+        return services.examine(engines, terminal)

@@ -37,11 +37,11 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
     """Write the export."""
     shown = _shown(args)
-    with opened() as bench:
+    with opened() as services:
         if args.export_path == STDOUT:
-            emit(bench.exchange.text(args.id, include_private=args.include_private))
+            emit(services.exchange.text(args.id, include_private=args.include_private))
             return int(ExitCode.OK)
-        written = bench.exchange.export(args.id, args.export_path, include_private=args.include_private, shown=shown)
+        written = services.exchange.export(args.id, args.export_path, include_private=args.include_private, shown=shown)
         left_out = "" if args.include_private else " without private paths (--include-private keeps them)"
         tell(f"wrote {short_id(written)} to {show(args.export_path)}{left_out}")
     return int(ExitCode.OK)

@@ -37,8 +37,8 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Request it and return at once."""
     by_s = None if args.by is None else float(Decimal(0.1, _LONGEST_S, "seconds")("--by", args.by))
-    with opened() as bench:
-        emit(_outcome(bench.runs.extend(args.id, by_s), by_s) + "\n")
+    with opened() as services:
+        emit(_outcome(services.runs.extend(args.id, by_s), by_s) + "\n")
         interruption.check()
     return 0
 

@@ -33,8 +33,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Request it and return at once."""
-    with opened() as bench:
-        emit(_outcome(bench.runs.finish(args.id)) + "\n")
+    with opened() as services:
+        emit(_outcome(services.runs.finish(args.id)) + "\n")
         interruption.check()
     return 0
 

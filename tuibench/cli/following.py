@@ -24,8 +24,8 @@ from tuibench.report.profile_shown import Shown
 from tuibench.report.run_list import reason_words, resume_words
 from tuibench.report.style import to_ascii
 from tuibench.request.request import BenchmarkRequest
+from tuibench.services.api import Services
 from tuibench.workbench.active_run import ActiveRun
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.watched_run import ending_code
 
 
@@ -34,7 +34,7 @@ class Following:
 
     def __init__(
         self,
-        bench: Workbench,
+        services: Services,
         view: View[ActiveRun],
         request: BenchmarkRequest,
         partner: RunResult | None = None,
@@ -42,7 +42,7 @@ class Following:
     ) -> None:
         self._shown = shown
         self._partner = partner
-        self._bench = bench
+        self._services = services
         self._view = view
         self._run = view.active
         self._request = request
@@ -120,20 +120,20 @@ class Following:
     def _beside(self, result: RunResult) -> SideBySide | None:
         if self._partner is None or result.spec.profile is not None:
             return None
-        return self._bench.exchange.compare(self._partner, result)
+        return self._services.exchange.compare(self._partner, result)
 
     def _compared(self, result: RunResult) -> str:
         """Return the comparison with the profile that it repeats."""
         if self._partner is None or self._partner.profile is None:
             return ""
-        return compared_page(self._bench, self._partner, result, self._request.ascii, self._shown)
+        return compared_page(self._services, self._partner, result, self._request.ascii, self._shown)
 
     def _samples(self) -> Path | None:
         """Return the directory of the run's samples."""
         if not self._run.replay.end.get("saved"):
             return self._run.run_dir / "samples"
         try:
-            return self._bench.store.benchmarks.samples(self._run.id)
+            return self._services.store.benchmarks.samples(self._run.id)
         except StoreError:
             return None
 
@@ -156,7 +156,7 @@ class Following:
         """Return the project in words; the note names it if the project was created or changed."""
         if end.get("note"):
             return f"; {end['note']}"
-        name = self._bench.library.project_name(end.get("project"))
+        name = self._services.library.project_name(end.get("project"))
         return f" in project {show(name, 80)}" if name else ""
 
     def _say_farewell(self) -> int:

@@ -26,10 +26,10 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
     """Import each file and print its id; return the exit code of the first failed import."""
     code = int(ExitCode.OK)
-    with opened() as bench:
+    with opened() as services:
         for file in args.files:
             try:
-                found = bench.exchange.import_file(file)
+                found = services.exchange.import_file(file)
             except TuibenchError as error:
                 if len(args.files) == 1:
                     raise

@@ -33,8 +33,8 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
     """Print the list; an empty list is no error."""
     limit = None if args.all else args.n
-    with opened() as bench:
-        library, words = bench.library, " ".join(args.words)
+    with opened() as services:
+        library, words = services.library, " ".join(args.words)
         noun = "profile" if args.profiles else "benchmark"
         list_rows = library.list_profiles if args.profiles else library.list
         rows = list_rows(args.project, words)

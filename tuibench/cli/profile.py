@@ -29,7 +29,7 @@ from tuibench.report.profile_shown import Shown
 from tuibench.report.style import to_ascii
 from tuibench.request.profile import read_profile
 from tuibench.request.profile_flag import ProfileRequest, recall_profile, to_request
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 from tuibench.workbench.profiles import ProfilePlan
 
 _FLOPS, _APPROXIMATED = "flops", "approximated"
@@ -45,20 +45,20 @@ def run(request: ProfileRequest, interruption: Interruption) -> int:
     if is_theory:
         _refuse_strange(request)
     page_of(request)
-    with opened() as bench:
-        fetch = fetcher(bench.settings.places, output.quiet, output.ascii)
-        reading = read_profile(values, bench.topology(), fetch)
+    with opened() as services:
+        fetch = fetcher(services.settings.places, output.quiet, output.ascii)
+        reading = read_profile(values, services.topology(), fetch)
         spec = reading.require()
-        bench.profiles.check_engine(spec.engines[0])
+        services.profiles.check_engine(spec.engines[0])
         check_export(output, spec)
         shown = page_of(request, spec)
         if is_theory:
             interruption.check()
-            return _print_theory(bench, request, spec, shown)
+            return _print_theory(services, request, spec, shown)
         wishes = to_wishes(output)
         if output.dry_run:
-            return _print_plan(bench, request, spec)
-        return measure(bench, output, spec, wishes, reading.notes, interruption, shown=shown)
+            return _print_plan(services, request, spec)
+        return measure(services, output, spec, wishes, reading.notes, interruption, shown=shown)
 
 
 def again_request(
@@ -106,13 +106,13 @@ def _refuse_strange(request: ProfileRequest) -> None:
         raise UsageError(f"{what} and {setting.flags[0]} exclude each other", why)
 
 
-def _print_theory(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec, shown: Shown) -> int:
+def _print_theory(services: Services, request: ProfileRequest, spec: BenchmarkSpec, shown: Shown) -> int:
     """Print the FLOPS profile or the approximated loss profile, after writing the export."""
     names = ", ".join(model_names(spec.models))
     heading, output = ProfileHeading(model=names), request.output
     if not output.quiet:
         tell(_COUNTING if request.flops else "looking at the weights ...")
-    found = bench.profiles.costs_of(spec) if request.flops else bench.profiles.weights_of(spec)
+    found = services.profiles.costs_of(spec) if request.flops else services.profiles.weights_of(spec)
     as_json = theory_json(_FLOPS if request.flops else _APPROXIMATED, names, found)
     path = output.export_path
     if path is not None and path != STDOUT:
@@ -122,11 +122,11 @@ def _print_theory(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec
     return int(ExitCode.OK)
 
 
-def _print_plan(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec) -> int:
+def _print_plan(services: Services, request: ProfileRequest, spec: BenchmarkSpec) -> int:
     """Print the plan and the time estimate; count the costs, but measure nothing."""
     if not request.output.quiet:
         tell(_COUNTING)
-    plan = bench.profiles.plan_anew(spec)
+    plan = services.profiles.plan_anew(spec)
     asked = spec.profile
     if request.output.json or asked is None:
         emit(plan_json(spec, plan))

@@ -128,8 +128,8 @@ def _finish(parser: argparse.ArgumentParser, action: Action) -> None:
     def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - nothing here takes long
         for flag in ("json", "ascii"):
             setattr(args, flag, getattr(args, flag, False))
-        with opened() as bench:
-            action(args, bench.projects)
+        with opened() as services:
+            action(args, services.projects)
         return int(ExitCode.OK)
 
     parser.set_defaults(run=run)

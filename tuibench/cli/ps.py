@@ -32,8 +32,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """List the runs, newest first."""
-    with opened() as bench:
-        every = bench.runs.every()
+    with opened() as services:
+        every = services.runs.every()
     interruption.check()
     shown = [info for info in every if args.all or info.state not in _QUIET_STATES]
     if args.json:

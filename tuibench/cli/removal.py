@@ -33,12 +33,12 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def remove(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
     """Remove after a confirmation."""
-    with opened() as bench:
-        targets = bench.library.targets(args.ids)
+    with opened() as services:
+        targets = services.library.targets(args.ids)
         if not args.yes and not confirmed(_question(targets), "y", "tuibench remove"):
             tell("nothing was removed")
             return int(ExitCode.OK)
-        removal = bench.library.remove(targets.ids, cancel=True, discard=True)
+        removal = services.library.remove(targets.ids, cancel=True, discard=True)
         for run in removal.cancelled:
             tell(cancel_words(run) if run in removal.unsaved else f"cancelled {short_id(run.id)}")
         for run in removal.discarded:
@@ -53,8 +53,8 @@ def remove(args: argparse.Namespace, interruption: object = None) -> int:  # noq
 
 def undo(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
     """Restore the last removal."""
-    with opened() as bench:
-        tell(f"restored {held_words(bench.library.undo())}")
+    with opened() as services:
+        tell(f"restored {held_words(services.library.undo())}")
     return int(ExitCode.OK)
 
 

@@ -16,30 +16,30 @@ from tuibench.core.spec import ModelSource
 from tuibench.request.model_token import resolve_model
 from tuibench.request.request import RerunRequest
 from tuibench.request.translation import repeat
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 
 def run(wanted: RerunRequest, interruption: Interruption) -> int:
     """Measure again and return the exit code."""
-    with opened() as bench:
-        stored = bench.library.get(wanted.token)
+    with opened() as services:
+        stored = services.library.get(wanted.token)
         check_flags(stored, wanted)
         quiet, ascii_only = bool(wanted.given.get("quiet")), bool(wanted.given.get("ascii"))
-        fetch = fetcher(bench.settings.places, quiet, ascii_only)
-        repetition = bench.repetition(stored, lambda token: resolve_model(token, fetch=fetch))
+        fetch = fetcher(services.settings.places, quiet, ascii_only)
+        repetition = services.repetition(stored, lambda token: resolve_model(token, fetch=fetch))
         stand_ins = [resolve_model(path) for path in wanted.paths]
         sources = repetition.settle([ModelSource(one.path, one.path) for one in stand_ins], wanted.changed)
         asked = stored.result.spec
         if asked.profile is not None:
-            return _profile_again(bench, wanted, stored, sources, interruption)
-        request, spec, notes = repeat(asked, sources, wanted.given, bench.topology(), stored.card.name)
-        bench.check_engines(spec.engines)
+            return _profile_again(services, wanted, stored, sources, interruption)
+        request, spec, notes = repeat(asked, sources, wanted.given, services.topology(), stored.card.name)
+        services.check_engines(spec.engines)
         check_export(request, spec)
         wishes = to_wishes(request)
-        project = wishes.card.project or bench.projects.kept(stored.card.project)
+        project = wishes.card.project or services.projects.kept(stored.card.project)
         card = replace(wishes.card, rerun_of=stored.row.id, project=project)
-        partner = stored.result if request.compare_to is None else bench.library.get(request.compare_to).result
-        return measure(bench, request, spec, replace(wishes, card=card), notes, interruption, partner)
+        partner = stored.result if request.compare_to is None else services.library.get(request.compare_to).result
+        return measure(services, request, spec, replace(wishes, card=card), notes, interruption, partner)
 
 
 def check_flags(stored: StoredBenchmark, wanted: RerunRequest) -> None:
@@ -55,7 +55,7 @@ def check_flags(stored: StoredBenchmark, wanted: RerunRequest) -> None:
 
 
 def _profile_again(
-    bench: Workbench,
+    services: Services,
     wanted: RerunRequest,
     stored: StoredBenchmark,
     sources: Sequence[ModelSource],
@@ -65,12 +65,12 @@ def _profile_again(
     from tuibench.cli.profile import again_request, page_of  # needed for profiles only
 
     asked = stored.result.spec
-    request, spec, notes = again_request(asked, sources[0], wanted.given, bench.topology(), stored.card.name)
-    bench.profiles.check_engine(spec.engines[0])
+    request, spec, notes = again_request(asked, sources[0], wanted.given, services.topology(), stored.card.name)
+    services.profiles.check_engine(spec.engines[0])
     check_export(request.output, spec)
     shown = page_of(request, spec)
     wishes = to_wishes(request.output)
-    project = wishes.card.project or bench.projects.kept(stored.card.project)
+    project = wishes.card.project or services.projects.kept(stored.card.project)
     card = replace(wishes.card, rerun_of=stored.row.id, project=project)
     wishes = replace(wishes, card=card)
-    return measure(bench, request.output, spec, wishes, notes, interruption, stored.result, shown)
+    return measure(services, request.output, spec, wishes, notes, interruption, stored.result, shown)

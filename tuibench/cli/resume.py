@@ -54,16 +54,16 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
     request = BenchmarkRequest(
         models=(), export_path=args.export_path, json=args.json, quiet=args.quiet, ascii=args.ascii, detach=args.detach
     )
-    with opened() as bench:
+    with opened() as services:
         active: ActiveRun | None = None
         try:
             interruption.check()
             with held_back():
                 wait_s = 0.0 if args.no_wait else wait_s
-                active = bench.runs.resume(
+                active = services.runs.resume(
                     args.id, mixed=args.mixed, finish=args.finish, wait_s=wait_s, share_host=args.share_host
                 )
-            return stay_or_let_go(bench, active, request, (), interruption)
+            return stay_or_let_go(services, active, request, (), interruption)
         finally:
             if active is not None:
                 with held_back():

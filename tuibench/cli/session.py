@@ -8,20 +8,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from tuibench.core.text import show
-from tuibench.workbench.hall import Workbench
+from tuibench.services.api import Services
 
 _LONGEST = 1000
 
 
 @contextmanager
-def opened() -> Iterator[Workbench]:
+def opened() -> Iterator[Services]:
     """Provide the services of this user."""
-    bench = Workbench()
+    services = Services()
     try:
-        yield bench
+        yield services
     finally:
-        bench.close()
-        for notice in bench.notices():
+        services.close()
+        for notice in services.notices():
             tell(f"tuibench: {show(notice, _LONGEST)}")
 
 

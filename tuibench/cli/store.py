@@ -32,14 +32,14 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def check_store(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
     """Check the store, print the problems and repairs, and return the exit code."""
-    with opened() as bench:
-        return _report(args, bench.library.check(read_data=args.read_data, repair=args.repair))
+    with opened() as services:
+        return _report(args, services.library.check(read_data=args.read_data, repair=args.repair))
 
 
 def migrate_store(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - as above
     """Migrate the store and print the changes."""
-    with opened() as bench:
-        return _report(args, bench.library.migrate())
+    with opened() as services:
+        return _report(args, services.library.migrate())
 
 
 def _report(args: argparse.Namespace, report: StoreReport) -> int:

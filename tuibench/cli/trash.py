@@ -38,8 +38,8 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def show_trash(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
     """Print the removals that can be restored."""
-    with opened() as bench:
-        entries = bench.library.trash()
+    with opened() as services:
+        entries = services.library.trash()
         emit(
             trash_json(entries) if args.json else trash_list(entries, time.time(), width=width(), ascii_only=args.ascii)
         )
@@ -50,15 +50,15 @@ def show_trash(args: argparse.Namespace, interruption: object = None) -> int:  #
 
 def restore_entry(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
     """Restore one removal."""
-    with opened() as bench:
-        tell(f"restored {held_words(bench.library.restore(args.id))}")
+    with opened() as services:
+        tell(f"restored {held_words(services.library.restore(args.id))}")
     return int(ExitCode.OK)
 
 
 def empty_trash(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
     """Delete everything after a typed confirmation."""
-    with opened() as bench:
-        entries = bench.library.trash()
+    with opened() as services:
+        entries = services.library.trash()
         held = f"{count_of(len(entries), 'removal')}, {size(sum(entry.size_bytes for entry in entries))}"
         if not entries:
             tell("the trash is empty")
@@ -68,6 +68,6 @@ def empty_trash(args: argparse.Namespace, interruption: object = None) -> int:  
             tell("nothing was deleted")
         else:
             # Delete only the confirmed entries: another session may have removed more meanwhile.
-            count, gone = bench.library.empty_trash([entry.id for entry in entries])
+            count, gone = services.library.empty_trash([entry.id for entry in entries])
             tell(f"deleted {count_of(count, 'removal')}, {size(gone)}")
     return int(ExitCode.OK)

@@ -13,10 +13,10 @@ from tuibench.core.project import held_words
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
+from tuibench.services.api import Services
 from tuibench.tui.bridge_doubt import Doubt
 from tuibench.tui.bridge_profile import ProfileBridge
 from tuibench.tui.desk import LOOSE, Found, Pulse, Removed
-from tuibench.workbench.hall import Workbench
 
 if TYPE_CHECKING:
     from tuibench.core.activity import RunInfo
@@ -39,15 +39,15 @@ class Bridge(ProfileBridge):
     Modules that only one method needs are imported at its first call, in a worker, to keep the first frame fast.
     """
 
-    def __init__(self, bench: Workbench | None = None, *, hidden: bool = False) -> None:
-        self._bench = bench or Workbench()
+    def __init__(self, services: Services | None = None, *, hidden: bool = False) -> None:
+        self._services = services or Services()
         self._hidden = hidden
         self._making = threading.RLock()
         # Serializes list reads: concurrent callers would each read the whole list.
         self._reading = threading.Lock()
         # Created here: threads that ask first at the same time would each create their own.
-        self._store, self._library = self._bench.store, self._bench.library
-        self._projects = self._bench.projects
+        self._store, self._library = self._services.store, self._services.library
+        self._projects = self._services.projects
         self._made_presence: Presence | None = None
         self._made_starter: Starter | None = None
         self._doubt = Doubt(self._store.probe)
@@ -58,7 +58,7 @@ class Bridge(ProfileBridge):
         from tuibench.workbench.presence import Presence
 
         with self._making:
-            self._made_presence = self._made_presence or Presence(self._bench.runs, self._store)
+            self._made_presence = self._made_presence or Presence(self._services.runs, self._store)
             return self._made_presence
 
     @property
@@ -66,14 +66,14 @@ class Bridge(ProfileBridge):
         from tuibench.tui.bridge_start import Starter
 
         with self._making:
-            self._made_starter = self._made_starter or Starter(self._bench, self._hidden)
+            self._made_starter = self._made_starter or Starter(self._services, self._hidden)
             return self._made_starter
 
     def pulse(self) -> Pulse:
         """See Desk."""
         mark = self._store.mark()
         runs, ended = self._presence.look(mark), self._presence.ended
-        return Pulse(mark, runs, (*self._doubt.look(), *self._bench.notices()), ended)
+        return Pulse(mark, runs, (*self._doubt.look(), *self._services.notices()), ended)
 
     def machine(self) -> Machine:
         """See Desk."""
@@ -85,7 +85,7 @@ class Bridge(ProfileBridge):
         from tuibench.workbench.probing import ask_engines, describe_terminal
 
         answers = ask_engines([engine.name for engine in self.machine().engines])
-        facts = self._bench.examine(answers, describe_terminal(sys.__stdout__ or sys.stdout))
+        facts = self._services.examine(answers, describe_terminal(sys.__stdout__ or sys.stdout))
         return tuple(render_doctor(facts).splitlines())
 
     # Projects
@@ -195,18 +195,18 @@ class Bridge(ProfileBridge):
     def export(self, benchmark: str, path: str, *, private: bool = False) -> str:
         """See Desk."""
         target = os.path.abspath(os.path.expanduser(path.strip()))
-        written = self._bench.exchange.export(benchmark, target, include_private=private)
+        written = self._services.exchange.export(benchmark, target, include_private=private)
         return f"wrote {short_id(written)} to {show(target)}" + ("" if private else " without private paths")
 
     def compare(self, old: str, new: str) -> SideBySide:
         """See Desk."""
-        return self._bench.exchange.side_by_side(old, new)
+        return self._services.exchange.side_by_side(old, new)
 
     def keep_copy(self, text: str) -> str:
         """See Desk."""
         from tuibench.workbench.keeping import keep_copy
 
-        return str(keep_copy(self._bench.settings.places.state, text))
+        return str(keep_copy(self._services.settings.places.state, text))
 
     # Measuring
 
@@ -232,37 +232,37 @@ class Bridge(ProfileBridge):
 
     def watch(self, run: str) -> RunFeed:
         """See Desk."""
-        return self._bench.runs.watch(run)
+        return self._services.runs.watch(run)
 
     def cancel(self, run: str) -> str:
         """See Desk."""
         from tuibench.report.run_list import cancel_words
 
-        return cancel_words(self._bench.runs.cancel(run))
+        return cancel_words(self._services.runs.cancel(run))
 
     def finish(self, run: str) -> str:
         """See Desk."""
-        return _finish_words(self._bench.runs.finish(run))
+        return _finish_words(self._services.runs.finish(run))
 
     def extend(self, run: str) -> str:
         """See Desk."""
-        info = self._bench.runs.extend(run)
+        info = self._services.runs.extend(run)
         return f"{short_id(info.id)}: every cell that is not there yet gets its time once more"
 
     def resume(self, run: str, *, mixed: bool = False, finish: bool = False) -> str:
         """See Desk."""
-        return self._bench.runs.take_up(run, mixed=mixed, finish=finish)
+        return self._services.runs.take_up(run, mixed=mixed, finish=finish)
 
     def discard(self, run: str) -> str:
         """See Desk."""
-        gone = self._bench.runs.discard(run)
+        gone = self._services.runs.discard(run)
         return f"removed {short_id(gone.id)} for good: {count_of(gone.executions, 'execution')}"
 
     def run_log(self, run: str) -> tuple[str, ...]:
         """See Desk."""
         from tuibench.workbench.run_story import run_log
 
-        return run_log(self._bench.runs.directory(run))
+        return run_log(self._services.runs.directory(run))
 
     def command(self, benchmark: str = "", run: str = "") -> str:
         """See Desk."""
@@ -270,7 +270,7 @@ class Bridge(ProfileBridge):
         from tuibench.workbench.run_story import run_spec
 
         if run:
-            return typed(run_spec(self._bench.runs.directory(run)), run)
+            return typed(run_spec(self._services.runs.directory(run)), run)
         result = self._library.get(benchmark).result
         command = command_of(result)
         if not command:

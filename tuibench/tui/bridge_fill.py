@@ -13,11 +13,11 @@ from tuibench.core.project import Project
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import ModelSource
 from tuibench.report.command import token_of
+from tuibench.services.api import Services
 from tuibench.tui.bridge_form import told, values_of
 from tuibench.tui.desk import FormStart, FormValues
 from tuibench.tui.state import StateFile
 from tuibench.workbench.forecast import free_dims
-from tuibench.workbench.hall import Workbench
 
 _DIRECTORY = "forms"
 _OF_ONE = ("model", "name", "note", "compare_to", "against")
@@ -27,13 +27,13 @@ _OF_ONE = ("model", "name", "note", "compare_to", "against")
 class Filler:
     """Fills forms; `locate` returns the file of a token and may fetch it."""
 
-    def __init__(self, bench: Workbench, locate: Callable[[str], ModelSource]) -> None:
-        self._bench = bench
+    def __init__(self, services: Services, locate: Callable[[str], ModelSource]) -> None:
+        self._services = services
         self._locate = locate
 
     def of_benchmark(self, benchmark: str) -> FormStart:
         """Return the settings of a stored benchmark, for a re-run with changes."""
-        stored = self._bench.library.get(benchmark)
+        stored = self._services.library.get(benchmark)
         spec, known = stored.result.spec, stored.result.models[:1]
         values = values_of(spec, spec.models, stored.card.name)
         start = self._look(values, f"the settings of {short_id(stored.row.id)}", known[0] if known else None)
@@ -42,7 +42,7 @@ class Filler:
 
     def of_project(self, token: str) -> FormStart:
         """Return the last values of a project, with its newest version."""
-        project = self._bench.projects.get(token).project
+        project = self._services.projects.get(token).project
         values, origin = self._last_values(project)
         model = project.versions[-1].model
         named = token_of(ModelSource(model.asked, model.file.path))
@@ -53,7 +53,7 @@ class Filler:
     def of_model(self, path: str) -> FormStart:
         """Return the last values of the project that has this model; the defaults if none has."""
         source = self._locate(path)
-        summary, project, _ = self._bench.projects.look(source)
+        summary, project, _ = self._services.projects.look(source)
         if project is None:
             return _with_dims(FormStart(FormValues(model=path), "the defaults", summary), {})
         values, origin = self._last_values(project)
@@ -69,11 +69,11 @@ class Filler:
         kept = read_values(self._memory(project.id).read())
         if kept is not None:
             return kept, "this project's last values"
-        rows = self._bench.library.list(project=project.id, limit=1)
+        rows = self._services.library.list(project=project.id, limit=1)
         if not rows or rows[0].foreign:
             return FormValues(), "the defaults"
         try:
-            spec = self._bench.library.get(rows[0].id).result.spec
+            spec = self._services.library.get(rows[0].id).result.spec
         except TuibenchError:
             # An unreadable record must not prevent the form.
             return FormValues(), "the defaults"
@@ -82,13 +82,13 @@ class Filler:
     def _look(self, values: FormValues, origin: str, known: ModelSummary | None) -> FormStart:
         """Return the form with its model inspected now; an error is shown in the form, where it can be fixed."""
         try:
-            summary, _, _ = self._bench.projects.look(self._locate(values.model))
+            summary, _, _ = self._services.projects.look(self._locate(values.model))
         except TuibenchError as error:
             return FormStart(values, origin, known, error=told(error))
         return FormStart(values, origin, summary)
 
     def _memory(self, project: str) -> StateFile:
-        return StateFile(Path(self._bench.settings.places.state) / _DIRECTORY / f"{project}.json")
+        return StateFile(Path(self._services.settings.places.state) / _DIRECTORY / f"{project}.json")
 
 
 def read_values(plain: Mapping[str, Any]) -> FormValues | None:

@@ -14,16 +14,16 @@ from tuibench.tui.desk_profile import FLOPS
 if TYPE_CHECKING:
     from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.profile import CostProfile, LossProfile
+    from tuibench.services.api import Services
     from tuibench.tui.bridge_profile_form import ProfileStarter
     from tuibench.tui.bridge_start import Starter
     from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
-    from tuibench.workbench.hall import Workbench
 
 
 class ProfileBridge:
     """The profile part of a Bridge; modules that only forms need are imported in a worker."""
 
-    _bench: Workbench
+    _services: Services
     _making: threading.RLock
     _made_profiler: ProfileStarter | None = None
 
@@ -36,14 +36,14 @@ class ProfileBridge:
         from tuibench.tui.bridge_profile_form import ProfileStarter
 
         with self._making:
-            self._made_profiler = self._made_profiler or ProfileStarter(self._bench, self._starter)
+            self._made_profiler = self._made_profiler or ProfileStarter(self._services, self._starter)
             return self._made_profiler
 
     def profiles(self, project: str) -> tuple[BenchmarkRow, ...]:
         """See ProfileDesk."""
         if project == LOOSE:
-            return self._bench.library.list_loose(profiles=True)
-        return self._bench.library.list_profiles(project or None)
+            return self._services.library.list_loose(profiles=True)
+        return self._services.library.list_profiles(project or None)
 
     def costs(self, project: str) -> CostProfile:
         """See ProfileDesk."""
@@ -51,7 +51,7 @@ class ProfileBridge:
 
     def approximated(self, project: str) -> LossProfile:
         """See ProfileDesk."""
-        return self._bench.profiles.weights(self._profiler.source(project))
+        return self._services.profiles.weights(self._profiler.source(project))
 
     def profile_form(self, project: str, profile: str = "") -> ProfileStart:
         """See ProfileDesk."""
@@ -80,7 +80,7 @@ class ProfileBridge:
         source = self._profiler.source(project)
         # Check the target first: reading the model takes a moment.
         check_target(target)
-        known = self._bench.projects.get(project).project.versions[-1].model
+        known = self._services.projects.get(project).project.versions[-1].model
         spare(target, [source.path, *(one.path for one in known.external)])
         found = self.costs(project) if what == FLOPS else self.approximated(project)
         name = model_names([source])[0]
@@ -89,14 +89,14 @@ class ProfileBridge:
 
     def differences(self, old: StoredBenchmark, new: StoredBenchmark) -> tuple[str, ...]:
         """See ProfileDesk."""
-        return self._bench.exchange.differences(old.result, new.result)
+        return self._services.exchange.differences(old.result, new.result)
 
     def theory_command(self, project: str, what: str) -> str:
         """See ProfileDesk."""
         from tuibench.core.spec import ModelSource
         from tuibench.report.command import token_of
 
-        known = self._bench.projects.get(project).project
+        known = self._services.projects.get(project).project
         model = known.versions[-1].model
         token = token_of(ModelSource(model.asked, model.file.path))
         words = (

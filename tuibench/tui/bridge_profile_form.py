@@ -18,6 +18,7 @@ from tuibench.report.command import token_of
 from tuibench.request.profile import ProfileReading, read_profile
 from tuibench.request.profile import ProfileValues as Typed
 from tuibench.request.repeat import again
+from tuibench.services.api import Services
 from tuibench.tui.bridge_content import ContentGlance
 from tuibench.tui.bridge_form import told
 from tuibench.tui.bridge_profile_again import Before, NotHere, is_away, recall, values_of
@@ -25,7 +26,6 @@ from tuibench.tui.bridge_profile_cost import CountedCosts
 from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.workbench.forecast import free_dims, misfits
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.model import is_untouched
 from tuibench.workbench.runs import Wishes
 
@@ -37,16 +37,16 @@ Fetch = Callable[[str], ModelSource]
 class ProfileStarter:
     """Checks the set-up of profiles and starts runs."""
 
-    def __init__(self, bench: Workbench, starter: Starter) -> None:
-        self._bench = bench
+    def __init__(self, services: Services, starter: Starter) -> None:
+        self._services = services
         self._starter = starter
         self._located: dict[str, ModelSource] = {}
         """By project."""
-        self._costs = CountedCosts(bench.profiles.count, bench.profiles.count_layers)
+        self._costs = CountedCosts(services.profiles.count, services.profiles.count_layers)
         self._before: dict[str, Before] = {}
         """By the id of the profile to measure again."""
-        self._contents = ContentGlance(lambda source: bench.projects.look(source)[0], is_untouched)
-        self._holder = Glance(bench.runs.holder)
+        self._contents = ContentGlance(lambda source: services.projects.look(source)[0], is_untouched)
+        self._holder = Glance(services.runs.holder)
 
     def source(self, project: str) -> ModelSource:
         """Return the file of the project's newest version, at its present place."""
@@ -56,7 +56,7 @@ class ProfileStarter:
     def costs(self, project: str) -> CostProfile:
         """See ProfileDesk."""
         known, source = self._project_of(project), self.source(project)
-        return self._bench.profiles.costs(source, None, known.dims)
+        return self._services.profiles.costs(source, None, known.dims)
 
     # Initial state
 
@@ -80,7 +80,7 @@ class ProfileStarter:
         return ProfileStart(replace(values, dims=dims), model.asked, error, project, known.name, note)
 
     def _form_of(self, project: str, profile: str) -> ProfileStart:
-        stored = self._bench.library.get(profile)
+        stored = self._services.library.get(profile)
         before = self._before[profile] = recall(stored, self._starter)
         values = values_of(before.typed, stored.card.name)
         project = project or stored.card.project or ""
@@ -108,12 +108,12 @@ class ProfileStarter:
             if reading.spec is None:
                 continue
             try:
-                self._bench.profiles.check_engine(reading.spec.engines[0])
+                self._services.profiles.check_engine(reading.spec.engines[0])
             except TuibenchError as error:
                 errors["engine"] = told(error)
             sha256 = self._content(reading.spec, project, before)
             costs, layers = self._costs.at(reading.spec, sha256), self._costs.layers(sha256)
-            times[kind] = self._bench.profiles.plan(reading.spec, sha256, costs, layers).seconds
+            times[kind] = self._services.profiles.plan(reading.spec, sha256, costs, layers).seconds
             if kind == LOSS and layers == 0:
                 errors["loss"] = "no layer has weights: switch it off"
             uncounted |= times[kind] is None and self._costs.lacks(reading.spec, sha256)
@@ -162,7 +162,7 @@ class ProfileStarter:
         self, values: ProfileValues, project: str, before: Before | None, fetch: Fetch
     ) -> Iterator[tuple[str, ProfileReading]]:
         """Yield the reading of each kind that is on; `fetch` finds a project's remote model."""
-        known, topology = self._project(project), self._bench.topology()
+        known, topology = self._project(project), self._services.topology()
         typed = before.typed if before is not None else Typed()
         model, find = typed.model, before.find if before is not None else fetch
         if before is None and known is not None:
@@ -198,7 +198,7 @@ class ProfileStarter:
         return self._project_of(project) if project else None
 
     def _project_of(self, project: str) -> Project:
-        return self._bench.projects.get(project).project
+        return self._services.projects.get(project).project
 
     # Runs
 
@@ -206,9 +206,9 @@ class ProfileStarter:
         """See ProfileDesk."""
         told_before = before = self._before.get(rerun_of)
         if before is not None and is_away(before.source):
-            before = recall(self._bench.library.get(rerun_of), self._starter, fetch=True)
+            before = recall(self._services.library.get(rerun_of), self._starter, fetch=True)
         # Both kinds use one model, which is requested only once.
-        readings = dict(self._readings(values, project, before, functools.cache(self._bench.fetch)))
+        readings = dict(self._readings(values, project, before, functools.cache(self._services.fetch)))
         specs = {kind: reading.require() for kind, reading in readings.items()}
         if not specs:
             raise UsageError("both profiles are off", "switch one of them on")
@@ -230,7 +230,7 @@ class ProfileStarter:
             name = values.loss_name if kind == LOSS else values.name
             card = Card(name.strip(), "", project or None, again)
             try:
-                run, notes = self._bench.profiles.launch(spec, Wishes(card=card))
+                run, notes = self._services.profiles.launch(spec, Wishes(card=card))
             except TuibenchError as error:
                 if not runs:
                     raise

@@ -21,11 +21,11 @@ from tuibench.core.width import fit_middle
 from tuibench.request.model_token import resolve_model
 from tuibench.request.request import BenchmarkRequest
 from tuibench.request.translation import repeat, to_spec
+from tuibench.services.api import Services
 from tuibench.tui.bridge_fill import Filler
 from tuibench.tui.bridge_form import Reading, models_of, read_form, to_command, to_request, told
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
 from tuibench.workbench.forecast import Forecast, check_dim, expected_s, forecast, limit_s
-from tuibench.workbench.hall import Workbench
 from tuibench.workbench.repetition import ModelChanged, ModelGone
 from tuibench.workbench.runs import Wishes
 
@@ -55,14 +55,14 @@ class Glance:
 class Starter:
     """Checks forms and starts runs."""
 
-    def __init__(self, bench: Workbench, hidden: bool) -> None:
-        self._bench = bench
+    def __init__(self, services: Services, hidden: bool) -> None:
+        self._services = services
         self._hidden = hidden
         self._machine: Machine | None = None
         self._reading_machine = threading.Lock()
-        self.filler = Filler(bench, self.locate)
-        self._holder = Glance(bench.runs.holder)
-        self._load = Glance(bench.load_words)
+        self.filler = Filler(services, self.locate)
+        self._holder = Glance(services.runs.holder)
+        self._load = Glance(services.load_words)
         self._looked: dict[tuple[str, int, int], str] = {}
         """Errors of second models, by file, time and size."""
 
@@ -70,12 +70,12 @@ class Starter:
         """Return the facts about the machine, which are read once."""
         with self._reading_machine:
             if self._machine is None:
-                self._machine = self._bench.machine(hidden=self._hidden)
+                self._machine = self._services.machine(hidden=self._hidden)
             return self._machine
 
     def locate(self, token: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> ModelSource:
         """Return the file of a token; fetch it if it is remote."""
-        return resolve_model(token.strip(), fetch=lambda address: self._bench.fetch(address, tell))
+        return resolve_model(token.strip(), fetch=lambda address: self._services.fetch(address, tell))
 
     def form(self, project: str, benchmark: str, path: str) -> FormStart:
         """See Desk."""
@@ -85,7 +85,7 @@ class Starter:
 
     def check(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
         """See Desk."""
-        topology = self._bench.topology()
+        topology = self._services.topology()
         reading = read_form(values, topology)
         self._check_names(values, reading)
         self._check_second(values, reading)
@@ -111,12 +111,12 @@ class Starter:
 
     def _check_names(self, values: FormValues, reading: Reading) -> None:
         try:
-            self._bench.check_engines(values.engines)
+            self._services.check_engines(values.engines)
         except TuibenchError as error:
             reading.errors.setdefault("engines", told(error))
         if values.compare_to.strip():
             try:
-                self._bench.library.find(values.compare_to)
+                self._services.library.find(values.compare_to)
             except UnknownId as error:
                 reading.errors["compare_to"] = told(error)
             except StoreError as error:
@@ -141,7 +141,7 @@ class Starter:
 
     def _look(self, source: ModelSource) -> str:
         try:
-            self._bench.projects.look(source)
+            self._services.projects.look(source)
         except TuibenchError as error:
             return told(error)
         return ""
@@ -156,7 +156,7 @@ class Starter:
                 said.append(f"{engine.name} is not installed, so its cells will fail: {engine.hint}")
             elif spec.precision not in (*engine.precisions, "engine-default"):
                 said.append(f"{engine.name} has no {spec.precision}: its cells will fail")
-        most = spec.limits.memory_bytes or (self._bench.memory_room() if memory else None)
+        most = spec.limits.memory_bytes or (self._services.memory_room() if memory else None)
         if memory and most and memory > most:
             said.append(f"the largest needs about {size(memory)} of {size(most)}: it will probably fail")
         return said
@@ -165,14 +165,14 @@ class Starter:
 
     def start(self, values: FormValues, project: str, rerun_of: str) -> tuple[str, tuple[str, ...]]:
         """See Desk."""
-        topology = self._bench.topology()
+        topology = self._services.topology()
         reading = read_form(values, topology)
         self._check_names(values, reading)
         if reading.errors:
             field, words = next(iter(reading.errors.items()))
             raise UsageError(f"{field.removeprefix('dim:')}: {words}")
-        spec, notes = to_spec(to_request(values, reading), topology, self._bench.fetch)
-        partner = self._bench.library.find(values.compare_to).id if values.compare_to.strip() else None
+        spec, notes = to_spec(to_request(values, reading), topology, self._services.fetch)
+        partner = self._services.library.find(values.compare_to).id if values.compare_to.strip() else None
         # Determined now, not at the end, so that the run is listed in its project.
         project, moved = self.belonging(spec.models[0], project, rerun_of)
         card = Card(values.name.strip(), values.note, project or None, rerun_of or None, compare_to=partner)
@@ -186,7 +186,7 @@ class Starter:
         if project and rerun_of:
             return project, ()
         try:
-            found = self._bench.projects.belonging(source, project)
+            found = self._services.projects.belonging(source, project)
         except StoreError:
             # The launch reports that the store cannot be written; results stay in the run directory.
             return project, ()
@@ -196,7 +196,7 @@ class Starter:
 
     def plan_rerun(self, benchmark: str) -> RerunPlan:
         """See Desk."""
-        stored = self._bench.library.get(benchmark)
+        stored = self._services.library.get(benchmark)
         spec, cells = stored.result.spec, len(stored.result.cells)
         error, changed = "", False
         try:
@@ -211,20 +211,20 @@ class Starter:
         fed = spec.inputs.file
         if fed is not None and not os.path.isfile(fed) and (changed or not error):
             error, changed = f"its inputs are gone: R takes them from where they lie now (were {show(fed)})", False
-        busy, took = self._bench.runs.holder(), expected_s(spec, cells)
+        busy, took = self._services.runs.holder(), expected_s(spec, cells)
         if spec.profile is not None:
-            took = self._bench.profiles.plan(spec, stored.row.model_sha256).seconds or stored.result.seconds
+            took = self._services.profiles.plan(spec, stored.row.model_sha256).seconds or stored.result.seconds
         return RerunPlan(stored.row.id, cells, took, busy, error, changed, self._load.look())
 
     def rerun(self, benchmark: str, changed: bool) -> tuple[str, tuple[str, ...]]:
         """See Desk."""
-        stored = self._bench.library.get(benchmark)
+        stored = self._services.library.get(benchmark)
         sources = self.settle(stored, changed=changed, fetch=True)
-        project = self._bench.projects.kept(stored.card.project)
+        project = self._services.projects.kept(stored.card.project)
         if stored.result.spec.profile is not None:
             return self._profile_again(replace(stored.result.spec, models=sources), stored, project)
-        _, spec, notes = repeat(stored.result.spec, sources, {}, self._bench.topology(), stored.card.name)
-        self._bench.check_engines(spec.engines)
+        _, spec, notes = repeat(stored.result.spec, sources, {}, self._services.topology(), stored.card.name)
+        self._services.check_engines(spec.engines)
         run, said = self._launch(spec, Card(stored.card.name, "", project, stored.row.id), {})
         return run, (*notes, *said)
 
@@ -233,7 +233,7 @@ class Starter:
     ) -> tuple[str, tuple[str, ...]]:
 
         card = Card(stored.card.name, "", project, stored.row.id)
-        return self._bench.profiles.launch(spec, Wishes(card=card))
+        return self._services.profiles.launch(spec, Wishes(card=card))
 
     def settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> Sources:
         """Return the models to measure; raise ModelError if one is gone, or changed and `changed` is False."""
@@ -241,12 +241,12 @@ class Starter:
         def locate(token: str) -> ModelSource:
             return self.locate(token) if fetch or not is_remote(token) else ModelSource(token, "")
 
-        return self._bench.repetition(stored, locate).settle([], changed)
+        return self._services.repetition(stored, locate).settle([], changed)
 
     def _launch(self, spec: BenchmarkSpec, card: Card, given: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
         wait_s = 0.0 if given.get("no_wait") else given.get("wait_s")
         share = bool(given.get("share_host"))
-        return self._bench.runs.launch(spec, Wishes(card=card, wait_s=wait_s, share_host=share))
+        return self._services.runs.launch(spec, Wishes(card=card, wait_s=wait_s, share_host=share))
 
 
 def _forecast(reading: Reading, spec: BenchmarkSpec, summary: ModelSummary | None) -> Forecast:

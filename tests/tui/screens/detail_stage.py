@@ -12,19 +12,19 @@ from tests.tui.frame import frame, rows
 from tests.tui.pilot import make_desk, open_app, press, settle
 from tests.tui.stock import add, add_project
 from tuibench.core.run import RunResult
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.detail import DetailScreen
 from tuibench.tui.screens.detail_tabs import TABS
 from tuibench.tui.terminal import Display
-from tuibench.workbench.hall import Workbench
 
 
 class Detail:
     """A benchmark's open screen with its app and store."""
 
-    def __init__(self, app: Dashboard, pilot: Pilot[int], bench: Workbench, one: str) -> None:
-        self.app, self.pilot, self.bench, self.one = app, pilot, bench, one
+    def __init__(self, app: Dashboard, pilot: Pilot[int], services: Services, one: str) -> None:
+        self.app, self.pilot, self.services, self.one = app, pilot, services, one
 
     @property
     def page(self) -> DetailScreen:
@@ -71,16 +71,19 @@ async def detail(
     **card: str,
 ) -> AsyncIterator[Detail]:
     """Open the screen of a result stored beside `others`, or of the stored result with that id."""
-    bench = Workbench()
+    services = Services()
     if isinstance(result, str):
         one = result
     else:
-        project = next((each.id for each in bench.store.projects.all()), "") or add_project(bench)
+        project = next((each.id for each in services.store.projects.all()), "") or add_project(services)
         for other in others:
-            add(bench, other, project)
-        one = add(bench, result, project, **card)
+            add(services, other, project)
+        one = add(services, result, project, **card)
     headless = driver is None
-    async with open_app(size, desk=make_desk(bench), display=display, driver=driver, headless=headless) as (app, pilot):
+    async with open_app(size, desk=make_desk(services), display=display, driver=driver, headless=headless) as (
+        app,
+        pilot,
+    ):
         app.go(route.detail(one, tab))
         await settle(pilot)
-        yield Detail(app, pilot, bench, one)
+        yield Detail(app, pilot, services, one)

@@ -20,12 +20,12 @@ from tests.tui.stock import add, add_project, make, make_id
 from tuibench.core.profile import LOSS, PERFORMANCE, Profile, ProfileSpec
 from tuibench.core.run import RunResult
 from tuibench.core.spec import ModelSource
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.desk import Desk
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui.terminal import Display
-from tuibench.workbench.hall import Workbench
 
 
 def profile_run(number: int, ago_s: float, profile: Profile | None = None, **changes: object) -> RunResult:
@@ -99,8 +99,10 @@ class ProfileAnswers:
 class Profiled:
     """An open page with its app and store."""
 
-    def __init__(self, app: Dashboard, pilot: Pilot[int], bench: Workbench, project: str, ids: tuple[str, ...]) -> None:
-        self.app, self.pilot, self.bench, self.project, self.ids = app, pilot, bench, project, ids
+    def __init__(
+        self, app: Dashboard, pilot: Pilot[int], services: Services, project: str, ids: tuple[str, ...]
+    ) -> None:
+        self.app, self.pilot, self.services, self.project, self.ids = app, pilot, services, project, ids
         self.answers = ProfileAnswers()
 
     async def press(self, *keys: str) -> None:
@@ -127,13 +129,13 @@ class Profiled:
         return self.rows[-3]
 
 
-def stock_profiles(bench: Workbench) -> tuple[str, tuple[str, ...]]:
+def stock_profiles(services: Services) -> tuple[str, tuple[str, ...]]:
     """Store a project with two performance profiles and a loss profile; return ids, newest first."""
-    project = add_project(bench)
+    project = add_project(services)
     ids = (
-        add(bench, profile_run(1, 3600), project, name="baseline", note="before the fix"),
-        add(bench, profile_run(2, 7200, make_profile(13)), project, name="older"),
-        add(bench, profile_run(3, 9000, make_profile(kind=LOSS)), project, name="losses"),
+        add(services, profile_run(1, 3600), project, name="baseline", note="before the fix"),
+        add(services, profile_run(2, 7200, make_profile(13)), project, name="older"),
+        add(services, profile_run(3, 9000, make_profile(kind=LOSS)), project, name="losses"),
     )
     return project, ids
 
@@ -147,16 +149,16 @@ async def profiled(
     driver: type[Any] | None = None,
 ) -> AsyncIterator[Profiled]:
     """Open the home screen over a project with profiles, or with these results alone."""
-    bench = Workbench()
+    services = Services()
     if results:
-        project = add_project(bench)
-        ids = tuple(add(bench, result, project, name="baseline") for result in results)
+        project = add_project(services)
+        ids = tuple(add(services, result, project, name="baseline") for result in results)
     else:
-        project, ids = stock_profiles(bench)
+        project, ids = stock_profiles(services)
     answers = answers or ProfileAnswers()
-    desk = answers.put_on(make_desk(bench))
+    desk = answers.put_on(make_desk(services))
     async with open_app(size, desk=desk, display=display, driver=driver, headless=driver is None) as (app, pilot):
-        seen = Profiled(app, pilot, bench, project, ids)
+        seen = Profiled(app, pilot, services, project, ids)
         seen.answers = answers
         yield seen
 

@@ -10,19 +10,21 @@ from textual.pilot import Pilot
 
 from tests.tui.pilot import make_desk, open_app, press, settle
 from tests.tui.stock import make_going, rich_project
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.desk import Desk, Pulse, RunRow
 from tuibench.tui.screens.project import ProjectScreen
 from tuibench.tui.terminal import Display
-from tuibench.workbench.hall import Workbench
 
 
 class Shown:
     """A project's open screen with its app and store."""
 
-    def __init__(self, app: Dashboard, pilot: Pilot[int], bench: Workbench, project: str, ids: tuple[str, ...]) -> None:
-        self.app, self.pilot, self.bench, self.project, self.ids = app, pilot, bench, project, ids
+    def __init__(
+        self, app: Dashboard, pilot: Pilot[int], services: Services, project: str, ids: tuple[str, ...]
+    ) -> None:
+        self.app, self.pilot, self.services, self.project, self.ids = app, pilot, services, project, ids
 
     @property
     def page(self) -> ProjectScreen:
@@ -57,10 +59,10 @@ def with_runs(desk: Desk, *runs: RunRow) -> Desk:
 async def shown(
     size: tuple[int, int] = (80, 24), *, going: bool = False, display: Display | None = None
 ) -> AsyncIterator[Shown]:
-    bench = Workbench()
-    project, ids = rich_project(bench)
-    desk = with_runs(make_desk(bench), *(make_going(project) if going else ()))
+    services = Services()
+    project, ids = rich_project(services)
+    desk = with_runs(make_desk(services), *(make_going(project) if going else ()))
     async with open_app(size, desk=desk, display=display) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
-        yield Shown(app, pilot, bench, project, ids)
+        yield Shown(app, pilot, services, project, ids)

@@ -17,10 +17,10 @@ from tests.tui.screens.stage import Shown, shown, with_runs
 from tests.tui.stock import make_broken, make_going, make_id
 from tuibench.core.errors import StoreBusy
 from tuibench.core.short_id import short_id
+from tuibench.services.api import Services
 from tuibench.tui.desk import Removed, RerunPlan
 from tuibench.tui.screens.remove_words import remove_words
 from tuibench.tui.widgets.text_question import TextQuestion
-from tuibench.workbench.hall import Workbench
 
 
 def said(seen: Shown) -> str:
@@ -168,7 +168,7 @@ async def test_key_d_asks_and_u_restores() -> None:
         assert seen.keys[0] == seen.ids[0]
         await seen.press("d", "y")
         assert seen.keys[0] == seen.ids[1] and "u brings it back" in said(seen)
-        assert [row.id for row in Workbench().store.benchmarks.rows()] == list(seen.ids[1:])
+        assert [row.id for row in Services().store.benchmarks.rows()] == list(seen.ids[1:])
         await seen.press("G", "u")
         assert seen.keys == list(seen.ids) and "restored" in said(seen)
         assert seen.page.benchmarks.table.cursor_key == seen.ids[-1]
@@ -178,7 +178,7 @@ async def test_key_d_marked_rows_form_one_removal() -> None:
     async with shown() as seen:
         await seen.press("space", "down", "space", "d", "y")
         assert seen.keys == [one for n, one in enumerate(seen.ids) if n not in (0, 2)]
-        assert seen.page.marked() == () and len(Workbench().store.trash.entries()) == 1
+        assert seen.page.marked() == () and len(Services().store.trash.entries()) == 1
 
 
 async def test_single_row_key_with_marks_says_marks_are_ignored() -> None:
@@ -261,19 +261,19 @@ async def test_key_e_edits_name_and_note() -> None:
         await seen.press("tab")
         await type_text(seen.pilot, "cold room")
         await seen.press("enter")
-        row = Workbench().store.benchmarks.rows()[0]
+        row = Services().store.benchmarks.rows()[0]
         assert (row.name, row.note) == ("warm", "cold room")
         assert "is now called warm" in said(seen) and '"warm"' in frame(seen.app)
 
 
 async def test_key_e_preserves_concurrent_changes() -> None:
     async with shown() as seen:
-        one = Workbench().store.benchmarks.rows()[0].id
+        one = Services().store.benchmarks.rows()[0].id
         await seen.press("e")
-        Workbench().library.edit(one, note="written by another session")
+        Services().library.edit(one, note="written by another session")
         await type_text(seen.pilot, "warm")
         await seen.press("enter", "enter")
-        row = Workbench().store.benchmarks.rows()[0]
+        row = Services().store.benchmarks.rows()[0]
         assert (row.name, row.note) == ("warm", "written by another session")
 
 
@@ -282,7 +282,7 @@ async def test_key_e_then_escape_changes_nothing() -> None:
         await seen.press("e")
         await type_text(seen.pilot, "zzz")
         await seen.press("escape")
-        assert Workbench().store.benchmarks.rows()[0].name == "after AMX fix"
+        assert Services().store.benchmarks.rows()[0].name == "after AMX fix"
         assert seen.page.benchmarks.table.has_focus
 
 
@@ -376,7 +376,7 @@ async def test_name_edit_save_fails_typed_text_is_kept() -> None:
         assert f"{short_id(seen.ids[0])} not saved, the store is busy" in frame(seen.app) and "after" in frame(seen.app)
         seen.app.desk.edit = real  # type: ignore[method-assign]
         await seen.press("enter", "enter")
-        assert {row.id: row.name for row in seen.bench.store.benchmarks.rows()}[seen.ids[0]] == "after"
+        assert {row.id: row.name for row in seen.services.store.benchmarks.rows()}[seen.ids[0]] == "after"
 
 
 async def test_name_edit_too_long_shows_error_beside_field() -> None:

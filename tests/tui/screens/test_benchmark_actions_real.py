@@ -15,10 +15,10 @@ from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.screens.stage import Shown
 from tuibench.core import activity
 from tuibench.core.short_id import short_id
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.desk import FormValues
-from tuibench.workbench.hall import Workbench
 
 BRIEF = FormValues(
     model="sample:tiny", engines=("fake",), scenarios="sync", cores="1", effort="fixed", time_s="0.1",
@@ -40,19 +40,19 @@ def script(monkeypatch: pytest.MonkeyPatch) -> None:
 @asynccontextmanager
 async def measured() -> AsyncIterator[Shown]:
     """Create the project of a model that was measured once."""
-    bench = Workbench()
-    desk = Bridge(bench, hidden=True)
+    services = Services()
+    desk = Bridge(services, hidden=True)
     first, _ = desk.start(BRIEF)
     until(stored, "the first result")
-    project = bench.library.find(first).project
+    project = services.library.find(first).project
     async with open_app((120, 36), desk=desk) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
-        yield Shown(app, pilot, bench, project, (first,))
+        yield Shown(app, pilot, services, project, (first,))
 
 
 def states() -> dict[str, str]:
-    return {run.id: run.state for run in Workbench().runs.every()}
+    return {run.id: run.state for run in Services().runs.every()}
 
 
 @pytest.mark.slow

@@ -16,24 +16,24 @@ from tests.tui.rest import all_handled
 from tests.tui.screens.stage import Shown, with_runs
 from tests.tui.screens.test_best import STREAMS, SYNC, row_of
 from tests.tui.stock import make_going, make_id, rich_project
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.desk import Desk
 from tuibench.tui.widgets.status_line import StatusLine
-from tuibench.workbench.hall import Workbench
 
 KEY, PAGE = 1500, 6000
 
 
 @asynccontextmanager
 async def listed(change: Callable[[Desk], object] = lambda desk: None) -> AsyncIterator[Shown]:
-    bench = Workbench()
-    project, ids = rich_project(bench)
-    desk = make_desk(bench)
+    services = Services()
+    project, ids = rich_project(services)
+    desk = make_desk(services)
     change(desk)
     async with open_app(desk=desk, headless=False, driver=CountingDriver) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
-        yield Shown(app, pilot, bench, project, ids)
+        yield Shown(app, pilot, services, project, ids)
 
 
 async def sent(seen: Shown, *keys: str) -> int:

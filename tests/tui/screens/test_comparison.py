@@ -11,22 +11,22 @@ from tests.tui.pilot import make_desk, open_app, press, settle
 from tests.tui.screens.stage import Shown
 from tests.tui.stock import rich_project
 from tuibench.core.short_id import short_id
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.screens.comparison_view import ComparisonView
 from tuibench.tui.terminal import Display
-from tuibench.workbench.hall import Workbench
 
 
 @asynccontextmanager
 async def shown(
     size: tuple[int, int] = (80, 24), *, old: int = 2, new: int = 0, display: Display | None = None
 ) -> AsyncIterator[Shown]:
-    bench = Workbench()
-    project, ids = rich_project(bench)
-    async with open_app(size, desk=make_desk(bench), display=display) as (app, pilot):
+    services = Services()
+    project, ids = rich_project(services)
+    async with open_app(size, desk=make_desk(services), display=display) as (app, pilot):
         app.go(route.comparison(ids[old], ids[new]))
         await settle(pilot)
-        yield Shown(app, pilot, bench, project, ids)
+        yield Shown(app, pilot, services, project, ids)
 
 
 async def test_comparison_matches_kept_frame() -> None:
@@ -138,10 +138,10 @@ async def test_incompatible_comparison_shows_reason() -> None:
 
 
 async def test_missing_benchmark_says_so() -> None:
-    bench = Workbench()
-    _, ids = rich_project(bench)
-    bench.store.trash.remove([ids[2]])
-    async with open_app(desk=make_desk(bench)) as (app, pilot):
+    services = Services()
+    _, ids = rich_project(services)
+    services.store.trash.remove([ids[2]])
+    async with open_app(desk=make_desk(services)) as (app, pilot):
         app.go(route.comparison(ids[2], ids[0]))
         await settle(pilot)
         assert "is in the trash" in rows(app)[-3] and "is in the trash" in "".join(rows(app)[:8])

@@ -135,7 +135,7 @@ async def test_removal_closes_page_and_undo_restores() -> None:
 async def test_removal_by_other_session_keeps_page_and_says_so() -> None:
     async with detail(NEW, OLD, tab="cores") as seen:
         before = seen.text
-        entry = seen.bench.library.remove([NEW.id])
+        entry = seen.services.library.remove([NEW.id])
         await look(seen.app, seen.pilot)
         assert "! it was removed meanwhile: u brings back what was removed last" in seen.text
         assert "16 cores  569 items/s" in seen.text
@@ -149,7 +149,7 @@ async def test_removal_by_other_session_keeps_page_and_says_so() -> None:
 
 async def test_damaged_record_shows_cause_and_hint() -> None:
     async with detail(NEW, OLD) as seen:
-        path = next(p for p in seen.bench.settings.places.data.rglob("*") if p.is_file() and NEW.id in p.name)
+        path = next(p for p in seen.services.settings.places.data.rglob("*") if p.is_file() and NEW.id in p.name)
         path.write_bytes(path.read_bytes()[:200])
         seen.app.go_back()
         await settle(seen.pilot)

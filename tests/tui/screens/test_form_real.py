@@ -18,10 +18,10 @@ from tests.tui.frame import frame
 from tests.tui.landing import Landing, land
 from tests.tui.pilot import open_app, press, settle, type_text
 from tests.tui.screens.form_stage import focused, form_of, open_page
+from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.widgets.text_field import TextField
-from tuibench.workbench.hall import Workbench
 
 SAMPLES = ROOT / "tuibench" / "data" / "samples"
 
@@ -38,7 +38,7 @@ def neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
 async def open_real(
     project: str = "", benchmark: str = "", path: str = ""
 ) -> AsyncIterator[tuple[Dashboard, Pilot[int]]]:
-    async with open_app((120, 36), desk=Bridge(Workbench(), hidden=True)) as (app, pilot):
+    async with open_app((120, 36), desk=Bridge(Services(), hidden=True)) as (app, pilot):
         await open_page(app, pilot, project, benchmark, path)
         yield app, pilot
 
@@ -87,7 +87,7 @@ async def test_benchmark_from_form_is_stored_and_refills_form() -> None:
         await type_text(pilot, "4")
         await press(pilot, "ctrl+r")
         until(lambda: len(stored()) == 2, "the second result")
-        newest = Workbench().library.list()[0]
+        newest = Services().library.list()[0]
         assert (newest.rerun_of, newest.batches) == (run, "4")
         project = newest.project
         assert project
@@ -116,7 +116,7 @@ async def test_all_errors_are_found_at_once() -> None:
         assert next(iter(errors)) == "model"
         await press(pilot, "ctrl+r")
         assert focused(app) == "model"
-        assert Workbench().runs.every() == ()
+        assert Services().runs.every() == ()
 
 
 async def test_invalid_fixed_time_is_error() -> None:
@@ -143,7 +143,7 @@ async def test_invalid_model_shows_error_beside_field(kind: str, tmp_path: Path)
         error = form_of(app).errors()["model"]
         assert error and " ! " in frame(app)
         await press(pilot, "ctrl+r")
-        assert focused(app) == "model" and Workbench().runs.every() == ()
+        assert focused(app) == "model" and Services().runs.every() == ()
 
 
 @pytest.mark.slow
@@ -160,7 +160,7 @@ async def test_model_changed_between_sessions_asks(tmp_path: Path) -> None:
         await press(pilot, "ctrl+r")
         assert "measure it as a new version" in frame(app)
         await press(pilot, "n")
-        assert len(Workbench().runs.every()) <= 1
+        assert len(Services().runs.every()) <= 1
     path.unlink()
     async with open_real(benchmark=run) as (app, pilot):
         assert focused(app) == "model"

@@ -20,23 +20,23 @@ from tests.tui.screens.stage import with_runs
 from tests.tui.stock import add, add_project, make_going, rich_project, sweep
 from tuibench.core.errors import StoreBusy
 from tuibench.core.short_id import short_id
+from tuibench.services.api import Services
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.screens.new_project import NewProjectScreen
 from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
 from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.tui.widgets.text_block import TextBlock
-from tuibench.workbench.hall import Workbench
 
 
-def three_projects() -> tuple[Workbench, dict[str, str]]:
+def three_projects() -> tuple[Services, dict[str, str]]:
     """Create three projects one after the other; the first is measured."""
-    bench = Workbench()
-    project, _ = rich_project(bench)
+    services = Services()
+    project, _ = rich_project(services)
     names = {"resnet50": project}
     for n, name in enumerate(("bert", "yolo")):
-        names[name] = add_project(bench, name, f"{n:064x}")
-    return bench, names
+        names[name] = add_project(services, name, f"{n:064x}")
+    return services, names
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ async def test_filter_without_matches_differs_from_empty_home() -> None:
 
 
 async def test_project_rename_and_description_require_name() -> None:
-    bench, names = three_projects()
+    services, names = three_projects()
     async with open_app() as (app, pilot):
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["yolo"])
@@ -154,36 +154,36 @@ async def test_project_rename_and_description_require_name() -> None:
         await press(pilot, "tab")
         await type_text(pilot, "on the road")
         await press(pilot, "enter")
-        found = bench.store.projects.get(names["yolo"])
+        found = services.store.projects.get(names["yolo"])
         assert (found.name, found.description) == ("cars", "on the road")
         assert "cars" in frame(app)
 
 
 async def test_project_duplicate_excludes_benchmarks() -> None:
-    bench, names = three_projects()
+    services, names = three_projects()
     async with open_app() as (app, pilot):
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["resnet50"])
         await press(pilot, "D", "enter")
-        copy = next(row for row in bench.projects.list() if row.project.name == "resnet50 copy")
+        copy = next(row for row in services.projects.list() if row.project.name == "resnet50 copy")
         assert copy.benchmarks == 0
-        assert copy.project.versions[0].model == bench.store.projects.get(names["resnet50"]).versions[0].model
+        assert copy.project.versions[0].model == services.store.projects.get(names["resnet50"]).versions[0].model
 
 
 async def test_project_removal_asks_and_can_be_undone() -> None:
-    bench, names = three_projects()
+    services, names = three_projects()
     async with open_app() as (app, pilot):
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["resnet50"])
         await press(pilot, "d")
         assert "Remove resnet50 with 7 benchmarks?" in frame(app)
         await press(pilot, "escape")
-        assert len(bench.projects.list()) == 3
+        assert len(services.projects.list()) == 3
         await press(pilot, "d", "y")
-        assert len(bench.projects.list()) == 2 and bench.library.list() == ()
+        assert len(services.projects.list()) == 2 and services.library.list() == ()
         under = app.page.table.cursor_key
         await press(pilot, "u")
-        assert len(bench.projects.list()) == 3 and len(bench.library.list()) == 7
+        assert len(services.projects.list()) == 3 and len(services.library.list()) == 7
         assert names["resnet50"] in app.page.table.keys and app.page.table.cursor_key == under
 
 
@@ -194,7 +194,7 @@ async def test_benchmark_keys_act_on_newest_of_project(monkeypatch: pytest.Monke
         home = app.page
         assert isinstance(home, HomeScreen)
         home.table.move_to(names["resnet50"])
-        newest = Workbench().library.list(names["resnet50"])[0]
+        newest = Services().library.list(names["resnet50"])[0]
         await press(pilot, "R")
         assert landed(app) == ("form", (), {"benchmark": newest.id})
         await press(pilot, "q", "c")
@@ -207,7 +207,7 @@ async def test_benchmark_keys_act_on_newest_of_project(monkeypatch: pytest.Monke
 
 async def test_long_project_list_appears_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tuibench.workbench.projects._LONG_BYTES", 0)
-    rich_project(Workbench())
+    rich_project(Services())
     counted: list[str] = []
     paint = RecordTable.show_rows
 
@@ -226,7 +226,7 @@ async def test_next_poll_shows_changes_by_others() -> None:
     async with open_app() as (app, pilot):
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["bert"])
-        add(Workbench(), sweep(40, 10.0), names["bert"])
+        add(Services(), sweep(40, 10.0), names["bert"])
         app.look()
         await settle(pilot)
         line = next(row for row in rows(app) if "bert" in row)
@@ -244,7 +244,7 @@ async def test_next_poll_shows_changes_by_others() -> None:
 async def test_busy_store_refusal_keeps_input_for_retry(
     monkeypatch: pytest.MonkeyPatch, key: str, work: str, said: str, fields: tuple[str, ...]
 ) -> None:
-    bench, names = three_projects()
+    services, names = three_projects()
     async with open_app((120, 24)) as (app, pilot):
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["bert"])
@@ -259,11 +259,11 @@ async def test_busy_store_refusal_keeps_input_for_retry(
             await press(pilot, *fields)
         assert f"{said}, the store is busy" in frame(app) and "after" in frame(app)
         await press(pilot, *fields)
-        assert "after" in {project.name for project in bench.store.projects.all()}
+        assert "after" in {project.name for project in services.store.projects.all()}
 
 
 async def test_name_of_thousand_letters_is_refused_with_reason() -> None:
-    bench, names = three_projects()
+    services, names = three_projects()
     async with open_app() as (app, pilot):
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["bert"])
@@ -271,23 +271,23 @@ async def test_name_of_thousand_letters_is_refused_with_reason() -> None:
         app.focused.value = "x" * 1000  # type: ignore[union-attr]
         await press(pilot, "enter", "enter")
         assert "1000 characters: a name has at most 200" in frame(app) and not isinstance(app.screen, HomeScreen)
-        assert bench.store.projects.get(names["bert"]).name == "bert"
+        assert services.store.projects.get(names["bert"]).name == "bert"
 
 
-def _file(bench: Workbench) -> Path:
-    path = Path(bench.settings.places.data).parent / "m.onnx"
+def _file(services: Services) -> Path:
+    path = Path(services.settings.places.data).parent / "m.onnx"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"-")
     return path
 
 
 async def test_hostile_file_names_are_plain_text() -> None:
-    bench = Workbench()
-    add_project(bench, "odd", "f" * 64, _file(bench))
-    (found,) = bench.store.projects.all()
+    services = Services()
+    add_project(services, "odd", "f" * 64, _file(services))
+    (found,) = services.store.projects.all()
     version = replace(found.versions[0], model=replace(found.versions[0].model, asked=HOSTILE))
-    odd = replace(bench.projects.get(found.id), project=replace(found, description=HOSTILE, versions=(version,)))
-    desk = make_desk(bench)
+    odd = replace(services.projects.get(found.id), project=replace(found, description=HOSTILE, versions=(version,)))
+    desk = make_desk(services)
     desk.projects = lambda *_: (odd,)  # type: ignore[method-assign]
     async with open_app((120, 36), desk=desk) as (app, _):
         assert not [char for char in frame(app) if char != "\n" and not char.isprintable()]
@@ -295,10 +295,10 @@ async def test_hostile_file_names_are_plain_text() -> None:
 
 
 async def test_runs_follow_their_project_and_unassigned_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench, names = three_projects()
+    services, names = three_projects()
     land(monkeypatch, "run")
     mine, lost = make_going(names["bert"])
-    desk = with_runs(make_desk(bench), mine, replace(lost, project=""))
+    desk = with_runs(make_desk(services), mine, replace(lost, project=""))
     async with open_app((120, 36), desk=desk) as (app, pilot):
         await look(app, pilot)
         home = app.page
@@ -315,9 +315,9 @@ async def test_runs_follow_their_project_and_unassigned_come_first(monkeypatch: 
 
 
 async def test_panel_is_empty_on_non_project_line() -> None:
-    bench = Workbench()
-    project, _ = rich_project(bench)
-    desk = with_runs(make_desk(bench), *(replace(one, project="") for one in make_going(project)))
+    services = Services()
+    project, _ = rich_project(services)
+    desk = with_runs(make_desk(services), *(replace(one, project="") for one in make_going(project)))
     async with open_app((120, 36), desk=desk) as (app, pilot):
         page = app.page
         assert isinstance(page, HomeScreen)
@@ -347,7 +347,7 @@ async def test_filter_reopened_from_palette_returns_keys_to_list() -> None:
 
 
 async def test_project_with_only_profiles_counts_as_measured() -> None:
-    project, _ = stock_profiles(Workbench())
+    project, _ = stock_profiles(Services())
     async with open_app() as (app, pilot):
         home = app.page
         assert isinstance(home, HomeScreen)

@@ -10,22 +10,22 @@ from tests.tui.landing import land, landed
 from tests.tui.pilot import open_app, press
 from tests.tui.stock import add, add_project, sweep
 from tuibench.core.short_id import short_id
+from tuibench.services.api import Services
 from tuibench.tui.desk import LOOSE
 from tuibench.tui.screens.home import HomeScreen
-from tuibench.workbench.hall import Workbench
 
 FILE = ROOT / "tests" / "fixtures" / "import" / "deepsparse-1.8.0.json"
 
 
-def imported(bench: Workbench) -> str:
-    return bench.exchange.import_file(str(FILE)).row.id
+def imported(services: Services) -> str:
+    return services.exchange.import_file(str(FILE)).row.id
 
 
 async def test_imported_result_is_listed_at_home_and_opens(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Workbench()
-    project = add_project(bench)
-    mine = add(bench, sweep(), project)
-    one = imported(bench)
+    services = Services()
+    project = add_project(services)
+    mine = add(services, sweep(), project)
+    one = imported(services)
     land(monkeypatch, "detail")
     async with open_app() as (app, pilot):
         home = app.page
@@ -44,22 +44,22 @@ async def test_imported_result_is_listed_at_home_and_opens(monkeypatch: pytest.M
 
 
 async def test_unassigned_result_removal_can_be_undone() -> None:
-    bench = Workbench()
-    add_project(bench)
-    one = imported(bench)
+    services = Services()
+    add_project(services)
+    one = imported(services)
     async with open_app() as (app, pilot):
         await press(pilot, "G", "enter", "d", "y")
-        assert bench.library.list_loose() == () and "No benchmark." in frame(app)
+        assert services.library.list_loose() == () and "No benchmark." in frame(app)
         await press(pilot, "u")
-        assert [row.id for row in bench.library.list_loose()] == [one]
+        assert [row.id for row in services.library.list_loose()] == [one]
         await press(pilot, "q")
         assert "(without a project)" in frame(app)
 
 
 async def test_project_keys_on_unassigned_row_explain_row() -> None:
-    bench = Workbench()
-    add_project(bench)
-    imported(bench)
+    services = Services()
+    add_project(services)
+    imported(services)
     async with open_app() as (app, pilot):
         await press(pilot, "G")
         for key in ("r", "d", "e", "D"):
@@ -68,7 +68,7 @@ async def test_project_keys_on_unassigned_row_explain_row() -> None:
 
 
 async def test_unassigned_row_is_absent_when_all_have_project() -> None:
-    bench = Workbench()
-    add(bench, sweep(), add_project(bench))
+    services = Services()
+    add(services, sweep(), add_project(services))
     async with open_app((120, 36)) as (app, _):
         assert "(without a project)" not in frame(app)

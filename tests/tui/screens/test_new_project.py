@@ -15,12 +15,12 @@ from tests.tui.rest import all_handled, until
 from tests.tui.screens.form_desk import RUN
 from tests.tui.screens.new_project_stage import page_of, put
 from tuibench.core.errors import ModelError, TuibenchError
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.desk import Desk, FormValues
 from tuibench.tui.screens.form import FormScreen
 from tuibench.tui.screens.new_project import NewProjectScreen
 from tuibench.tui.screens.project import ProjectScreen
-from tuibench.workbench.hall import Workbench
 
 SAMPLES = Path(__file__).resolve().parents[3] / "tuibench" / "data" / "samples"
 
@@ -35,7 +35,7 @@ async def test_sample_reaches_form_in_three_keys(monkeypatch: pytest.MonkeyPatch
     async with open_app() as (app, pilot):
         await press(pilot, "enter")
         await press(pilot, "enter")
-        (row,) = Workbench().projects.list()
+        (row,) = Services().projects.list()
         assert row.project.name == "sample" and row.project.versions[0].model.asked == "sample"
         assert landed(app) == ("form", (), {"project_id": row.project.id})
         await press(pilot, "escape")
@@ -166,13 +166,13 @@ async def test_invalid_model_shows_error_beside_field(tmp_path: Path, kind: str,
         assert words in error, error
         assert f"! {error}"[:60] in frame(app)
         await press(pilot, "ctrl+r")
-        assert Workbench().projects.list() == ()
+        assert Services().projects.list() == ()
 
 
 async def test_missing_path_shows_hint() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "n", "ctrl+r")
-        assert "which model?" in frame(app) and Workbench().projects.list() == ()
+        assert "which model?" in frame(app) and Services().projects.list() == ()
 
 
 async def test_dims_are_asked_once_checked_and_saved(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ async def test_dims_are_asked_once_checked_and_saved(monkeypatch: pytest.MonkeyP
         await put(app, pilot, "text model", "name")
         await put(app, pilot, "128", "dim:sequence")
         await press(pilot, "ctrl+r")
-        (row,) = Workbench().projects.list()
+        (row,) = Services().projects.list()
         assert (row.project.name, row.project.dims) == ("text model", {"sequence": 128})
 
 
@@ -207,7 +207,7 @@ async def test_known_model_opens_existing_project(monkeypatch: pytest.MonkeyPatc
         await put(app, pilot, str(SAMPLES / "cnn.onnx"))
         assert "A project has this model already" in frame(app)
         await press(pilot, "ctrl+r")
-        (row,) = Workbench().projects.list()
+        (row,) = Services().projects.list()
         assert landed(app) == ("form", (), {"project_id": row.project.id})
 
 
@@ -307,7 +307,7 @@ async def test_profile_setup_opens_by_key_or_button(monkeypatch: pytest.MonkeyPa
     land(monkeypatch, "profile_form")
     async with open_app() as (app, pilot):
         await press(pilot, "enter", *keys)
-        (row,) = Workbench().projects.list()
+        (row,) = Services().projects.list()
         assert landed(app) == ("profile_form", (row.project.id,), {})
         await press(pilot, "escape")
         assert isinstance(app.page, ProjectScreen)

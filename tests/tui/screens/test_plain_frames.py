@@ -7,9 +7,9 @@ import pytest
 from tests.tui.frame import check_frame, frame
 from tests.tui.pilot import open_app, press, settle
 from tests.tui.stock import pass_millisecond, rich_project
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.terminal import Display
-from tuibench.workbench.hall import Workbench
 
 WAYS = ((False, "80x24"), (True, "ascii"))
 
@@ -33,11 +33,11 @@ async def test_new_project_matches_kept_frame(ascii_only: bool, name: str) -> No
 @pytest.mark.usefixtures("one_size")
 @pytest.mark.parametrize(("ascii_only", "name"), WAYS)
 async def test_trash_matches_kept_frame(ascii_only: bool, name: str) -> None:
-    bench = Workbench()
-    _, ids = rich_project(bench)
-    bench.library.remove(ids[:2])
+    services = Services()
+    _, ids = rich_project(services)
+    services.library.remove(ids[:2])
     pass_millisecond()
-    bench.library.remove(ids[2:3])
+    services.library.remove(ids[2:3])
     async with open_app(display=Display(ascii_only=ascii_only)) as (app, pilot):
         await press(pilot, "f3")
         check_frame(app, f"trash-{name}")
@@ -47,11 +47,11 @@ async def test_trash_matches_kept_frame(ascii_only: bool, name: str) -> None:
 @pytest.mark.usefixtures("one_size")
 @pytest.mark.parametrize(("ascii_only", "name"), WAYS)
 async def test_settings_match_kept_frame(ascii_only: bool, name: str) -> None:
-    bench = Workbench()
+    services = Services()
     async with open_app(display=Display(ascii_only=ascii_only)) as (app, pilot):
         desk = app.desk
         project = desk.create_project(desk.find_model("sample:text"), "text", "what it is for", {"sequence": 64})
-        assert bench.projects.list()
+        assert services.projects.list()
         app.go(route.project(project.project.id, "settings"))
         await settle(pilot)
         check_frame(app, f"settings-{name}")

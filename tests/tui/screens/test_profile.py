@@ -230,7 +230,7 @@ async def test_edited_name_appears_at_once_and_removal_can_be_undone() -> None:
         await seen.press("d", "y")
         assert "u brings it back" in seen.text
         await seen.press("u")
-        assert seen.bench.library.get(seen.ids[0]).card.name == "baseline2"
+        assert seen.services.library.get(seen.ids[0]).card.name == "baseline2"
 
 
 async def test_profile_without_measurements_says_so() -> None:
@@ -243,7 +243,7 @@ async def test_profile_without_measurements_says_so() -> None:
 
 async def test_damaged_profile_shows_cause() -> None:
     async with profiled() as seen:
-        path = next(p for p in seen.bench.settings.places.data.rglob("*") if p.is_file() and seen.ids[0] in p.name)
+        path = next(p for p in seen.services.settings.places.data.rglob("*") if p.is_file() and seen.ids[0] in p.name)
         path.write_bytes(path.read_bytes()[:200])
         await seen.go(route.profile(seen.ids[0]))
         assert " ! " in seen.rows[2] and "d moves it to the trash" in seen.text
@@ -251,7 +251,7 @@ async def test_damaged_profile_shows_cause() -> None:
 
 async def test_removed_profile_names_undo_and_refuses_export() -> None:
     async with profiled() as seen:
-        seen.bench.library.remove([seen.ids[0]])
+        seen.services.library.remove([seen.ids[0]])
         await seen.go(route.profile(seen.ids[0]))
         assert f"{short_id(seen.ids[0])} is in the trash" in seen.text and "u brings back" in seen.text
         assert "moves it to the trash" not in seen.text and "d remove" not in seen.text
@@ -395,6 +395,6 @@ async def test_empty_profile_log_explains_origin() -> None:
 
 async def test_long_name_leaves_room_for_page_kind() -> None:
     async with profiled() as seen:
-        seen.bench.store.benchmarks.edit(seen.ids[0], name="a name that somebody has made very long " * 4)
+        seen.services.store.benchmarks.edit(seen.ids[0], name="a name that somebody has made very long " * 4)
         await seen.go(route.profile(seen.ids[0]))
         assert '"a name that somebody ha…" › performance profile › resnet50.onnx' in seen.rows[0]

@@ -16,6 +16,7 @@ from tests.tui.pilot import open_app, settle, until_seen
 from tests.tui.screens.profile_stage import ProfileAnswers, profile_run, profiled
 from tests.tui.stock import add
 from tuibench.core.profile import LOSS, PERFORMANCE, Profile
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.glyph import UNICODE, Glyphs
@@ -24,7 +25,6 @@ from tuibench.tui.screens.profile import book_of
 from tuibench.tui.screens.profile_book import Book
 from tuibench.tui.screens.profile_book_costs import CostBook
 from tuibench.tui.widgets.record_table import Line
-from tuibench.workbench.hall import Workbench
 
 MANY, KEY, PAGE = 5_000, 1_500, 6_000
 OPEN_S = 0.5
@@ -53,11 +53,11 @@ def look_at(book: Book) -> int:
 @pytest.mark.parametrize("kind", [PERFORMANCE, FLOPS, LOSS])
 def test_five_thousand_layers_open_in_half_second_of_cpu(kind: str) -> None:
     """Measure from the record's bytes to the first frames."""
-    bench = Workbench()
-    one = add(bench, profile_run(1, 60, many(kind)), name="many")
+    services = Services()
+    one = add(services, profile_run(1, 60, many(kind)), name="many")
 
     def read() -> Book | None:
-        stored = Workbench().library.get(one)
+        stored = Services().library.get(one)
         profile = stored.result.profile
         return CostBook(profile.costs) if kind == FLOPS and profile is not None else book_of(stored)
 
@@ -73,7 +73,7 @@ def test_five_thousand_layers_open_in_half_second_of_cpu(kind: str) -> None:
 
 async def test_opening_thousands_of_layers_costs_few_empty_apps() -> None:
     """Measure reading the record, computing its data and painting the page."""
-    one = add(Workbench(), profile_run(1, 60, many(PERFORMANCE)), name="many")
+    one = add(Services(), profile_run(1, 60, many(PERFORMANCE)), name="many")
     empty = opened = float("inf")
     for _ in range(3):
         began = time.process_time()

@@ -57,7 +57,7 @@ async def test_hostile_names_on_every_page_are_plain_text() -> None:
     async with profiled((80, 24), *results, answers=answers, driver=CountingDriver) as seen:
         seen.app.desk.costs = lambda project: evil_costs()  # type: ignore[method-assign]
         seen.app.desk.approximated = lambda project: evil_losses(measured=False)  # type: ignore[method-assign]
-        seen.bench.library.edit(seen.ids[0], name=EVIL, note=EVIL)
+        seen.services.library.edit(seen.ids[0], name=EVIL, note=EVIL)
         one, other, loss = seen.ids
         pages = {
             "list": lambda: route.project(seen.project, "performance"),

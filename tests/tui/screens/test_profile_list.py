@@ -118,7 +118,7 @@ async def test_run_is_listed_under_its_kind_only(monkeypatch: pytest.MonkeyPatch
 async def test_profiles_of_missing_project_are_listed_as_unassigned(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile")
     async with profiled() as seen:
-        seen.bench.store.benchmarks.edit(seen.ids[2], project="")
+        seen.services.store.benchmarks.edit(seen.ids[2], project="")
         await seen.go(route.loose())
         assert "Settings" not in seen.text
         await seen.press("3")

@@ -13,11 +13,11 @@ from tests.tui.stock import add, add_project, make_id, rich_project, sweep
 from tuibench.core.errors import StoreBusy
 from tuibench.core.reference import ModelState
 from tuibench.core.short_id import short_id
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.project import ProjectScreen
 from tuibench.tui.terminal import Display
-from tuibench.workbench.hall import Workbench
 
 
 async def test_project_matches_kept_frame() -> None:
@@ -96,7 +96,7 @@ async def test_cursor_stays_with_its_record() -> None:
     async with shown() as seen:
         await seen.press("down", "S")
         assert seen.cursor == seen.ids[1]
-        add(seen.bench, sweep(20, 10.0), seen.project)
+        add(seen.services, sweep(20, 10.0), seen.project)
         await look(seen.app, seen.pilot)
         assert len(seen.keys) == 8 and seen.cursor == seen.ids[1]
 
@@ -145,7 +145,7 @@ async def test_space_marks_row_and_a_marks_all_visible() -> None:
 
 async def test_result_of_other_session_appears() -> None:
     async with shown() as seen:
-        one = add(Workbench(), sweep(30, 5.0), seen.project)
+        one = add(Services(), sweep(30, 5.0), seen.project)
         await look(seen.app, seen.pilot)
         assert seen.keys[0] == one and "Benchmarks (8)" in rows(seen.app)[0]
 
@@ -162,9 +162,9 @@ async def test_runs_come_first_until_saved() -> None:
 
 
 async def test_damaged_record_is_listed_with_cause() -> None:
-    bench = Workbench()
-    project, ids = rich_project(bench)
-    record = next(bench.settings.places.data.rglob(f"*{ids[0]}*.json"))
+    services = Services()
+    project, ids = rich_project(services)
+    record = next(services.settings.places.data.rglob(f"*{ids[0]}*.json"))
     record.write_bytes(record.read_bytes()[:-50])
     async with open_app(desk=make_desk()) as (app, pilot):
         app.go(route.project(project))
@@ -178,7 +178,7 @@ async def test_damaged_record_is_listed_with_cause() -> None:
 
 async def test_removed_damaged_record_shows_removal_before_damage() -> None:
     async with shown((120, 36)) as seen:
-        record = next(seen.bench.settings.places.data.rglob(f"*{seen.ids[0]}*.json"))
+        record = next(seen.services.settings.places.data.rglob(f"*{seen.ids[0]}*.json"))
         record.write_bytes(record.read_bytes()[:-50])
         await seen.press("d", "y")
         await look(seen.app, seen.pilot)
@@ -186,15 +186,15 @@ async def test_removed_damaged_record_shows_removal_before_damage() -> None:
 
 
 async def test_damaged_record_refuses_rename_until_repaired() -> None:
-    bench = Workbench()
-    project, ids = rich_project(bench)
+    services = Services()
+    project, ids = rich_project(services)
     one = short_id(ids[0])
-    record = next(bench.settings.places.data.rglob(f"*{ids[0]}*.json"))
+    record = next(services.settings.places.data.rglob(f"*{ids[0]}*.json"))
     whole = record.read_bytes()
     record.write_bytes(whole[:700])
-    bench.library.remove([ids[0]])
-    bench.library.undo()
-    async with open_app(desk=make_desk(bench)) as (app, pilot):
+    services.library.remove([ids[0]])
+    services.library.undo()
+    async with open_app(desk=make_desk(services)) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
 
@@ -207,7 +207,7 @@ async def test_damaged_record_refuses_rename_until_repaired() -> None:
         await settle(pilot)
         assert isinstance(app.screen, ProjectScreen) and "is damaged: its name cannot be changed" in frame(app)
         record.write_bytes(whole)
-        assert bench.store.check(repair=True).exit_code == 0
+        assert services.store.check(repair=True).exit_code == 0
         await look(app, pilot)
         assert "its record is damaged" not in said() and "1.76 ms" in said()
         await press(pilot, "e")
@@ -217,7 +217,7 @@ async def test_damaged_record_refuses_rename_until_repaired() -> None:
 
 async def test_damaged_record_is_reread_when_selected() -> None:
     async with shown() as seen:
-        record = next(seen.bench.settings.places.data.rglob(f"*{seen.ids[1]}*.json"))
+        record = next(seen.services.settings.places.data.rglob(f"*{seen.ids[1]}*.json"))
         whole = record.read_bytes()
         record.write_bytes(whole[:-50])
         await seen.press("down")
@@ -230,12 +230,16 @@ async def test_damaged_record_is_reread_when_selected() -> None:
 
 
 async def test_hostile_names_reach_no_terminal() -> None:
-    bench = Workbench()
-    project, _ = rich_project(bench)
+    services = Services()
+    project, _ = rich_project(services)
     add(
-        bench, sweep(40, 1.0), project, name=HOSTILE[:60].replace("\udcff", ""), note=HOSTILE[:60].replace("\udcff", "")
+        services,
+        sweep(40, 1.0),
+        project,
+        name=HOSTILE[:60].replace("\udcff", ""),
+        note=HOSTILE[:60].replace("\udcff", ""),
     )
-    async with open_app((160, 40), desk=make_desk(bench)) as (app, pilot):
+    async with open_app((160, 40), desk=make_desk(services)) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
         seen = frame(app).replace("\n", "")
@@ -263,9 +267,9 @@ async def test_settings_field_takes_keys_until_escape() -> None:
 
 
 async def test_empty_project_names_useful_key() -> None:
-    bench = Workbench()
-    project = add_project(bench)
-    async with open_app(desk=make_desk(bench)) as (app, pilot):
+    services = Services()
+    project = add_project(services)
+    async with open_app(desk=make_desk(services)) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
         assert "No benchmark yet." in frame(app) and "n   a new one" in frame(app)
@@ -276,9 +280,9 @@ async def test_empty_project_names_useful_key() -> None:
 
 
 async def test_empty_list_offers_only_working_keys() -> None:
-    bench = Workbench()
-    project = add_project(bench)
-    async with open_app(desk=make_desk(bench)) as (app, pilot):
+    services = Services()
+    project = add_project(services)
+    async with open_app(desk=make_desk(services)) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
         assert offered(app) == "n new  u undo  ] tab  f2 system  f3 trash  : palette  ? help"
@@ -287,7 +291,7 @@ async def test_empty_list_offers_only_working_keys() -> None:
         assert offered(app) == theory
         await press(pilot, "4")
         assert offered(app).startswith("e edit")
-        one = add(bench, sweep(), project)
+        one = add(services, sweep(), project)
         await look(app, pilot)
         await press(pilot, "1")
         assert "r re-run" in offered(app) and "c compare" in offered(app)
@@ -297,7 +301,7 @@ async def test_empty_list_offers_only_working_keys() -> None:
         await press(pilot, "enter")
         assert "c compare" in offered(app)
         await press(pilot, "escape")
-        bench.library.remove((one,))
+        services.library.remove((one,))
         await look(app, pilot)
         assert "c compare" not in offered(app) and "n new" in offered(app)
 
@@ -309,7 +313,7 @@ async def test_unassigned_list_offers_no_new_run() -> None:
         assert offered(app).startswith("u undo") and "n   a new one" not in frame(app)
         await press(pilot, "2")
         assert offered(app).startswith("u undo")
-        add(Workbench(), sweep())
+        add(Services(), sweep())
         await press(pilot, "1")
         await look(app, pilot)
         assert "r re-run" in offered(app) and "n new" not in offered(app)
@@ -321,11 +325,11 @@ def offered(app: Dashboard) -> str:
 
 
 async def test_missing_model_says_so() -> None:
-    bench = Workbench()
-    project, _ = rich_project(bench)
-    for file in (bench.settings.places.data.parent / "models").iterdir():
+    services = Services()
+    project, _ = rich_project(services)
+    for file in (services.settings.places.data.parent / "models").iterdir():
         file.unlink()
-    async with open_app((120, 36), desk=make_desk(bench)) as (app, pilot):
+    async with open_app((120, 36), desk=make_desk(services)) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
         assert "is gone" in rows(app)[-3]

@@ -18,6 +18,7 @@ from tuibench.core.profile import CostProfile
 from tuibench.core.project import ProjectRow
 from tuibench.core.reference import ModelState
 from tuibench.core.spec import ModelSource
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.desk import Desk, Found
@@ -28,13 +29,12 @@ from tuibench.tui.screens.model_words import cost_lines
 from tuibench.tui.screens.project import ProjectScreen
 from tuibench.tui.screens.project_settings import ProjectSettings
 from tuibench.tui.widgets.text_field import TextField
-from tuibench.workbench.hall import Workbench
 
 SAMPLE = Path(__file__).resolve().parents[3] / "tuibench" / "data" / "samples" / "text.onnx"
 
 
 def project_of(path: Path, dims: dict[str, int] | None = None) -> str:
-    row, _ = Workbench().projects.create(ModelSource(str(path), str(path)), "mine", "of text", dims)
+    row, _ = Services().projects.create(ModelSource(str(path), str(path)), "mine", "of text", dims)
     return row.project.id
 
 
@@ -140,7 +140,7 @@ async def test_small_terminal_keys_reach_last_line(model: Path) -> None:
 
 
 async def test_model_path_is_shown_when_typed_differently(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    row, _ = Workbench().projects.create(ModelSource("here.onnx", str(model)), "mine", "", None)
+    row, _ = Services().projects.create(ModelSource("here.onnx", str(model)), "mine", "", None)
     async with open_app((200, 36)) as (app, pilot):
         await settings(app, pilot, row.project.id)
         assert "here.onnx" in frame(app) and str(model) in frame(app)
@@ -155,7 +155,7 @@ async def test_typed_settings_are_saved_and_dims_can_be_cleared(model: Path) -> 
         assert "not saved yet" in frame(app)
         pane.column.focus_field("save")
         await press(pilot, "enter")
-        found = Workbench().store.projects.get(project)
+        found = Services().store.projects.get(project)
         assert (found.name, found.dims) == ("other", {})
         assert "not saved yet" not in frame(app) and "saved" in frame(app)
 
@@ -175,14 +175,14 @@ async def test_leaving_with_unsaved_text_asks_first(model: Path, key: str, tab: 
         assert page_of(app) is ProjectScreen and pane.column.fields["description"].answer == "new words"
         await press(pilot, key, "d")
         assert page_of(app) is HomeScreen
-        assert Workbench().store.projects.get(project).description == "of text"
+        assert Services().store.projects.get(project).description == "of text"
         pane = await settings(app, pilot, project)
         await put(pilot, pane, "description", "new words")
         await press(pilot, str(tab))
         app.page.set_focus(None)
         await press(pilot, key, "s")
         assert page_of(app) is HomeScreen
-        assert Workbench().store.projects.get(project).description == "new words"
+        assert Services().store.projects.get(project).description == "new words"
 
 
 async def test_invalid_settings_prevent_leaving(model: Path) -> None:
@@ -203,7 +203,7 @@ async def test_invalid_setting_shows_error_and_saves_nothing(model: Path) -> Non
         pane.save()
         await settle(pilot)
         assert pane.column.fields["name"].error and pane.column.fields["dim:sequence"].error
-        assert Workbench().store.projects.get(project).name == "mine"
+        assert Services().store.projects.get(project).name == "mine"
 
 
 async def test_all_errors_stay_beside_fields_while_typing(model: Path) -> None:
@@ -218,14 +218,14 @@ async def test_all_errors_stay_beside_fields_while_typing(model: Path) -> None:
         assert said in frame(app) and "! a whole number from 0" in frame(app)
         pane.save()
         await press(pilot, "down", "down")
-        assert said in frame(app) and Workbench().store.projects.get(project).name == "mine"
+        assert said in frame(app) and Services().store.projects.get(project).name == "mine"
         await put(pilot, pane, "name", "yours")
         assert said not in frame(app) and "! a whole number from 0" in frame(app)
 
 
 async def test_duplicate_project_name_shows_error_beside_field(model: Path) -> None:
     project = project_of(model)
-    Workbench().projects.duplicate(project, "taken")
+    Services().projects.duplicate(project, "taken")
     async with open_app() as (app, pilot):
         pane = await settings(app, pilot, project)
         await put(pilot, pane, "name", "taken")
@@ -254,14 +254,14 @@ async def test_changes_by_other_session_keep_typed_text(model: Path) -> None:
     async with open_app() as (app, pilot):
         pane = await settings(app, pilot, project)
         await put(pilot, pane, "description", "mine now")
-        bench = Workbench()
-        bench.projects.edit(project, name="theirs")
+        services = Services()
+        services.projects.edit(project, name="theirs")
         pane.open()
         await settle(pilot)
         assert pane.column.fields["description"].answer == "mine now"
         pane.save()
         await settle(pilot)
-        found = Workbench().store.projects.get(project)
+        found = Services().store.projects.get(project)
         assert found.description == "mine now"
 
 
@@ -273,7 +273,7 @@ async def test_dim_without_initial_size_can_be_set(model: Path) -> None:
         await put(pilot, pane, "dim:sequence", "128")
         pane.column.focus_field("save")
         await press(pilot, "enter")
-        assert Workbench().projects.get(project).project.dims == {"sequence": 128}
+        assert Services().projects.get(project).project.dims == {"sequence": 128}
 
 
 async def test_dims_appear_in_either_read_order(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,13 +311,13 @@ async def test_concurrent_changes_are_shown_and_not_reverted(model: Path) -> Non
     project = project_of(model, {"sequence": 64})
     async with open_app((120, 36)) as (app, pilot):
         pane = await settings(app, pilot, project)
-        Workbench().projects.edit(project, description="theirs", dims={"sequence": 128})
+        Services().projects.edit(project, description="theirs", dims={"sequence": 128})
         await press(pilot, "1", "4")
         assert pane.column.fields["dim:sequence"].answer == "128" and not pane.unsaved
         await put(pilot, pane, "name", "new")
         pane.save()
         await settle(pilot)
-        found = Workbench().projects.get(project).project
+        found = Services().projects.get(project).project
         assert (found.name, found.description, found.dims) == ("new", "theirs", {"sequence": 128})
 
 
@@ -326,12 +326,12 @@ async def test_save_writes_only_typed_fields(model: Path) -> None:
     async with open_app((120, 36)) as (app, pilot):
         pane = await settings(app, pilot, project)
         await put(pilot, pane, "name", "new")
-        Workbench().projects.edit(project, description="theirs", dims={"sequence": 128})
+        Services().projects.edit(project, description="theirs", dims={"sequence": 128})
         await press(pilot, "1", "4")
         assert pane.unsaved and pane.column.fields["name"].answer == "new"
         pane.save()
         await settle(pilot)
-        found = Workbench().projects.get(project).project
+        found = Services().projects.get(project).project
         assert (found.name, found.description, found.dims) == ("new", "theirs", {"sequence": 128})
         assert pane.column.fields["description"].answer == "theirs" and not pane.unsaved
 

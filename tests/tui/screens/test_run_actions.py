@@ -15,9 +15,9 @@ from tests.tui.screens.stage import Shown, shown, with_runs
 from tests.tui.stock import make_broken, make_going, rich_project
 from tuibench.core.short_id import short_id
 from tuibench.core.watch import RunView
+from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.home import HomeScreen
-from tuibench.workbench.hall import Workbench
 
 
 class _Feed:
@@ -123,10 +123,10 @@ async def test_run_keys_on_stored_benchmark_say_it_is_no_run(key: str) -> None:
 
 
 async def test_run_keys_at_home_act_on_unassigned_run() -> None:
-    bench = Workbench()
-    project, _ = rich_project(bench)
+    services = Services()
+    project, _ = rich_project(services)
     mine, lost = make_going(project)
-    desk = with_runs(make_desk(bench), mine, replace(lost, project=""))
+    desk = with_runs(make_desk(services), mine, replace(lost, project=""))
     async with open_app(desk=desk) as (app, pilot):
         await look(app, pilot)
         home = app.page
@@ -143,10 +143,10 @@ async def test_run_keys_at_home_act_on_unassigned_run() -> None:
 
 
 async def test_result_keys_at_home_on_unassigned_run_explain_refusal() -> None:
-    bench = Workbench()
-    project, _ = rich_project(bench)
+    services = Services()
+    project, _ = rich_project(services)
     lost = replace(make_going(project)[1], project="")
-    async with open_app(desk=with_runs(make_desk(bench), lost)) as (app, pilot):
+    async with open_app(desk=with_runs(make_desk(services), lost)) as (app, pilot):
         await look(app, pilot)
         home = app.page
         assert isinstance(home, HomeScreen)

@@ -19,6 +19,7 @@ from tests.cli.shell import PATIENCE_S, Shell, until
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import look, open_app, press, settle
 from tuibench.core.short_id import short_id
+from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.bridge import Bridge
@@ -27,7 +28,6 @@ from tuibench.tui.screens.detail import DetailScreen
 from tuibench.tui.screens.detail_baseline import BaselinePane
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.screens.run import RunScreen
-from tuibench.workbench.hall import Workbench
 
 MANY = (*FAKE, "--executions", "300", "-t", "0.05")
 """Long as a whole, with executions that are done at once."""
@@ -103,7 +103,7 @@ class Followed:
 
 @asynccontextmanager
 async def followed(run: str = "") -> AsyncIterator[Followed]:
-    async with open_app(desk=Bridge(Workbench(), hidden=True), now=time.time) as (app, pilot):
+    async with open_app(desk=Bridge(Services(), hidden=True), now=time.time) as (app, pilot):
         seen = Followed(app, pilot)
         if run:
             await seen.show(run)
@@ -111,7 +111,7 @@ async def followed(run: str = "") -> AsyncIterator[Followed]:
 
 
 def whole_id(short: str) -> str:
-    return Workbench().runs.info(short).id
+    return Services().runs.info(short).id
 
 
 @pytest.mark.slow

@@ -3,51 +3,51 @@ from __future__ import annotations
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import open_app, press, type_text
 from tests.tui.stock import pass_millisecond, rich_project
+from tuibench.services.api import Services
 from tuibench.tui.screens.trash import TrashScreen
-from tuibench.workbench.hall import Workbench
 
 
-def removed() -> tuple[Workbench, tuple[str, ...]]:
-    bench = Workbench()
-    _, ids = rich_project(bench)
-    bench.library.remove(ids[:2])
+def removed() -> tuple[Services, tuple[str, ...]]:
+    services = Services()
+    _, ids = rich_project(services)
+    services.library.remove(ids[:2])
     pass_millisecond()
-    bench.library.remove(ids[2:3])
-    return bench, ids
+    services.library.remove(ids[2:3])
+    return services, ids
 
 
 async def test_latest_removal_is_first_and_enter_restores_it() -> None:
-    bench, ids = removed()
+    services, ids = removed()
     async with open_app() as (app, pilot):
         await press(pilot, "f3")
         assert isinstance(app.page, TrashScreen)
         assert "Trash (2, " in rows(app)[0]
         await press(pilot, "down", "enter")
-        assert len(bench.library.trash()) == 1
-        assert {row.id for row in bench.library.list()} >= set(ids[:2])
+        assert len(services.library.trash()) == 1
+        assert {row.id for row in services.library.list()} >= set(ids[:2])
         assert "restored" in frame(app) and "Trash (1, " in rows(app)[0]
 
 
 async def test_undo_works_in_trash() -> None:
-    bench, ids = removed()
+    services, ids = removed()
     async with open_app() as (_, pilot):
         await press(pilot, "f3", "u")
-        assert ids[2] in {row.id for row in bench.library.list()}
+        assert ids[2] in {row.id for row in services.library.list()}
 
 
 async def test_delete_requires_typed_word() -> None:
-    bench, _ = removed()
+    services, _ = removed()
     async with open_app() as (app, pilot):
         await press(pilot, "f3", "E")
         await type_text(pilot, "yes")
         await press(pilot, "enter")
-        assert "esc leaves them where they are" in frame(app) and len(bench.library.trash()) == 2
+        assert "esc leaves them where they are" in frame(app) and len(services.library.trash()) == 2
         await press(pilot, "escape")
-        assert len(bench.library.trash()) == 2
+        assert len(services.library.trash()) == 2
         await press(pilot, "E")
         await type_text(pilot, "empty")
         await press(pilot, "enter")
-        assert bench.library.trash() == ()
+        assert services.library.trash() == ()
         assert "Nothing was removed." in frame(app)
         assert rows(app)[-2].split() == ["esc", "back", ":", "palette", "?", "help"]
         await press(pilot, "E")
@@ -61,12 +61,12 @@ async def test_same_key_closes_trash() -> None:
 
 
 async def test_removal_during_confirmation_is_not_deleted() -> None:
-    bench, ids = removed()
+    services, ids = removed()
     async with open_app() as (app, pilot):
         await press(pilot, "f3", "E")
         pass_millisecond()
-        bench.library.remove(ids[3:4])
+        services.library.remove(ids[3:4])
         await type_text(pilot, "empty")
         await press(pilot, "enter")
-        assert [entry.benchmarks for entry in bench.library.trash()] == [(ids[3],)]
+        assert [entry.benchmarks for entry in services.library.trash()] == [(ids[3],)]
         assert "deleted 2 removals" in frame(app)

@@ -42,7 +42,7 @@ async def test_name_typed_right_after_e_reaches_name_field() -> None:
         burst(seen, "e", *"dynamic", "enter", "enter")
         await settle(seen.pilot)
         assert isinstance(seen.app.screen, ProjectScreen) and len(seen.keys) == len(seen.ids)
-        rows = {row.id: row.name for row in seen.bench.store.benchmarks.rows()}
+        rows = {row.id: row.name for row in seen.services.store.benchmarks.rows()}
         assert rows[seen.ids[0]] == "dynamic"
 
 
@@ -70,7 +70,7 @@ async def test_escape_cancels_wait() -> None:
         await until(lambda: seen.app.typed.at_rest)
         go_on.set()
         await settle(seen.pilot)
-        assert isinstance(seen.app.screen, HomeScreen) and len(seen.bench.store.benchmarks.rows()) == len(seen.ids)
+        assert isinstance(seen.app.screen, HomeScreen) and len(seen.services.store.benchmarks.rows()) == len(seen.ids)
 
 
 async def test_missing_answer_blocks_typing_only_for_limited_time(monkeypatch: Any) -> None:

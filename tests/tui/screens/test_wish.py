@@ -16,13 +16,13 @@ from tests.tui.rest import all_handled
 from tests.tui.screens.stage import Shown, shown
 from tuibench.core.errors import StoreBusy
 from tuibench.core.short_id import short_id
+from tuibench.services.api import Services
 from tuibench.tui.desk import Removed, RerunPlan
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail import DetailScreen
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.screens.project import ProjectScreen
 from tuibench.tui.screens.trash import TrashScreen
-from tuibench.workbench.hall import Workbench
 
 
 class Slow:
@@ -56,7 +56,7 @@ def shown_page(seen: Shown) -> type[Page]:
 
 
 def stored(seen: Shown) -> set[str]:
-    return {row.id for row in seen.bench.store.benchmarks.rows()}
+    return {row.id for row in seen.services.store.benchmarks.rows()}
 
 
 async def test_refused_removal_is_reported_after_newer_request() -> None:
@@ -90,7 +90,7 @@ async def test_closed_page_gets_no_success_message() -> None:
 
 async def test_key_u_right_after_d_waits_for_removal() -> None:
     async with shown() as seen:
-        seen.bench.library.remove([seen.ids[3]])
+        seen.services.library.remove([seen.ids[3]])
         slow = Slow(seen, "remove")
         await type_at(seen, "d", "y", "u")
         await slow.end()
@@ -101,7 +101,7 @@ async def test_key_u_right_after_d_waits_for_removal() -> None:
 async def test_key_u_restores_own_removal_before_others() -> None:
     async with shown() as seen:
         await seen.press("d", "y")
-        Workbench().library.remove([seen.ids[3]])
+        Services().library.remove([seen.ids[3]])
         await seen.press("u")
         assert seen.ids[0] in stored(seen) and seen.ids[3] not in stored(seen)
         await seen.press("u")
@@ -112,7 +112,7 @@ async def test_key_u_skips_removal_restored_by_others() -> None:
     async with shown() as seen:
         await seen.press("d", "y", "down", "d", "y")
         first, second = (one for one in seen.ids if one not in stored(seen))
-        Workbench().library.restore(second)
+        Services().library.restore(second)
         await seen.press("u")
         assert {first, second} <= stored(seen)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _LOOK_S = 0.2
 
 
-class Workbench:
+class Services:
     """Every action of the shell, the dashboard and Python programs."""
 
     def __init__(self, settings: Settings | None = None) -> None:

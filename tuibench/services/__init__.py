@@ -1,0 +1,1 @@
+"""Services: every action of the product as one typed method, without widgets or printing."""
