@@ -36,13 +36,13 @@ def main(argv: list[str]) -> int:
     request = read_request(lifeline)
     if request is None:
         return 0
-    let_go = bool(request.pop("let_go", False))
-    if let_go:
-        stop.let_go()
+    detached = bool(request.pop("detached", False))
+    if detached:
+        stop.detach()
     ephemeral = bool(request.get("ephemeral"))
     code = 1
     try:
-        code = attend(directory, request, stop, lambda: say_begun(done) if let_go else None)
+        code = attend(directory, request, stop, lambda: say_begun(done) if detached else None)
         if ephemeral and code == 0:
             os.close(done)
             wait_for_the_client(lifeline)
@@ -144,7 +144,7 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch, beg
     from tuibench.core.errors import TuibenchError
     from tuibench.runs.host_queue import HostQueue
     from tuibench.runs.journal import JournalBroken
-    from tuibench.runs.stopping import BY_WISH, Cancelled
+    from tuibench.runs.stopping import BY_REQUEST, Cancelled
 
     written: list[Journal] = []
 
@@ -157,22 +157,22 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch, beg
         # one.
         queue.draw()
     begun()
-    journal, past = open_journal(directory, request)
+    journal, earlier = open_journal(directory, request)
     written.append(journal)
 
     def beat() -> None:
         journal.append("heartbeat")
         if directory.cancel_asked:
-            stop.trip(BY_WISH)
+            stop.trip(BY_REQUEST)
 
     stop.beat_with(beat)
     try:
-        sit(directory, journal, request, stop, past, queue)
+        sit(directory, journal, request, stop, earlier, queue)
     except Cancelled as cancelled:
-        end_unmeasured(directory, journal, request, past, cancelled.reason)
+        end_unmeasured(directory, journal, request, earlier, cancelled.reason)
     except TuibenchError as error:
         problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
-        lasting = past is not None or isinstance(error, JournalBroken)
+        lasting = earlier is not None or isinstance(error, JournalBroken)
         journal.append("run_end", status="interrupted" if lasting else "failed", reason=error.message, error=problem)
     finally:
         queue.leave()
@@ -186,16 +186,16 @@ def sit(
     journal: Journal,
     request: dict[str, Any],
     stop: StopSwitch,
-    past: Replay | None,
+    earlier: Replay | None,
     queue: HostQueue,
 ) -> None:
     """Save the results of a finished run, or wait in the queue and measure."""
     if is_finishing(request):
-        finish(directory, journal, request, past)
+        finish(directory, journal, request, earlier)
         return
-    introduce(journal, request, past)
+    introduce(journal, request, earlier)
     stand_in_line(queue, journal, request)
-    carry_out(directory, journal, request, stop, past)
+    carry_out(directory, journal, request, stop, earlier)
 
 
 def is_finishing(request: dict[str, Any]) -> bool:
@@ -212,44 +212,44 @@ def open_journal(directory: RunDirectory, request: dict[str, Any]) -> tuple[Jour
     """Return a new journal, or an existing journal to append to and the events read from it."""
     from tuibench.core.form import form_of
     from tuibench.runs.journal import NAME, Journal, cut_tail
-    from tuibench.runs.past import read_past
+    from tuibench.runs.past import read_replay
 
     form = form_of(request["spec"])
     if request.get("resume") is None or not (directory.path / NAME).exists():
         return Journal(directory.path, form=form), None
-    past, history = read_past(directory)
+    earlier, history = read_replay(directory)
     cut_tail(directory.path, history)
-    return Journal(directory.path, history.next_seq, form), past if past.start else None
+    return Journal(directory.path, history.next_seq, form), earlier if earlier.start else None
 
 
 def end_unmeasured(
-    directory: RunDirectory, journal: Journal, request: dict[str, Any], past: Replay | None, reason: str
+    directory: RunDirectory, journal: Journal, request: dict[str, Any], earlier: Replay | None, reason: str
 ) -> None:
     """Record that a session ended before it measured; save the results of earlier sessions if the run was cancelled."""
     from tuibench.runs.past import count
-    from tuibench.runs.stopping import BY_WISH
+    from tuibench.runs.stopping import BY_REQUEST
 
-    if past is not None and reason != BY_WISH:
-        journal.append("run_end", status="interrupted", reason=reason, **count(past))
+    if earlier is not None and reason != BY_REQUEST:
+        journal.append("run_end", status="interrupted", reason=reason, **count(earlier))
         return
     end: dict[str, Any] = {"status": "cancelled", "reason": reason}
-    if past is not None:
-        end |= saver(directory, request)(dict(end)) | count(past)
+    if earlier is not None:
+        end |= saver(directory, request)(dict(end)) | count(earlier)
     journal.append("run_end", **end)
 
 
-def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], past: Replay | None) -> None:
+def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], earlier: Replay | None) -> None:
     """Save the results of a run that will not be measured further."""
     from tuibench.runs.past import count
 
-    if past is None:
+    if earlier is None:
         journal.append("run_end", status="cancelled", reason="nothing was measured")
         return
     # A run that ended normally but was not saved has no end reason.
-    told = past.end or {"status": "interrupted", "reason": "its runner died"}
+    told = earlier.end or {"status": "interrupted", "reason": "its runner died"}
     end: dict[str, Any] = {"status": str(told.get("status", "interrupted")), "reason": str(told.get("reason") or "")}
     end |= saver(directory, request)(dict(end))
-    journal.append("run_end", only_saved=True, **end, **count(past))
+    journal.append("run_end", only_saved=True, **end, **count(earlier))
 
 
 def wait_for_the_client(lifeline: int) -> None:
@@ -260,7 +260,7 @@ def wait_for_the_client(lifeline: int) -> None:
         continue
 
 
-def introduce(journal: Journal, request: dict[str, Any], past: Replay | None) -> None:
+def introduce(journal: Journal, request: dict[str, Any], earlier: Replay | None) -> None:
     """Write the first event of a session: the spec, the machine and the versions."""
     import hashlib
     import json
@@ -277,7 +277,7 @@ def introduce(journal: Journal, request: dict[str, Any], past: Replay | None) ->
     spec = request["spec"]
     versions = {name: version for name, version in process.versions.items() if version}
     journal.append(
-        "run_start" if past is None else "sitting",
+        "run_start" if earlier is None else "sitting",
         run=request["id"],
         spec=spec,
         spec_sha256=hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest(),
@@ -288,23 +288,23 @@ def introduce(journal: Journal, request: dict[str, Any], past: Replay | None) ->
         pid_start=start_ticks(os.getpid()),
         versions=versions,
         started_utc=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        mixed=[] if past is None else list(environment_changes(*before(past), env, versions)),
+        mixed=[] if earlier is None else list(environment_changes(*before(earlier), env, versions)),
     )
-    if past is not None and not request["resume"]["mixed"]:
-        require_alike(short_id(request["id"]), past, env, versions)
+    if earlier is not None and not request["resume"]["mixed"]:
+        require_alike(short_id(request["id"]), earlier, env, versions)
 
 
-def before(past: Replay) -> tuple[dict[str, Any], dict[str, str]]:
+def before(earlier: Replay) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the machine and the versions at the start of a run."""
-    return past.start.get("host", {}), past.start.get("versions", {})
+    return earlier.start.get("host", {}), earlier.start.get("versions", {})
 
 
-def require_alike(run: str, past: Replay, env: dict[str, Any], versions: dict[str, str]) -> None:
+def require_alike(run: str, earlier: Replay, env: dict[str, Any], versions: dict[str, str]) -> None:
     """Raise Disagreement if this machine changed since the run started in a way that forbids to resume it."""
     from tuibench.runs.environment import forbids_resume
     from tuibench.runs.resumption import changed_machine
 
-    bars = forbids_resume(*before(past), env, versions)
+    bars = forbids_resume(*before(earlier), env, versions)
     if bars:
         raise changed_machine(run, bars)
 
@@ -329,7 +329,7 @@ def stand_in_line(queue: HostQueue, journal: Journal, request: dict[str, Any]) -
 
 
 def carry_out(
-    directory: RunDirectory, journal: Journal, request: dict[str, Any], stop: StopSwitch, past: Replay | None
+    directory: RunDirectory, journal: Journal, request: dict[str, Any], stop: StopSwitch, earlier: Replay | None
 ) -> None:
     """Run the benchmark or profile with real workers on this machine."""
     from pathlib import Path
@@ -350,7 +350,7 @@ def carry_out(
         memory_room=lambda: read_memory(tree, find_groups(tree)).room_bytes,
         seed=request["seed"],
         plan_only=request["plan_only"],
-        past=past,
+        earlier=earlier,
         mixed=bool((request.get("resume") or {}).get("mixed")),
         cache=request.get("cache"),
         save=saver(directory, request),

@@ -20,7 +20,7 @@ from tests.cli.shell import Done, Shell
 from tuibench.core.spec import EFFORTS
 from tuibench.report.export import render
 from tuibench.services.api import Services
-from tuibench.workbench.runs import Wishes
+from tuibench.workbench.runs import RunOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "tuibench" / "data" / "benchmark.schema.json").read_text(encoding="utf-8"))
@@ -181,7 +181,7 @@ def test_json_can_be_rebuilt_from_the_journal_alone(folder: Path, monkeypatch: p
     effort = EFFORTS["quick"]
     short = type(effort)("quick", 2, 2, 0.02, 0.02, None, 10.0)
     spec = make_spec(sample, effort=short, scenarios=("async", "sync"), batches=(1, 2))
-    active, _ = Services().runs.start(spec, Wishes(save=False))
+    active, _ = Services().runs.start(spec, RunOptions(save=False))
     try:
         for _ in active.events():
             continue

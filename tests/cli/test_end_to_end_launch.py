@@ -22,15 +22,15 @@ from tuibench.core.spec import EFFORTS, BenchmarkSpec
 from tuibench.runs.host_queue import find_holder, find_tickets
 from tuibench.services.api import Services
 from tuibench.workbench import lone_runner
-from tuibench.workbench.lone_runner import start_lone_runner
-from tuibench.workbench.runs import Runs, Wishes
+from tuibench.workbench.lone_runner import start_detached_runner
+from tuibench.workbench.runs import RunOptions, Runs
 
 CLIENT = """
 import os, signal, sys
 from tests.cli.test_end_to_end_launch import brief
 from tuibench.workbench import lone_runner
 from tuibench.services.api import Services
-from tuibench.workbench.runs import Wishes
+from tuibench.workbench.runs import RunOptions
 
 def send_and_die(lifeline, line, send=lone_runner.send_request):
     send(lifeline, line)
@@ -40,7 +40,7 @@ when, token = sys.argv[1:]
 if when == "sent":
     lone_runner.send_request = send_and_die
 runs = Services().runs
-runs.take_up(token) if token else runs.launch(brief(), Wishes())
+runs.resume_detached(token) if token else runs.launch(brief(), RunOptions())
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -90,7 +90,7 @@ def test_resumed_run_survives_a_client_killed_at_once(keeper: Shell, when: str) 
 
 
 def test_launched_run_is_listed_at_once_and_its_runner_is_reaped(keeper: Shell, runs: Runs) -> None:
-    run, notes = runs.launch(brief(), Wishes())
+    run, notes = runs.launch(brief(), RunOptions())
     assert (notes, runs.info(run).id, runs.info(run).state) == ((), run, "running")
     runner = runner_of(keeper)
     until(lambda: runs.info(run).state == "finished", "the end")
@@ -99,7 +99,7 @@ def test_launched_run_is_listed_at_once_and_its_runner_is_reaped(keeper: Shell, 
 
 def test_launched_run_queues_at_once_before_the_next_one(keeper: Shell, runs: Runs) -> None:
     effort = replace(EFFORTS["quick"], timed_s=60, max_executions=1)
-    run, _ = runs.launch(replace(brief(), effort=effort), Wishes())
+    run, _ = runs.launch(replace(brief(), effort=effort), RunOptions())
     name = Services().settings.host_lock
     # The run draws its ticket before it is announced, and leaves the queue after it is admitted.
     is_in_line, holder = run in find_tickets(name), find_holder(name)
@@ -111,7 +111,7 @@ def test_run_directory_that_cannot_be_made_is_reported(keeper: Shell, runs: Runs
     root = keeper.run_root
     (root / "taken").mkdir(parents=True)
     with pytest.raises(WriteError, match="File exists"):
-        start_lone_runner(root / "taken", {"spec": {}})
+        start_detached_runner(root / "taken", {"spec": {}})
 
 
 @pytest.mark.parametrize(
@@ -131,25 +131,25 @@ def test_runner_death_before_the_run_begins_is_explained(
 
     monkeypatch.setattr(lone_runner, "start_runner", start)
     with pytest.raises(TuibenchError, match=words):
-        start_lone_runner(tmp_path, {"long": "x" * (1 << 20)})
+        start_detached_runner(tmp_path, {"long": "x" * (1 << 20)})
 
 
 def test_run_resumed_meanwhile_is_left_to_the_other_client(keeper: Shell, runs: Runs) -> None:
-    run, _ = runs.launch(brief(), Wishes())
+    run, _ = runs.launch(brief(), RunOptions())
     directory = runs.directory(run)
     with pytest.raises(UsageError, match="cannot be resumed: it is running"):
-        runs.take_up(run)
+        runs.resume_detached(run)
     with pytest.raises(HostBusy, match=f"run {short_id(run)} has a runner already"):
-        start_lone_runner(directory.path, directory.request() | {"resume": {"mixed": False, "finish": False}})
+        start_detached_runner(directory.path, directory.request() | {"resume": {"mixed": False, "finish": False}})
 
 
 def test_unsaved_run_cannot_be_detached(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lone_runner, "start_runner", lambda *_: pytest.fail("a runner was started"))
-    for wishes in (Wishes(save=False), Wishes(plan_only=True)):
+    for wishes in (RunOptions(save=False), RunOptions(plan_only=True)):
         with pytest.raises(UsageError, match="not kept"):
             runs.launch(brief(), wishes)
 
 
 def test_detaching_is_not_recorded(keeper: Shell, runs: Runs) -> None:
-    run, _ = runs.launch(brief(), Wishes())
-    assert "let_go" not in runs.directory(run).request(), "who resumes it in a terminal may want to be its end"
+    run, _ = runs.launch(brief(), RunOptions())
+    assert "detached" not in runs.directory(run).request(), "who resumes it in a terminal may want to be its end"

@@ -252,7 +252,7 @@ def test_interrupted_resume_leaves_the_run_resumable(keeper: Shell, broken: Brok
     end(keeper, short)
     taken.communicate(timeout=30)
     (row,) = Services().store.benchmarks.rows()
-    assert (row.status, row.measured) == ("cancelled", 1), "cancel means the run, not the sitting"
+    assert (row.status, row.measured) == ("cancelled", 1), "cancel means the run, not the session"
 
 
 def test_unresumable_run_can_be_discarded(keeper: Shell) -> None:
@@ -346,7 +346,7 @@ def test_changed_machine_is_refused_unless_mixed_then_recorded(keeper: Shell) ->
     assert run(keeper, "resume", short, "--mixed").code == 0
     result = Services().store.benchmarks.get(stored()[0]).result
     assert any("5.4.0-before" in change for change in result.sittings[-1].mixed)
-    assert result.seconds < 600, "a refused sitting adds no time"
+    assert result.seconds < 600, "a refused session adds no time"
 
 
 def test_resume_with_changed_inputs_is_refused(keeper: Shell, folder: Path) -> None:

@@ -21,7 +21,7 @@ from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort
 from tuibench.runs.directory import LOCK
 from tuibench.runs.journal import read_events
 from tuibench.services.api import Services
-from tuibench.workbench.runs import Runs, Wishes
+from tuibench.workbench.runs import RunOptions, Runs
 
 NEVER = replace(EFFORTS["quick"], timed_s=0.05, warmup_s=0.05, max_executions=3, target=0.0, limit_s=600.0)
 """Three executions, because the target is out of reach."""
@@ -76,7 +76,7 @@ def test_client_ends_when_its_run_is_finished_elsewhere(keeper: Shell) -> None:
 
 
 def test_finishing_run_is_listed_as_such_and_cannot_be_extended(keeper: Shell, runs: Runs) -> None:
-    run, _ = runs.launch(spec(), Wishes())
+    run, _ = runs.launch(spec(), RunOptions())
     keeper.wait_for("execution_start")
     os.kill(runner_of(keeper), signal.SIGSTOP)
     assert runs.finish(run).state == "running"
@@ -90,13 +90,13 @@ def test_finishing_run_is_listed_as_such_and_cannot_be_extended(keeper: Shell, r
 
 @pytest.mark.slow
 def test_resumed_run_forgets_its_finish_request(keeper: Shell, runs: Runs) -> None:
-    run_id, _ = runs.launch(spec(), Wishes())
+    run_id, _ = runs.launch(spec(), RunOptions())
     keeper.wait_for("execution_done", n=1)
     os.kill(runner_of(keeper), signal.SIGSTOP)
     runs.finish(run_id)
     os.kill(runner_of(keeper), signal.SIGKILL)
     until(lambda: runs.info(run_id).state == "interrupted", "the break")
-    runs.take_up(run_id, mixed=True)
+    runs.resume_detached(run_id, mixed=True)
     until(lambda: runs.info(run_id).state == "finished", "the end")
     assert [len(cell.executions) for cell in result(run_id).cells] == [3, 3]
 
@@ -104,7 +104,7 @@ def test_resumed_run_forgets_its_finish_request(keeper: Shell, runs: Runs) -> No
 @pytest.mark.slow
 def test_waiting_run_can_be_extended_but_not_finished(keeper: Shell, runs: Runs) -> None:
     first = detach(keeper)
-    second, _ = runs.launch(spec(), Wishes())
+    second, _ = runs.launch(spec(), RunOptions())
     until(lambda: runs.info(second).state == "waiting", "a waiting run")
     done = run(keeper, "finish", second)
     assert done.code == 2
@@ -117,7 +117,7 @@ def test_waiting_run_can_be_extended_but_not_finished(keeper: Shell, runs: Runs)
 
 @pytest.mark.slow
 def test_extension_adds_executions_and_is_shown_to_attached_clients(keeper: Shell, runs: Runs) -> None:
-    run_id, _ = runs.launch(spec(), Wishes())
+    run_id, _ = runs.launch(spec(), RunOptions())
     watcher = keeper.start("attach", run_id, env=SCRIPT)
     keeper.wait_for("execution_done", n=1)
     done = run(keeper, "extend", short_id(run_id), "--by", "200")
@@ -131,7 +131,7 @@ def test_extension_adds_executions_and_is_shown_to_attached_clients(keeper: Shel
 
 @pytest.mark.slow
 def test_extension_survives_the_death_of_the_runner(keeper: Shell, runs: Runs) -> None:
-    run_id, _ = runs.launch(spec(), Wishes())
+    run_id, _ = runs.launch(spec(), RunOptions())
     keeper.wait_for("execution_done", n=1)
     runs.extend(run_id)
     keeper.wait_for("extended")
@@ -140,7 +140,7 @@ def test_extension_survives_the_death_of_the_runner(keeper: Shell, runs: Runs) -
     with pytest.raises(UsageError, match="is interrupted") as caught:
         runs.extend(run_id)
     assert "tuibench resume" in caught.value.hint
-    runs.take_up(run_id, mixed=True)
+    runs.resume_detached(run_id, mixed=True)
     until(lambda: runs.info(run_id).state == "finished", "the end")
     assert [len(cell.executions) for cell in result(run_id).cells] == [6, 6]
 
@@ -150,7 +150,7 @@ def test_request_without_a_signal_is_found_between_executions(
     keeper: Shell, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tuibench.workbench.intervention._knock", lambda *_: None)
-    run_id, _ = runs.launch(spec(replace(NEVER, max_executions=100)), Wishes())
+    run_id, _ = runs.launch(spec(replace(NEVER, max_executions=100)), RunOptions())
     keeper.wait_for("execution_done", n=1)
     runs.extend(run_id)
     keeper.wait_for("extended")
@@ -172,7 +172,7 @@ def test_fixed_number_of_executions_cannot_be_extended(keeper: Shell) -> None:
 def test_run_that_ends_meanwhile_is_reported_and_keeps_no_request(
     keeper: Shell, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_id, _ = runs.launch(spec(replace(NEVER, max_executions=1)), Wishes())
+    run_id, _ = runs.launch(spec(replace(NEVER, max_executions=1)), RunOptions())
     until(lambda: runs.info(run_id).state == "finished", "the end")
     directory = runs.directory(run_id)
     lock = os.open(directory.path / LOCK, os.O_RDWR)
@@ -193,7 +193,7 @@ def test_run_that_ends_meanwhile_is_reported_and_keeps_no_request(
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
 def test_run_of_another_user_is_left_alone(keeper: Shell, runs: Runs) -> None:
     keeper.tmp.chmod(0o777)
-    run_id, _ = runs.launch(spec(), Wishes())
+    run_id, _ = runs.launch(spec(), RunOptions())
     keeper.wait_for("execution_done", n=1)
     for command in ("finish", "extend", "cancel"):
         done = run(keeper, command, run_id, wrap=AS_STRANGER)

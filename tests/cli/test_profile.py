@@ -21,7 +21,7 @@ from tuibench.core.errors import EngineError
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.spec import ModelSource
 from tuibench.runs.profile_part import ROOFLINE, ZEROS
-from tuibench.runs.roof_shelf import RoofShelf, describe_machine
+from tuibench.runs.roof_shelf import MachineCache, describe_machine
 from tuibench.services.api import Services
 from tuibench.workbench.profiles import ProfilePlan
 
@@ -279,7 +279,7 @@ def test_costs_and_weights_need_no_run_and_leave_none(shell: Shell, home: Path, 
 @pytest.fixture
 def known_roofs(home: Path) -> None:
     """Cache roofs of this machine, because a busy machine measures them anew in each run, for 5 s."""
-    shelf = RoofShelf(str(Services().settings.places.cache), describe_machine("onnxruntime"))
+    shelf = MachineCache(str(Services().settings.places.cache), describe_machine("onnxruntime"))
     for part, found in ((ROOFLINE, roofs.ROOFLINE), (ZEROS, roofs.ZEROS)):
         shelf.put(part, 1, found)
 

@@ -21,7 +21,7 @@ from tuibench.core.cell import CellResult, Samples
 from tuibench.core.errors import UsageError
 from tuibench.core.model import FedInput
 from tuibench.core.ranges import DISTINCT, MAX_TIME_S, SEED, TIMEOUT_SCALE, WARMUP_S
-from tuibench.core.run import RunResult, Sitting
+from tuibench.core.run import RunResult, RunSession
 from tuibench.core.text import show
 from tuibench.intake.document import LARGEST
 from tuibench.intake.result import read_result
@@ -50,7 +50,7 @@ RUNS = {
     "default": build.default_run(), "sweep": build.sweep_run(), "hostile": build.hostile_run(),
     "lone": build.run(build.lone_cell()), "empty": build.run(models=(), status="interrupted"),
     "resumed": build.run(build.ok_cell(sittings=2), host="ab", waited_s=3.0, shared_host=True,
-                         sittings=(Sitting("2026-01-02T03:04:05Z", "b", 3, ("kernel: 1 → 2",)),)),
+                         sittings=(RunSession("2026-01-02T03:04:05Z", "b", 3, ("kernel: 1 → 2",)),)),
     "foreign": build.run(build.ok_cell(executions=(), grade=None), foreign="deepsparse.benchmark 1.8.0"),
 }  # fmt: skip
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.report import build
-from tuibench.core.run import Sitting
+from tuibench.core.run import RunSession
 from tuibench.core.text import show
 from tuibench.report.csv_export import COLUMNS
 from tuibench.report.csv_export import dumps as to_csv
@@ -12,7 +12,7 @@ from tuibench.report.summary import summary
 
 def test_uninterrupted_run_alone_on_its_machine_has_no_notes() -> None:
     assert provenance_lines(build.sweep_run()) == []
-    assert provenance_lines(build.run(build.ok_cell(), sittings=(Sitting("", "", 3),))) == []
+    assert provenance_lines(build.run(build.ok_cell(), sittings=(RunSession("", "", 3),))) == []
 
 
 def test_foreign_result_and_shared_machine_are_noted() -> None:
@@ -29,11 +29,11 @@ def test_foreign_result_and_shared_machine_are_noted() -> None:
 
 def test_cells_of_several_sessions_are_named_unless_all_are() -> None:
     both = [build.ok_cell(sittings=2), build.ok_cell(asks={"cores": 1}, sittings=2)]
-    assert provenance_lines(build.run(*both)) == ["Executions from 2 sittings"]
+    assert provenance_lines(build.run(*both)) == ["Executions from 2 sessions"]
     some = [*both, build.ok_cell(asks={"cores": 4}), build.ok_cell(asks={"cores": 8}, sittings=3)]
     assert provenance_lines(build.run(*some)) == [
-        "Executions from 2 sittings: sync, 2 cores, batch 1 / sync, 1 core, batch 1",
-        "Executions from 3 sittings: sync, 8 cores, batch 1",
+        "Executions from 2 sessions: sync, 2 cores, batch 1 / sync, 1 core, batch 1",
+        "Executions from 3 sessions: sync, 8 cores, batch 1",
     ]
     many = [build.ok_cell(asks={"cores": n}, sittings=2) for n in range(1, 9)]
     (line,) = provenance_lines(build.run(*many, build.ok_cell(asks={"cores": 99})))
@@ -41,9 +41,9 @@ def test_cells_of_several_sessions_are_named_unless_all_are() -> None:
 
 
 def test_changes_between_sessions_are_shown_safely() -> None:
-    sittings = (Sitting("", "", 3), Sitting("", "", 2, ("kernel: 1 → 2", build.HOSTILE)))
+    sittings = (RunSession("", "", 3), RunSession("", "", 2, ("kernel: 1 → 2", build.HOSTILE)))
     (line,) = provenance_lines(build.run(build.ok_cell(), sittings=sittings))
-    assert line.startswith("Changed between sittings (--mixed): kernel: 1 → 2; =cmd")
+    assert line.startswith("Changed between sessions (--mixed): kernel: 1 → 2; =cmd")
     assert show(line, 1000) == line
 
 

@@ -6,7 +6,7 @@ from tests.plots import data
 from tests.report import build
 from tests.report.test_listing import NOW, row
 from tuibench.core.card import Card, StoredBenchmark
-from tuibench.core.run import RunResult, Sitting
+from tuibench.core.run import RunResult, RunSession
 from tuibench.core.text import show
 from tuibench.report.stored import stored_page
 from tuibench.report.summary import summary
@@ -27,7 +27,7 @@ def test_page_is_a_head_and_the_result_as_printed() -> None:
 
 
 def test_head_contains_all_known_facts() -> None:
-    sittings = (Sitting("2026-01-02T02:04:05Z", "a", 3), Sitting("", "b", 1, ("kernel: 1 → 2",)))
+    sittings = (RunSession("2026-01-02T02:04:05Z", "a", 3), RunSession("", "b", 1, ("kernel: 1 → 2",)))
     run = build.run(build.ok_cell(), host="ab12", status="cancelled", sittings=sittings, waited_s=90.0)
     card = Card("mine", "a note", "01J000000000000000000077PP", "01J000000000000000000077QQ")
     head = page(run, card, own_host="ab12").partition("\n\n")[0].splitlines()
@@ -39,8 +39,8 @@ def test_head_contains_all_known_facts() -> None:
         "Host: ab12 (this machine)",
         "Status: cancelled",
         "Re-run of: 77qq",
-        "Sitting 1: 3 executions, 2026-01-02 02:04:05 UTC (1h ago)",
-        "Sitting 2: 1 execution, changed before it: kernel: 1 → 2",
+        "Session 1: 3 executions, 2026-01-02 02:04:05 UTC (1h ago)",
+        "Session 2: 1 execution, changed before it: kernel: 1 → 2",
     ]
     assert "Project: vision" in page(run, card, project="vision")
     assert "Host: ab12\n" in page(run, own_host="cd")
@@ -55,7 +55,7 @@ def test_foreign_result_claims_no_time() -> None:
 def test_foreign_text_is_escaped() -> None:
     hostile = build.HOSTILE + "\x9b" + "x" * 5000
     run = build.run(id=hostile, host=hostile, status=hostile, started_utc=hostile, foreign=hostile,
-                    sittings=(Sitting(hostile, "", 1, (hostile,)),) * 2)  # fmt: skip
+                    sittings=(RunSession(hostile, "", 1, (hostile,)),) * 2)  # fmt: skip
     text = page(run, Card(hostile, hostile, hostile, hostile), project=hostile)
     for line in text.splitlines():
         assert show(line, 100_000) == line

@@ -163,18 +163,18 @@ class Bench:
 
     def run(self, spec: BenchmarkSpec, call: Scripted, **changes: Any) -> Replay:
         """Run one session from the beginning or from the end of the journal."""
-        past = self._open(spec)
-        seq = read_history(self.run_dir).next_seq if past is not None else 0
+        earlier = self._open(spec)
+        seq = read_history(self.run_dir).next_seq if earlier is not None else 0
         journal = Journal(self.run_dir, seq)
         first = {"spec": to_plain(spec), "host": {}, "versions": {}, "started_utc": "now"}
-        journal.append("run_start" if past is None else "sitting", run="R", **first)
+        journal.append("run_start" if earlier is None else "sitting", run="R", **first)
 
         def save(end: dict[str, Any]) -> dict[str, Any]:
             self.saved.append(end)
             return {"saved": True}
 
         setup = Setup(
-            self.run_dir, journal, Machine(lambda _: None), self.stop, lambda: 8 << 30, 1, past=past,
+            self.run_dir, journal, Machine(lambda _: None), self.stop, lambda: 8 << 30, 1, earlier=earlier,
             cache=self.cache, save=save, **changes,
         )  # fmt: skip
         ProfileRun(spec, setup, ProfileSetup("a CPU", call)).carry_out()

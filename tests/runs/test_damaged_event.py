@@ -15,7 +15,7 @@ from tuibench.cli.publication import page
 from tuibench.core import activity
 from tuibench.core.errors import StoreDamaged, TuibenchError
 from tuibench.runs.journal import NAME, decode, read_history
-from tuibench.runs.past import read_past
+from tuibench.runs.past import read_replay
 from tuibench.runs.state import Observer, read_state
 from tuibench.workbench.attached_run import AttachedRun
 from tuibench.workbench.watching import RunWatch
@@ -78,7 +78,7 @@ def read_all(run: ScriptedRun) -> list[str]:
         page(attached.result(), False)
 
     def save() -> None:
-        read_past(run.directory)[0].result()
+        read_replay(run.directory)[0].result()
 
     for read in (attach, eyes.look, save):
         try:
@@ -127,7 +127,7 @@ def test_line_that_is_no_event_is_damage(run: ScriptedRun, body: bytes) -> None:
     attached = AttachedRun(run.directory)
     assert list(attached.events())
     view = RunWatch(run.directory, lambda: OBSERVER).look()
-    for warnings in (attached.result().warnings, view.warnings, read_past(run.directory)[0].result().warnings):
+    for warnings in (attached.result().warnings, view.warnings, read_replay(run.directory)[0].result().warnings):
         assert warnings[-1] == "1 line of its journal cannot be read"
 
 
@@ -141,7 +141,7 @@ def test_nonsense_event_is_damage_to_every_reader(run: ScriptedRun) -> None:
     said = read_all(run)
     assert len(said) == 4 and all("event 6 (execution_done) is damaged" in words for words in said)
     with pytest.raises(StoreDamaged) as caught:
-        read_past(run.directory)
+        read_replay(run.directory)
     assert "start the benchmark anew" in caught.value.hint
 
 

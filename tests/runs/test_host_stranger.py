@@ -19,7 +19,7 @@ import pytest
 from tests.runs.test_host_queue import queue, refuse, ticket
 from tuibench.core.errors import HostBusy
 from tuibench.runs import host_queue
-from tuibench.runs.host_queue import Describe, Doorman, HostQueue, Wait, find_holder, holder_words
+from tuibench.runs.host_queue import Describe, HostQueue, LockOwner, Wait, find_holder, holder_words
 from tuibench.runs.stopping import StopSwitch
 
 
@@ -151,7 +151,7 @@ class SilentSocket:
         raise TimeoutError
 
 
-class Silent(Doorman):
+class Silent(LockOwner):
     """A name that is already used; a ticket may belong to anybody."""
 
     def __init__(self, name: str, describe: Describe) -> None:
@@ -170,7 +170,7 @@ def crowded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, connect_s: float) -
     sockets = {name: getattr(socket, name) for name in ("AF_UNIX", "SOCK_STREAM", "SOL_SOCKET", "SO_PEERCRED")}
     monkeypatch.setattr(host_queue, "socket", SimpleNamespace(socket=crowd.socket, **sockets))
     monkeypatch.setattr(host_queue, "time", crowd)
-    monkeypatch.setattr(host_queue, "Doorman", Silent)
+    monkeypatch.setattr(host_queue, "LockOwner", Silent)
     mine = HostQueue("h", ticket(9000), dict, StopSwitch(), root=tmp_path)
 
     def pause(seconds: float) -> None:

@@ -22,10 +22,10 @@ def script() -> Scripted:
 
 def test_packed_parts_yield_the_same_profile(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "run")
-    past = bench.run(make_profile_spec(MODEL), script())
+    replayed = bench.run(make_profile_spec(MODEL), script())
     assert (tmp_path / "run" / NAME).stat().st_size < 4 * 40 * NODES + 20_000
-    assert past.parts.costs == COUNTED
-    assert past.parts.runs == {n: make_large_run(COUNTED, n) for n in (1, 2, 3)}
+    assert replayed.parts.costs == COUNTED
+    assert replayed.parts.runs == {n: make_large_run(COUNTED, n) for n in (1, 2, 3)}
 
 
 def test_existing_parts_are_resumed_and_not_made_again(tmp_path: Path) -> None:
@@ -33,14 +33,14 @@ def test_existing_parts_are_resumed_and_not_made_again(tmp_path: Path) -> None:
     bench.run(make_profile_spec(MODEL), call)
     bench.cut_after(4)
     again = script()
-    past = bench.run(make_profile_spec(MODEL), again)
+    replayed = bench.run(make_profile_spec(MODEL), again)
     assert [task for task, _ in again.asked].count("layers") == 2 and "cost" not in [task for task, _ in again.asked]
-    assert past.parts.costs == COUNTED and past.parts.runs[1] == make_large_run(COUNTED, 1)
+    assert replayed.parts.costs == COUNTED and replayed.parts.runs[1] == make_large_run(COUNTED, 1)
 
 
 def test_unpacked_journals_are_still_read(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "run")
-    past = bench.run(make_profile_spec(MODEL), script())
+    replayed = bench.run(make_profile_spec(MODEL), script())
     events = list(read_events(tmp_path / "run"))
     for event in events:
         if event["ev"] == "profile_part" and event["part"] == COSTS:
@@ -48,4 +48,4 @@ def test_unpacked_journals_are_still_read(tmp_path: Path) -> None:
         elif event["ev"] == "profile_part" and event["part"] == LAYERS:
             event["result"] = to_plain(make_large_run(COUNTED, event["n"]))
 
-    assert replay(events).result().profile == past.result().profile
+    assert replay(events).result().profile == replayed.result().profile

@@ -52,12 +52,12 @@ def test_first_inference_has_a_minute_and_is_tried_once(
     child = Endless(task)
     call = Scripted({task: child})
     spec = make_profile_spec(MODEL, profile=profile, limits=Limits(timeout_scale=scale))
-    past = bench.run(spec, call)
+    replayed = bench.run(spec, call)
     assert child.limits == pytest.approx([60 * scale], abs=0.1)
     assert call.tasks[-1] == task and call.tasks.count(task) == 1
-    assert past.end["status"] == "failed" and past.end["error"]["exit_code"] == ExitCode.TIMEOUT
-    assert past.end["reason"].endswith(f"timeout in the first inference: no answer within {60 * scale:g} s")
-    assert "--timeout" in past.end["error"]["hint"]
+    assert replayed.end["status"] == "failed" and replayed.end["error"]["exit_code"] == ExitCode.TIMEOUT
+    assert replayed.end["reason"].endswith(f"timeout in the first inference: no answer within {60 * scale:g} s")
+    assert "--timeout" in replayed.end["error"]["hint"]
 
 
 def test_parts_without_a_run_are_made(bench: Bench) -> None:

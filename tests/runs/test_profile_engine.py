@@ -19,16 +19,17 @@ def bench(tmp_path: Path) -> Bench:
 
 def test_engine_without_layer_times_is_reported(bench: Bench) -> None:
     call = Scripted()
-    past = bench.run(replace(make_profile_spec(MODEL), engines=("openvino",)), call)
-    assert past.end["error"]["exit_code"] == ExitCode.ENGINE
-    assert "does not tell how long each layer takes" in past.end["reason"]
+    replayed = bench.run(replace(make_profile_spec(MODEL), engines=("openvino",)), call)
+    assert replayed.end["error"]["exit_code"] == ExitCode.ENGINE
+    assert "does not tell how long each layer takes" in replayed.end["reason"]
     assert call.tasks == []
 
 
 def test_loss_profile_uses_the_engine_that_changes_layers(bench: Bench) -> None:
-    past = bench.run(replace(make_profile_spec(MODEL, profile=LOSSY), engines=("fake",)), Scripted())
+    replayed = bench.run(replace(make_profile_spec(MODEL, profile=LOSSY), engines=("fake",)), Scripted())
     assert (
-        past.end["error"]["exit_code"] == ExitCode.ENGINE and past.end["reason"] == "layers are not changed with fake"
+        replayed.end["error"]["exit_code"] == ExitCode.ENGINE
+        and replayed.end["reason"] == "layers are not changed with fake"
     )
 
 
@@ -36,13 +37,13 @@ def test_other_engine_gets_only_the_layer_tasks_it_supports(
     bench: Bench,
 ) -> None:
     call = Scripted()
-    past = bench.run(replace(make_profile_spec(MODEL, profile=WHAT_IF), engines=("fake",)), call)
+    replayed = bench.run(replace(make_profile_spec(MODEL, profile=WHAT_IF), engines=("fake",)), call)
     assert call.tasks == ["inspect", "prepare", "cost", "layers", "layers", "layers"]
     assert [request["engine"] for task, request in call.asked if task == "layers"] == ["fake"] * 3
-    assert {name: failure.message for name, failure in past.parts.failures.items()} == dict.fromkeys(
+    assert {name: failure.message for name, failure in replayed.parts.failures.items()} == dict.fromkeys(
         ("roofline", "zeros", "what_if"), "it is not measured with fake"
     )
-    assert list(past.parts.lacking(WHAT_IF)) == ["what_if"], "roofs and zeros are an addition"
-    profile = past.result().profile
+    assert list(replayed.parts.lacking(WHAT_IF)) == ["what_if"], "roofs and zeros are an addition"
+    profile = replayed.result().profile
     assert profile is not None and profile.performance is not None
     assert profile.performance.engine == "fake" and profile.performance.roofline is None

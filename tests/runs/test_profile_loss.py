@@ -27,9 +27,9 @@ from tuibench.core.record import to_plain
 from tuibench.runs.journal import read_events
 from tuibench.runs.past import count
 from tuibench.runs.profile_part import Parts, PartTally, count_parts
-from tuibench.runs.stopping import BY_WISH, Cancelled
+from tuibench.runs.stopping import BY_REQUEST, Cancelled
 from tuibench.runs.task import ChildDeath
-from tuibench.runs.wish import WishBox
+from tuibench.runs.wish import ControlRequests
 
 
 @pytest.fixture
@@ -40,12 +40,12 @@ def bench(tmp_path: Path) -> Bench:
 
 def test_loss_profile_is_weights_then_every_layer_at_every_level(bench: Bench) -> None:
     call = Scripted()
-    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), call)
+    replayed = bench.run(make_profile_spec(MODEL, profile=LOSSY), call)
     assert call.tasks == ["inspect", "prepare", "cost", "weights", "loss"]
-    assert past.end["status"] == "finished"
-    assert list(past.parts.points) == [(one, level) for one in ("conv_out", "fc_out") for level in LOSSY.levels]
-    assert past.parts.answer["classes"] is True
-    assert count(past) == {"cells": 4, "cells_done": 4, "executions": 4}
+    assert replayed.end["status"] == "finished"
+    assert list(replayed.parts.points) == [(one, level) for one in ("conv_out", "fc_out") for level in LOSSY.levels]
+    assert replayed.parts.answer["classes"] is True
+    assert count(replayed) == {"cells": 4, "cells_done": 4, "executions": 4}
 
 
 @pytest.mark.parametrize("place", range(8))
@@ -54,8 +54,8 @@ def test_loss_profile_resumes_after_its_last_layer(bench: Bench, place: int) -> 
     whole = bench.run(spec, Scripted())
     bench.cut_after(place)
     call = Scripted()
-    past = bench.run(spec, call)
-    assert past.parts.points == whole.parts.points
+    replayed = bench.run(spec, call)
+    assert replayed.parts.points == whole.parts.points
     skipped = [request["skip"] for task, request in call.asked if task == "loss"]
     # After costs, weights and the child's preamble, each place is one point; after the last one nothing is left.
     assert [len(skip) for skip in skipped] == ([max(0, place - 3)] if place < 8 else [])
@@ -63,11 +63,11 @@ def test_loss_profile_resumes_after_its_last_layer(bench: Bench, place: int) -> 
 
 def test_budget_refines_only_the_worst_layers(bench: Bench) -> None:
     call = Scripted()
-    past = bench.run(make_profile_spec(MODEL, profile=replace(LOSSY, budget=True)), call)
+    replayed = bench.run(make_profile_spec(MODEL, profile=replace(LOSSY, budget=True)), call)
     first, second = [request for task, request in call.asked if task == "loss"]
     assert (first["levels"], first["layers"]) == (["int8"], None)
     assert (second["levels"], second["layers"]) == (["pruned 0.5"], ["fc_out", "conv_out"])
-    assert len(past.parts.points) == 4
+    assert len(replayed.parts.points) == 4
 
 
 def test_budget_forecasts_its_second_round_during_the_first(bench: Bench) -> None:
@@ -91,12 +91,12 @@ def test_budget_ranks_int8_layers_by_the_next_level(bench: Bench) -> None:
 
     levels = ("pruned 0.5", "int8", "pruned 0.9")
     call = Scripted({"loss": held})
-    past = bench.run(make_profile_spec(MODEL, profile=replace(LOSSY, budget=True, levels=levels)), call)
+    replayed = bench.run(make_profile_spec(MODEL, profile=replace(LOSSY, budget=True, levels=levels)), call)
     asked = [(request["levels"], request["layers"]) for task, request in call.asked if task == "loss"]
     both = ["pruned 0.5", "pruned 0.9"]
     assert asked == [(["int8"], None), (["pruned 0.5"], ["conv_out"]), (both, ["fc_out", "conv_out"])]
-    assert len(past.parts.points) == 6
-    profile = past.result().profile
+    assert len(replayed.parts.points) == 6
+    profile = replayed.result().profile
     assert profile is not None and profile.loss is not None and profile.loss.complete
 
 
@@ -104,14 +104,14 @@ def test_finish_ends_a_loss_profile_after_the_current_layer(bench: Bench) -> Non
     def wished(request: dict[str, Any], say: Say) -> Any:
         def hear(line: dict[str, Any]) -> Any:
             if "loss" in line:
-                WishBox(bench.run_dir).ask_to_finish()
+                ControlRequests(bench.run_dir).ask_to_finish()
             return say(line)
 
         return say_losses(request, hear)
 
-    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": wished}))
-    assert (past.end["status"], past.end["reason"]) == ("finished", "finished on request")
-    assert len(past.parts.points) == 1
+    replayed = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": wished}))
+    assert (replayed.end["status"], replayed.end["reason"]) == ("finished", "finished on request")
+    assert len(replayed.parts.points) == 1
 
 
 def test_layer_that_kills_its_child_is_reported_and_the_next_follow(bench: Bench) -> None:
@@ -123,9 +123,11 @@ def test_layer_that_kills_its_child_is_reported_and_the_next_follow(bench: Bench
         say({"at": {"id": "conv_out", "level": "int8"}})
         return dies(request, say)
 
-    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": conv_kills}))
-    assert "SIGSEGV" in past.parts.points["conv_out", "int8"].reason and past.parts.points["conv_out", "int8"].harm
-    assert len(past.parts.points) == 4
+    replayed = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": conv_kills}))
+    assert (
+        "SIGSEGV" in replayed.parts.points["conv_out", "int8"].reason and replayed.parts.points["conv_out", "int8"].harm
+    )
+    assert len(replayed.parts.points) == 4
 
 
 def test_layer_with_unknown_weights_is_blamed_for_its_own_death(
@@ -141,9 +143,9 @@ def test_layer_with_unknown_weights_is_blamed_for_its_own_death(
         return dies(request, say)
 
     answers = {"weights": plain([strange, LOSSES[1]]), "loss": first_kills}
-    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted(answers))
-    assert "SIGSEGV" in past.parts.points["conv_out", "int8"].reason
-    assert [past.parts.points["fc_out", level].sqnr_db for level in LOSSY.levels] == [20.0, 20.0]
+    replayed = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted(answers))
+    assert "SIGSEGV" in replayed.parts.points["conv_out", "int8"].reason
+    assert [replayed.parts.points["fc_out", level].sqnr_db for level in LOSSY.levels] == [20.0, 20.0]
 
 
 def test_child_death_outside_the_layers_blames_no_layer(bench: Bench) -> None:
@@ -152,9 +154,9 @@ def test_child_death_outside_the_layers_blames_no_layer(bench: Bench) -> None:
         return dies(request, say)
 
     call = Scripted({"loss": between})
-    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), call)
-    assert {one for one, _ in past.parts.points} == {"conv_out"} and "loss" in past.parts.failures
-    assert call.tasks.count("loss") == 1 and not any(point.reason for point in past.parts.points.values())
+    replayed = bench.run(make_profile_spec(MODEL, profile=LOSSY), call)
+    assert {one for one, _ in replayed.parts.points} == {"conv_out"} and "loss" in replayed.parts.failures
+    assert call.tasks.count("loss") == 1 and not any(point.reason for point in replayed.parts.points.values())
 
 
 @pytest.mark.parametrize(
@@ -167,22 +169,22 @@ def test_death_by_memory_or_time_says_nothing_about_the_outputs(bench: Bench, ki
         say({"at": {"id": "conv_out", "level": "int8"}})
         raise ChildDeath(kind, "it is gone", None, "")
 
-    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": once}))
-    assert past.parts.points["conv_out", "int8"].harm is harm
+    replayed = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": once}))
+    assert replayed.parts.points["conv_out", "int8"].harm is harm
 
 
 def test_weights_alone_make_an_approximated_profile(bench: Bench) -> None:
     call = Scripted()
-    past = bench.run(make_profile_spec(MODEL, profile=ProfileSpec(LOSS, approximate=True)), call)
+    replayed = bench.run(make_profile_spec(MODEL, profile=ProfileSpec(LOSS, approximate=True)), call)
     assert call.tasks == ["inspect", "prepare", "cost", "weights"]
-    assert past.end["status"] == "finished"
-    assert past.has_something
+    assert replayed.end["status"] == "finished"
+    assert replayed.has_something
 
 
 def test_loss_profile_names_its_data_and_completeness(bench: Bench) -> None:
     def half(request: dict[str, Any], say: Say) -> Any:
         say_losses(request | {"layers": ["conv_out"]}, say, "2 samples instead of 8")
-        raise Cancelled(BY_WISH)
+        raise Cancelled(BY_REQUEST)
 
     spec = make_profile_spec(MODEL, profile=LOSSY)
     cut = bench.run(spec, Scripted({"loss": half})).result().profile
@@ -199,9 +201,9 @@ def test_loss_profile_names_its_data_and_completeness(bench: Bench) -> None:
 
 def test_model_without_weights_has_nothing_to_lose(bench: Bench) -> None:
     silent = {"weights": lambda request, say: [], "loss": lambda request, say: {"notes": []}}
-    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted(silent))
-    assert (past.end["status"], past.end["error"]["exit_code"]) == ("failed", ExitCode.MODEL)
-    assert "no layer with weights" in past.end["reason"]
+    replayed = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted(silent))
+    assert (replayed.end["status"], replayed.end["error"]["exit_code"]) == ("failed", ExitCode.MODEL)
+    assert "no layer with weights" in replayed.end["reason"]
 
 
 def test_active_loss_profile_counts_changes_and_not_parts() -> None:

@@ -57,9 +57,9 @@ def test_single_missing_roof_is_measured_alone(bench: Bench, tmp_path: Path) -> 
     unclear = to_plain(replace(ZEROS, exploits=None))
     bench.run(spec, Scripted({"roofline": lambda request, say: {**to_plain(ROOFLINE), "zeros": dict(unclear)}}))
     call = Scripted()
-    past = Bench(tmp_path / "again", bench.cache).run(spec, call)
+    replayed = Bench(tmp_path / "again", bench.cache).run(spec, call)
     assert call.tasks.count("zeros") == 1 and "roofline" not in call.tasks
-    assert past.parts.zeros == ZEROS
+    assert replayed.parts.zeros == ZEROS
 
 
 def test_requested_fresh_roofs_replace_the_cached_ones(bench: Bench, tmp_path: Path) -> None:
@@ -70,9 +70,9 @@ def test_requested_fresh_roofs_replace_the_cached_ones(bench: Bench, tmp_path: P
     call = Scripted({"roofline": lambda request, say: dict(faster)})
     Bench(tmp_path / "fresh", bench.cache).run(wanted, call)
     assert call.tasks.count("roofline") == 1
-    past = Bench(tmp_path / "later", bench.cache).run(usual, call)
+    replayed = Bench(tmp_path / "later", bench.cache).run(usual, call)
     assert call.tasks.count("roofline") == 1
-    assert past.parts.roofline is not None and past.parts.roofline.dram_gb_s == 20.0
+    assert replayed.parts.roofline is not None and replayed.parts.roofline.dram_gb_s == 20.0
     disturbed = to_plain(replace(ROOFLINE, grade=None))
     Bench(tmp_path / "worse", bench.cache).run(wanted, Scripted({"roofline": lambda request, say: dict(disturbed)}))
     Bench(tmp_path / "last", bench.cache).run(usual, call)
@@ -86,9 +86,9 @@ def test_damaged_cache_is_measured_again(bench: Bench, tmp_path: Path, damage: b
     for path in Path(str(bench.cache)).rglob("*.kept"):
         path.write_bytes(damage)
     call = Scripted()
-    past = Bench(tmp_path / "again", bench.cache).run(spec, call)
+    replayed = Bench(tmp_path / "again", bench.cache).run(spec, call)
     assert call.tasks.count("roofline") == 1
-    assert past.parts.roofline is not None and past.parts.zeros is not None
+    assert replayed.parts.roofline is not None and replayed.parts.zeros is not None
 
 
 def test_alternative_forms_of_one_row_are_kept_apart() -> None:

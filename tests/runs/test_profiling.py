@@ -32,10 +32,10 @@ from tuibench.runs.journal import read_events
 from tuibench.runs.past import count
 from tuibench.runs.profile_part import list_parts
 from tuibench.runs.replay import replay
-from tuibench.runs.stopping import BY_WISH, Cancelled
+from tuibench.runs.stopping import BY_REQUEST, Cancelled
 from tuibench.runs.tally import Tally
 from tuibench.runs.task import ChildDeath
-from tuibench.runs.wish import WishBox
+from tuibench.runs.wish import ControlRequests
 
 
 @pytest.fixture
@@ -46,18 +46,20 @@ def bench(tmp_path: Path) -> Bench:
 
 def test_parts_are_made_in_order_with_one_child_per_process(bench: Bench) -> None:
     call = Scripted()
-    past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), call)
+    replayed = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), call)
     made = ["inspect", "prepare", "cost", "roofline", "layers", "layers", "layers", "what_if"]
     assert call.tasks == made
-    assert past.end["status"] == "finished"
-    assert past.parts.done == set(list_parts(WHAT_IF))
-    assert past.parts.costs is not None
-    assert past.parts.costs.nodes == NODES
-    assert sorted(past.parts.runs) == [1, 2, 3]
-    assert list(past.parts.what_if) == [("conv_out", "int8"), ("fc_out", "int8")], "heaviest first, of what multiplies"
+    assert replayed.end["status"] == "finished"
+    assert replayed.parts.done == set(list_parts(WHAT_IF))
+    assert replayed.parts.costs is not None
+    assert replayed.parts.costs.nodes == NODES
+    assert sorted(replayed.parts.runs) == [1, 2, 3]
+    assert list(replayed.parts.what_if) == [("conv_out", "int8"), ("fc_out", "int8")], (
+        "heaviest first, of what multiplies"
+    )
     rows = next(request["rows"] for task, request in call.asked if task == "what_if")
     assert rows == {"conv_out": ["conv_out", "relu_out"], "fc_out": ["fc_out"]}, "all that one kernel does"
-    assert count(past) == {"cells": 7, "cells_done": 7, "executions": 5}
+    assert count(replayed) == {"cells": 7, "cells_done": 7, "executions": 5}
     assert bench.saved == [{"status": "finished"}]
 
 
@@ -110,12 +112,12 @@ def test_run_resumes_after_its_last_part(bench: Bench, place: int) -> None:
     whole = bench.run(spec, Scripted())
     bench.cut_after(place)
     call = Scripted()
-    past = bench.run(spec, call)
+    replayed = bench.run(spec, call)
     order = ["cost", "roofline", "zeros", "layers", "layers", "layers", "what_if", "what_if"]
     # The cache has the machine's data in every case.
     left = [task for task in order[place:] if task not in ("roofline", "zeros")]
     assert call.tasks == ["inspect", "prepare", *(left[:-1] if left[-2:] == ["what_if"] * 2 else left)]
-    assert past.parts == whole.parts
+    assert replayed.parts == whole.parts
     if place == 7:
         rows = next(request["rows"] for task, request in call.asked if task == "what_if")
         assert rows == {"fc_out": ["fc_out"]}
@@ -131,11 +133,11 @@ def test_changed_model_ends_the_session_and_keeps_its_parts(bench: Bench) -> Non
 
         return USUAL["inspect"](request, say) | {"sha256": "b" * 64}
 
-    past = bench.run(spec, Scripted({"inspect": other}))
-    assert past.end["status"] == "interrupted"
-    assert "changed since this run began" in past.end["reason"]
-    assert past.end["error"]["exit_code"] == ExitCode.MODEL
-    assert list(past.parts.runs) == [1]
+    replayed = bench.run(spec, Scripted({"inspect": other}))
+    assert replayed.end["status"] == "interrupted"
+    assert "changed since this run began" in replayed.end["reason"]
+    assert replayed.end["error"]["exit_code"] == ExitCode.MODEL
+    assert list(replayed.parts.runs) == [1]
 
 
 def test_slower_machine_is_not_mixed_into_the_same_profile(bench: Bench) -> None:
@@ -143,13 +145,13 @@ def test_slower_machine_is_not_mixed_into_the_same_profile(bench: Bench) -> None
     bench.run(spec, Scripted())
     bench.cut_after(5)
     slow = Scripted({"layers": lambda request, say: to_plain(make_run(2000.0))})
-    past = bench.run(spec, slow)
-    assert past.end["status"] == "interrupted"
-    assert past.end["exit_code"] == ExitCode.NOT_COMPARABLE
-    assert sorted(past.parts.runs) == [1, 2]
-    past = bench.run(spec, slow, mixed=True)
-    assert past.end["status"] == "finished"
-    assert any("--mixed" in warning for warning in past.warnings)
+    replayed = bench.run(spec, slow)
+    assert replayed.end["status"] == "interrupted"
+    assert replayed.end["exit_code"] == ExitCode.NOT_COMPARABLE
+    assert sorted(replayed.parts.runs) == [1, 2]
+    replayed = bench.run(spec, slow, mixed=True)
+    assert replayed.end["status"] == "finished"
+    assert any("--mixed" in warning for warning in replayed.warnings)
 
 
 def test_dead_child_is_a_failed_part_and_the_others_continue(bench: Bench) -> None:
@@ -161,13 +163,13 @@ def test_dead_child_is_a_failed_part_and_the_others_continue(bench: Bench) -> No
         return dies(request, say) if len(calls) == 2 else to_plain(make_run())
 
     call = Scripted({"cost": dies, "roofline": dies, "layers": second_dies})
-    past = bench.run(make_profile_spec(MODEL), call)
-    assert past.end["status"] == "finished"
-    assert sorted(past.parts.runs) == [1, 3]
-    assert set(past.parts.failures) == {"costs", "roofline", "layers 2"}
-    assert past.parts.failures["layers 2"].log_tail == "its last words"
-    assert any("layers 2: died by SIGSEGV in timing" in warning for warning in past.warnings)
-    assert set(past.parts.lacking(ProfileSpec(PERFORMANCE))) == {"costs", "layers 2"}
+    replayed = bench.run(make_profile_spec(MODEL), call)
+    assert replayed.end["status"] == "finished"
+    assert sorted(replayed.parts.runs) == [1, 3]
+    assert set(replayed.parts.failures) == {"costs", "roofline", "layers 2"}
+    assert replayed.parts.failures["layers 2"].log_tail == "its last words"
+    assert any("layers 2: died by SIGSEGV in timing" in warning for warning in replayed.warnings)
+    assert set(replayed.parts.lacking(ProfileSpec(PERFORMANCE))) == {"costs", "layers 2"}
 
 
 @pytest.mark.parametrize(
@@ -187,13 +189,13 @@ def test_profile_without_layers_fails_with_the_code_of_its_reason(
         say({"stage": stage, "done": 0, "of": 1})
         raise error
 
-    past = bench.run(make_profile_spec(MODEL), Scripted({"layers": fail}))
-    assert past.end["status"] == "failed"
-    assert past.end["error"]["exit_code"] == code
-    assert str(error) in past.end["reason"]
-    assert re.match(r"no layer was measured: process \d ", past.end["reason"]), past.end["reason"]
+    replayed = bench.run(make_profile_spec(MODEL), Scripted({"layers": fail}))
+    assert replayed.end["status"] == "failed"
+    assert replayed.end["error"]["exit_code"] == code
+    assert str(error) in replayed.end["reason"]
+    assert re.match(r"no layer was measured: process \d ", replayed.end["reason"]), replayed.end["reason"]
     assert bench.saved == []
-    assert past.result().profile is None
+    assert replayed.result().profile is None
 
 
 def test_model_that_fails_to_load_is_not_loaded_three_times(bench: Bench) -> None:
@@ -214,9 +216,9 @@ def test_failed_inputs_end_the_run_with_their_reason(bench: Bench) -> None:
 
         return USUAL["prepare"](request, spoil)
 
-    past = bench.run(make_profile_spec(MODEL), Scripted({"prepare": prepare}))
-    assert (past.end["status"], past.end["error"]["exit_code"]) == ("failed", ExitCode.MODEL)
-    assert "no shape fits" in past.end["reason"]
+    replayed = bench.run(make_profile_spec(MODEL), Scripted({"prepare": prepare}))
+    assert (replayed.end["status"], replayed.end["error"]["exit_code"]) == ("failed", ExitCode.MODEL)
+    assert "no shape fits" in replayed.end["reason"]
 
 
 @pytest.mark.parametrize(("after", "saved"), [(0, 1), (1, 1), (2, 1)])
@@ -226,24 +228,24 @@ def test_cancelled_profile_keeps_its_finished_parts(bench: Bench, after: int, sa
     def cancelled(request: dict[str, Any], say: Say) -> Any:
         calls.append(1)
         if len(calls) > after:
-            raise Cancelled(BY_WISH)
+            raise Cancelled(BY_REQUEST)
         return to_plain(make_run())
 
-    past = bench.run(make_profile_spec(MODEL), Scripted({"layers": cancelled}))
-    assert past.end["status"] == "cancelled"
-    assert len(past.parts.runs) == after
-    assert past.has_something is bool(after)
+    replayed = bench.run(make_profile_spec(MODEL), Scripted({"layers": cancelled}))
+    assert replayed.end["status"] == "cancelled"
+    assert len(replayed.parts.runs) == after
+    assert replayed.has_something is bool(after)
     assert len(bench.saved) == saved
 
 
 def test_finish_ends_a_profile_after_the_current_process(bench: Bench) -> None:
     def wished(request: dict[str, Any], say: Say) -> Any:
-        WishBox(bench.run_dir).ask_to_finish()
+        ControlRequests(bench.run_dir).ask_to_finish()
         return to_plain(make_run())
 
-    past = bench.run(make_profile_spec(MODEL), Scripted({"layers": wished}))
-    assert (past.end["status"], past.end["reason"]) == ("finished", "finished on request")
-    assert list(past.parts.runs) == [1]
+    replayed = bench.run(make_profile_spec(MODEL), Scripted({"layers": wished}))
+    assert (replayed.end["status"], replayed.end["reason"]) == ("finished", "finished on request")
+    assert list(replayed.parts.runs) == [1]
 
 
 def test_timeout_keeps_the_finished_parts(bench: Bench) -> None:
@@ -254,17 +256,17 @@ def test_timeout_keeps_the_finished_parts(bench: Bench) -> None:
 
     # The deadline is a thousand years away, and the child itself reports that it was reached.
     spec = make_profile_spec(MODEL, limits=Limits(max_time_s=0.0))
-    past = bench.run(spec, Scripted({"layers": hangs}))
-    assert past.end["status"] == "failed"
-    assert past.end["error"]["exit_code"] == ExitCode.TIMEOUT
+    replayed = bench.run(spec, Scripted({"layers": hangs}))
+    assert replayed.end["status"] == "failed"
+    assert replayed.end["error"]["exit_code"] == ExitCode.TIMEOUT
 
 
 def test_failed_what_if_is_a_failed_part_and_retried(bench: Bench) -> None:
     def refuses(request: dict[str, Any], say: Say) -> Any:
         raise ModelError("no session of this model any more")
 
-    past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted({"what_if": refuses}))
-    assert "no session" in past.parts.failures["what_if"].message and "what_if" not in past.parts.done
+    replayed = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted({"what_if": refuses}))
+    assert "no session" in replayed.parts.failures["what_if"].message and "what_if" not in replayed.parts.done
 
 
 def test_layer_that_kills_its_child_is_reported_and_the_next_follow(bench: Bench) -> None:
@@ -276,10 +278,10 @@ def test_layer_that_kills_its_child_is_reported_and_the_next_follow(bench: Bench
         say({"at": {"id": "conv_out"}})
         return dies(request, say)
 
-    past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted({"what_if": first_kills}))
-    assert past.parts.what_if["conv_out", "int8"].ratio.value is None
-    assert "SIGSEGV" in past.parts.what_if["conv_out", "int8"].reason
-    assert past.parts.what_if["fc_out", "int8"].ratio.value == 0.5
+    replayed = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted({"what_if": first_kills}))
+    assert replayed.parts.what_if["conv_out", "int8"].ratio.value is None
+    assert "SIGSEGV" in replayed.parts.what_if["conv_out", "int8"].reason
+    assert replayed.parts.what_if["fc_out", "int8"].ratio.value == 0.5
 
 
 @pytest.mark.parametrize("said", [0, 1])
@@ -291,10 +293,10 @@ def test_death_outside_the_layers_blames_no_layer(bench: Bench, said: int) -> No
         return dies(request, say)
 
     call = Scripted({"what_if": dies_between})
-    past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), call)
-    assert len(past.parts.what_if) == said and call.tasks.count("what_if") == 1
-    assert all(found.ratio.value == 0.5 for found in past.parts.what_if.values())
-    assert past.parts.failures["what_if"].kind == "signal"
+    replayed = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), call)
+    assert len(replayed.parts.what_if) == said and call.tasks.count("what_if") == 1
+    assert all(found.ratio.value == 0.5 for found in replayed.parts.what_if.values())
+    assert replayed.parts.failures["what_if"].kind == "signal"
 
 
 def test_progress_has_stage_position_and_remaining_time(bench: Bench) -> None:

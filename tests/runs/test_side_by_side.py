@@ -9,7 +9,7 @@ import pytest
 from tests.report import build
 from tuibench.core.cell import CellResult, Execution
 from tuibench.core.comparison import CellPair, SideBySide
-from tuibench.core.run import RunResult, Sitting
+from tuibench.core.run import RunResult, RunSession
 from tuibench.core.spec import ModelSource
 from tuibench.report.verdict import comparison_sentence
 from tuibench.runs.side_by_side import compare_results
@@ -214,11 +214,11 @@ def test_foreign_result_needs_the_settings_it_states() -> None:
 
 
 def test_conditions_of_a_whole_result_prevent_a_verdict() -> None:
-    sittings = (Sitting("", "", 3), Sitting("", "", 2, ("kernel: 1 → 2",)))
+    sittings = (RunSession("", "", 3), RunSession("", "", 2, ("kernel: 1 → 2",)))
     pair = only(side([cell()], [cell()], {"shared_host": True}, {"sittings": sittings}))
     assert pair.bars == (
         "k3f9 was measured beside another benchmark",
-        "77zz was measured in sittings under unequal conditions",
+        "77zz was measured in sessions under unequal conditions",
     )
 
 

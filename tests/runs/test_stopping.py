@@ -71,7 +71,7 @@ def test_end_of_the_client_counts_unless_it_detached(word: bytes, ends: bool) ->
 def test_run_detached_from_the_start_ignores_its_client() -> None:
     reader, writer = os.pipe()
     stop = StopSwitch(reader)
-    stop.let_go()
+    stop.detach()
     os.close(writer)
     stop.pause(0.0)
     stop.check()

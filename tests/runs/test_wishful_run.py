@@ -26,7 +26,7 @@ from tuibench.runs.replay import Replay, replay
 from tuibench.runs.run import Run, Setup
 from tuibench.runs.stopping import StopSwitch
 from tuibench.runs.supervision import Bounds, OutOfTime
-from tuibench.runs.wish import WishBox
+from tuibench.runs.wish import ControlRequests
 
 __all__ = ["bench", "model"]
 
@@ -55,7 +55,7 @@ def counts(result: RunResult) -> list[tuple[str, int, str]]:
 
 
 def test_finish_makes_the_current_execution_the_last(bench: Bench, model: Path) -> None:
-    box = WishBox(bench.run_dir)
+    box = ControlRequests(bench.run_dir)
     state = bench.run(make_spec(model, batches=(1, 2, 4), effort=ROUGH), rough({2: box.ask_to_finish}))
     result = state.result()
     assert len(bench.jobs) == 2
@@ -73,7 +73,7 @@ def test_finish_makes_the_current_execution_the_last(bench: Bench, model: Path) 
 
 
 def test_finish_after_all_cells_were_measured_is_no_failure(bench: Bench, model: Path) -> None:
-    box = WishBox(bench.run_dir)
+    box = ControlRequests(bench.run_dir)
     result = bench.run(make_spec(model, batches=(1, 2), effort=ROUGH), rough({4: box.ask_to_finish})).result()
     assert counts(result) == [("ok", 2, "finished on request after 2 executions")] * 2
     assert exit_code(result.cells) == 0
@@ -82,14 +82,14 @@ def test_finish_after_all_cells_were_measured_is_no_failure(bench: Bench, model:
 
 def test_run_without_results_measures_once_before_it_finishes(bench: Bench, model: Path) -> None:
     bench.run_dir.mkdir()
-    WishBox(bench.run_dir).ask_to_finish()
+    ControlRequests(bench.run_dir).ask_to_finish()
     result = bench.run(make_spec(model, effort=ROUGH), rough({})).result()
     assert counts(result) == [("ok", 1, "finished on request after 1 execution")]
 
 
 def test_failed_cell_stays_failed_when_its_run_is_finished(bench: Bench, model: Path) -> None:
     def script(job: Job) -> Execution | Failure:
-        WishBox(bench.run_dir).ask_to_finish()
+        ControlRequests(bench.run_dir).ask_to_finish()
         return replace(DEAD, phase="load")
 
     result = bench.run(make_spec(model, batches=(1, 2)), script).result()
@@ -97,13 +97,13 @@ def test_failed_cell_stays_failed_when_its_run_is_finished(bench: Bench, model: 
 
 
 def test_finish_request_during_the_last_execution_changes_nothing(bench: Bench, model: Path) -> None:
-    state = bench.run(make_spec(model, effort=ROUGH), rough({6: WishBox(bench.run_dir).ask_to_finish}))
+    state = bench.run(make_spec(model, effort=ROUGH), rough({6: ControlRequests(bench.run_dir).ask_to_finish}))
     assert state.end["status"] == "finished" and "reason" not in state.end
     assert "most allowed" in state.result().cells[0].stopped_by
 
 
 def test_extension_adds_executions_to_cells_without_their_target(bench: Bench, model: Path) -> None:
-    box = WishBox(bench.run_dir)
+    box = ControlRequests(bench.run_dir)
     steady = by_batch_steady(2, rough({5: lambda: box.ask_for_time(FIRST, 10.0)}))
     state = bench.run(make_spec(model, batches=(1, 2), effort=ROUGH), steady)
     one, two = state.result().cells
@@ -120,7 +120,7 @@ def by_batch_steady(batch: int, otherwise: Script) -> Script:
 
 
 def test_extended_finished_cell_continues_and_matches_the_journal(bench: Bench, model: Path) -> None:
-    box = WishBox(bench.run_dir)
+    box = ControlRequests(bench.run_dir)
 
     def late() -> None:
         box.ask_for_time(FIRST, 5.0)
@@ -143,7 +143,7 @@ def test_extension_moves_the_end_of_the_whole_command(bench: Bench, model: Path)
 
     def execute(job: Job, bounds: Bounds, *_: Any) -> Execution | Failure:
         seen.append(bounds.deadline)
-        WishBox(bench.run_dir).ask_for_time(FIRST, 100.0)
+        ControlRequests(bench.run_dir).ask_for_time(FIRST, 100.0)
         if len(seen) == 3:
             raise OutOfTime
         return make_execution()
@@ -154,13 +154,13 @@ def test_extension_moves_the_end_of_the_whole_command(bench: Bench, model: Path)
     assert second == third == first + 100.0
 
 
-def sit(bench: Bench, spec: BenchmarkSpec, execute: Any, past: Replay | None = None, seq: int = 0) -> Replay:
-    """Run one session in a directory that may have had earlier ones."""
+def sit(bench: Bench, spec: BenchmarkSpec, execute: Any, earlier: Replay | None = None, seq: int = 0) -> Replay:
+    """Run one session in a directory that may have had replayed ones."""
     for name in ("logs", "inputs", "samples", "work"):
         (bench.run_dir / name).mkdir(parents=True, exist_ok=True)
     journal = Journal(bench.run_dir, seq)
     fields = {"run": "R", "spec": to_plain(spec), "host": {}, "versions": {}, "started_utc": "now"}
-    journal.append("sitting" if past else "run_start", **fields)
+    journal.append("sitting" if earlier else "run_start", **fields)
     setup = Setup(
         bench.run_dir,
         journal,
@@ -169,7 +169,7 @@ def sit(bench: Bench, spec: BenchmarkSpec, execute: Any, past: Replay | None = N
         lambda: 8 << 30,
         1,
         execute,
-        past=past,
+        earlier=earlier,
         mixed=True,
         call=bench.call,
     )
@@ -184,7 +184,7 @@ class Killed(Exception):
 
 def test_resumed_run_keeps_its_extension_and_forgets_finish(bench: Bench, model: Path) -> None:
     spec = make_spec(model, effort=ROUGH, limits=Limits(max_time_s=500.0))
-    box, deadlines = WishBox(bench.run_dir), []
+    box, deadlines = ControlRequests(bench.run_dir), []
     values: Iterator[float] = cycle([1e6, 2e6])
     kill_at = {7}
 
@@ -204,9 +204,9 @@ def test_resumed_run_keeps_its_extension_and_forgets_finish(bench: Bench, model:
     box.forget_finish()
     history = read_history(bench.run_dir)
     cut_tail(bench.run_dir, history)
-    past = replay(history.events)
-    assert (past.granted, past.extended_s, past.finishing) == ({FIRST}, 100.0, False)
-    state = sit(bench, spec, execute, past, history.next_seq)
+    replayed = replay(history.events)
+    assert (replayed.granted, replayed.extended_s, replayed.finishing) == ({FIRST}, 100.0, False)
+    state = sit(bench, spec, execute, replayed, history.next_seq)
     (cell,) = state.result().cells
     assert len(cell.executions) == 66, "6, and 60 that go with 100 s"
     assert len(events(bench, "extended")) == 1 and box.more_time() == ()

@@ -20,9 +20,9 @@ from tuibench.tui.bridge import Bridge
 from tuibench.tui.desk import LOOSE
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS, ProfileValues
 from tuibench.workbench.profiles import Profiles
-from tuibench.workbench.runs import Wishes
+from tuibench.workbench.runs import RunOptions
 
-Launched = list[tuple[BenchmarkSpec, Wishes]]
+Launched = list[tuple[BenchmarkSpec, RunOptions]]
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
     """Return the list of recorded starts."""
     seen: Launched = []
 
-    def launch(profiles: Profiles, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
+    def launch(profiles: Profiles, spec: BenchmarkSpec, wishes: RunOptions) -> tuple[str, tuple[str, ...]]:
         seen.append((spec, wishes))
         return f"01RUN{len(seen)}", ()
 
@@ -134,7 +134,7 @@ def test_start_creates_one_run_per_enabled_kind(sample: tuple[Bridge, str], laun
 def test_started_run_is_reported_when_next_is_refused(
     sample: tuple[Bridge, str], launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse_second(profiles: Profiles, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
+    def refuse_second(profiles: Profiles, spec: BenchmarkSpec, wishes: RunOptions) -> tuple[str, tuple[str, ...]]:
         if launched:
             raise TuibenchError("the disk is full")
         launched.append((spec, wishes))

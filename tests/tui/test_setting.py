@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tuibench.tui.config import Config
-from tuibench.tui.setting import DEFAULT, FILE, Setting, list_settings, refusal_of, wishes_of
+from tuibench.tui.setting import DEFAULT, FILE, Setting, display_options, list_settings, refusal_of
 
 XTERM = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
 
@@ -54,10 +54,10 @@ def test_setting_origin_is_named(changes: dict[str, str], name: str, expected: t
 
 def test_flags_override_file() -> None:
     config = Config(mouse=True, ascii=False)
-    assert wishes_of(config).mouse is True and not wishes_of(config).ascii_only
-    assert wishes_of(config, mouse=False, ascii_only=True).mouse is False
-    assert wishes_of(config, ascii_only=True).ascii_only and wishes_of(Config(ascii=True)).ascii_only
-    assert wishes_of(Config()).mouse is None
+    assert display_options(config).mouse is True and not display_options(config).ascii_only
+    assert display_options(config, mouse=False, ascii_only=True).mouse is False
+    assert display_options(config, ascii_only=True).ascii_only and display_options(Config(ascii=True)).ascii_only
+    assert display_options(Config()).mouse is None
 
 
 def test_unsupported_terminal_setting_shows_reason() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tuibench.tui.terminal import Display, DisplayWishes, plan_display
+from tuibench.tui.terminal import Display, DisplayOptions, plan_display
 
 TTYS = (True, True, True)
 XTERM = {"TERM": "xterm-256color", "LANG": "en_US.UTF-8"}
 
 
-def plan(wishes: DisplayWishes | None = None, ttys: tuple[bool, bool, bool] = TTYS, /, **changes: str) -> Display:
-    return plan_display({**XTERM, **changes}, ttys, wishes or DisplayWishes())
+def plan(wishes: DisplayOptions | None = None, ttys: tuple[bool, bool, bool] = TTYS, /, **changes: str) -> Display:
+    return plan_display({**XTERM, **changes}, ttys, wishes or DisplayOptions())
 
 
 def variables(display: Display) -> dict[str, str]:
@@ -32,7 +32,7 @@ def test_every_descriptor_must_be_terminal(ttys: tuple[bool, bool, bool], name: 
 )
 def test_unusable_terminal_is_refused(term: str, words: str) -> None:
     assert plan(TERM=term).refusal.startswith(words)
-    assert plan_display({}, TTYS, DisplayWishes()).refusal.startswith("TERM is not set")
+    assert plan_display({}, TTYS, DisplayOptions()).refusal.startswith("TERM is not set")
 
 
 @pytest.mark.parametrize(
@@ -63,19 +63,19 @@ def test_ssh_reduces_frame_rate_and_disables_mouse(name: str) -> None:
 
 @pytest.mark.parametrize("wish", [True, False])
 def test_explicit_mouse_setting_applies_everywhere(wish: bool) -> None:
-    assert plan(DisplayWishes(mouse=wish)).mouse is wish
-    assert plan(DisplayWishes(mouse=wish), SSH_TTY="/dev/pts/1").mouse is wish
+    assert plan(DisplayOptions(mouse=wish)).mouse is wish
+    assert plan(DisplayOptions(mouse=wish), SSH_TTY="/dev/pts/1").mouse is wish
 
 
 def test_textual_environment_of_user_is_kept() -> None:
     own = {"TEXTUAL_ANIMATIONS": "full", "TEXTUAL_SMOOTH_SCROLL": "1", "TEXTUAL_FPS": "5"}
-    assert variables(plan(DisplayWishes(fps=20), **own)) == {"TEXTUAL_THEME": "ansi-dark"}
-    assert variables(plan(DisplayWishes(fps=20), SSH_TTY="x"))["TEXTUAL_FPS"] == "20"
+    assert variables(plan(DisplayOptions(fps=20), **own)) == {"TEXTUAL_THEME": "ansi-dark"}
+    assert variables(plan(DisplayOptions(fps=20), SSH_TTY="x"))["TEXTUAL_FPS"] == "20"
 
 
 @pytest.mark.parametrize("value", ["1", "0", "no"])
 def test_no_color_applies_to_session(value: str) -> None:
-    display = plan(DisplayWishes(theme="nord"), NO_COLOR=value, COLORTERM="truecolor", TEXTUAL_THEME="gruvbox")
+    display = plan(DisplayOptions(theme="nord"), NO_COLOR=value, COLORTERM="truecolor", TEXTUAL_THEME="gruvbox")
     assert not display.colour
     # Any other first theme would be converted to greys.
     assert variables(display)["TEXTUAL_THEME"] == "ansi-dark"
@@ -98,15 +98,15 @@ FEW: list[dict[str, str]] = [{"TERM": "xterm"}, {"TERM": "linux"}, {"TERM": "scr
 @pytest.mark.parametrize("terminal", MANY)
 def test_theme_requires_terminal_with_many_colours(terminal: dict[str, str]) -> None:
     # The plain theme follows as a fallback for a name that Textual does not know.
-    assert variables(plan(DisplayWishes(theme="nord"), **terminal))["TEXTUAL_THEME"] == "nord,ansi-dark"
-    own = plan(DisplayWishes(theme="nord"), TEXTUAL_THEME="gruvbox", **terminal)
+    assert variables(plan(DisplayOptions(theme="nord"), **terminal))["TEXTUAL_THEME"] == "nord,ansi-dark"
+    own = plan(DisplayOptions(theme="nord"), TEXTUAL_THEME="gruvbox", **terminal)
     assert variables(own)["TEXTUAL_THEME"] == "gruvbox,ansi-dark"
     assert variables(plan(**terminal))["TEXTUAL_THEME"] == "ansi-dark"
 
 
 @pytest.mark.parametrize("terminal", FEW)
 def test_sixteen_colour_terminal_uses_its_own_colours(terminal: dict[str, str]) -> None:
-    assert variables(plan(DisplayWishes(theme="nord"), **terminal))["TEXTUAL_THEME"] == "ansi-dark"
+    assert variables(plan(DisplayOptions(theme="nord"), **terminal))["TEXTUAL_THEME"] == "ansi-dark"
 
 
 @pytest.mark.parametrize(
@@ -131,4 +131,4 @@ def test_sixteen_colour_terminal_uses_its_own_colours(terminal: dict[str, str]) 
 )
 def test_ascii_mode_follows_locale_and_console(changes: dict[str, str], ascii_only: bool) -> None:
     assert plan(**changes).ascii_only is ascii_only
-    assert plan(DisplayWishes(ascii_only=True), **changes).ascii_only
+    assert plan(DisplayOptions(ascii_only=True), **changes).ascii_only

@@ -20,7 +20,7 @@ from tuibench.core.record import to_plain
 from tuibench.core.spec import EFFORTS
 from tuibench.host.process import start_ticks
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.wish import MoreTime, WishBox
+from tuibench.runs.wish import ControlRequests, MoreTime
 from tuibench.workbench.intervention import cancel, extend, finish
 
 RUN, TICKET = "01M7QJXH866DK1S3FNRAFAA4P6", "01M7QJXH866DK1S3FNRAFAA4P7"
@@ -66,24 +66,26 @@ def test_runner_gets_a_signal_at_once(directory: RunDirectory, runner: subproces
     info = replace(info_of(directory, pid=runner.pid), pid_start=start_ticks(runner.pid))
     extend(directory, info, TICKET, None)
     assert heard(runner) == "heard\n"
-    assert WishBox(directory.path).more_time() == (MoreTime(TICKET, 30.0),), "as long as the effort allows at first"
+    assert ControlRequests(directory.path).more_time() == (MoreTime(TICKET, 30.0),), (
+        "as long as the effort allows at first"
+    )
 
 
 def test_process_that_reuses_the_pid_gets_no_signal(directory: RunDirectory, runner: subprocess.Popen[str]) -> None:
     finish(directory, replace(info_of(directory, pid=runner.pid), pid_start=1))
     runner.kill()
     assert heard(runner) == ""
-    assert WishBox(directory.path).finish_asked
+    assert ControlRequests(directory.path).finish_asked
 
 
 def test_run_of_another_host_gets_the_request_in_its_directory(directory: RunDirectory) -> None:
     info = info_of(directory, activity.ELSEWHERE, pid=os.getpid())
     finish(directory, info)
     cancel(directory, info)
-    assert WishBox(directory.path).finish_asked and directory.cancel_asked
-    WishBox(directory.path).forget_finish()
+    assert ControlRequests(directory.path).finish_asked and directory.cancel_asked
+    ControlRequests(directory.path).forget_finish()
     extend(directory, info, TICKET, 2.5)
-    assert WishBox(directory.path).more_time() == (MoreTime(TICKET, 2.5),)
+    assert ControlRequests(directory.path).more_time() == (MoreTime(TICKET, 2.5),)
 
 
 @pytest.mark.parametrize("state", [activity.FINISHED, activity.FAILED, activity.INTERRUPTED, activity.UNSAVED])
@@ -115,7 +117,7 @@ def test_run_that_has_just_broken_off_is_not_reported_as_finishing(tmp_path: Pat
     run.end("interrupted", saved=False)
     with pytest.raises(UsageError, match="ended before it could be finished"):
         finish(run.directory, replace(info, pid=os.getpid()))
-    assert not WishBox(run.directory.path).finish_asked
+    assert not ControlRequests(run.directory.path).finish_asked
 
 
 def test_run_that_has_just_finished_satisfies_and_drops_the_request(tmp_path: Path) -> None:
@@ -124,4 +126,4 @@ def test_run_that_has_just_finished_satisfies_and_drops_the_request(tmp_path: Pa
     run.plan()
     run.end(saved=True)
     finish(run.directory, info_of(run.directory))
-    assert not WishBox(run.directory.path).finish_asked
+    assert not ControlRequests(run.directory.path).finish_asked

@@ -22,11 +22,11 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.runner import open_journal
 from tuibench.runs.directory import REQUEST, RunDirectory
 from tuibench.runs.journal import NAME, decode, encode, read_events
-from tuibench.runs.past import read_past
+from tuibench.runs.past import read_replay
 from tuibench.workbench.library import Library, NeverSaved
 from tuibench.workbench.opening import open_store
 from tuibench.workbench.presence import Presence
-from tuibench.workbench.runs import Runs, Wishes
+from tuibench.workbench.runs import RunOptions, Runs
 from tuibench.workbench.saving import result_of
 from tuibench.workbench.setting import Settings
 
@@ -87,7 +87,7 @@ def test_newer_run_is_listed_as_such_and_never_resumed(
     assert (info.state, info.resumable, info.cells) == (activity.INTERRUPTED, False, 0)
     (row,) = Presence(runs, store).look("")
     assert row.info.detail == info.detail
-    for act in (runs.resume, runs.take_up, lambda one: runs.take_up(one, finish=True)):
+    for act in (runs.resume, runs.resume_detached, lambda one: runs.resume_detached(one, finish=True)):
         with pytest.raises(StoreNewer, match=words) as caught:
             act(run.id)
         assert caught.value.hint.startswith("Use that version, or a newer one")
@@ -99,7 +99,7 @@ def test_newer_run_is_listed_as_such_and_never_resumed(
 @pytest.mark.parametrize("change", [of_a_newer_version, of_an_unknown_kind])
 def test_journal_of_a_newer_run_yields_no_result(run: ScriptedRun, change: Change) -> None:
     change(run.directory)
-    for act in (read_past, result_of):
+    for act in (read_replay, result_of):
         with pytest.raises(StoreNewer, match="this run"):
             act(run.directory)
 
@@ -123,7 +123,7 @@ def test_newer_run_is_named_while_a_newer_version_measures(places: Places, run: 
 )
 def test_profile_journal_and_request_name_the_newer_schema(places: Places, spec: BenchmarkSpec, form: int) -> None:
     runs = Runs(Settings(places, "nobody"), open_store(places.data))
-    _, request, _ = runs._compose(spec, Wishes())
+    _, request, _ = runs._compose(spec, RunOptions())
     assert request["v"] == form == form_of(to_plain(spec))
     directory = RunDirectory(places.runs / request["id"])
     directory.make(request)

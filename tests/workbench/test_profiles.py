@@ -250,12 +250,12 @@ def test_plan_counts_the_layers_that_the_run_will_change(
 
 
 def test_engine_without_layer_times_starts_nothing(home: Path) -> None:
-    from tuibench.workbench.runs import Wishes
+    from tuibench.workbench.runs import RunOptions
 
     spec = replace(make_profile_spec(MODEL), engines=("openvino",))
     for start in (Services().profiles.start, Services().profiles.launch):
         with pytest.raises(EngineError, match="does not tell how long each layer takes"):
-            start(spec, Wishes())
+            start(spec, RunOptions())
     assert not (home / "tuibench").exists()
 
 

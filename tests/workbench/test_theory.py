@@ -18,7 +18,7 @@ from tuibench.core.model import ModelSummary
 from tuibench.core.profile import LOSS, PERFORMANCE, SECONDS, CountBound
 from tuibench.core.record import from_plain, to_compact
 from tuibench.runs.resumption import hash_inputs
-from tuibench.runs.shelf import Shelf
+from tuibench.runs.shelf import FileCache
 from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.services.api import Services
 from tuibench.workbench import theory
@@ -53,13 +53,13 @@ def test_costs_of_very_many_nodes_are_small_and_read_once(
     (kept,) = (services.settings.places.cache / "theory").iterdir()
     assert kept.stat().st_size < 40 * len(LARGE.nodes)
     read: list[str] = []
-    get = Shelf.get
+    get = FileCache.get
 
-    def counted(shelf: Shelf[Any], key: str) -> Any:
+    def counted(cache: FileCache[Any], key: str) -> Any:
         read.append(key)
-        return get(shelf, key)
+        return get(cache, key)
 
-    monkeypatch.setattr(Shelf, "get", counted)
+    monkeypatch.setattr(FileCache, "get", counted)
     sha256 = USUAL["inspect"]({"path": "m"}, lambda _: None)["sha256"]
     spec = theory_spec(str(MODEL), PERFORMANCE)
     other = services.profiles.plan(theory_spec(str(MODEL), PERFORMANCE, 7), sha256).seconds

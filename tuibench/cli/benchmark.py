@@ -22,7 +22,7 @@ from tuibench.request.request import BenchmarkRequest
 from tuibench.request.translation import to_spec
 from tuibench.services.api import Services
 from tuibench.workbench.active_run import ActiveRun
-from tuibench.workbench.runs import Wishes
+from tuibench.workbench.runs import RunOptions
 from tuibench.workbench.watched_run import Event
 
 SCHEMA = 1
@@ -37,8 +37,8 @@ def run(request: BenchmarkRequest, interruption: Interruption) -> int:
         spec, notes = to_spec(request, topology, fetcher(services.settings.places, request.quiet, request.ascii))
         services.check_engines(spec.engines)
         check_export(request, spec)
-        wishes = to_wishes(request)
-        return measure(services, request, spec, wishes, notes, interruption, partner)
+        options = run_options(request)
+        return measure(services, request, spec, options, notes, interruption, partner)
 
 
 def check_export(request: BenchmarkRequest, spec: BenchmarkSpec) -> None:
@@ -48,7 +48,7 @@ def check_export(request: BenchmarkRequest, spec: BenchmarkSpec) -> None:
         check_target(request.export_path)
 
 
-def to_wishes(request: BenchmarkRequest) -> Wishes:
+def run_options(request: BenchmarkRequest) -> RunOptions:
     """Return the run's options; raise UsageError if two of them exclude each other."""
     if request.detach:
         for flag, given in (
@@ -62,7 +62,7 @@ def to_wishes(request: BenchmarkRequest) -> Wishes:
                 raise UsageError(f"--detach and {flag} exclude each other", hint)
     if request.no_wait and request.wait_s is not None:
         raise UsageError("--wait and --no-wait exclude each other", "give one of them")
-    return Wishes(
+    return RunOptions(
         save=not request.no_save,
         plan_only=request.dry_run,
         card=Card(name=request.name, note=request.note, project=request.project or None),
@@ -75,7 +75,7 @@ def measure(
     services: Services,
     request: BenchmarkRequest,
     spec: BenchmarkSpec,
-    wishes: Wishes,
+    options: RunOptions,
     notes: Sequence[str],
     interruption: Interruption,
     partner: RunResult | None = None,
@@ -89,15 +89,15 @@ def measure(
     try:
         interruption.check()
         with held_back():
-            active, said = services.runs.start(spec, wishes)
-        return stay_or_let_go(services, active, request, (*notes, *said), interruption, partner, shown)
+            active, said = services.runs.start(spec, options)
+        return follow_or_detach(services, active, request, (*notes, *said), interruption, partner, shown)
     finally:
         if active is not None:
             with held_back():
                 active.close()
 
 
-def stay_or_let_go(
+def follow_or_detach(
     services: Services,
     active: ActiveRun,
     request: BenchmarkRequest,
@@ -111,15 +111,15 @@ def stay_or_let_go(
     plan, quiet = services.plan_run, request.quiet
     view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=quiet, ascii_only=request.ascii, plan=plan)
     if request.detach:
-        return _let_go(services, view, request, interruption)
+        return _detach(services, view, request, interruption)
     return Following(services, view, request, partner, shown).follow(interruption)
 
 
-_TELLING = frozenset({"waiting", "execution_start", "profile_part"})
+_SETTLED = frozenset({"waiting", "execution_start", "profile_part"})
 """Events after which nothing in the request can be wrong any more."""
 
 
-def _let_go(services: Services, view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:
+def _detach(services: Services, view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:
     """Follow until the run is queued or planned, so that errors of a model are reported now; then detach."""
     active = view.active
 
@@ -128,7 +128,7 @@ def _let_go(services: Services, view: View[ActiveRun], request: BenchmarkRequest
         # after all checks.
         is_begun = event["ev"] == "progress" and bool(event.get("stage"))
         is_planned = event["ev"] == "plan" and active.replay.spec.profile is None
-        return is_begun or is_planned or event["ev"] in _TELLING
+        return is_begun or is_planned or event["ev"] in _SETTLED
 
     view.watch_until(interruption, tells)
     with held_back():

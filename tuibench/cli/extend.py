@@ -46,6 +46,6 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
 def _outcome(info: RunInfo, by_s: float | None) -> str:
     short = short_id(info.id)
     if info.state == activity.ELSEWHERE:
-        return f"{short}: {show(info.detail)}; its runner there will see the wish within seconds"
+        return f"{short}: {show(info.detail)}; its runner there will see the request within seconds"
     amount = "as much time per cell again" if by_s is None else f"{seconds(by_s)} more per cell"
     return f"{short}: {amount}; tuibench attach {short} shows what comes of it"

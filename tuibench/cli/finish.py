@@ -42,7 +42,7 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
 def _outcome(info: RunInfo) -> str:
     short = short_id(info.id)
     if info.state == activity.ELSEWHERE:
-        return f"{short}: {show(info.detail)}; its runner there will see the wish within seconds"
+        return f"{short}: {show(info.detail)}; its runner there will see the request within seconds"
     if info.state not in activity.ALIVE:
         return f"{short}: {info.state}"
     so_far = count_of(info.executions, "measurement" if info.kind else "execution")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tuibench.cli.benchmark import check_export, measure, to_wishes
+from tuibench.cli.benchmark import check_export, measure, run_options
 from tuibench.cli.fetching import fetcher
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
@@ -55,10 +55,10 @@ def run(request: ProfileRequest, interruption: Interruption) -> int:
         if is_theory:
             interruption.check()
             return _print_theory(services, request, spec, shown)
-        wishes = to_wishes(output)
+        options = run_options(output)
         if output.dry_run:
             return _print_plan(services, request, spec)
-        return measure(services, output, spec, wishes, reading.notes, interruption, shown=shown)
+        return measure(services, output, spec, options, reading.notes, interruption, shown=shown)
 
 
 def again_request(

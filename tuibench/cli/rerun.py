@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tuibench.cli.benchmark import check_export, measure, to_wishes
+from tuibench.cli.benchmark import check_export, measure, run_options
 from tuibench.cli.fetching import fetcher
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.session import opened
@@ -35,11 +35,11 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
         request, spec, notes = repeat(asked, sources, wanted.given, services.topology(), stored.card.name)
         services.check_engines(spec.engines)
         check_export(request, spec)
-        wishes = to_wishes(request)
-        project = wishes.card.project or services.projects.kept(stored.card.project)
-        card = replace(wishes.card, rerun_of=stored.row.id, project=project)
+        options = run_options(request)
+        project = options.card.project or services.projects.kept(stored.card.project)
+        card = replace(options.card, rerun_of=stored.row.id, project=project)
         partner = stored.result if request.compare_to is None else services.library.get(request.compare_to).result
-        return measure(services, request, spec, replace(wishes, card=card), notes, interruption, partner)
+        return measure(services, request, spec, replace(options, card=card), notes, interruption, partner)
 
 
 def check_flags(stored: StoredBenchmark, wanted: RerunRequest) -> None:
@@ -69,8 +69,8 @@ def _profile_again(
     services.profiles.check_engine(spec.engines[0])
     check_export(request.output, spec)
     shown = page_of(request, spec)
-    wishes = to_wishes(request.output)
-    project = wishes.card.project or services.projects.kept(stored.card.project)
-    card = replace(wishes.card, rerun_of=stored.row.id, project=project)
-    wishes = replace(wishes, card=card)
-    return measure(services, request.output, spec, wishes, notes, interruption, stored.result, shown)
+    options = run_options(request.output)
+    project = options.card.project or services.projects.kept(stored.card.project)
+    card = replace(options.card, rerun_of=stored.row.id, project=project)
+    options = replace(options, card=card)
+    return measure(services, request.output, spec, options, notes, interruption, stored.result, shown)

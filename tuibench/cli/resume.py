@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tuibench.cli.benchmark import stay_or_let_go
+from tuibench.cli.benchmark import follow_or_detach
 from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.session import opened
 from tuibench.core.errors import UsageError
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
                 active = services.runs.resume(
                     args.id, mixed=args.mixed, finish=args.finish, wait_s=wait_s, share_host=args.share_host
                 )
-            return stay_or_let_go(services, active, request, (), interruption)
+            return follow_or_detach(services, active, request, (), interruption)
         finally:
             if active is not None:
                 with held_back():

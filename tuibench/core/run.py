@@ -42,7 +42,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Sitting:
+class RunSession:
     """One session of a run: a resumed run has several, perhaps under unequal conditions."""
 
     started_utc: str
@@ -77,7 +77,7 @@ class RunResult:
     """The lowest schema version able to read it."""
     host: str = ""
     """The id of the machine; its name is never stored."""
-    sittings: tuple[Sitting, ...] = ()
+    sittings: tuple[RunSession, ...] = ()
     waited_s: float = 0.0
     """Time in the queue behind other benchmarks on this machine."""
     shared_host: bool = False

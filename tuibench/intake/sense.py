@@ -46,7 +46,7 @@ _RANGES: Mapping[type, Mapping[str, Range]] = {
         "runs": ranges.PROFILE_RUNS, "processes": ranges.PROFILE_PROCESSES, "samples": ranges.PROFILE_SAMPLES,
     },
     run.RunResult: _amounts("seconds", "waited_s"),
-    run.Sitting: _amounts("executions"),
+    run.RunSession: _amounts("executions"),
     run.Comparison: _amounts("n", "ratio"),
     cell.CellResult: {"items": COUNT, "sittings": COUNT, **_amounts("load_ms", "first_ms", "memory_bytes")},
     # By default a cell has as many streams as cores.

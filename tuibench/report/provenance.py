@@ -23,10 +23,10 @@ def _lines(run: RunResult) -> Iterator[str]:
     if run.shared_host:
         yield "Measured beside another benchmark (--share-host)"
     yield from _resumed(run)
-    for sitting in run.sittings:
-        if sitting.mixed:
-            changes = "; ".join(show(change, 200) for change in sitting.mixed)
-            yield f"Changed between sittings (--mixed): {changes}"
+    for session in run.sittings:
+        if session.mixed:
+            changes = "; ".join(show(change, 200) for change in session.mixed)
+            yield f"Changed between sessions (--mixed): {changes}"
 
 
 def _resumed(run: RunResult) -> Iterator[str]:
@@ -36,8 +36,8 @@ def _resumed(run: RunResult) -> Iterator[str]:
         if cell.sittings > 1:
             counts.setdefault(cell.sittings, []).append(cell)
     axes = varying(run)
-    for sittings, cells in sorted(counts.items()):
+    for sessions, cells in sorted(counts.items()):
         named = [describe(run, cell, axes) for cell in cells[:_MOST_NAMED]]
         more = f" and {len(cells) - len(named)} more" if len(cells) > len(named) else ""
         which = "" if len(cells) == len(run.cells) else f": {' / '.join(named)}{more}"
-        yield f"Executions from {sittings} sittings{which}"
+        yield f"Executions from {sessions} sessions{which}"

@@ -88,7 +88,7 @@ def cancel_words(run: RunInfo) -> str:
     """Return the result of cancelling a run."""
     short = short_id(run.id)
     if run.state == ELSEWHERE:
-        return f"{short}: {show(run.detail)}; its runner there will see the wish within seconds"
+        return f"{short}: {show(run.detail)}; its runner there will see the request within seconds"
     if run.state == UNSAVED:
         return f"{short}: ended, not saved: {show(run.detail)}; tuibench resume {short} tries again"
     measured = count_of(run.executions, "part" if run.kind else "execution")

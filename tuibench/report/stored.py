@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tuibench.core.card import StoredBenchmark
-from tuibench.core.run import RunResult, Sitting
+from tuibench.core.run import RunResult, RunSession
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds
@@ -51,8 +51,8 @@ def _facts(stored: StoredBenchmark, now: float, project: str, own_host: str) -> 
     yield "Host", _host(result.host, own_host)
     yield "Status", "" if result.status == "finished" else show(result.status, 40)
     yield "Re-run of", show(short_id(card.rerun_of), 10) if card.rerun_of else ""
-    for number, sitting in enumerate(result.sittings if len(result.sittings) > 1 else (), 1):
-        yield f"Sitting {number}", _sitting(sitting, now)
+    for number, session in enumerate(result.sittings if len(result.sittings) > 1 else (), 1):
+        yield f"Session {number}", _session(session, now)
 
 
 def _measured(result: RunResult, now: float) -> str:
@@ -70,7 +70,7 @@ def _host(host: str, own: str) -> str:
     return f"{show(host, 40)} (this machine)" if host == own else show(host, 40)
 
 
-def _sitting(sitting: Sitting, now: float) -> str:
-    words = [count_of(sitting.executions, "execution"), moment_words(sitting.started_utc, now)]
-    words += [f"changed before it: {'; '.join(show(change, 200) for change in sitting.mixed)}"] if sitting.mixed else []
+def _session(session: RunSession, now: float) -> str:
+    words = [count_of(session.executions, "execution"), moment_words(session.started_utc, now)]
+    words += [f"changed before it: {'; '.join(show(change, 200) for change in session.mixed)}"] if session.mixed else []
     return ", ".join(filter(None, words))

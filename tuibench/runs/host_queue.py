@@ -35,7 +35,7 @@ _BRIEF_S = 10.0
 """Seconds that a run with --no-wait still waits for a brief holder, which measures nothing."""
 _TELL_S = 10.0
 _CROWD = 20
-"""Number of tickets always checked, even past the deadline."""
+"""Number of tickets always checked, even after the deadline."""
 _LONGEST_ANSWER = 4096
 _LONGEST_ETA_S = 7 * 86_400.0
 """Longer announcements are not believed."""
@@ -55,7 +55,7 @@ class Wait:
     """The current holder; None if unknown."""
 
 
-class Doorman:
+class LockOwner:
     """Owns a socket name and answers who the owner is, in a thread that sleeps between requests."""
 
     def __init__(self, name: str, describe: Describe) -> None:
@@ -67,7 +67,7 @@ class Doorman:
             self._socket.close()
             raise
         self._describe = describe
-        self._thread = threading.Thread(target=self._answer, name="doorman", daemon=True)
+        self._thread = threading.Thread(target=self._answer, name="lock-owner", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -108,8 +108,8 @@ class HostQueue:
         self._describe = describe
         self._stop = stop
         self._root = root
-        self._held: list[Doorman] = []
-        self._drawn: Doorman | None = None
+        self._held: list[LockOwner] = []
+        self._drawn: LockOwner | None = None
         self._known: Holder | None = None
         """The last holder that answered: a stopped one accepts no connection."""
         self._pids: dict[str, int] = {}
@@ -118,7 +118,7 @@ class HostQueue:
     def draw(self) -> None:
         """Enter the queue: later tickets cannot pass this run, even if it starts slowly."""
         if self._drawn is None:
-            self._drawn = Doorman(self._line(self._ticket), self._describe)
+            self._drawn = LockOwner(self._line(self._ticket), self._describe)
 
     def enter(self, wait_s: float | None, tell: Callable[[Wait], None]) -> float:
         """Wait until this run may measure; return the seconds waited, or raise HostBusy after `wait_s`."""
@@ -165,7 +165,7 @@ class HostQueue:
 
     def _take(self) -> bool:
         try:
-            self._held.append(Doorman(self._name, self._describe))
+            self._held.append(LockOwner(self._name, self._describe))
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise

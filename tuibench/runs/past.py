@@ -1,4 +1,4 @@
-"""Reads the past of a run from its journal; the request replaces a damaged first event."""
+"""Replays a run from its journal; the request replaces a damaged first event."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _TAIL_BYTES = 1 << 14
 COUNTS = ("cells", "cells_done", "executions")
 
 
-def read_past(run: RunDirectory) -> tuple[Replay, History]:
+def read_replay(run: RunDirectory) -> tuple[Replay, History]:
     """Replay a journal; raise StoreError if it is unreadable, StoreDamaged if an event is invalid."""
     history = read_history(run.path)
-    past = Replay()
+    earlier = Replay()
     if _lacks_head(history):
-        past.take(head_of(run.request()))
-    past.damaged = history.missing
-    return replay(history.events, past), history
+        earlier.take(head_of(run.request()))
+    earlier.damaged = history.missing
+    return replay(history.events, earlier), history
 
 
-def count(past: Replay) -> dict[str, int]:
+def count(earlier: Replay) -> dict[str, int]:
     """Return a run's counts; they are part of its last event, so that lists need not read the whole journal."""
-    profile = past.spec.profile if past.start else None
+    profile = earlier.spec.profile if earlier.start else None
     if profile is not None:
-        parts = past.parts
+        parts = earlier.parts
         return count_parts(profile, parts.done | parts.failures.keys(), parts.measured, parts.changes)
-    tracks = past.tracks.values()
+    tracks = earlier.tracks.values()
     return {
         "cells": len(tracks),
         "cells_done": sum(track.done or track.failure is not None for track in tracks),

@@ -46,7 +46,7 @@ def _asked(spec: BenchmarkSpec, sha256: str, point: Point, engine: str, scenario
     )
 
 
-def twins(cells: Sequence[Cell]) -> dict[str, tuple[str, ...]]:
+def matching_cells(cells: Sequence[Cell]) -> dict[str, tuple[str, ...]]:
     """Map each cell to all cells it is compared with, itself included: only engine or model differ."""
     groups: dict[tuple[object, ...], list[str]] = {}
     for cell in cells:

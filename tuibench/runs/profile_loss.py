@@ -11,7 +11,7 @@ from tuibench.core.record import from_plain
 from tuibench.insight.loss_assembly import count_points, first_points, worst_layers
 from tuibench.runs.profile_part import COSTS, LOSSES, WEIGHTS, order_levels
 from tuibench.runs.profile_performance import make_costs
-from tuibench.runs.profile_sitting import ProfileSitting
+from tuibench.runs.profile_sitting import ProfileSession
 
 _WEIGHTS_S = 60.0
 _MOST_DEATHS = 3
@@ -20,47 +20,47 @@ _MOST_DEATHS = 3
 class LossMaker:
     """Makes the parts one by one."""
 
-    def __init__(self, sitting: ProfileSitting) -> None:
-        self._sitting = sitting
-        self._parts = sitting.parts
+    def __init__(self, session: ProfileSession) -> None:
+        self._session = session
+        self._parts = session.parts
 
     def make(self, name: str) -> None:
         """Make the part with this name."""
         if name == COSTS:
-            make_costs(self._sitting)
+            make_costs(self._session)
         elif name == WEIGHTS:
             self._make_weights()
         elif self._parts.weights is not None:
             self._make_losses()
 
     def _make_weights(self) -> None:
-        sitting = self._sitting
-        sitting.pace.begin(WEIGHTS)
-        told = {"levels": list(sitting.asked.levels)}
-        answer = sitting.caller.ask(WEIGHTS, told, expected_s=_WEIGHTS_S)
+        session = self._session
+        session.pace.begin(WEIGHTS)
+        told = {"levels": list(session.asked.levels)}
+        answer = session.caller.ask(WEIGHTS, told, expected_s=_WEIGHTS_S)
         if isinstance(answer, Failure):
-            sitting.fail(WEIGHTS, answer)
+            session.fail(WEIGHTS, answer)
         else:
-            sitting.keep(WEIGHTS, from_plain(tuple[LayerLoss, ...], answer))
-        sitting.pace.end()
+            session.keep(WEIGHTS, from_plain(tuple[LayerLoss, ...], answer))
+        session.pace.end()
 
     def _make_losses(self) -> None:
-        sitting = self._sitting
-        sitting.pace.begin(LOSSES)
+        session = self._session
+        session.pace.begin(LOSSES)
         answers: list[dict[str, Any]] = []
         for levels, layers in self._rounds():
             answer = self._change(levels, layers)
             if isinstance(answer, Failure):
-                sitting.fail(LOSSES, answer)
-                sitting.pace.end()
+                session.fail(LOSSES, answer)
+                session.pace.end()
                 return
             answers.append(answer)
-        sitting.keep(LOSSES, _join(answers))
-        sitting.pace.end()
+        session.keep(LOSSES, _join(answers))
+        session.pace.end()
 
     def _rounds(self) -> Iterator[tuple[Sequence[str], list[str] | None]]:
         """Yield levels and the layers to change (None for all); each round depends on the results of earlier ones."""
-        asked, points = self._sitting.asked, self._parts.points
+        asked, points = self._session.asked, self._parts.points
         levels = order_levels(asked)
         if not asked.budget or len(levels) < 2:
             yield levels, None
@@ -75,7 +75,7 @@ class LossMaker:
 
     def _change(self, levels: Sequence[str], layers: list[str] | None) -> Any:
         """Change these layers at these levels. If a child dies, record the point as failed and start another child."""
-        sitting, deaths = self._sitting, 0
+        session, deaths = self._session, 0
         while True:
             at: list[tuple[str, str]] = []
             known = list(self._parts.points)
@@ -88,17 +88,17 @@ class LossMaker:
                     return
                 if "begin" in line:
                     points = before + int(line["begin"].get("points") or 0)
-                    sitting.note(LOSSES, line["begin"] | {"points": max(points, self._foreseen(points, layers))})
+                    session.note(LOSSES, line["begin"] | {"points": max(points, self._foreseen(points, layers))})
                 if "loss" in line:
                     at.clear()
                     point = from_plain(LossPoint, line["loss"]["point"])
-                    sitting.keep_piece(LOSSES, str(line["loss"]["id"]), point, point.level)
-                sitting.pace.piece(len(self._parts.points), int(self._parts.begin.get("points") or 0))
-                sitting.pass_between()
+                    session.keep_piece(LOSSES, str(line["loss"]["id"]), point, point.level)
+                session.pace.piece(len(self._parts.points), int(self._parts.begin.get("points") or 0))
+                session.pass_between()
 
             told: dict[str, Any] = {"levels": list(levels), "layers": layers, "skip": [list(one) for one in known]}
-            told |= {"samples": sitting.asked.samples, **sitting.placed()}
-            answer = sitting.caller.ask(LOSSES, told, expected_s=self._expected_s(), hear=hear)
+            told |= {"samples": session.asked.samples, **session.placed()}
+            answer = session.caller.ask(LOSSES, told, expected_s=self._expected_s(), hear=hear)
             if not isinstance(answer, Failure):
                 return answer
             deaths += 1
@@ -109,12 +109,12 @@ class LossMaker:
             # Without memory or time the outputs remain unknown.
             reason, harm = f"{answer.message} with this layer changed", answer.kind == "signal"
             point = LossPoint(level, None, None, reason=reason, harm=harm)
-            sitting.keep_piece(LOSSES, one, point, level)
-            sitting.pass_between()
+            session.keep_piece(LOSSES, one, point, level)
+            session.pass_between()
 
     def _foreseen(self, points: int, layers: list[str] | None) -> int:
         """Return the expected number of points; estimate later rounds if this is the first of a budget."""
-        asked, known = self._sitting.asked, self._parts.points
+        asked, known = self._session.asked, self._parts.points
         if not asked.budget or layers is not None:
             return points
         first = order_levels(asked)[0]

@@ -12,7 +12,7 @@ from tuibench.core.record import from_plain
 from tuibench.engines import registry
 from tuibench.insight.roof import is_disturbed
 from tuibench.runs.profile_part import COSTS, LAYERS, ROOFLINE, WHAT_IF, ZEROS
-from tuibench.runs.profile_sitting import NothingMeasured, ProfileSitting
+from tuibench.runs.profile_sitting import NothingMeasured, ProfileSession
 from tuibench.runs.resumption import Disagreement, disagreement
 
 _COST_S = 30.0
@@ -28,47 +28,49 @@ _FINAL = frozenset({"model", "engine", "inputs", "timeout", "memory"})
 """Failures that another process would only repeat."""
 
 
-def make_costs(sitting: ProfileSitting) -> None:
+def make_costs(session: ProfileSession) -> None:
     """Make the costs of each node by its shapes; both kinds of profile have this part."""
-    sitting.pace.begin(COSTS)
-    spec = sitting.spec
+    session.pace.begin(COSTS)
+    spec = session.spec
     told = {"batch": spec.batches[0] if spec.batches else None, "dims": {name: values[0] for name, values in spec.dims}}
-    answer = sitting.caller.ask("cost", told, expected_s=_COST_S)
+    answer = session.caller.ask("cost", told, expected_s=_COST_S)
     if isinstance(answer, Failure):
-        refuse_endless(sitting, answer)
+        refuse_endless(session, answer)
         # The costs of a model that cannot run unoptimized can still be inferred.
         why = f"the run without optimization failed: {failure_words(answer)}"
-        sitting.setup.journal.append("warning", message=f"costs: {why}; shapes are inferred instead")
-        answer = sitting.caller.ask("cost", told | {"static": why}, expected_s=_COST_S)
+        session.setup.journal.append("warning", message=f"costs: {why}; shapes are inferred instead")
+        answer = session.caller.ask("cost", told | {"static": why}, expected_s=_COST_S)
     if isinstance(answer, Failure):
-        sitting.fail(COSTS, answer)
+        session.fail(COSTS, answer)
     else:
-        sitting.keep(COSTS, from_plain(CostProfile, answer))
-    sitting.pace.end()
+        session.keep(COSTS, from_plain(CostProfile, answer))
+    session.pace.end()
 
 
-def refuse_endless(sitting: ProfileSitting, failure: Failure) -> None:
+def refuse_endless(session: ProfileSession, failure: Failure) -> None:
     """Raise NothingMeasured if the first inference hung and every later part would hang, too."""
     is_endless = (failure.kind, failure.phase) == ("timeout", "first")
-    if is_endless and registry.runs_ours(sitting.spec.engines[0]) and not sitting.asked.approximate:
+    if is_endless and registry.runs_ours(session.spec.engines[0]) and not session.asked.approximate:
         raise NothingMeasured.because(failure)
 
 
 class PerformanceMaker:
     """Makes the parts one by one."""
 
-    def __init__(self, sitting: ProfileSitting) -> None:
-        self._sitting = sitting
-        self._parts = sitting.parts
-        past = sitting.setup.past
-        self._before_ns = [run.unprofiled_us * 1e3 for run in past.parts.runs.values()] if past is not None else []
+    def __init__(self, session: ProfileSession) -> None:
+        self._session = session
+        self._parts = session.parts
+        earlier = session.setup.earlier
+        self._before_ns = (
+            [run.unprofiled_us * 1e3 for run in earlier.parts.runs.values()] if earlier is not None else []
+        )
         """Run times of earlier sessions."""
 
     def make(self, name: str) -> None:
         """Make the part with this name."""
         part, _, number = name.partition(" ")
         if part == COSTS:
-            make_costs(self._sitting)
+            make_costs(self._session)
         elif part in _MACHINE:
             self._make_of_machine(part)
         elif part == LAYERS:
@@ -78,72 +80,72 @@ class PerformanceMaker:
 
     def _make_of_machine(self, part: str) -> None:
         """Make a part about the machine: from the cache of the last week, or measured."""
-        sitting = self._sitting
+        session = self._session
         if self._lacks_alone(part):
             return
         known = self._known(part)
         if known is not None:
-            sitting.keep(part, known, cached=True)
+            session.keep(part, known, cached=True)
             return
-        sitting.pace.begin(part)
+        session.pace.begin(part)
         max_s = _MACHINE_S[part]
-        told = sitting.placed() | {"max_s": max_s}
+        told = session.placed() | {"max_s": max_s}
         if part == ROOFLINE and ZEROS not in self._parts.done and self._known(ZEROS) is None:
             # Measure both in one process, as loading takes as long as measuring.
             max_s += _MACHINE_S[ZEROS]
             told |= {"zeros_s": _MACHINE_S[ZEROS]}
-        answer = sitting.caller.ask(part, told, expected_s=max_s)
+        answer = session.caller.ask(part, told, expected_s=max_s)
         if isinstance(answer, Failure):
-            sitting.fail(part, answer)
+            session.fail(part, answer)
         else:
             beside = answer.pop(ZEROS, None)
             self._keep_of_machine(part, from_plain(_MACHINE[part], answer))
             if beside is not None:
                 self._keep_of_machine(ZEROS, from_plain(ZeroEffect, beside))
-        sitting.pace.end()
+        session.pace.end()
 
     def _lacks_alone(self, part: str) -> bool:
         """Return whether the profile's engine cannot measure this part; record the failure if so."""
-        engine = self._sitting.spec.engines[0]
+        engine = self._session.spec.engines[0]
         if registry.runs_ours(engine):
             return False
-        self._sitting.fail(part, Failure("refused", "planning", f"it is not measured with {engine}"))
+        self._session.fail(part, Failure("refused", "planning", f"it is not measured with {engine}"))
         return True
 
     def _known(self, part: str) -> Roofline | ZeroEffect | None:
         """Return the cached measurement of this machine; None if missing, unusable or to be measured again."""
-        sitting = self._sitting
-        found = None if sitting.asked.fresh_roofs else sitting.shelf.get(part, sitting.cores, _MACHINE[part])
+        session = self._session
+        found = None if session.asked.fresh_roofs else session.cache.get(part, session.cores, _MACHINE[part])
         return found if found is not None and _is_sound(found) else None
 
     def _keep_of_machine(self, part: str, found: Roofline | ZeroEffect) -> None:
         """Keep the result in this profile; cache it for later ones if it is sound."""
-        sitting = self._sitting
-        sitting.keep(part, found)
+        session = self._session
+        session.keep(part, found)
         if _is_sound(found):
-            sitting.shelf.put(part, sitting.cores, found)
+            session.cache.put(part, session.cores, found)
         else:
-            sitting.shelf.forget(part, sitting.cores)
+            session.cache.forget(part, session.cores)
 
     def _make_layers(self, n: int) -> None:
-        sitting, name = self._sitting, f"{LAYERS} {n}"
+        session, name = self._session, f"{LAYERS} {n}"
         final = self._final()
         if final is not None:
-            sitting.fail(LAYERS, final, n)
+            session.fail(LAYERS, final, n)
             return
-        sitting.pace.begin(name)
-        max_s = sitting.spec.effort.limit_s
-        told = sitting.placed() | {"runs": sitting.asked.runs, "max_s": max_s}
-        answer = sitting.caller.ask(
-            LAYERS, told, log=name, expected_s=max_s, hear=lambda line: sitting.pace.hear(name, line)
+        session.pace.begin(name)
+        max_s = session.spec.effort.limit_s
+        told = session.placed() | {"runs": session.asked.runs, "max_s": max_s}
+        answer = session.caller.ask(
+            LAYERS, told, log=name, expected_s=max_s, hear=lambda line: session.pace.hear(name, line)
         )
         if isinstance(answer, Failure):
-            sitting.fail(LAYERS, answer, n)
+            session.fail(LAYERS, answer, n)
         else:
             found = from_plain(LayerRun, answer)
             self._require_agreement(found)
-            sitting.keep(LAYERS, found, n)
-        sitting.pace.end()
+            session.keep(LAYERS, found, n)
+        session.pace.end()
 
     def _final(self) -> Failure | None:
         """Return the first process's failure if every further process would fail in the same way."""
@@ -159,32 +161,32 @@ class PerformanceMaker:
         if difference is None:
             return
         words = difference.replace("the anchor execution", "one inference")
-        if not self._sitting.setup.mixed:
+        if not self._session.setup.mixed:
             raise Disagreement(words)
         message = f"{words}; measured on all the same, as --mixed asks"
-        self._sitting.setup.journal.append("warning", message=message)
+        self._session.setup.journal.append("warning", message=message)
 
     def _make_what_if(self) -> None:
-        sitting = self._sitting
+        session = self._session
         if self._lacks_alone(WHAT_IF):
             return
-        sitting.pace.begin(WHAT_IF)
+        session.pace.begin(WHAT_IF)
         if self._parts.costs is None:
             why = "what the layers cost is not known, so none can be chosen"
-            sitting.fail(WHAT_IF, Failure("exception", "what-if", why))
+            session.fail(WHAT_IF, Failure("exception", "what-if", why))
         else:
             rows = self._heavy()
-            went_well = [self._make_alone(form, rows) for form in sitting.asked.what_if]
+            went_well = [self._make_alone(form, rows) for form in session.asked.what_if]
             # Keep a recorded failure: storing a result would remove it.
             if all(went_well):
-                sitting.keep(WHAT_IF, None)
-        sitting.pace.end()
+                session.keep(WHAT_IF, None)
+        session.pace.end()
 
     def _make_alone(self, form: str, rows: Mapping[str, Sequence[str]]) -> bool:
         """Measure all rows alone; return false if that failed. Skip rows that killed a child."""
-        sitting, known, deaths = self._sitting, self._parts.what_if, 0
+        session, known, deaths = self._session, self._parts.what_if, 0
         while left := {row: list(nodes) for row, nodes in rows.items() if (row, form) not in known}:
-            sitting.pass_between()
+            session.pass_between()
             at: list[str] = []
 
             def hear(line: dict[str, Any], at: list[str] = at) -> None:
@@ -192,22 +194,22 @@ class PerformanceMaker:
                 found = line.get("what_if")
                 if found is not None:
                     told = dict(found)
-                    sitting.keep_piece(WHAT_IF, str(told.pop("id")), from_plain(WhatIf, told | {"form": form}))
-                    sitting.pace.piece(sum((row, form) in known for row in rows), len(rows))
-                    sitting.pass_between()
+                    session.keep_piece(WHAT_IF, str(told.pop("id")), from_plain(WhatIf, told | {"form": form}))
+                    session.pace.piece(sum((row, form) in known for row in rows), len(rows))
+                    session.pass_between()
 
             max_s = _ALONE_S * len(left)
-            told = sitting.placed() | {"form": form, "rows": left, "max_s": max_s}
-            answer = sitting.caller.ask(WHAT_IF, told, expected_s=max_s, hear=hear)
+            told = session.placed() | {"form": form, "rows": left, "max_s": max_s}
+            answer = session.caller.ask(WHAT_IF, told, expected_s=max_s, hear=hear)
             if not isinstance(answer, Failure):
                 return True
             deaths += 1
             # A death outside any row fails the whole part.
             if answer.kind in _FINAL - {"timeout", "memory"} or deaths > _MOST_DEATHS or not at:
-                sitting.fail(WHAT_IF, answer)
+                session.fail(WHAT_IF, answer)
                 return False
             words = failure_words(answer)
-            sitting.keep_piece(WHAT_IF, at[0], WhatIf(form, Estimate(None, reason=words), words))
+            session.keep_piece(WHAT_IF, at[0], WhatIf(form, Estimate(None, reason=words), words))
         return True
 
     def _heavy(self) -> dict[str, tuple[str, ...]]:

@@ -11,13 +11,13 @@ from tuibench.core.failure import Failure, failure_words
 from tuibench.core.profile_spec import ProfileSpec
 from tuibench.core.record import to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.runs.hearing import Hearing
+from tuibench.runs.hearing import ControlPoller
 from tuibench.runs.journal import require_room
 from tuibench.runs.outcome import code_of
 from tuibench.runs.profile_call import Caller
 from tuibench.runs.profile_pace import Pace
 from tuibench.runs.profile_part import Parts, name_part
-from tuibench.runs.roof_shelf import RoofShelf
+from tuibench.runs.roof_shelf import MachineCache
 from tuibench.runs.run import Setup
 from tuibench.runs.supervision import Bounds, OutOfTime
 
@@ -41,7 +41,7 @@ class WindUp(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileSitting:
+class ProfileSession:
     """One session of a profile run."""
 
     spec: BenchmarkSpec
@@ -49,8 +49,8 @@ class ProfileSitting:
     parts: Parts
     caller: Caller
     pace: Pace
-    shelf: RoofShelf
-    hearing: Hearing
+    cache: MachineCache
+    control: ControlPoller
     bounds: Bounds
 
     @property
@@ -67,13 +67,13 @@ class ProfileSitting:
 
     def listen(self) -> None:
         """Apply control requests."""
-        self.hearing.listen(None)
+        self.control.poll(None)
 
     def pass_between(self) -> None:
         """Check between parts and pieces: raise if the profile is to end now."""
         self.setup.stop.check()
         self.listen()
-        if self.hearing.finishing and self.parts.worth(self.asked):
+        if self.control.finishing and self.parts.worth(self.asked):
             raise WindUp
         if self.bounds.over:
             raise OutOfTime

@@ -15,16 +15,16 @@ from tuibench.core.text import show
 from tuibench.core.wish import ON_REQUEST
 from tuibench.engines import registry
 from tuibench.runs.ending import carry_to_the_end
-from tuibench.runs.hearing import Hearing
+from tuibench.runs.hearing import ControlPoller
 from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.profile_call import Caller
 from tuibench.runs.profile_loss import LossMaker
 from tuibench.runs.profile_pace import Pace
 from tuibench.runs.profile_part import LAYERS, Parts, count_parts, list_parts
 from tuibench.runs.profile_performance import PerformanceMaker
-from tuibench.runs.profile_sitting import NothingMeasured, ProfileSitting, WindUp
+from tuibench.runs.profile_sitting import NothingMeasured, ProfileSession, WindUp
 from tuibench.runs.resumption import check_plan, hash_inputs
-from tuibench.runs.roof_shelf import RoofShelf
+from tuibench.runs.roof_shelf import MachineCache
 from tuibench.runs.run import Setup
 from tuibench.runs.supervision import Bounds
 from tuibench.runs.task import Call, call_child
@@ -51,32 +51,32 @@ class ProfileRun:
         self._spec, self._setup = spec, setup
         self._asked: ProfileSpec = spec.profile
         self._journal = setup.journal
-        past = setup.past
+        earlier = setup.earlier
         limits = spec.limits
         deadline = None if limits.max_time_s is None else time.monotonic() + limits.max_time_s
         bounds = Bounds(limits.timeout_scale, deadline)
-        self._hearing = Hearing(setup.run_dir, setup.journal, bounds)
-        self._parts = past.parts if past is not None else Parts()
-        self._sitting = ProfileSitting(
+        self._control = ControlPoller(setup.run_dir, setup.journal, bounds)
+        self._parts = earlier.parts if earlier is not None else Parts()
+        self._session = ProfileSession(
             spec=spec,
             setup=setup,
             parts=self._parts,
             caller=Caller(spec, setup.run_dir, setup.stop, bounds, setup.memory_room, more.call),
             pace=Pace(setup.journal, self._asked, self._parts),
-            shelf=RoofShelf(setup.cache, more.machine),
-            hearing=self._hearing,
+            cache=MachineCache(setup.cache, more.machine),
+            control=self._control,
             bounds=bounds,
         )
         self._planned = False
 
     def carry_out(self) -> str:
         """Run the profile; return its final status: finished, cancelled, interrupted or failed."""
-        self._setup.stop.beat_with(self._sitting.listen)
-        past = self._setup.past
-        end = carry_to_the_end(self._make, self._journal, taken_up=past is not None, out_of_time=_OUT_OF_TIME)
+        self._setup.stop.beat_with(self._session.listen)
+        earlier = self._setup.earlier
+        end = carry_to_the_end(self._make, self._journal, resumed=earlier is not None, out_of_time=_OUT_OF_TIME)
         if end["status"] == "finished" and not self._setup.plan_only and not self._parts.worth(self._asked):
             end = self._failed()
-        if end["status"] in ("finished", "cancelled") and (self._planned or past is not None):
+        if end["status"] in ("finished", "cancelled") and (self._planned or earlier is not None):
             end |= self._setup.save(dict(end))
         self._journal.append("run_end", **end, **self._count())
         return str(end["status"])
@@ -95,12 +95,12 @@ class ProfileRun:
         self._prepare()
         if self._setup.plan_only:
             return {"status": "finished"}
-        maker = LossMaker(self._sitting) if self._asked.kind == LOSS else PerformanceMaker(self._sitting)
+        maker = LossMaker(self._session) if self._asked.kind == LOSS else PerformanceMaker(self._session)
         cut_short = False
         try:
             for name in list_parts(self._asked):
                 if name not in self._parts.done:
-                    self._sitting.pass_between()
+                    self._session.pass_between()
                     maker.make(name)
         except WindUp:
             cut_short = True
@@ -129,11 +129,11 @@ class ProfileRun:
             spec,
             setup.run_dir,
             setup.stop,
-            self._sitting.bounds,
+            self._session.bounds,
             memory,
-            self._sitting.pace.say,
+            self._session.pace.say,
             setup.cache,
-            self._sitting.caller.call,
+            self._session.caller.call,
         )
         prepared = preparation.carry_out()
         if prepared.models[0].format == "ort":
@@ -142,9 +142,9 @@ class ProfileRun:
                 "profile the .onnx file that it was made from",
             )
         inputs_sha256 = hash_inputs(spec.inputs.file)
-        past = setup.past
-        if past is not None and past.points:
-            check_plan(past, prepared, (), inputs_sha256)
+        earlier = setup.earlier
+        if earlier is not None and earlier.points:
+            check_plan(earlier, prepared, (), inputs_sha256)
         else:
             self._journal.append(
                 "plan",
@@ -156,7 +156,7 @@ class ProfileRun:
             )
         self._planned = True
         self._refuse_early(prepared)
-        self._sitting.caller.point = prepared.points[0]
+        self._session.caller.point = prepared.points[0]
 
     def _refuse_early(self, prepared: Prepared) -> None:
         """Raise NothingMeasured if inputs failed or the model's first inference hung."""

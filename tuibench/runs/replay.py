@@ -13,7 +13,7 @@ from tuibench.core.failure import Failure
 from tuibench.core.form import NEWEST, require_form, require_kind
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
-from tuibench.core.run import RunResult, Sitting
+from tuibench.core.run import RunResult, RunSession
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.strict import strictly
 from tuibench.core.text import show
@@ -36,7 +36,7 @@ class Done:
 
     n: int
     round: int
-    sitting: int
+    session: int
     """Index from 0."""
     wall_s: float
     execution: Execution
@@ -98,7 +98,7 @@ class Replay:
         self._anchor: list[tuple[str, Execution]] = []
         self.walls_s: list[float] = []
         """Wall time of each execution."""
-        self.sittings: list[Sitting] = []
+        self.sessions: list[RunSession] = []
         self._first_ns = self._last_ns = 0
         self._before_s = 0.0
         self.waited_s = 0.0
@@ -217,7 +217,7 @@ class Replay:
             stopped_by=stopped_by,
             pooled=pooled,
             items=point.items,
-            sittings=max(1, len({done.sitting for done in track.executions})),
+            sittings=max(1, len({done.session for done in track.executions})),
         )
 
     def _on_run_start(self, event: dict[str, Any]) -> None:
@@ -226,7 +226,7 @@ class Replay:
         self._on_sitting(event)
 
     def _on_sitting(self, event: dict[str, Any]) -> None:
-        self.sittings.append(_sitting(event))
+        self.sessions.append(_session(event))
         self.boot_id, self.pid = str(event.get("boot_id", "")), event.get("pid")
         self.pid_start = event.get("pid_start")
         self.end, self.waiting, self.finishing = {}, {}, False
@@ -255,7 +255,7 @@ class Replay:
         execution = check_execution(_EXECUTION(event["result"]))
         wall_s = float(event["wall_s"])
         self.walls_s.append(wall_s)
-        place = self._count_in_sitting()
+        place = self._count_in_session()
         if event.get("anchor"):
             self._anchor.append((str(event["cell"]), execution))
             return
@@ -263,20 +263,20 @@ class Replay:
         track.spent_s += wall_s
         track.executions.append(Done(int(event["n"]), int(event["round"]), place, wall_s, execution))
 
-    def _count_in_sitting(self) -> int:
+    def _count_in_session(self) -> int:
         """Count one more measurement in the current session; return the session's index."""
-        if not self.sittings:
+        if not self.sessions:
             # The start of the journal was lost to damage.
-            self.sittings.append(_sitting({}))
-        place = len(self.sittings) - 1
-        self.sittings[place] = replace(self.sittings[place], executions=self.sittings[place].executions + 1)
+            self.sessions.append(_session({}))
+        place = len(self.sessions) - 1
+        self.sessions[place] = replace(self.sessions[place], executions=self.sessions[place].executions + 1)
         return place
 
     def _on_profile_part(self, event: dict[str, Any]) -> None:
         before = self.parts.measured
         self.parts.take(event)
         if self.parts.measured > before:
-            self._count_in_sitting()
+            self._count_in_session()
 
     def _on_execution_failed(self, event: dict[str, Any]) -> None:
         if event.get("anchor"):
@@ -318,9 +318,9 @@ class Replay:
         self.end = event
 
 
-def all_warnings(past: Replay) -> tuple[str, ...]:
+def all_warnings(earlier: Replay) -> tuple[str, ...]:
     """Return the run's warnings and a note on lost journal lines."""
-    return (*past.warnings, *filter(None, [past.damage_words]))
+    return (*earlier.warnings, *filter(None, [earlier.damage_words]))
 
 
 @contextmanager
@@ -376,9 +376,9 @@ def _why_early(end: Mapping[str, Any], count: int) -> str:
     return f"--max-time was reached after {done}" if end else f"going on, {done}"
 
 
-def _sitting(event: Mapping[str, Any]) -> Sitting:
+def _session(event: Mapping[str, Any]) -> RunSession:
     changes = tuple(str(change) for change in event.get("mixed", ()))
-    return Sitting(str(event.get("started_utc", "")), str(event.get("boot_id", "")), 0, changes)
+    return RunSession(str(event.get("started_utc", "")), str(event.get("boot_id", "")), 0, changes)
 
 
 def replay(events: Iterable[dict[str, Any]], state: Replay | None = None) -> Replay:

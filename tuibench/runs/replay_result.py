@@ -12,51 +12,51 @@ from tuibench.runs.pairing import compare_cells, explain_missing
 from tuibench.runs.replay import Replay, all_warnings
 
 
-def make_result(past: Replay) -> RunResult:
+def make_result(replay: Replay) -> RunResult:
     """Return the whole result of a replayed journal."""
-    frame = _frame(past)
-    return _with_cells(past, frame) if past.spec.profile is None else _with_profile(past, frame)
+    frame = _frame(replay)
+    return _with_cells(replay, frame) if replay.spec.profile is None else _with_profile(replay, frame)
 
 
-def _with_profile(past: Replay, frame: RunResult) -> RunResult:
+def _with_profile(replay: Replay, frame: RunResult) -> RunResult:
     from tuibench.runs.profile_result import make_profile  # not needed for benchmarks
 
-    profile = make_profile(frame.spec, past.parts, past.points, past.inputs_sha256)
+    profile = make_profile(frame.spec, replay.parts, replay.points, replay.inputs_sha256)
     return replace(frame, schema=PROFILE, profile=profile)
 
 
-def _with_cells(past: Replay, frame: RunResult) -> RunResult:
-    cells = past.results
-    rounds = {t.cell.key: [(d.round, d.execution) for d in t.executions] for t in past.tracks.values()}
-    names = past.names()
-    pair_s = 2 * sum(past.walls_s) / len(past.walls_s) if past.walls_s else None
+def _with_cells(replay: Replay, frame: RunResult) -> RunResult:
+    cells = replay.results
+    rounds = {t.cell.key: [(d.round, d.execution) for d in t.executions] for t in replay.tracks.values()}
+    names = replay.names()
+    pair_s = 2 * sum(replay.walls_s) / len(replay.walls_s) if replay.walls_s else None
     comparisons = compare_cells(cells, rounds, names, pair_s=pair_s)
-    missing = explain_missing(past.models, model_names(frame.spec.models), cells, comparisons)
+    missing = explain_missing(replay.models, model_names(frame.spec.models), cells, comparisons)
     return replace(
         frame,
         cells=cells,
         comparisons=comparisons,
         conclusions=(*conclude(cells, names), *missing),
-        anchor=past.drift(),
+        anchor=replay.drift(),
     )
 
 
-def _frame(past: Replay) -> RunResult:
+def _frame(replay: Replay) -> RunResult:
     """Return the fields that every result has."""
     return RunResult(
-        id=str(past.start.get("run", "")),
-        status=str(past.end.get("status", "interrupted")),
-        spec=past.spec,
-        models=past.models,
-        points=past.points,
+        id=str(replay.start.get("run", "")),
+        status=str(replay.end.get("status", "interrupted")),
+        spec=replay.spec,
+        models=replay.models,
+        points=replay.points,
         cells=(),
-        environment=dict(past.start.get("host", {})),
-        versions=dict(past.start.get("versions", {})),
-        started_utc=str(past.start.get("started_utc", "")),
-        seconds=past.seconds,
-        warnings=all_warnings(past),
-        host=str(past.start.get("host_id", "")),
-        sittings=tuple(s for place, s in enumerate(past.sittings) if s.executions or not place),
-        waited_s=past.waited_s,
-        shared_host=past.shared,
+        environment=dict(replay.start.get("host", {})),
+        versions=dict(replay.start.get("versions", {})),
+        started_utc=str(replay.start.get("started_utc", "")),
+        seconds=replay.seconds,
+        warnings=all_warnings(replay),
+        host=str(replay.start.get("host_id", "")),
+        sittings=tuple(s for place, s in enumerate(replay.sessions) if s.executions or not place),
+        waited_s=replay.waited_s,
+        shared_host=replay.shared,
     )

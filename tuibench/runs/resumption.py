@@ -54,22 +54,22 @@ def hash_inputs(path: str | None) -> str | None:
     return digest.hexdigest()
 
 
-def check_plan(past: Replay, prepared: Prepared, cells: Sequence[Cell], inputs_sha256: str | None) -> None:
+def check_plan(earlier: Replay, prepared: Prepared, cells: Sequence[Cell], inputs_sha256: str | None) -> None:
     """Raise ModelError unless models, inputs and cells match the first session's."""
-    if past.inputs_sha256 != inputs_sha256:
+    if earlier.inputs_sha256 != inputs_sha256:
         raise ModelError("the file of --inputs changed since this run began", "put the old one back, or start anew")
-    for old, new in zip(past.models, prepared.models, strict=True):
+    for old, new in zip(earlier.models, prepared.models, strict=True):
         if old.sha256 != new.sha256:
             hint = "measure it as it is now with tuibench rerun, or put the old file back"
             raise ModelError(f"{show(new.path)} changed since this run began", hint)
-    if [cell.key for cell in past.cells] != [cell.key for cell in cells]:
+    if [cell.key for cell in earlier.cells] != [cell.key for cell in cells]:
         raise ModelError("the plan of this run cannot be made again on this machine", "tuibench rerun starts anew")
 
 
-def restore(schedule: Schedule, past: Replay) -> list[Progress]:
+def restore(schedule: Schedule, earlier: Replay) -> list[Progress]:
     """Restore a schedule from the journal; return cells that are complete but not recorded as done."""
     enough = []
-    for key, track in past.tracks.items():
+    for key, track in earlier.tracks.items():
         progress = schedule.progress[key]
         progress.executions.extend(done.execution for done in track.executions)
         progress.turns, progress.crashes, progress.spent_s = track.turns, track.crashes, track.spent_s
@@ -80,17 +80,17 @@ def restore(schedule: Schedule, past: Replay) -> list[Progress]:
             progress.stopped_by = track.stopped_by or "failed"
         elif track.executions and schedule.decide_again(key).stop:
             enough.append(progress)
-    schedule.round = max((done.round for track in past.tracks.values() for done in track.executions), default=0)
-    schedule.anchor_turns = past.anchors
-    if past.anchor is not None:
-        schedule.anchor = schedule.progress[past.anchor].cell
+    schedule.round = max((done.round for track in earlier.tracks.values() for done in track.executions), default=0)
+    schedule.anchor_turns = earlier.anchors
+    if earlier.anchor is not None:
+        schedule.anchor = schedule.progress[earlier.anchor].cell
     return enough
 
 
-def cheapest(past: Replay) -> Track | None:
+def cheapest(earlier: Replay) -> Track | None:
     """Return the previous anchor cell, else the measured cell that is cheapest to repeat."""
-    measured = [t for t in past.tracks.values() if t.executions and t.failure is None]
-    before = [t for t in measured if t.cell.key == past.anchor]
+    measured = [t for t in earlier.tracks.values() if t.executions and t.failure is None]
+    before = [t for t in measured if t.cell.key == earlier.anchor]
     return min(before or measured, key=lambda t: t.spent_s / len(t.executions), default=None)
 
 

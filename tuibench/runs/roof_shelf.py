@@ -11,7 +11,7 @@ from typing import TypeVar
 from tuibench.core.profile import Roofline, ZeroEffect
 from tuibench.core.strict import strictly
 from tuibench.host.facts import read_facts, this_process
-from tuibench.runs.shelf import Shelf
+from tuibench.runs.shelf import FileCache
 
 T = TypeVar("T", bound="Roofline | ZeroEffect")
 
@@ -22,7 +22,7 @@ _OLD_S = 7 * 24 * 3600.0
 """Maximum age: a result disturbed by other work must expire."""
 
 
-class RoofShelf:
+class MachineCache:
     """The cache of one machine; `machine` names CPU model and engine version."""
 
     def __init__(self, cache: str | None, machine: str, clock: Callable[[], float] = time.time) -> None:
@@ -32,20 +32,20 @@ class RoofShelf:
 
     def get(self, part: str, cores: int, kind: type[T]) -> T | None:
         """Return a measurement of the last week; None if missing or unusable."""
-        return None if self._cache is None else self._shelf(kind).get(self._key(part, cores))
+        return None if self._cache is None else self._files(kind).get(self._key(part, cores))
 
     def put(self, part: str, cores: int, found: Roofline | ZeroEffect) -> None:
         """Store a measurement; a failure only costs the next profile some seconds."""
         if self._cache is not None:
-            self._shelf(type(found)).put(self._key(part, cores), found)
+            self._files(type(found)).put(self._key(part, cores), found)
 
     def forget(self, part: str, cores: int) -> None:
         """Drop an entry that a new, unsound measurement has made doubtful."""
         if self._cache is not None:
-            self._shelf(Roofline).forget(self._key(part, cores))
+            self._files(Roofline).forget(self._key(part, cores))
 
-    def _shelf(self, kind: type[T]) -> Shelf[T]:
-        return Shelf(Path(self._cache or "") / _PLACE, _FORM, strictly(kind), _OLD_S, self._clock)
+    def _files(self, kind: type[T]) -> FileCache[T]:
+        return FileCache(Path(self._cache or "") / _PLACE, _FORM, strictly(kind), _OLD_S, self._clock)
 
     def _key(self, part: str, cores: int) -> str:
         return f"{part}, {cores} cores, {self._machine}"

@@ -19,12 +19,12 @@ from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES
 from tuibench.measure.job import Job
 from tuibench.runs.ending import carry_to_the_end
-from tuibench.runs.hearing import Hearing
+from tuibench.runs.hearing import ControlPoller
 from tuibench.runs.job import make_job
 from tuibench.runs.journal import Journal, require_room
 from tuibench.runs.machine import Machine
 from tuibench.runs.past import count
-from tuibench.runs.plan import make_cells, twins
+from tuibench.runs.plan import make_cells, matching_cells
 from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.replay import Replay
 from tuibench.runs.resumption import Disagreement, cheapest, check_plan, disagreement, hash_inputs, restore
@@ -33,7 +33,7 @@ from tuibench.runs.stopping import StopSwitch
 from tuibench.runs.summary import pool
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
 from tuibench.runs.task import Call, call_child
-from tuibench.runs.telling import Telling
+from tuibench.runs.telling import ProgressReporter
 from tuibench.stats.sample_file import read_samples, spans
 
 Save = Callable[[dict[str, Any]], dict[str, Any]]
@@ -61,7 +61,7 @@ class Setup:
     execute: Execute = execute
     plan_only: bool = False
     """For --dry-run: stop after the plan."""
-    past: Replay | None = None
+    earlier: Replay | None = None
     """The replay of earlier sessions."""
     mixed: bool = False
     """True to resume although the machine may have changed."""
@@ -81,16 +81,18 @@ class Run:
         self._setup = setup
         self._journal = setup.journal
         limits = spec.limits
-        extended_s = setup.past.extended_s if setup.past is not None else 0.0
+        extended_s = setup.earlier.extended_s if setup.earlier is not None else 0.0
         deadline = None if limits.max_time_s is None else time.monotonic() + limits.max_time_s + extended_s
         self._bounds = Bounds(limits.timeout_scale, deadline)
         self._rng = random.Random(setup.seed)
         self._prepared = Prepared()
         self._schedule = Schedule([], spec.effort, self._rng)
-        self._twins: dict[str, tuple[str, ...]] = {}
+        self._matching: dict[str, tuple[str, ...]] = {}
         self._planned = False
-        self._hearing = Hearing(setup.run_dir, setup.journal, self._bounds, setup.past.granted if setup.past else ())
-        self._telling = Telling(setup.journal, self._schedule, spec.effort, self._hearing)
+        self._control = ControlPoller(
+            setup.run_dir, setup.journal, self._bounds, setup.earlier.granted if setup.earlier else ()
+        )
+        self._reporter = ProgressReporter(setup.journal, self._schedule, spec.effort, self._control)
         self._anchored: Execution | None = None
         """The last anchor execution."""
         self._cut_short = False
@@ -100,15 +102,15 @@ class Run:
         """Run the benchmark; return its final status: finished, cancelled, interrupted or failed."""
         self._setup.stop.beat_with(self._listen)
         status = self._measure()
-        if status["status"] in ("finished", "cancelled") and (self._planned or self._setup.past is not None):
+        if status["status"] in ("finished", "cancelled") and (self._planned or self._setup.earlier is not None):
             status |= self._setup.save(dict(status))
         self._journal.append("run_end", **status, **self._count())
         return str(status["status"])
 
     def _count(self) -> dict[str, int]:
         """Return the run's counts so far, earlier sessions included."""
-        if not self._planned and self._setup.past is not None:
-            return count(self._setup.past)
+        if not self._planned and self._setup.earlier is not None:
+            return count(self._setup.earlier)
         every = self._schedule.progress.values()
         return {
             "cells": len(every),
@@ -120,7 +122,7 @@ class Run:
         return carry_to_the_end(
             self._measure_all,
             self._journal,
-            taken_up=self._setup.past is not None,
+            resumed=self._setup.earlier is not None,
             out_of_time="--max-time was reached; cells not measured are skipped",
         )
 
@@ -139,17 +141,17 @@ class Run:
             self._spec, setup.run_dir, setup.stop, self._bounds, memory, self._tell, setup.cache, setup.call
         )
         self._prepared = preparation.carry_out()
-        past = setup.past if setup.past is not None and setup.past.cells else None
+        earlier = setup.earlier if setup.earlier is not None and setup.earlier.cells else None
         cells = make_cells(self._spec, self._prepared.models, self._prepared.points)
         inputs_sha256 = hash_inputs(self._spec.inputs.file)
-        if past is not None:
-            check_plan(past, self._prepared, cells, inputs_sha256)
-        self._twins = twins(cells)
+        if earlier is not None:
+            check_plan(earlier, self._prepared, cells, inputs_sha256)
+        self._matching = matching_cells(cells)
         self._schedule = Schedule(cells, self._spec.effort, self._rng)
-        self._telling = Telling(self._journal, self._schedule, self._spec.effort, self._hearing)
+        self._reporter = ProgressReporter(self._journal, self._schedule, self._spec.effort, self._control)
         self._planned = True
-        if past is not None:
-            self._go_on(past)
+        if earlier is not None:
+            self._go_on(earlier)
             return
         self._journal.append(
             "plan",
@@ -162,9 +164,9 @@ class Run:
         for cell in cells:
             self._refuse_early(cell)
 
-    def _go_on(self, past: Replay) -> None:
+    def _go_on(self, earlier: Replay) -> None:
         """Continue after the last session, once an anchor execution shows that the machine measures as before."""
-        enough = restore(self._schedule, past)
+        enough = restore(self._schedule, earlier)
         # The journal does not contain the forced I/O classes; they follow from the executions.
         for key in self._schedule.progress:
             self._level(key)
@@ -173,7 +175,7 @@ class Run:
                 self._done(progress)
         for progress in self._schedule.live:
             self._refuse_early(progress.cell)
-        anchor = cheapest(past) if self._schedule.live else None
+        anchor = cheapest(earlier) if self._schedule.live else None
         if anchor is None:
             return
         turn = self._schedule.anchor_turn(anchor.cell)
@@ -203,7 +205,7 @@ class Run:
         for turn in turns:
             self._setup.stop.check()
             self._listen()
-            if self._hearing.finishing and self._has_something:
+            if self._control.finishing and self._has_something:
                 self._wind_up()
                 return False
             if self._bounds.over:
@@ -216,7 +218,7 @@ class Run:
         return bool(turns) or bool(self._schedule.live)
 
     def _listen(self) -> None:
-        self._hearing.listen(self._schedule if self._planned else None)
+        self._control.poll(self._schedule if self._planned else None)
 
     @property
     def _has_something(self) -> bool:
@@ -239,7 +241,7 @@ class Run:
                 self._job(turn),
                 self._bounds,
                 self._setup.stop,
-                lambda frame: self._telling.hear(turn, frame),
+                lambda frame: self._reporter.hear(turn, frame),
                 self._rng.randrange(1 << 16),
             )
         except OSError as error:
@@ -263,17 +265,17 @@ class Run:
         decision = self._schedule.record(turn, execution, wall_s)
         if progress.io == io and self._schedule.start_anew(key, io):
             self._journal.append(
-                "warning", cell=key, keep_io=io, message=f"measured anew with I/O class {io}, as its twin is"
+                "warning", cell=key, keep_io=io, message=f"measured anew with I/O class {io}, as its matching cell"
             )
             decision = self._schedule.decide_again(key)
-        self._telling.done(turn, execution.p50_ns)
+        self._reporter.done(turn, execution.p50_ns)
         self._level(key)
         if decision.stop and not progress.live:
             self._done(progress)
 
     def _level(self, key: str) -> None:
         """Force cells that are compared to an I/O class that all of them support."""
-        group = [k for k in self._twins.get(key, ()) if not self._schedule.progress[k].failure]
+        group = [k for k in self._matching.get(key, ()) if not self._schedule.progress[k].failure]
         members = [self._schedule.progress[k] for k in group]
         seen = {p.io or e.used.io for p in members for e in p.executions[-1:]}
         if len(seen) > 1 and not any(p.unlevel for p in members):
@@ -281,7 +283,7 @@ class Run:
 
     def _fail(self, turn: Turn, failure: Failure, wall_s: float) -> None:
         if not turn.anchor and failure.kind == "refused" and self._schedule.give_way(turn):
-            message = f"cannot be measured with the I/O class of its twin ({failure.message}); its own stands"
+            message = f"cannot be measured with the I/O class of its matching cell ({failure.message}); its own stands"
             self._journal.append("warning", cell=turn.cell.key, message=message)
             return
         again = not turn.anchor and self._schedule.record_failure(turn, failure, wall_s)

@@ -31,7 +31,7 @@ _ROOM_BYTES = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf(Generic[T]):
+class FileCache(Generic[T]):
     """A cache by key; `make` builds a value from plain data and raises on invalid data."""
 
     directory: Path

@@ -146,8 +146,8 @@ def _conditions(book: _Book) -> Iterator[str]:
     for run, name in zip((book.old, book.new), book.ids, strict=True):
         if run.shared_host:
             yield f"{name} was measured beside another benchmark"
-        if any(sitting.mixed for sitting in run.sittings):
-            yield f"{name} was measured in sittings under unequal conditions"
+        if any(session.mixed for session in run.sittings):
+            yield f"{name} was measured in sessions under unequal conditions"
 
 
 def _environment(book: _Book) -> Iterator[str]:

@@ -20,7 +20,7 @@ from tuibench.host.process import is_stopped
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.event_check import NONSENSE
 from tuibench.runs.journal import NAME
-from tuibench.runs.past import COUNTS, count, read_ends, read_past
+from tuibench.runs.past import COUNTS, count, read_ends, read_replay
 from tuibench.runs.replay import Replay
 
 _BOOT_ID = re.compile(r"[0-9a-f-]{36}")
@@ -66,31 +66,31 @@ def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
 
 def _read_whole(run: RunDirectory, observer: Observer, request: dict[str, Any], held: bool) -> RunInfo:
     """Describe a running or interrupted run from its whole journal."""
-    past, history = read_past(run)
-    if not past.start:
+    replay, history = read_replay(run)
+    if not replay.start:
         return _not_begun(run, held)
     latest: dict[str, Any] = next((e for e in reversed(history.events) if e["ev"] == "progress"), {})
-    info = describe_run(run, past, request, count(past), latest)
+    info = describe_run(run, replay, request, count(replay), latest)
     # Executions cannot be assigned without the plan.
     lost = bool(info.executions == 0 and history.damaged)
-    return judge_run(info, past, observer, held, damage=past.damage_words, lost=lost)
+    return judge_run(info, replay, observer, held, damage=replay.damage_words, lost=lost)
 
 
 def judge_run(
-    info: RunInfo, past: Replay, observer: Observer, held: bool, *, damage: str = "", lost: bool = False
+    info: RunInfo, replay: Replay, observer: Observer, held: bool, *, damage: str = "", lost: bool = False
 ) -> RunInfo:
     """Set the run's state from its journal and lock; `lost` if it cannot be resumed."""
-    state, detail = _judge(past, observer, held, info.id)
+    state, detail = _judge(replay, observer, held, info.id)
     detail = "; ".join(filter(None, (detail, damage)))
     info = replace(info, state=state, detail=detail, resumable=state in RESUMABLE and not lost)
     if state == activity.ELSEWHERE:
         age = max(0.0, observer.now() - _changed_s(Path(info.directory)))
         return replace(info, heartbeat_age_s=age, eta_s=None)
     if state == activity.WAITING:
-        return replace(info, place=int(past.waiting["place"]), holder=_holder(past.waiting), eta_s=None)
+        return replace(info, place=int(replay.waiting["place"]), holder=_holder(replay.waiting), eta_s=None)
     if state != activity.RUNNING:
         return replace(info, eta_s=None, pid=None)
-    if past.finishing:
+    if replay.finishing:
         info = replace(info, detail=f"finishing: {finishing_words(bool(info.kind))}")
     stopped = info.pid is not None and is_stopped(info.pid)
     return replace(info, detail=f"its runner is stopped: kill -CONT {info.pid}") if stopped else info
@@ -100,21 +100,21 @@ def _read_ended(
     run: RunDirectory, observer: Observer, request: dict[str, Any], first: dict[str, Any], last: dict[str, Any]
 ) -> RunInfo:
     """Describe an ended run from the first and last line of its journal, to keep lists cheap."""
-    past = Replay()
-    past.take(first)
-    past.take(last)
-    info = describe_run(run, past, request, {name: int(last[name]) for name in COUNTS}, {})
-    return replace(judge_run(info, past, observer, held=False), pid=None)
+    replay = Replay()
+    replay.take(first)
+    replay.take(last)
+    info = describe_run(run, replay, request, {name: int(last[name]) for name in COUNTS}, {})
+    return replace(judge_run(info, replay, observer, held=False), pid=None)
 
 
-def _judge(past: Replay, observer: Observer, held: bool, run: str) -> tuple[str, str]:
+def _judge(replay: Replay, observer: Observer, held: bool, run: str) -> tuple[str, str]:
     """Return state and reason of a run with a valid journal."""
-    start = past.start
+    start = replay.start
     if observer.host_id and start.get("host_id") and start["host_id"] != observer.host_id:
         return activity.ELSEWHERE, f"on another machine, host {start['host_id'][:4]}"
     if held:
-        return (activity.WAITING, "for the machine") if past.waiting else (activity.RUNNING, "")
-    end, status = past.end, str(past.end.get("status", ""))
+        return (activity.WAITING, "for the machine") if replay.waiting else (activity.RUNNING, "")
+    end, status = replay.end, str(replay.end.get("status", ""))
     if status == "failed":
         return activity.FAILED, str(end.get("error", {}).get("message", ""))
     saved = observer.is_saved(run)
@@ -130,14 +130,14 @@ def _judge(past: Replay, observer: Observer, held: bool, run: str) -> tuple[str,
         return activity.FINISHED, AS_FAR
     if status == "interrupted":
         return activity.INTERRUPTED, str(end.get("reason", ""))
-    if past.boot_id and observer.boot_id and past.boot_id != observer.boot_id:
+    if replay.boot_id and observer.boot_id and replay.boot_id != observer.boot_id:
         return activity.REBOOTED, "the machine was started anew"
     return activity.INTERRUPTED, "its runner died"
 
 
 def describe_run(
     run: RunDirectory,
-    past: Replay,
+    replay: Replay,
     request: Mapping[str, Any],
     counts: Mapping[str, int],
     latest: Mapping[str, Any],
@@ -148,17 +148,17 @@ def describe_run(
         id=run.id,
         state="",
         detail="",
-        started_utc=str(past.start.get("started_utc", "")),
-        models=tuple(model_names(past.spec.models)),
+        started_utc=str(replay.start.get("started_utc", "")),
+        models=tuple(model_names(replay.spec.models)),
         name=str((request.get("card") or {}).get("name", "")),
         directory=str(run.path),
-        pid=past.pid,
-        pid_start=past.pid_start,
+        pid=replay.pid,
+        pid_start=replay.pid_start,
         cells=counts["cells"],
         cells_done=counts["cells_done"],
         executions=counts["executions"],
         eta_s=float(eta) if isinstance(eta, (int, float)) else None,
-        kind=past.spec.profile.kind if past.spec.profile is not None else "",
+        kind=replay.spec.profile.kind if replay.spec.profile is not None else "",
     )
 
 

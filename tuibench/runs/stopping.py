@@ -17,7 +17,7 @@ DETACH = b"detach\n"
 BEGUN = b"begun\n"
 """Sent by a runner to a detaching client as soon as its run can be found."""
 BEAT_S = 5.0
-BY_WISH = "cancelled on request"
+BY_REQUEST = "cancelled on request"
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 KNOCK = signal.SIGURG
 """Asks a runner to check for control requests at once; harmless to processes without a handler."""
@@ -43,7 +43,7 @@ class StopSwitch:
         self._beats: list[Callable[[], None]] = []
         self._beat_at = float("inf")
 
-    def let_go(self) -> None:
+    def detach(self) -> None:
         """Detach from the client; ignore its end from now on."""
         self._lifeline = None
 
@@ -117,7 +117,7 @@ class StopSwitch:
 
     def _hear(self, number: int, _: FrameType | None) -> None:
         # A cancel command writes a request file first and then sends a signal so that it is read at once.
-        self.trip(BY_WISH if self._is_unwanted() else signal_name(number))
+        self.trip(BY_REQUEST if self._is_unwanted() else signal_name(number))
 
     def _hear_knocking(self, number: int, _: FrameType | None) -> None:
         with suppress(BlockingIOError):  # the pipe is full of earlier knocks, which suffice
@@ -129,6 +129,6 @@ class StopSwitch:
         if not poll.poll(0):
             return
         if os.read(lifeline, len(DETACH)) == DETACH:
-            self.let_go()
+            self.detach()
         elif self._reason is None:
             self._reason = "the client went away"

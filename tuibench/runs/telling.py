@@ -9,7 +9,7 @@ from tuibench.core.cell import Asked
 from tuibench.core.label import name_cell
 from tuibench.core.spec import Effort
 from tuibench.core.units import seconds
-from tuibench.runs.hearing import Hearing
+from tuibench.runs.hearing import ControlPoller
 from tuibench.runs.journal import Journal
 from tuibench.runs.schedule import SLOW_NS, Progress, Schedule, Turn, slow_executions
 from tuibench.runs.summary import grade_executions
@@ -18,14 +18,14 @@ _START_S = 0.8
 """Time of an execution outside its timed part."""
 
 
-class Telling:
+class ProgressReporter:
     """Reports the progress of one session with a schedule."""
 
-    def __init__(self, journal: Journal, schedule: Schedule, effort: Effort, hearing: Hearing) -> None:
+    def __init__(self, journal: Journal, schedule: Schedule, effort: Effort, control: ControlPoller) -> None:
         self._journal = journal
         self._schedule = schedule
         self._effort = effort
-        self._hearing = hearing
+        self._control = control
 
     def hear(self, turn: Turn, frame: Mapping[str, Any]) -> None:
         """Forward a frame from the worker."""
@@ -60,7 +60,7 @@ class Telling:
 
     def _left_s(self, current: Progress) -> float:
         default_s = self._effort.timed_s + _START_S
-        if self._hearing.finishing:
+        if self._control.finishing:
             return current.execution_s or default_s
         return self._schedule.eta_s(default_s)
 

@@ -27,7 +27,7 @@ class MoreTime:
     more_s: float
 
 
-class WishBox:
+class ControlRequests:
     """The request files of one run: clients write them, the runner removes them."""
 
     def __init__(self, run_dir: Path) -> None:

@@ -251,7 +251,7 @@ class Bridge(ProfileBridge):
 
     def resume(self, run: str, *, mixed: bool = False, finish: bool = False) -> str:
         """See Desk."""
-        return self._services.runs.take_up(run, mixed=mixed, finish=finish)
+        return self._services.runs.resume_detached(run, mixed=mixed, finish=finish)
 
     def discard(self, run: str) -> str:
         """See Desk."""

@@ -27,7 +27,7 @@ from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.workbench.forecast import free_dims, misfits
 from tuibench.workbench.model import is_untouched
-from tuibench.workbench.runs import Wishes
+from tuibench.workbench.runs import RunOptions
 
 _FIELDS = {"inputs_file": "data", "sequence_length": "sequence"}
 """Fields of a request with another name in the set-up."""
@@ -230,7 +230,7 @@ class ProfileStarter:
             name = values.loss_name if kind == LOSS else values.name
             card = Card(name.strip(), "", project or None, again)
             try:
-                run, notes = self._services.profiles.launch(spec, Wishes(card=card))
+                run, notes = self._services.profiles.launch(spec, RunOptions(card=card))
             except TuibenchError as error:
                 if not runs:
                     raise

@@ -27,7 +27,7 @@ from tuibench.tui.bridge_form import Reading, models_of, read_form, to_command, 
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
 from tuibench.workbench.forecast import Forecast, check_dim, expected_s, forecast, limit_s
 from tuibench.workbench.repetition import ModelChanged, ModelGone
-from tuibench.workbench.runs import Wishes
+from tuibench.workbench.runs import RunOptions
 
 _FRESH_S = 2.0
 _ELSEWHERE = "R takes it from where it lies now"
@@ -233,7 +233,7 @@ class Starter:
     ) -> tuple[str, tuple[str, ...]]:
 
         card = Card(stored.card.name, "", project, stored.row.id)
-        return self._services.profiles.launch(spec, Wishes(card=card))
+        return self._services.profiles.launch(spec, RunOptions(card=card))
 
     def settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> Sources:
         """Return the models to measure; raise ModelError if one is gone, or changed and `changed` is False."""
@@ -246,7 +246,7 @@ class Starter:
     def _launch(self, spec: BenchmarkSpec, card: Card, given: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
         wait_s = 0.0 if given.get("no_wait") else given.get("wait_s")
         share = bool(given.get("share_host"))
-        return self._services.runs.launch(spec, Wishes(card=card, wait_s=wait_s, share_host=share))
+        return self._services.runs.launch(spec, RunOptions(card=card, wait_s=wait_s, share_host=share))
 
 
 def _forecast(reading: Reading, spec: BenchmarkSpec, summary: ModelSummary | None) -> Forecast:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tuibench.tui.config import Config
-from tuibench.tui.terminal import PLAIN_THEME, Display, DisplayWishes, plan_display
+from tuibench.tui.terminal import PLAIN_THEME, Display, DisplayOptions, plan_display
 
 FILE = "config file"
 DEFAULT = "default"
@@ -24,9 +24,9 @@ class Setting:
     """In words: the config file, an environment variable, a property of the terminal, or the default."""
 
 
-def wishes_of(config: Config, mouse: bool | None = None, ascii_only: bool = False) -> DisplayWishes:
+def display_options(config: Config, mouse: bool | None = None, ascii_only: bool = False) -> DisplayOptions:
     """Return the settings requested by this start's flags, or else by the config file."""
-    return DisplayWishes(
+    return DisplayOptions(
         mouse=config.mouse if mouse is None else mouse,
         ascii_only=ascii_only or config.ascii,
         fps=config.fps,
@@ -36,7 +36,7 @@ def wishes_of(config: Config, mouse: bool | None = None, ascii_only: bool = Fals
 
 def list_settings(environ: Mapping[str, str], config: Config) -> tuple[Setting, ...]:
     """Return all settings, as a start without flags has them in a terminal with this environment."""
-    display = plan_display(environ, _TTYS, wishes_of(config))
+    display = plan_display(environ, _TTYS, display_options(config))
     changes = dict(display.environ)
     theme = changes["TEXTUAL_THEME"].partition(",")[0]
     fps = environ.get("TEXTUAL_FPS") or changes["TEXTUAL_FPS"]
@@ -52,7 +52,7 @@ def list_settings(environ: Mapping[str, str], config: Config) -> tuple[Setting, 
 
 def refusal_of(environ: Mapping[str, str]) -> str:
     """Return the reason why a terminal with this environment cannot show the dashboard; '' if it can."""
-    return plan_display(environ, _TTYS, DisplayWishes()).refusal
+    return plan_display(environ, _TTYS, DisplayOptions()).refusal
 
 
 def _source(config: Config, name: str, remote: bool = False) -> str:
@@ -70,7 +70,7 @@ def _theme_source(environ: Mapping[str, str], config: Config, theme: str) -> str
 def _ascii_source(environ: Mapping[str, str], config: Config, display: Display) -> str:
     if config.ascii or not display.ascii_only:
         return _source(config, "ascii")
-    if plan_display({**environ, "TERM": "xterm"}, _TTYS, DisplayWishes()).ascii_only:
+    if plan_display({**environ, "TERM": "xterm"}, _TTYS, DisplayOptions()).ascii_only:
         return next(name for name in ("LC_ALL", "LC_CTYPE", "LANG") if environ.get(name))
     return f"TERM={environ['TERM']}"
 

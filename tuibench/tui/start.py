@@ -15,7 +15,7 @@ from tuibench.core.place import Places
 from tuibench.core.text import show
 from tuibench.tui.config import NAME, Config, read_config
 from tuibench.tui.desk import Desk
-from tuibench.tui.setting import wishes_of
+from tuibench.tui.setting import display_options
 from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display, plan_display
 
@@ -29,7 +29,7 @@ def look_at_terminal(places: Places, mouse: bool | None, ascii_only: bool) -> tu
     """Return how this terminal can show the dashboard, or why it cannot, and the config file's content."""
     config = read_config(config_path(places))
     ttys = (_is_tty(0), _is_tty(1), _is_tty(2))
-    return plan_display(os.environ, ttys, wishes_of(config, mouse, ascii_only)), config
+    return plan_display(os.environ, ttys, display_options(config, mouse, ascii_only)), config
 
 
 def config_path(places: Places) -> Path:

@@ -29,7 +29,7 @@ class Display:
 
 
 @dataclass(frozen=True, slots=True)
-class DisplayWishes:
+class DisplayOptions:
     """Options from flags and the config file; None leaves one to the terminal."""
 
     mouse: bool | None = None
@@ -38,7 +38,7 @@ class DisplayWishes:
     theme: str = ""
 
 
-def plan_display(environ: Mapping[str, str], ttys: tuple[bool, bool, bool], wishes: DisplayWishes) -> Display:
+def plan_display(environ: Mapping[str, str], ttys: tuple[bool, bool, bool], options: DisplayOptions) -> Display:
     """Plan the display; `ttys` is True for each of stdin, stdout and stderr that is a terminal.
 
     Textual reads stdin and draws on stderr.
@@ -46,19 +46,19 @@ def plan_display(environ: Mapping[str, str], ttys: tuple[bool, bool, bool], wish
     refusal = _refuse(environ, ttys)
     remote = any(environ.get(name) for name in _SSH)
     colour = "NO_COLOR" not in environ or not environ["NO_COLOR"]
-    named = environ.get("TEXTUAL_THEME") or wishes.theme
+    named = environ.get("TEXTUAL_THEME") or options.theme
     # Without enough colours, exact ones would become greys or wrong ones of the 16.
     theme = named if named and colour and _has_many_colours(environ) else PLAIN_THEME
     changes = {
         "TEXTUAL_ANIMATIONS": "none",
         "TEXTUAL_SMOOTH_SCROLL": "0",
-        "TEXTUAL_FPS": str(wishes.fps or (15 if remote else 30)),
+        "TEXTUAL_FPS": str(options.fps or (15 if remote else 30)),
     }
     kept = {name: value for name, value in changes.items() if not environ.get(name)}
     # Textual uses the first theme of the list that exists.
     kept["TEXTUAL_THEME"] = theme if theme == PLAIN_THEME else f"{theme},{PLAIN_THEME}"
-    ascii_only = wishes.ascii_only or not _takes_utf8(environ)
-    mouse = (not remote) if wishes.mouse is None else wishes.mouse
+    ascii_only = options.ascii_only or not _takes_utf8(environ)
+    mouse = (not remote) if options.mouse is None else options.mouse
     return Display(refusal, tuple(kept.items()), mouse, ascii_only, colour, remote)
 
 

@@ -19,7 +19,7 @@ from tuibench.host.process import start_ticks
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.past import read_ends
 from tuibench.runs.stopping import KNOCK
-from tuibench.runs.wish import LONGEST_S, WishBox
+from tuibench.runs.wish import LONGEST_S, ControlRequests
 
 _CANCEL_S = 20.0
 _CANCEL_LOOK_S = 0.05
@@ -56,19 +56,19 @@ def finish(directory: RunDirectory, info: RunInfo) -> None:
         )
     if info.state != activity.ELSEWHERE:
         _require_alive(info, f"tuibench resume {short} --finish saves what it has" if info.resumable else "")
-    box = WishBox(directory.path)
+    requests = ControlRequests(directory.path)
     with _reaching(info):
-        box.ask_to_finish()
+        requests.ask_to_finish()
     _knock(directory, info)
     if info.state != activity.ELSEWHERE and not directory.is_held():
-        box.forget_finish()
+        requests.forget_finish()
         if not _is_finished(directory):
             raise UsageError(f"run {short} ended before it could be finished", "tuibench ps --all says how")
 
 
 def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | None) -> None:
     """Request more time per cell; None repeats each cell's original time."""
-    short, box = short_id(info.id), WishBox(directory.path)
+    short, requests = short_id(info.id), ControlRequests(directory.path)
     if info.state != activity.ELSEWHERE:
         _require_alive(info, f"tuibench resume {short} goes on with what is missing" if info.resumable else "")
     spec = from_plain(BenchmarkSpec, directory.request()["spec"])
@@ -86,13 +86,13 @@ def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | 
     wanted_s = effort.limit_s if more_s is None else more_s
     if not 0 < wanted_s <= LONGEST_S:
         raise UsageError(f"more time is above 0 and at most {seconds(LONGEST_S)}")
-    if box.finish_asked:
+    if requests.finish_asked:
         raise UsageError(f"run {short} is being finished on request", f"tuibench rerun {short} measures it anew")
     with _reaching(info):
-        box.ask_for_time(ticket, wanted_s)
+        requests.ask_for_time(ticket, wanted_s)
     _knock(directory, info)
     if info.state != activity.ELSEWHERE and not directory.is_held():
-        box.withdraw(ticket)
+        requests.withdraw(ticket)
         raise UsageError(f"run {short} ended before it could be given more", f"tuibench rerun {short} measures it anew")
 
 

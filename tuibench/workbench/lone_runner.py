@@ -17,12 +17,12 @@ from tuibench.runs.task import read_tail
 from tuibench.workbench.launch import no_room, send_request, start_runner
 
 
-def start_lone_runner(run_dir: Path, request: dict[str, Any]) -> None:
+def start_detached_runner(run_dir: Path, request: dict[str, Any]) -> None:
     """Return when the run can be found; raise if its runner died first. A thread reaps the runner."""
     log = os.memfd_create(LOG)
     try:
         process = start_runner(run_dir, log)
-        if _hand_over(process, json.dumps({**request, "let_go": True}).encode("ascii") + b"\n"):
+        if _hand_over(process, json.dumps({**request, "detached": True}).encode("ascii") + b"\n"):
             # Nothing else waits for it, and a long-lived dashboard must not accumulate zombies.
             threading.Thread(target=process.wait, name="reaper", daemon=True).start()
             return

@@ -27,7 +27,7 @@ from tuibench.workbench.theory import Theory
 if TYPE_CHECKING:  # types only: listing profiles must not import them
     from tuibench.workbench.active_run import ActiveRun
     from tuibench.workbench.library import Library
-    from tuibench.workbench.runs import Runs, Wishes
+    from tuibench.workbench.runs import RunOptions, Runs
     from tuibench.workbench.watched_run import WatchedRun
 
 _BEFORE_S = 2.0
@@ -142,15 +142,15 @@ class Profiles:
         sha256 = "".join(model.sha256 for model in replay.models[:1])
         return self.plan(replay.spec, sha256, replay.parts.costs, len(weights) if weights is not None else None)
 
-    def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
+    def start(self, spec: BenchmarkSpec, options: RunOptions) -> tuple[ActiveRun, tuple[str, ...]]:
         """Start a runner that ends with this process unless detached; return it with messages for the user."""
         self.check_engine(spec.engines[0])
-        return self._runs().start(spec, wishes)
+        return self._runs().start(spec, options)
 
-    def launch(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
+    def launch(self, spec: BenchmarkSpec, options: RunOptions) -> tuple[str, tuple[str, ...]]:
         """Start the same as a detached run; return its id and messages for the user."""
         self.check_engine(spec.engines[0])
-        return self._runs().launch(spec, wishes)
+        return self._runs().launch(spec, options)
 
     def rows(self, project: str | None = None, kind: str = "") -> tuple[BenchmarkRow, ...]:
         """Return the stored profiles, newest first, optionally of one project or one kind."""

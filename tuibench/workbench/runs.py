@@ -23,9 +23,9 @@ from tuibench.core.ulid import make_ulid
 from tuibench.core.units import seconds
 from tuibench.runs.directory import RunDirectory, list_runs
 from tuibench.runs.journal import NAME, read_history
-from tuibench.runs.past import read_past
+from tuibench.runs.past import read_replay
 from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
-from tuibench.runs.wish import WishBox
+from tuibench.runs.wish import ControlRequests
 from tuibench.workbench.launch import passing_directory, spare_runs, start_runner, usable_root
 from tuibench.workbench.run_finder import RunFinder, read_request
 from tuibench.workbench.saved import remember_saved
@@ -41,7 +41,7 @@ _LOG = "runner.log"
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RunOptions:
     """Options of a run that are not part of its specification."""
 
     save: bool = True
@@ -59,49 +59,49 @@ class Runs:
         self._settings = settings
         self._store = store
 
-    def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
+    def start(self, spec: BenchmarkSpec, options: RunOptions) -> tuple[ActiveRun, tuple[str, ...]]:
         """Start a runner that ends with this process unless detached; return it with messages for the user."""
-        if wishes.save and not wishes.plan_only:
-            run_dir, request, notes = self._compose(spec, wishes)
+        if options.save and not options.plan_only:
+            run_dir, request, notes = self._compose(spec, options)
             return self._launch(run_dir, request, kept=True), notes
-        request = self._ask(spec, wishes) | {"id": _draw_id(), "ephemeral": True}
+        request = self._ask(spec, options) | {"id": _draw_id(), "ephemeral": True}
         return self._launch(passing_directory(), request, kept=False), ()
 
-    def launch(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
+    def launch(self, spec: BenchmarkSpec, options: RunOptions) -> tuple[str, tuple[str, ...]]:
         """Start a detached run; return its id and messages for the user.
 
         It returns once the run can be found; errors of its model are in its journal.
         """
-        if wishes.plan_only or not wishes.save:
+        if options.plan_only or not options.save:
             raise UsageError("a run that is not kept ends with whoever started it", "start it instead")
-        run_dir, request, notes = self._compose(spec, wishes)
-        _start_alone(run_dir, request)
+        run_dir, request, notes = self._compose(spec, options)
+        _start_detached(run_dir, request)
         return str(request["id"]), notes
 
-    def _ask(self, spec: BenchmarkSpec, wishes: Wishes) -> dict[str, Any]:
+    def _ask(self, spec: BenchmarkSpec, options: RunOptions) -> dict[str, Any]:
         """Return the common part of every request."""
         plain = to_plain(spec)
         return {
             "v": form_of(plain),
             "spec": plain,
             "seed": spec.inputs.seed,
-            "plan_only": wishes.plan_only,
+            "plan_only": options.plan_only,
             "ephemeral": False,
-            "wait_s": wishes.wait_s,
-            "share_host": wishes.share_host,
+            "wait_s": options.wait_s,
+            "share_host": options.share_host,
             "host_lock": self._settings.host_lock,
         }
 
-    def _compose(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[Path, dict[str, Any], tuple[str, ...]]:
+    def _compose(self, spec: BenchmarkSpec, options: RunOptions) -> tuple[Path, dict[str, Any], tuple[str, ...]]:
         """Return directory and request of a saved run, with messages for the user."""
         notes: list[str] = []
-        request = self._ask(spec, wishes)
+        request = self._ask(spec, options)
         root, why = usable_root(self._settings.places.runs)
         notes += [f"runs cannot be kept in {why}; this one is kept in {root}"] if why else []
         problem = self._store.probe()
         notes += [f"the store cannot be written ({problem}): the result will be kept with the run"] if problem else []
         request |= self._identity(problem)
-        request["card"] = to_plain(wishes.card)
+        request["card"] = to_plain(options.card)
         request |= {"store": str(self._settings.places.data), "cache": str(self._settings.places.cache)}
         return root / request["id"], request, tuple(notes)
 
@@ -218,10 +218,10 @@ class Runs:
         seq = read_history(directory.path).next_seq if begun else 0
         return self._launch(directory.path, request, kept=True, first_seq=seq)
 
-    def take_up(self, token: str, *, mixed: bool = False, finish: bool = False) -> str:
+    def resume_detached(self, token: str, *, mixed: bool = False, finish: bool = False) -> str:
         """Resume a run with a detached runner; return the run's id."""
         directory, request = self._compose_again(token, mixed, finish)
-        _start_alone(directory.path, request)
+        _start_detached(directory.path, request)
         return directory.id
 
     def _compose_again(self, token: str, mixed: bool, finish: bool) -> tuple[RunDirectory, dict[str, Any]]:
@@ -243,7 +243,7 @@ class Runs:
         # It takes a new place in the queue; requests to end the last session do not apply to this one.
         request["ticket"] = _draw_id()
         directory.forget_cancel()
-        WishBox(directory.path).forget_finish()
+        ControlRequests(directory.path).forget_finish()
         return directory, request
 
     def holder(self) -> str:
@@ -301,17 +301,17 @@ class Runs:
         return Observer(self._host_id(), this_boot(), is_saved=remember_saved(lambda: self._store))
 
 
-def _start_alone(run_dir: Path, request: dict[str, Any]) -> None:
-    from tuibench.workbench.lone_runner import start_lone_runner  # lazy: as above
+def _start_detached(run_dir: Path, request: dict[str, Any]) -> None:
+    from tuibench.workbench.lone_runner import start_detached_runner  # lazy: as above
 
-    start_lone_runner(run_dir, request)
+    start_detached_runner(run_dir, request)
 
 
 def _refuse_newer(directory: RunDirectory) -> None:
     """Raise StoreNewer if a newer version wrote the run; ignore other errors, which the caller reports."""
     try:
         directory.request()
-        read_past(directory)
+        read_replay(directory)
     except StoreNewer:
         raise
     except StoreError:

@@ -13,7 +13,7 @@ from tuibench.core.errors import StoreError
 from tuibench.core.record import from_plain
 from tuibench.core.run import RunResult
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.past import read_past
+from tuibench.runs.past import read_replay
 from tuibench.store.lock import WAIT_S
 from tuibench.store.store import Store
 from tuibench.workbench.belonging import place
@@ -60,12 +60,12 @@ def _is_worth_saving(result: RunResult, status: str) -> bool:
 
 def result_of(directory: RunDirectory, end: dict[str, Any] | None = None) -> RunResult:
     """Build the result from a journal, with `end` if the journal has no end yet."""
-    past, _ = read_past(directory)
+    replay, _ = read_replay(directory)
     if end is not None:
-        past.end = end
-    elif not past.end:
-        past.end = {"status": "interrupted", "reason": "the runner died"}
-    return unfile_points(past.result())
+        replay.end = end
+    elif not replay.end:
+        replay.end = {"status": "interrupted", "reason": "the runner died"}
+    return unfile_points(replay.result())
 
 
 def _save(store: Store, result: RunResult, card: Card, samples: Path) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from tuibench.runs.directory import make_private
 from tuibench.runs.host_moment import hold_for_a_moment
 from tuibench.runs.resumption import hash_inputs
 from tuibench.runs.scratch import make_scratch
-from tuibench.runs.shelf import Shelf
+from tuibench.runs.shelf import FileCache
 from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.workbench.asking import ask_child
 from tuibench.workbench.launch import no_room, passing_directory, sweep_temporary
@@ -206,20 +206,20 @@ class Theory:
         known = self._known(name, make)
         if known is None:
             known = ask()
-            self._shelf(make).put(name, known)
+            self._cache(make).put(name, known)
             self._last = name, known
         return known
 
     def _known(self, name: str, make: Callable[[Any], T]) -> T | None:
         last, known = self._last
         if last != name:
-            known = self._shelf(make).get(name)
+            known = self._cache(make).get(name)
             if known is not None:
                 self._last = name, known
         return cast("T | None", known)
 
-    def _shelf(self, make: Callable[[Any], T]) -> Shelf[T]:
-        return Shelf(self._places.cache / _PLACE, _FORM, make)
+    def _cache(self, make: Callable[[Any], T]) -> FileCache[T]:
+        return FileCache(self._places.cache / _PLACE, _FORM, make)
 
 
 def _digest(task: str, sha256: str, fed: object) -> str:

@@ -32,7 +32,7 @@ class RunDesk:
         self.log = tuple(log)
         self.looks = 0
         self.asked: list[tuple[Any, ...]] = []
-        """Wishes, in their order."""
+        """RunOptions, in their order."""
         self.answers: dict[str, Any] = {}
         """Answers to control requests that a test replaces: a value, or an error to raise."""
         self.closed = 0

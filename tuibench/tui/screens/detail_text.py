@@ -100,10 +100,10 @@ def _history(run: RunResult, rerun_of: str, now: float) -> Iterator[Fact]:
         yield _fact("re-run of", short_id(rerun_of))
     if run.host:
         yield _fact("host", run.host)
-    for number, sitting in enumerate(run.sittings if len(run.sittings) > 1 else (), 1):
-        changed = f"; changed before it: {', '.join(sitting.mixed)}" if sitting.mixed else ""
-        text = f"{count_of(sitting.executions, 'execution')}, {moment_words(sitting.started_utc, now)}{changed}"
-        yield _fact(f"sitting {number}", text)
+    for number, session in enumerate(run.sittings if len(run.sittings) > 1 else (), 1):
+        changed = f"; changed before it: {', '.join(session.mixed)}" if session.mixed else ""
+        text = f"{count_of(session.executions, 'execution')}, {moment_words(session.started_utc, now)}{changed}"
+        yield _fact(f"session {number}", text)
     if isinstance(drift := run.anchor.get("drift"), (int, float)):
         yield _fact("anchor drift over the run", f"{'+' if drift >= 0 else '-'}{percent(abs(drift))}")
 
