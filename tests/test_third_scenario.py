@@ -15,7 +15,7 @@ import pytest
 from tests.build import make_spec
 from tests.scripted_scenario import PAIRS
 from tests.store.build import make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.scenario import REGISTRY
@@ -85,7 +85,7 @@ def test_worker_imports_the_drive_and_its_numbers_reach_the_result(pair: tuple[R
 
 def test_store_and_lists_show_the_scenario(pair: tuple[RunResult, RunResult], tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    row = store.benchmarks.add(pair[0], Card())
+    row = store.benchmarks.add(pair[0], Metadata())
     assert (row.scenarios, row.measured) == ("pairs", 2)
     assert to_plain(store.benchmarks.get(row.id).result.cells[0].asked)["scenario"] == "pairs"
     assert "pairs" in listing([row], time.time(), width=None)

@@ -15,7 +15,7 @@ from typing import Any
 
 from tests.runs.large_profile import make_large_result, make_large_run
 from tests.store.build import make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.profile import CostProfile
 from tuibench.core.record import from_plain, to_compact
 from tuibench.runs.journal import decode, encode
@@ -32,7 +32,7 @@ def main(count: int) -> None:
     timed("costs from it", lambda: from_plain(CostProfile, (decode(line) or {})["result"]))
     told("a line of one process", len(encode({"result": to_compact(make_large_run(costs, 1))})))
     with tempfile.TemporaryDirectory() as root:
-        timed("save the record", lambda: make_store(Path(root)).benchmarks.add(result, Card()))
+        timed("save the record", lambda: make_store(Path(root)).benchmarks.add(result, Metadata()))
         (record,) = Path(root).glob("hosts/*/records/*/*.json")
         told("the record", record.stat().st_size)
         timed("list it", make_store(Path(root)).benchmarks.rows)

@@ -23,7 +23,7 @@ from typing import Any
 from tests.benchmarks.calibration import figure
 from tests.store.data import make_real
 from tests.store.volume import MACHINE, fill
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.store.store import Store
 
 MANY, FEW = 10_000, 100
@@ -72,7 +72,7 @@ def add_some(root: Path, first: int, name: str, at_most: float | None = None) ->
     store = Store(root, MACHINE)
     results = [make_real(first + n, 12 if n % 2 else 1) for n in range(ADDS)]
     store.benchmarks.rows()
-    taken = times_ms(lambda n: store.benchmarks.add(results[n], Card(name=f"run {first + n}")), ADDS)
+    taken = times_ms(lambda n: store.benchmarks.add(results[n], Metadata(name=f"run {first + n}")), ADDS)
     say(f"{name}, one cell", taken[::2])
     say(f"{name}, twelve cells", taken[1::2])
     return say(name, taken, at_most)
@@ -100,7 +100,7 @@ def measure_reading(root: Path, first: int) -> None:
     say("list, nothing changed", times_ms(lambda _: store.benchmarks.rows(), ROUNDS), 40)
     changed = []
     for number in range(10):
-        other.benchmarks.add(make_real(first + number, 1), Card())
+        other.benchmarks.add(make_real(first + number, 1), Metadata())
         changed += times_ms(lambda _: store.benchmarks.rows(), 1)
     say("list, after another session's addition", changed, 250)
     say("search", times_ms(lambda _: store.benchmarks.search(SEARCH), ROUNDS), 15)

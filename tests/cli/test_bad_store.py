@@ -13,11 +13,11 @@ import pytest
 
 from tests.cli.shell import AS_STRANGER, PATIENCE_S, Done, Shell
 from tests.store.data import make_id, make_small
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.form import NEWEST
 from tuibench.core.place import Places
 from tuibench.services.api import Services
-from tuibench.store.envelope import Meta, encode_table, seal, unseal
+from tuibench.store.envelope import Header, encode_table, seal, unseal
 
 FOREIGN = Path(__file__).resolve().parents[1] / "fixtures" / "import" / "deepsparse-1.8.0.json"
 NOBODY = pytest.mark.skipif(
@@ -30,7 +30,7 @@ def places() -> Places:
     """A home of the test with three benchmarks and one removal in the store."""
     services = Services()
     for number in (1, 2, 3, 4):
-        services.store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+        services.store.benchmarks.add(make_small(number), Metadata(name=f"name {number}"))
     services.store.trash.remove([make_id(4)])
     return services.settings.places
 
@@ -127,7 +127,7 @@ def test_files_of_a_newer_version_are_read_and_not_modified(shell: Shell, places
     path = record_of(places, 3) if which == "record" else index_of(places)
     opened = unseal(path.read_bytes())
     tables = {name: encode_table(table) for name, table in opened.tables.items()}
-    path.write_bytes(seal(tables, Meta(opened.meta.generation, NEWEST + 1, "9.8.7", opened.meta.marks)))
+    path.write_bytes(seal(tables, Header(opened.header.generation, NEWEST + 1, "9.8.7", opened.header.marks)))
     before = contents(places)
     listed = shell.run("list")
     assert listed.code == 0 and len(listed.lines) == 4

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.shell import Shell
 from tests.report.build import asked, failed_cell, ok_cell
 from tests.store.data import make_id, make_small
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.run import Comparison, RunResult
 from tuibench.services.api import Services
@@ -30,7 +30,7 @@ def two(home: Path) -> None:
 
 
 def keep(result: RunResult) -> None:
-    Services().store.benchmarks.add(result, Card())
+    Services().store.benchmarks.add(result, Metadata())
 
 
 def scaled(result: RunResult, factor: float) -> RunResult:

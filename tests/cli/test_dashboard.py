@@ -13,7 +13,7 @@ from tests.cli.shell import Shell, as_shell
 from tests.cli.terminal import Terminal
 from tests.runs.profile_script import make_profile_result
 from tests.store.data import make_small
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.services.api import Services
 
 HERE = {"TERM": "xterm-256color", "LANG": "C.UTF-8", "LC_ALL": None, "NO_COLOR": None}
@@ -30,7 +30,7 @@ def stored(home: Path) -> None:
     """Two benchmarks in the test's home, newest 0002; one has a name that would move the cursor."""
     store = Services().store
     for number, name in ((1, "first"), (2, "\x1b[2Jsecond")):
-        store.benchmarks.add(make_small(number), Card(name=name))
+        store.benchmarks.add(make_small(number), Metadata(name=name))
 
 
 def test_without_any_terminal_it_prints_the_list(shell: Shell, stored: None) -> None:
@@ -53,7 +53,7 @@ def test_empty_store_prints_how_to_begin(shell: Shell, home: Path) -> None:
 
 
 def test_store_with_only_profiles_is_described_as_in_the_list(shell: Shell, home: Path) -> None:
-    Services().store.benchmarks.add(make_profile_result(1), Card(name="p"))
+    Services().store.benchmarks.add(make_profile_result(1), Metadata(name="p"))
     done = shell.run(env=HERE)
     assert (done.code, done.lines) == (0, [])
     assert done.err.splitlines()[1:] == shell.run("list", env=HERE).err.splitlines()
@@ -62,7 +62,7 @@ def test_store_with_only_profiles_is_described_as_in_the_list(shell: Shell, home
 
 def test_profiles_are_counted_below_benchmarks(shell: Shell, stored: None) -> None:
     for number in (3, 4):
-        Services().store.benchmarks.add(make_profile_result(number), Card(name="p"))
+        Services().store.benchmarks.add(make_profile_result(number), Metadata(name="p"))
     done = shell.run(env=HERE)
     assert [line.split()[0] for line in done.lines] == ["id", "0002", "0001"]
     assert done.err.endswith("list of results\nand 2 profiles: tuibench list --profiles\n")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.store.data import make_real
 from tuibench.cli.arguments import parse
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.services.api import Services
 
 Capture = pytest.CaptureFixture[str]
@@ -21,8 +21,8 @@ Capture = pytest.CaptureFixture[str]
 def _stored(home: object) -> None:
     """Store a sweep over three batches and a single cell."""
     store = Services().store
-    store.benchmarks.add(make_real(1, 3), Card(name="sweep"))
-    store.benchmarks.add(make_real(2, 1), Card(name="alone"))
+    store.benchmarks.add(make_real(1, 3), Metadata(name="sweep"))
+    store.benchmarks.add(make_real(2, 1), Metadata(name="alone"))
 
 
 def shown(capsys: Capture, *flags: str) -> str:

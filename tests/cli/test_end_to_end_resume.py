@@ -288,7 +288,7 @@ def test_result_with_a_lost_record_is_saved_again_from_its_journal(keeper: Shell
     assert state(short) == "unsaved"
     assert run(keeper, "resume", "precious").code == 0
     after = Services().store.benchmarks.get(before.id)
-    assert after.card.name == "precious"
+    assert after.metadata.name == "precious"
     assert [cell.latency_ms for cell in after.result.cells] == [cell.latency_ms for cell in before.cells]
     assert after.result.seconds == pytest.approx(before.seconds)
     (directory,) = keeper.run_root.iterdir()

@@ -20,7 +20,7 @@ from tests.cli.test_end_to_end_sweep import load
 from tests.engines.make import mlp
 from tests.store.data import make_id, make_small
 from tuibench.cli.output import AS_ASCII
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.report.style import to_ascii
 from tuibench.services.api import Services
 
@@ -145,7 +145,7 @@ def test_ascii_terminal_gets_ascii(shell: Shell, flags: tuple[str, ...]) -> None
 def test_ascii_streams_get_the_output_of_the_ascii_option(shell: Shell, command: str) -> None:
     store = Services().store
     for number in (1, 2, 3):
-        store.benchmarks.add(make_small(number), Card(name="a · b"))
+        store.benchmarks.add(make_small(number), Metadata(name="a · b"))
     store.trash.remove([make_id(3)])
     env = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     done = shell.run(*command.split(), env=env)

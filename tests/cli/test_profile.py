@@ -16,7 +16,7 @@ from tests.runs import profile_script as roofs
 from tests.runs.profile_script import make_profile_result, make_profile_spec
 from tests.store.data import make_small
 from tuibench.cli.profile import plan_json
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import EngineError
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.spec import ModelSource
@@ -33,10 +33,10 @@ SHORT = ("--processes", "1", "--runs", "2", "-ncores", "1")
 def stored(home: Path) -> Services:
     """Store a benchmark, two performance profiles and a loss profile, oldest first, in the test's home."""
     services = Services()
-    services.store.benchmarks.add(make_small(1), Card(name="cells"))
-    services.store.benchmarks.add(make_profile_result(2), Card(name="before"))
-    services.store.benchmarks.add(make_profile_result(3, us=900.0), Card(name="after"))
-    services.store.benchmarks.add(make_profile_result(4, LOSSY), Card(name="losses"))
+    services.store.benchmarks.add(make_small(1), Metadata(name="cells"))
+    services.store.benchmarks.add(make_profile_result(2), Metadata(name="before"))
+    services.store.benchmarks.add(make_profile_result(3, us=900.0), Metadata(name="after"))
+    services.store.benchmarks.add(make_profile_result(4, LOSSY), Metadata(name="losses"))
     return services
 
 
@@ -170,7 +170,7 @@ def test_profiles_of_different_models_share_only_equal_layer_names(quick: Shell,
     )
     profile = replace(result.profile, performance=replace(result.profile.performance, layers=layers))
     models = (replace(result.models[0], sha256="b" * 64),)
-    stored.store.benchmarks.add(replace(result, profile=profile, models=models), Card(name="another"))
+    stored.store.benchmarks.add(replace(result, profile=profile, models=models), Metadata(name="another"))
     done = quick.run("compare", "before", "another")
     assert done.code == 14
     said = " ".join(done.out.split())
@@ -279,9 +279,9 @@ def test_costs_and_weights_need_no_run_and_leave_none(shell: Shell, home: Path, 
 @pytest.fixture
 def known_roofs(home: Path) -> None:
     """Cache roofs of this machine, because a busy machine measures them anew in each run, for 5 s."""
-    shelf = MachineCache(str(Services().settings.places.cache), describe_machine("onnxruntime"))
+    cache = MachineCache(str(Services().settings.places.cache), describe_machine("onnxruntime"))
     for part, found in ((ROOFLINE, roofs.ROOFLINE), (ZEROS, roofs.ZEROS)):
-        shelf.put(part, 1, found)
+        cache.put(part, 1, found)
 
 
 @pytest.mark.usefixtures("known_roofs")

@@ -13,7 +13,7 @@ from tests.fetch.server import file_route, serve
 from tests.models.factory import encoder, save
 from tests.store.data import make_small
 from tests.workbench.script import ScriptedRun
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.services.api import Services
 
 
@@ -47,7 +47,7 @@ def test_project_removal_needs_confirmation(shell: Shell) -> None:
     store = Services().store
     shell.run("project", "new", "sample:tiny", "--name", "one")
     (project,) = store.projects.all()
-    store.benchmarks.add(make_small(1), Card(project=project.id))
+    store.benchmarks.add(make_small(1), Metadata(project=project.id))
     short = project.id[-4:].lower()
     unasked = shell.run("project", "remove", "one")
     assert unasked.code == 2 and "tuibench project remove -y" in unasked.err and len(unasked.err.splitlines()) == 2
@@ -62,7 +62,7 @@ def test_project_removal_needs_confirmation(shell: Shell) -> None:
 def test_removal_of_a_measured_project_is_refused_before_the_question(shell: Shell, home: Path) -> None:
     shell.run("project", "new", "sample:tiny", "--name", "one")
     (project,) = Services().store.projects.all()
-    run = ScriptedRun(home / "tuibench" / "state" / "runs", card={"project": project.id})
+    run = ScriptedRun(home / "tuibench" / "state" / "runs", metadata={"project": project.id})
     run.hold()
     run.begin()
     code, seen = on_terminal(shell, "", "project", "remove", "one")

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.quick import QuickShell
 from tests.store.data import make_small
 from tests.workbench.script import ScriptedRun
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import ExitCode
 from tuibench.services.api import Services
 from tuibench.tui.bridge import Bridge
@@ -38,7 +38,7 @@ def test_unsaved_run_is_reported_and_not_removed(quick: QuickShell, run: Scripte
 
 def test_partial_removal_is_not_reported_as_complete(quick: QuickShell, run: ScriptedRun) -> None:
     other = make_small(2)
-    Services().store.benchmarks.add(other, Card())
+    Services().store.benchmarks.add(other, Metadata())
     done = quick.run("remove", other.id, run.id, "-y")
     assert done.code == ExitCode.STORE and BUSY in done.err and "removed 0002" in done.err
 

@@ -82,8 +82,8 @@ def test_rerun_repeats_the_settings_and_shows_both_results(keeper: Shell, first:
     assert done.code == 0, done.err
     again = newest()
     assert again.result.spec == first.result.spec and again.row.id != first.row.id
-    assert (again.card.name, again.card.note, again.card.rerun_of) == ("mine", "", first.row.id)
-    assert again.card.project == first.card.project is not None
+    assert (again.metadata.name, again.metadata.note, again.metadata.rerun_of) == ("mine", "", first.row.id)
+    assert again.metadata.project == first.metadata.project is not None
     head, ratio = (next(i for i, line in enumerate(done.lines) if word in line) for word in (f"old {short}", "Ratio: "))
     assert head < ratio < len(done.lines) - 1 and done.lines[-1] == result_headline(again.result)
     assert f"Re-run of: {short}" in run(keeper, "show", "mine").out, "its name means the newest"
@@ -96,9 +96,9 @@ def test_flags_replace_single_settings_and_export_has_both_results(
     changes = ("-b", "1,2", "--executions", "2", "--name", "other", "-x", str(target), "--json", "-q")
     beside = own(run(keeper, "rerun", "last", *changes))["side_by_side"]
     assert (beside["old_id"], len(beside["pairs"])) == (first.row.id, 1)
-    spec, card = newest().result.spec, newest().card
+    spec, metadata = newest().result.spec, newest().metadata
     assert (spec.batches, spec.effort.max_executions, spec.inputs.distinct) == ((1, 2), 2, 3)
-    assert (card.name, card.rerun_of) == ("other", first.row.id)
+    assert (metadata.name, metadata.rerun_of) == ("other", first.row.id)
     assert json.loads(target.read_text())["tuibench"]["side_by_side"] == beside
     assert run(keeper, "import", str(target)).out.strip() == newest().row.id[-4:].lower()
     assert "-b 1,2" in repeat.again(newest().result.spec)
@@ -113,7 +113,7 @@ def test_changed_model_is_measured_only_on_request(keeper: Shell, folder: Path) 
     gone = run(keeper, "rerun", "last")
     assert gone.code == 3 and f"{model}" in gone.err and "is gone" in gone.err and "--model PATH" in gone.err
     assert own(run(keeper, "rerun", "last", "--model", str(moved), "--json"))["models"][0]["path"] == str(moved)
-    assert newest().card.project == first.card.project
+    assert newest().metadata.project == first.metadata.project
     model.write_bytes(moved.read_bytes() + MAKER)
     changed = run(keeper, "rerun", "last~")
     assert changed.code == 3 and "has changed since" in changed.err and "--changed" in changed.err
@@ -121,12 +121,14 @@ def test_changed_model_is_measured_only_on_request(keeper: Shell, folder: Path) 
     done = run(keeper, "rerun", "last~", "--changed")
     assert done.code == 0, done.err
     assert newest().result.models[0].sha256 != first.result.models[0].sha256
-    assert newest().card.project == first.card.project and "measured as v2" in done.err
+    assert newest().metadata.project == first.metadata.project and "measured as v2" in done.err
     assert run(keeper, "rerun", "last", "--model", str(folder / "nowhere.onnx")).code == 3
     pruned = folder / "pruned.onnx"
     pruned.write_bytes(moved.read_bytes() + MAKER + MAKER)
     done = run(keeper, "rerun", "last", "--changed", "--model", str(pruned))
-    assert done.code == 0 and newest().card.project == first.card.project and "measured as v3" in done.err, done.err
+    assert done.code == 0 and newest().metadata.project == first.metadata.project and "measured as v3" in done.err, (
+        done.err
+    )
 
 
 def test_compare_to_is_resolved_before_measuring(keeper: Shell, first: StoredBenchmark) -> None:
@@ -137,7 +139,7 @@ def test_compare_to_is_resolved_before_measuring(keeper: Shell, first: StoredBen
     assert refused.code == 2 and "--detach and --compare-to exclude each other" in refused.err and count() == 1
     done = run(keeper, *with_it, "mine")
     assert done.code == 0 and any(f"old {first.row.id[-4:].lower()}" in line for line in done.lines)
-    assert newest().card.rerun_of is None and count() == 2
+    assert newest().metadata.rerun_of is None and count() == 2
 
 
 def test_detached_rerun_is_compared_by_the_attached_client(keeper: Shell, home: Path, first: StoredBenchmark) -> None:
@@ -147,7 +149,7 @@ def test_detached_rerun_is_compared_by_the_attached_client(keeper: Shell, home: 
     assert attached.code == 0, attached.err
     until(lambda: not keeper.processes(), "no process")
     again = newest()
-    assert again.card.rerun_of == first.row.id
+    assert again.metadata.rerun_of == first.row.id
     assert any(f"old {first.row.id[-4:].lower()}" in line for line in attached.lines) and "Ratio: " in attached.out
     assert attached.lines[-1] == result_headline(again.result)
     (home / "tuibench" / "data" / "salt").write_text("x")
@@ -206,6 +208,6 @@ def test_rerun_without_its_project_uses_the_project_of_its_model(keeper: Shell) 
     first = measure(keeper, "sample:tiny")
     run(keeper, "project", "new", "sample:tiny", "--name", "other")
     assert run(keeper, "edit", "last", "--project", "other").code == 0
-    Services().store.trash.remove([], [newest().card.project or ""])
+    Services().store.trash.remove([], [newest().metadata.project or ""])
     assert run(keeper, "rerun", "last").code == 0
-    assert newest().card.project == first.card.project
+    assert newest().metadata.project == first.metadata.project

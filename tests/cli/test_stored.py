@@ -17,7 +17,7 @@ from tests.cli.shell import Done, Shell
 from tests.cli.terminal import on_terminal
 from tests.store.data import make_id, make_samples, make_small
 from tuibench.cli.arguments import parse
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.project import FileStamp, ModelReference
 from tuibench.services.api import Services
 
@@ -30,7 +30,7 @@ def three(home: Path) -> None:
     """Three benchmarks in the test's home, newest 0003."""
     store = Services().store
     for number in (1, 2, 3):
-        store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+        store.benchmarks.add(make_small(number), Metadata(name=f"name {number}"))
 
 
 def ids(done: Done) -> list[str]:
@@ -76,7 +76,7 @@ def test_benchmark_is_shown_by_every_form_of_its_id(shell: Shell) -> None:
 
 
 def test_sample_directory_is_printed(shell: Shell, folder: Path) -> None:
-    Services().store.benchmarks.add(make_small(1, sampled=True), Card(), make_samples(folder / "s", 1))
+    Services().store.benchmarks.add(make_small(1, sampled=True), Metadata(), make_samples(folder / "s", 1))
     done = shell.run("show", "last", "--samples")
     assert done.code == 0 and len(os.listdir(done.out.strip())) == 1
 
@@ -103,7 +103,7 @@ def test_edit_changes_only_the_metadata(shell: Shell) -> None:
     done = shell.run("edit", "other", "--name", "", "--note", "warm", "--project", "servers")
     assert done.err == '0002: name is now empty, was "other"; note is "warm", as it was; project is now "servers"\n'
     stored = Services().store.benchmarks.get(make_id(2))
-    assert (stored.card.name, stored.card.note, stored.result) == ("", "warm", before)
+    assert (stored.metadata.name, stored.metadata.note, stored.result) == ("", "warm", before)
     for flags in ((), ("--name", "two\nlines"), ("--project", "nowhere")):
         assert shell.run("edit", "0002", *flags).code == 2
 
@@ -197,7 +197,7 @@ def test_imported_names_cannot_drive_the_terminal(shell: Shell) -> None:
     result = make_small(1)
     source = replace(result.spec.models[0], asked=f"/m/{HOSTILE}", path=f"/m/{HOSTILE}")
     result = replace(result, spec=replace(result.spec, models=(source,)), foreign=HOSTILE)
-    Services().store.benchmarks.add(result, Card(name=HOSTILE, note=HOSTILE))
+    Services().store.benchmarks.add(result, Metadata(name=HOSTILE, note=HOSTILE))
     commands = [
         ("list",), ("list", "--json"), ("show", "last"), ("show", "last", "--json"), ("export", "last", "-x", "-"),
         ("edit", "last", "--note", "x"), ("show", HOSTILE), ("rerun", "last"), ("remove", "last", "-y"), ("trash",),

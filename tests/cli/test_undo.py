@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.cli.shell import Shell, until
 from tests.store.data import make_small
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.services.api import Services
 
 
@@ -21,7 +21,7 @@ def waits_for(pid: int, lock: Path) -> bool:
 def test_three_concurrent_undos_restore_three_removals(keeper: Shell) -> None:
     store = Services().store
     for number in range(3):
-        store.benchmarks.add(make_small(number), Card())
+        store.benchmarks.add(make_small(number), Metadata())
         store.trash.remove([make_small(number).id])
     (trash,) = Path(os.environ["TUIBENCH_HOME"]).glob("data/hosts/*/trash")
     lock = Path(store._context.own().lock)

@@ -18,7 +18,7 @@ import pytest
 from tests.fetch.server import Fetcher, Handler, Loopback, file_route
 from tuibench.fetch.address import Address, parse_address
 from tuibench.fetch.download import Download, Terms, Wanted
-from tuibench.fetch.shelf import Shelf
+from tuibench.fetch.shelf import ModelCache
 from tuibench.fetch.web import Answer, Web
 
 BODY = random.Random(1).randbytes(300_000)
@@ -190,7 +190,7 @@ def test_cache_that_cannot_be_created_is_reported(loopback: Loopback, fetch: Fet
 
 
 def test_file_is_synced_before_it_gets_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shelf = Shelf(str(tmp_path), "key")
+    cache = ModelCache(str(tmp_path), "key")
     address = parse_address("https://h/m.onnx")
     done: list[str] = []
     fsync, replace = os.fsync, os.replace
@@ -211,6 +211,6 @@ def test_file_is_synced_before_it_gets_its_name(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(os, "fsync", note_fsync)
     monkeypatch.setattr(os, "replace", note_replace)
     terms = Terms(spare_bytes=0)
-    Download(Wanted(address, "m.onnx"), shelf, OnlyAnswer(1.0), terms, lambda *_: None).carry_out()
+    Download(Wanted(address, "m.onnx"), cache, OnlyAnswer(1.0), terms, lambda *_: None).carry_out()
     assert done.index("sync m.onnx.part") < done.index("name m.onnx.json") < done.index("name m.onnx")
     assert done[-1] == "sync key"

@@ -16,7 +16,7 @@ from tests.report.test_listing import row
 from tests.request.test_repeat import models, requests, spec_of
 from tuibench.cli.arguments import parse
 from tuibench.core import benchmark_setting
-from tuibench.core.card import Card, StoredBenchmark
+from tuibench.core.card import Metadata, StoredBenchmark
 from tuibench.core.cell import CellResult, Samples
 from tuibench.core.errors import UsageError
 from tuibench.core.model import FedInput
@@ -232,6 +232,6 @@ def test_export_with_names_of_a_megabyte_is_importable_and_shown_cut(tmp_path: P
     )  # fmt: skip
     found = taken(tmp_path, run)
     assert found.spec == run.spec and found.models == run.models and found.points == run.points
-    stored = StoredBenchmark(row(), Card(), found)
+    stored = StoredBenchmark(row(), Metadata(), found)
     for text in (summary(found), stored_page(stored, 0.0, figures=80), json.dumps(summarize(found))):
         assert max(map(len, text.splitlines())) < 5000

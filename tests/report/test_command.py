@@ -16,7 +16,7 @@ from tests.report import build
 from tests.report.test_listing import row
 from tests.request.test_repeat import models, requests, spec_of
 from tuibench.cli.arguments import parse
-from tuibench.core.card import Card, StoredBenchmark
+from tuibench.core.card import Metadata, StoredBenchmark
 from tuibench.core.profile_spec import LOSS, ProfileSpec
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import ModelSource
@@ -59,7 +59,7 @@ def test_command_of_an_import_is_made_from_its_settings(tmp_path: Path, again: s
     (line,) = [line for line in summary(result).splitlines() if line.startswith("Again: ")]
     assert line == f"Again: {honest.replace('dir/', '/abs/dir/')}"
     assert markdown.dumps(result).endswith(f"Again:\n\n    {line.removeprefix('Again: ')}\n")
-    facts = log_facts(StoredBenchmark(row(), Card(), result), 0.0)
+    facts = log_facts(StoredBenchmark(row(), Metadata(), result), 0.0)
     assert line.removeprefix("Again: ") in "\n".join(fact.text for fact in facts)
 
 

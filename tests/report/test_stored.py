@@ -5,15 +5,15 @@ from typing import Any
 from tests.plots import data
 from tests.report import build
 from tests.report.test_listing import NOW, row
-from tuibench.core.card import Card, StoredBenchmark
+from tuibench.core.card import Metadata, StoredBenchmark
 from tuibench.core.run import RunResult, RunSession
 from tuibench.core.text import show
 from tuibench.report.stored import stored_page
 from tuibench.report.summary import summary
 
 
-def page(result: RunResult, card: Card | None = None, **options: Any) -> str:
-    return stored_page(StoredBenchmark(row(), card or Card(), result), NOW, **options)
+def page(result: RunResult, metadata: Metadata | None = None, **options: Any) -> str:
+    return stored_page(StoredBenchmark(row(), metadata or Metadata(), result), NOW, **options)
 
 
 def test_page_is_a_head_and_the_result_as_printed() -> None:
@@ -29,8 +29,8 @@ def test_page_is_a_head_and_the_result_as_printed() -> None:
 def test_head_contains_all_known_facts() -> None:
     sittings = (RunSession("2026-01-02T02:04:05Z", "a", 3), RunSession("", "b", 1, ("kernel: 1 → 2",)))
     run = build.run(build.ok_cell(), host="ab12", status="cancelled", sittings=sittings, waited_s=90.0)
-    card = Card("mine", "a note", "01J000000000000000000077PP", "01J000000000000000000077QQ")
-    head = page(run, card, own_host="ab12").partition("\n\n")[0].splitlines()
+    metadata = Metadata("mine", "a note", "01J000000000000000000077PP", "01J000000000000000000077QQ")
+    head = page(run, metadata, own_host="ab12").partition("\n\n")[0].splitlines()
     assert head[1:] == [
         "Name: mine",
         "Note: a note",
@@ -42,7 +42,7 @@ def test_head_contains_all_known_facts() -> None:
         "Session 1: 3 executions, 2026-01-02 02:04:05 UTC (1h ago)",
         "Session 2: 1 execution, changed before it: kernel: 1 → 2",
     ]
-    assert "Project: vision" in page(run, card, project="vision")
+    assert "Project: vision" in page(run, metadata, project="vision")
     assert "Host: ab12\n" in page(run, own_host="cd")
 
 
@@ -56,10 +56,10 @@ def test_foreign_text_is_escaped() -> None:
     hostile = build.HOSTILE + "\x9b" + "x" * 5000
     run = build.run(id=hostile, host=hostile, status=hostile, started_utc=hostile, foreign=hostile,
                     sittings=(RunSession(hostile, "", 1, (hostile,)),) * 2)  # fmt: skip
-    text = page(run, Card(hostile, hostile, hostile, hostile), project=hostile)
+    text = page(run, Metadata(hostile, hostile, hostile, hostile), project=hostile)
     for line in text.splitlines():
         assert show(line, 100_000) == line
-    assert page(run, Card(hostile), ascii_only=True).isascii()
+    assert page(run, Metadata(hostile), ascii_only=True).isascii()
 
 
 def test_figures_are_between_head_and_result() -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.store.data import make_id, make_small
 from tests.store.disks.killing import MIDDLE, KillingDisk
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.store.store import Store
 
 MACHINE = "machine with a crowd"
@@ -34,7 +34,7 @@ def write(root: Path, writer: int, adds: int, kill_at: int, start: int, answer: 
     for count in range(1, adds + 1):
         result = make_small(writer * PER_WRITER + count)
         begin = time.perf_counter()
-        store.benchmarks.add(result, Card(name=f"writer {writer}"))
+        store.benchmarks.add(result, Metadata(name=f"writer {writer}"))
         seconds = time.perf_counter() - begin
         os.write(answer, (json.dumps(["added", result.id, seconds]) + "\n").encode())
         if count % 10 == 0 and writer < 2:

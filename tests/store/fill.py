@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from tests.store.data import make_real
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError
 from tuibench.store.store import Store
 
@@ -31,7 +31,7 @@ def fill(store: Store, first: int, most: int = MOST) -> tuple[list[str], str]:
     for number in range(first, first + most):
         result = make_real(number, 1)
         try:
-            store.benchmarks.add(result, Card(name=f"name {number}"))
+            store.benchmarks.add(result, Metadata(name=f"name {number}"))
         except StoreError as error:
             return done, error.message
         done.append(result.id)

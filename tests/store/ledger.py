@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from tests.store.data import make_id, make_samples, make_small, sample_bytes
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, UnknownId
 from tuibench.core.project import FileStamp, ModelReference
 from tuibench.core.trash import TrashEntry
@@ -74,7 +74,7 @@ class Ledger:
     numbers: dict[str, int] = field(default_factory=dict)
     entries: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Entries of the trash, oldest first."""
-    doubts: list[Op] = field(default_factory=list)
+    unconfirmed: list[Op] = field(default_factory=list)
     acknowledged: int = 0
     projects: dict[str, Fact] = field(default_factory=dict)
     """By name; a fact's note is the description."""
@@ -83,7 +83,7 @@ class Ledger:
 
     def begin(self, op: Op) -> None:
         """Note that an operation may happen from now on."""
-        self.doubts.append(op)
+        self.unconfirmed.append(op)
         if op.kind == "add":
             self.numbers[op.ids[0]] = op.number
             self.facts.setdefault(op.ids[0], Fact(GONE))
@@ -92,7 +92,7 @@ class Ledger:
 
     def done(self, op: Op) -> None:
         """Note an acknowledgement: no fault may undo the operation."""
-        self.doubts.remove(replace(op, entry="") if op.kind in ("remove", "discard") else op)
+        self.unconfirmed.remove(replace(op, entry="") if op.kind in ("remove", "discard") else op)
         self.acknowledged += 1
         for one in op.ids:
             self.facts[one] = after(op, self.facts[one])
@@ -118,7 +118,7 @@ class Ledger:
         """Return all allowed states of a benchmark."""
         known = self.projects if one in self.projects else self.facts
         facts = {known.get(one, Fact(GONE))}
-        for op in self.doubts:
+        for op in self.unconfirmed:
             if one in (*op.ids, *op.projects):
                 facts |= {after(op, fact) for fact in facts}
         return facts
@@ -157,7 +157,7 @@ class Ledger:
         rows = {row.id: row for row in store.benchmarks.rows()}
         self.entries = {entry.id: entry.benchmarks for entry in reversed(store.trash.entries())}
         trashed = {one for ids in self.entries.values() for one in ids}
-        for one in {one for op in self.doubts for one in op.ids}:
+        for one in {one for op in self.unconfirmed for one in op.ids}:
             fact = self.facts[one]
             if one in rows:
                 fact = Fact(LIVE, rows[one].name, rows[one].note)
@@ -167,10 +167,10 @@ class Ledger:
         self.held = {entry.id: held_names(entry) for entry in store.trash.entries()}
         there = {project.name: project.description for project in store.projects.all()}
         trashed = {name for names in self.held.values() for name in names}
-        for name in {name for op in self.doubts for name in op.projects}:
+        for name in {name for op in self.unconfirmed for name in op.projects}:
             fact = replace(self.projects[name], where=TRASH if name in trashed else GONE)
             self.projects[name] = Fact(LIVE, note=there[name]) if name in there else fact
-        self.doubts.clear()
+        self.unconfirmed.clear()
 
 
 def held_names(entry: TrashEntry) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ def carry_out(store: Store, op: Op, scratch: Path) -> Op:
     if op.kind == "add":
         samples = make_samples(scratch / op.ids[0], op.number) if is_sampled(op.number) else None
         result = make_small(op.number, sampled=samples is not None)
-        store.benchmarks.add(result, Card(name=op.value), samples)
+        store.benchmarks.add(result, Metadata(name=op.value), samples)
     elif op.kind == "name":
         store.benchmarks.edit(op.ids[0], name=op.value)
     elif op.kind == "note":
@@ -217,8 +217,8 @@ def differences(store: Store, ledger: Ledger, *, settled: bool) -> list[str]:
     rows = {row.id: row for row in store.benchmarks.rows()}
     trashed = [one for entry in store.trash.entries() for one in entry.benchmarks]
     found = [f"{one} is in the trash twice" for one in set(trashed) if trashed.count(one) > 1]
-    doubted = {one for op in ledger.doubts for one in op.ids}
-    moves = [op for op in ledger.doubts if op.kind in ("remove", "restore")]
+    unsure = {one for op in ledger.unconfirmed for one in op.ids}
+    moves = [op for op in ledger.unconfirmed if op.kind in ("remove", "restore")]
     # An entry half-way to the trash or back is in neither list until the next writer or a check completes the move.
     moving = set() if settled else {one for op in moves for one in op.ids}
     for one in {*rows, *trashed, *ledger.facts}:
@@ -234,9 +234,9 @@ def differences(store: Store, ledger: Ledger, *, settled: bool) -> list[str]:
         elif row and TRASH not in places and not any((f.name, f.note) == (row.name, row.note) for f in facts):
             found.append(f"{one}: found {row.name!r} {row.note!r}, may be {facts}")
         if row:
-            found += read_back(store, one, ledger.numbers.get(one, 0), row.name, strict=settled or one not in doubted)
+            found += read_back(store, one, ledger.numbers.get(one, 0), row.name, strict=settled or one not in unsure)
     found += project_differences(store, ledger, settled=settled)
-    for op in ledger.doubts if settled else ():
+    for op in ledger.unconfirmed if settled else ():
         if op.kind in ("remove", "restore") and len({one in rows for one in op.ids}) > 1:
             found.append(f"{op.kind} of {op.ids} was done by half")
     return found
@@ -246,10 +246,10 @@ def project_differences(store: Store, ledger: Ledger, *, settled: bool) -> list[
     """Return the same for projects."""
     there = {project.name: project.description for project in store.projects.all()}
     trashed = {name for entry in store.trash.entries() for name in held_names(entry)}
-    doubted = {name for op in ledger.doubts for name in op.projects}
+    unsure = {name for op in ledger.unconfirmed for name in op.projects}
     found = []
     for name in {*there, *trashed, *ledger.projects}:
-        if name in doubted and not settled:
+        if name in unsure and not settled:
             continue
         allowed = ledger.allowed(name)
         where = LIVE if name in there else TRASH if name in trashed else GONE
@@ -271,8 +271,8 @@ def read_back(store: Store, one: str, number: int, name: str, *, strict: bool) -
     found = []
     if replace(whole.result, host="") != make_small(number, sampled=sampled):
         found.append(f"{one} holds another result than was added")
-    if strict and whole.card.name != name:
-        found.append(f"{one} is listed as {name!r} and is {whole.card.name!r}")
+    if strict and whole.metadata.name != name:
+        found.append(f"{one} is listed as {name!r} and is {whole.metadata.name!r}")
     if sampled and strict:
         (file,) = (execution.samples.file for execution in whole.result.cells[0].executions)
         if directory is None or file is None or not (directory / file).is_file():

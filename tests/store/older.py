@@ -23,6 +23,6 @@ def _renamed(table: str, tables: Tables) -> Tables:
 
 @pytest.fixture(autouse=True)
 def steps_from_schema_0(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Return the steps from schema 0, whose cards and rows had title and comment."""
+    """Return the steps from schema 0, whose metadata and rows had title and comment."""
     monkeypatch.setitem(STEPS, (RECORD, 0), lambda tables: _renamed("card", tables))
     monkeypatch.setitem(STEPS, (INDEX, 0), lambda tables: _renamed("benchmarks", tables))

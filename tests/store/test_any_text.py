@@ -12,7 +12,7 @@ from tinydb import TinyDB
 
 from tests.store.data import make_id, make_small
 from tests.store.disks.failing import SyncingNothing
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.store.store import Store
 
 MACHINE = "machine"
@@ -28,16 +28,16 @@ def test_text_of_any_characters_reads_back_equal(name: str, note: str, warning: 
         root = Path(scratch)
         result = replace(make_small(1), warnings=(warning,), environment={key: warning})
         store = Store(root, MACHINE, disk=SyncingNothing())
-        store.benchmarks.add(result, Card(name=name, note=note))
+        store.benchmarks.add(result, Metadata(name=name, note=note))
         fresh = Store(root, MACHINE, disk=SyncingNothing())
         whole = fresh.benchmarks.get(make_id(1))
         assert replace(whole.result, host="") == result
-        assert (whole.card.name, whole.card.note) == (name, note)
+        assert (whole.metadata.name, whole.metadata.note) == (name, note)
         assert (fresh.benchmarks.rows()[0].name, fresh.benchmarks.rows()[0].note) == (name, note)
         fresh.benchmarks.edit(make_id(1), name=note, note=name)
-        card = Store(root, MACHINE).benchmarks.get(make_id(1)).card
-        assert (card.name, card.note) == (note, name)
+        metadata = Store(root, MACHINE).benchmarks.get(make_id(1)).metadata
+        assert (metadata.name, metadata.note) == (note, name)
         (record,) = root.glob("hosts/*/records/*/*.json")
         with TinyDB(record, access_mode="r") as plain:
             assert plain.table("result").all()[0]["warnings"] == [warning]
-            assert [card["name"] for card in plain.table("card").all()] == [note]
+            assert [metadata["name"] for metadata in plain.table("card").all()] == [note]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.store.build import make_id, make_result, make_store
 from tests.store.moody import Failing, Grudging, ReadOnly, Recording
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, StoreReadOnly
 from tuibench.store.disk import RealDisk
 
@@ -17,7 +17,7 @@ from tuibench.store.disk import RealDisk
 def test_short_and_interrupted_writes_produce_the_same_files(tmp_path: Path) -> None:
     for name, disk in (("plain", RealDisk()), ("grudging", Grudging())):
         store = make_store(tmp_path / name, disk=disk)
-        store.benchmarks.add(make_result(1, points=9), Card(name="x"))
+        store.benchmarks.add(make_result(1, points=9), Metadata(name="x"))
         store.benchmarks.edit(make_id(1), note="y")
     plain, grudging = (
         {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).rglob("*.json*")}
@@ -29,7 +29,7 @@ def test_short_and_interrupted_writes_produce_the_same_files(tmp_path: Path) -> 
 
 def test_files_are_synced_before_their_rename_and_directories_after_it(tmp_path: Path) -> None:
     disk = Recording()
-    make_store(tmp_path / "a" / "data", disk=disk).benchmarks.add(make_result(1), Card())
+    make_store(tmp_path / "a" / "data", disk=disk).benchmarks.add(make_result(1), Metadata())
     calls = [call for call in disk.calls if not call[1].endswith(".lock")]
     for place, (call, path) in enumerate(calls):
         later = calls[place + 1 :]
@@ -44,15 +44,15 @@ def test_files_are_synced_before_their_rename_and_directories_after_it(tmp_path:
 
 def test_adding_a_benchmark_syncs_five_times(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(0), Card())
+    store.benchmarks.add(make_result(0), Metadata())
     counts = []
     for number in (32, 64):
         disk = Recording()
         fresh = make_store(tmp_path, disk=disk)
         fresh.benchmarks.rows()
-        fresh.benchmarks.add(make_result(number), Card())
+        fresh.benchmarks.add(make_result(number), Metadata())
         disk.calls.clear()
-        fresh.benchmarks.add(make_result(number + 500), Card())
+        fresh.benchmarks.add(make_result(number + 500), Metadata())
         counts.append(sum(call == "fsync" for call, _ in disk.calls))
     # Record, name of its directory, name of the record, index, name of the index.
     assert counts == [5, 5]
@@ -65,12 +65,12 @@ def test_adding_a_benchmark_syncs_five_times(tmp_path: Path) -> None:
 def test_failing_call_loses_nothing_and_the_next_write_works(tmp_path: Path, number: int) -> None:
     for at in range(1, 60):
         root = tmp_path / str(at)
-        make_store(root).benchmarks.add(make_result(1), Card(name="before"))
+        make_store(root).benchmarks.add(make_result(1), Metadata(name="before"))
         disk = Failing(at, number)
         store = make_store(root, disk=disk)
         added = edited = False
         with contextlib.suppress(StoreError):
-            added = store.benchmarks.add(make_result(2), Card(name="added")).name == "added"
+            added = store.benchmarks.add(make_result(2), Metadata(name="added")).name == "added"
         with contextlib.suppress(StoreError):
             edited = store.benchmarks.edit(make_id(1), name="edited").name == "edited"
         if not disk.spent:
@@ -79,7 +79,7 @@ def test_failing_call_loses_nothing_and_the_next_write_works(tmp_path: Path, num
         names = {row.name for row in store.benchmarks.rows()}
         assert names & ({"edited"} if edited else {"before", "edited"})
         assert "added" in names or not added
-        store.benchmarks.add(make_result(3), Card(name="next"))
+        store.benchmarks.add(make_result(3), Metadata(name="next"))
         store.benchmarks.edit(make_id(1), note="next")
         fresh = make_store(root)
         assert fresh.benchmarks.rows() == store.benchmarks.rows()
@@ -88,13 +88,13 @@ def test_failing_call_loses_nothing_and_the_next_write_works(tmp_path: Path, num
 
 
 def test_read_only_disk_allows_reads(tmp_path: Path) -> None:
-    make_store(tmp_path).benchmarks.add(make_result(1), Card(name="x"))
+    make_store(tmp_path).benchmarks.add(make_result(1), Metadata(name="x"))
     store = make_store(tmp_path, disk=ReadOnly())
     assert store.benchmarks.rows()[0].name == "x"
-    assert store.benchmarks.get(make_id(1)).card.name == "x"
+    assert store.benchmarks.get(make_id(1)).metadata.name == "x"
     assert store.check(read_data=True).exit_code == 0
     for act in (
-        lambda: store.benchmarks.add(make_result(2), Card()),
+        lambda: store.benchmarks.add(make_result(2), Metadata()),
         lambda: store.benchmarks.edit(make_id(1), name="y"),
         lambda: store.trash.remove([make_id(1)]),
     ):
@@ -104,21 +104,21 @@ def test_read_only_disk_allows_reads(tmp_path: Path) -> None:
     next(tmp_path.glob("hosts/*/tuibench.json")).unlink()
     assert make_store(tmp_path, disk=ReadOnly()).benchmarks.rows()[0].name == "x"
     with pytest.raises(StoreReadOnly):
-        make_store(tmp_path / "none", disk=ReadOnly()).benchmarks.add(make_result(2), Card())
+        make_store(tmp_path / "none", disk=ReadOnly()).benchmarks.add(make_result(2), Metadata())
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "directory"])
-@pytest.mark.parametrize("name", ["record", "index", "salt", "shelf", "records"])
+@pytest.mark.parametrize("name", ["record", "index", "salt", "directory", "records"])
 def test_planted_file_at_a_store_path_is_refused(tmp_path: Path, name: str, kind: str) -> None:
     root, victim = tmp_path / "data", tmp_path / "victim"
     store = make_store(root)
-    store.benchmarks.add(make_result(1), Card())
+    store.benchmarks.add(make_result(1), Metadata())
     layout = store._context.own()
     paths = {
         "record": layout.record(make_id(2)),
         "index": layout.index,
         "salt": str(root / "salt"),
-        "shelf": layout.shelf(make_id(2)),
+        "directory": layout.directory_of(make_id(2)),
         "records": layout.records,
     }
     planted = Path(paths[name])
@@ -128,18 +128,18 @@ def test_planted_file_at_a_store_path_is_refused(tmp_path: Path, name: str, kind
         planted.unlink()
     planted.parent.mkdir(parents=True, exist_ok=True)
     if kind == "link":
-        victim.mkdir() if name in ("shelf", "records") else victim.write_text("precious")
+        victim.mkdir() if name in ("directory", "records") else victim.write_text("precious")
         planted.symlink_to(victim)
     elif kind == "dangling":
         planted.symlink_to(victim)
     elif kind == "pipe":
         os.mkfifo(planted)
-    elif name in ("shelf", "records"):
+    elif name in ("directory", "records"):
         return
     else:
         planted.mkdir()
     with pytest.raises(StoreError) as caught:
-        make_store(root).benchmarks.add(make_result(2), Card())
+        make_store(root).benchmarks.add(make_result(2), Metadata())
     assert os.path.relpath(planted, root) in caught.value.message
     assert caught.value.hint
     if kind == "link":
@@ -152,7 +152,7 @@ def test_link_planted_at_a_temporary_name_is_refused(tmp_path: Path) -> None:
     root, victim = tmp_path / "data", tmp_path / "victim"
     victim.write_text("precious")
     store = make_store(root)
-    store.benchmarks.add(make_result(1), Card())
+    store.benchmarks.add(make_result(1), Metadata())
     path = store._context.own().record(make_id(1))
     expected = make_store(root)._context.files.temp(path)
     Path(expected).symlink_to(victim)

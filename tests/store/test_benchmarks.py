@@ -9,7 +9,7 @@ import pytest
 from tinydb import TinyDB
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreReadOnly, UnknownId
 from tuibench.core.record import to_plain
 
@@ -25,7 +25,7 @@ def test_missing_store_reads_as_empty_and_is_not_created(tmp_path: Path) -> None
 
 def test_added_benchmark_reads_back_equal_in_another_session(tmp_path: Path) -> None:
     result = make_result(1, cells=2, executions=3, points=20)
-    row = make_store(tmp_path).benchmarks.add(result, Card(name="first", note="a note", project=make_id(9)))
+    row = make_store(tmp_path).benchmarks.add(result, Metadata(name="first", note="a note", project=make_id(9)))
     stored = make_store(tmp_path).benchmarks.get(result.id)
     # Samples named by the result but not given do not exist.
     without = to_plain(result)
@@ -33,12 +33,12 @@ def test_added_benchmark_reads_back_equal_in_another_session(tmp_path: Path) -> 
         for execution in cell["executions"]:
             execution["samples"]["file"] = None
     assert to_plain(stored.result) == without
-    assert stored.card == Card(name="first", note="a note", project=make_id(9))
+    assert stored.metadata == Metadata(name="first", note="a note", project=make_id(9))
     assert stored.row == row == make_store(tmp_path).benchmarks.rows()[0]
 
 
 def test_row_summarizes_its_result(tmp_path: Path) -> None:
-    row = make_store(tmp_path).benchmarks.add(make_result(1, cells=3), Card())
+    row = make_store(tmp_path).benchmarks.add(make_result(1, cells=3), Metadata())
     assert (row.models, row.engines, row.scenarios, row.cores, row.batches) == (
         *("resnet50.onnx", "fake", "sync"),
         *("1,2,3", "1"),
@@ -48,8 +48,8 @@ def test_row_summarizes_its_result(tmp_path: Path) -> None:
 
 def test_adding_a_benchmark_twice_keeps_the_first(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    first = store.benchmarks.add(make_result(1), Card(name="mine"))
-    again = store.benchmarks.add(make_result(1, seconds=99.0), Card(name="other"))
+    first = store.benchmarks.add(make_result(1), Metadata(name="mine"))
+    again = store.benchmarks.add(make_result(1, seconds=99.0), Metadata(name="other"))
     assert again == first
     assert store.benchmarks.rows() == (first,)
 
@@ -57,29 +57,29 @@ def test_adding_a_benchmark_twice_keeps_the_first(tmp_path: Path) -> None:
 def test_rows_are_newest_first_and_show_another_sessions_write(tmp_path: Path) -> None:
     one, other = make_store(tmp_path), make_store(tmp_path)
     for number in (2, 1, 3):
-        one.benchmarks.add(make_result(number), Card())
+        one.benchmarks.add(make_result(number), Metadata())
         assert other.benchmarks.rows() == one.benchmarks.rows()
     assert [row.id for row in other.benchmarks.rows()] == [make_id(3), make_id(2), make_id(1)]
 
 
 def test_unchanged_rows_are_the_same_object(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(1), Card())
+    store.benchmarks.add(make_result(1), Metadata())
     assert store.benchmarks.rows() is store.benchmarks.rows()
 
 
 def test_search_requires_every_word_in_some_field(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(1), Card(name="Straße", note="before the fix"))
-    store.benchmarks.add(make_result(2), Card(name="other"))
+    store.benchmarks.add(make_result(1), Metadata(name="Straße", note="before the fix"))
+    store.benchmarks.add(make_result(2), Metadata(name="other"))
     found = [[row.name for row in store.benchmarks.search(text)] for text in ("FIX strasse", "resnet", "fix other")]
     assert found == [["Straße"], ["other", "Straße"], []]
 
 
-def test_editing_a_card_keeps_the_bytes_of_the_result(tmp_path: Path) -> None:
+def test_edit_keeps_the_bytes_of_the_result(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     result = make_result(1, points=10)
-    store.benchmarks.add(result, Card(name="old", project=make_id(9)))
+    store.benchmarks.add(result, Metadata(name="old", project=make_id(9)))
     path = next(tmp_path.glob("hosts/*/records/*/*.json"))
     before = path.read_bytes()
     row = store.benchmarks.edit(result.id, name="new", note="why")
@@ -88,19 +88,19 @@ def test_editing_a_card_keeps_the_bytes_of_the_result(tmp_path: Path) -> None:
     assert path.with_name(path.name + ".prev").read_bytes() == before
     assert make_store(tmp_path).benchmarks.rows() == (row,)
     assert store.benchmarks.edit(result.id, project="").project == ""
-    card = store.benchmarks.get(result.id).card
-    assert (card.project, card.updated_utc) == (None, "2026-09-21T14:13:20Z")
+    metadata = store.benchmarks.get(result.id).metadata
+    assert (metadata.project, metadata.updated_utc) == (None, "2026-09-21T14:13:20Z")
 
 
 def test_edit_without_a_change_writes_nothing(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(1), Card(name="same"))
+    store.benchmarks.add(make_result(1), Metadata(name="same"))
     assert store.benchmarks.edit(make_id(1), name="same").card_generation == 1
 
 
 def test_tinydb_rewriting_a_file_unchanged_is_no_edit(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    row = store.benchmarks.add(make_result(1, points=5), Card(name="naïve \ud800"))
+    row = store.benchmarks.add(make_result(1, points=5), Metadata(name="naïve \ud800"))
     store.benchmarks.edit(row.id, note="x")
     paths = [path for path in tmp_path.rglob("*.json*") if path.suffix != ".lock"]
     assert len(paths) == 4
@@ -124,7 +124,7 @@ def test_store_files_are_private_to_their_owner(tmp_path: Path) -> None:
         store = make_store(tmp_path / "new" / "data")
         (tmp_path / "run").mkdir()
         (tmp_path / "run" / "a-0.z").write_bytes(b"x")
-        store.benchmarks.add(make_result(1), Card(), tmp_path / "run")
+        store.benchmarks.add(make_result(1), Metadata(), tmp_path / "run")
         store.benchmarks.edit(make_id(1), name="x")
     finally:
         os.umask(old)
@@ -139,19 +139,19 @@ def test_samples_are_moved_beside_their_record(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
     (work / name).write_bytes(b"samples")
-    row = store.benchmarks.add(result, Card(), work)
+    row = store.benchmarks.add(result, Metadata(), work)
     directory = store.benchmarks.samples(row.id)
     assert directory is not None
     assert (directory / name).read_bytes() == b"samples"
     assert list(work.iterdir()) == []
     assert store.benchmarks.get(row.id).result.cells[0].executions[0].samples.file == name
-    assert store.benchmarks.samples(store.benchmarks.add(make_result(2), Card()).id) is None
+    assert store.benchmarks.samples(store.benchmarks.add(make_result(2), Metadata()).id) is None
 
 
 def test_new_ids_have_distinct_short_ids(tmp_path: Path) -> None:
     draws = iter([b"\0" * 10, b"\0" * 10, b"\1" * 10, b"\0" * 10, b"\1" * 10, b"\2" * 10])
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(1), Card())
+    store.benchmarks.add(make_result(1), Metadata())
     fresh = make_store(tmp_path, entropy=lambda count: next(draws))
     first = fresh.benchmarks.draw_id(1)
     second = fresh.benchmarks.draw_id(2, taken=(first,))
@@ -161,8 +161,8 @@ def test_new_ids_have_distinct_short_ids(tmp_path: Path) -> None:
 
 def test_benchmarks_of_several_hosts_are_listed_together(tmp_path: Path) -> None:
     one, other = make_store(tmp_path, "one"), make_store(tmp_path, "other")
-    one.benchmarks.add(make_result(1), Card(name="of one"))
-    other.benchmarks.add(make_result(2), Card(name="of other"))
+    one.benchmarks.add(make_result(1), Metadata(name="of one"))
+    other.benchmarks.add(make_result(2), Metadata(name="of other"))
     assert one.host_id != other.host_id
     assert one.host_id == make_store(tmp_path, "one").host_id
     assert [row.name for row in one.benchmarks.rows()] == ["of other", "of one"]
@@ -172,19 +172,19 @@ def test_benchmarks_of_several_hosts_are_listed_together(tmp_path: Path) -> None
 
 
 def test_other_hosts_part_on_a_network_disk_is_read_only(tmp_path: Path) -> None:
-    make_store(tmp_path, "other").benchmarks.add(make_result(1), Card(name="theirs"))
+    make_store(tmp_path, "other").benchmarks.add(make_result(1), Metadata(name="theirs"))
     store = make_store(tmp_path, "one", is_remote=lambda path: "nfs4")
-    store.benchmarks.add(make_result(2), Card(name="ours"))
+    store.benchmarks.add(make_result(2), Metadata(name="ours"))
     assert store.benchmarks.edit(make_id(2), name="x").name == "x"
     with pytest.raises(StoreReadOnly, match="nfs4"):
         store.benchmarks.edit(make_id(1), name="x")
-    assert store.benchmarks.get(make_id(1)).card.name == "theirs"
+    assert store.benchmarks.get(make_id(1)).metadata.name == "theirs"
 
 
 def test_lost_index_is_rebuilt_equal(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     for number in range(5):
-        store.benchmarks.add(make_result(number, cells=2, points=100), Card(name=f"n{number}"))
+        store.benchmarks.add(make_result(number, cells=2, points=100), Metadata(name=f"n{number}"))
     store.benchmarks.edit(make_id(3), note="edited")
     rows = store.benchmarks.rows()
     for path in tmp_path.glob("hosts/*/tuibench.json*"):

@@ -11,7 +11,7 @@ import pytest
 from tinydb import TinyDB
 
 from tests.store.build import NOW, make_id, make_result, make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreDamaged, UnknownId
 from tuibench.core.short_id import short_id
 from tuibench.store.documents import Documents
@@ -26,7 +26,7 @@ def root(tmp_path: Path) -> Path:
         work.mkdir()
         result = make_result(number)
         (work / Path(result.cells[0].executions[0].samples.file or "").name).write_bytes(zlib.compress(b"abcd" * 9))
-        store.benchmarks.add(result, Card(name=f"n{number}"), work)
+        store.benchmarks.add(result, Metadata(name=f"n{number}"), work)
     store.benchmarks.edit(make_id(1), note="second generation")
     Documents(store._context, "projects").put(make_id(50), {"name": "p"}, 0)
     Documents(store._context, "projects").put(make_id(50), {"name": "q"}, 1)
@@ -79,7 +79,7 @@ def cut_record(root: Path) -> None:
     record(root, 2).write_bytes(record(root, 2).read_bytes()[:-100])
 
 
-def edit_card(root: Path) -> None:
+def edit_metadata(root: Path) -> None:
     with TinyDB(record(root, 2)) as database:
         database.table("card").update({"note": "by hand"})
 
@@ -117,7 +117,7 @@ FAULTS: dict[str, tuple[Callable[[Path], None], set[str]]] = {
     "unlist": (unlist, {"unlisted"}),
     "lose_record": (lose_record, {"missing", "leftover"}),
     "cut_record": (cut_record, {"damaged", "missing"}),
-    "edit_card": (edit_card, {"edited", "stale"}),
+    "edit_metadata": (edit_metadata, {"edited", "stale"}),
     "make_stale": (make_stale, {"stale"}),
     "leave_temp": (leave_temp, {"leftover"}),
     "leave_samples": (leave_samples, {"leftover"}),
@@ -163,7 +163,7 @@ def test_damaged_record_with_previous_generation_stays_readable(root: Path) -> N
     path = record(root, 1)
     path.write_bytes(b"\0" * 100)
     store = make_store(root)
-    assert store.benchmarks.get(make_id(1)).card.note == ""
+    assert store.benchmarks.get(make_id(1)).metadata.note == ""
     assert any("previous generation" in notice for notice in store.notices())
     assert store.check(repair=True).exit_code == 0
     fresh = make_store(root)
@@ -198,7 +198,7 @@ def test_damaged_record_stays_listed_after_an_index_rebuild(root: Path) -> None:
 
 
 def test_accepted_hand_edit_is_kept_with_the_edited_file(root: Path) -> None:
-    edit_card(root)
+    edit_metadata(root)
     edited = record(root, 2).read_bytes()
     make_store(root).check(repair=True)
     assert make_store(root).benchmarks.rows()[0].note == "by hand"
@@ -230,7 +230,7 @@ def test_quarantined_record_is_unknown_and_can_be_saved_again(root: Path) -> Non
     store.check(repair=True)
     with pytest.raises(UnknownId):
         store.benchmarks.get(make_id(2))
-    again = store.benchmarks.add(make_result(2), Card(name="saved again"))
+    again = store.benchmarks.add(make_result(2), Metadata(name="saved again"))
     assert json.loads(record(root, 2).read_bytes())["card"]["1"]["name"] == again.name
 
 
@@ -298,7 +298,7 @@ def test_lost_record_with_a_journal_can_be_saved_again(root: Path) -> None:
     store = make_store(root)
     assert store.check(journals=journals).problems == ()
     assert [again in notice for notice in store.notices()] == [True]
-    store.benchmarks.add(make_result(2), Card())
+    store.benchmarks.add(make_result(2), Metadata())
     for trashed in (False, True):
         if trashed:
             store.trash.remove([make_id(2)])

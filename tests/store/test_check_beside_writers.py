@@ -12,7 +12,7 @@ import pytest
 
 from tests.store.build import make_id, make_result, make_store
 from tests.store.disks.relay import Relay
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.trash import Problem
 from tuibench.store.store import Store
 
@@ -45,7 +45,7 @@ def fill(root: Path) -> Store:
         work.mkdir()
         result = make_result(number)
         (work / Path(result.cells[0].executions[0].samples.file or "").name).write_bytes(zlib.compress(b"abcd" * 9))
-        store.benchmarks.add(result, Card(name=f"n{number}"), work)
+        store.benchmarks.add(result, Metadata(name=f"n{number}"), work)
     return store
 
 

@@ -17,7 +17,7 @@ from tests.store.data import make_id, make_real
 from tests.store.disks.failing import SyncingNothing
 from tests.store.disks.relay import CountingDisk
 from tests.store.volume import MACHINE, fill
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.store.store import Store
 
 FEW, MANY = 100, 1000
@@ -91,8 +91,8 @@ def test_opening_a_store_reads_the_index_once_and_no_record(both: list[Measured]
 def test_adding_to_a_large_store_costs_the_same_calls(both: list[Measured]) -> None:
     calls = []
     for one in both:
-        one.store.benchmarks.add(make_real(NEW, 1, 1), Card())
-        disk = one.of(one.store.benchmarks.add, make_real(NEW + 1024, 1, 1), Card())
+        one.store.benchmarks.add(make_real(NEW, 1, 1), Metadata())
+        disk = one.of(one.store.benchmarks.add, make_real(NEW + 1024, 1, 1), Metadata())
         record = next(one.root.glob(f"hosts/*/records/*/{make_id(NEW + 1024)}.json")).stat().st_size
         assert disk.bytes_written <= record + one.index.stat().st_size + 1024
         assert disk.bytes_read <= 4096
@@ -157,6 +157,6 @@ def test_adding_costs_little_more_cpu_than_a_synced_write_and_a_dump(stores: tup
         os.close(fd)
 
     least = cpu_s(bare, 15)
-    most = cpu_s(lambda n: store.benchmarks.add(results[n], Card()), 15)
+    most = cpu_s(lambda n: store.benchmarks.add(results[n], Metadata()), 15)
     print(f"add / bare: {most / least:.2f}")
     assert most <= 2.5 * least

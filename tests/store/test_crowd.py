@@ -12,12 +12,12 @@ import pytest
 
 from tests.store.crowd import MACHINE, SHARED
 from tests.store.data import make_id, make_small
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.store.store import Store
 
 
 def crowd(root: Path, writers: int, adds: int, kill_at: int = 0) -> dict[str, Any]:
-    Store(root, MACHINE).benchmarks.add(make_small(SHARED), Card(name="name 0", note="note 0"))
+    Store(root, MACHINE).benchmarks.add(make_small(SHARED), Metadata(name="name 0", note="note 0"))
     command = [sys.executable, "-m", "tests.store.crowd", str(root), str(writers), str(adds), str(kill_at)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -34,10 +34,10 @@ def hold(root: Path, summary: dict[str, Any]) -> None:
     assert set(summary["added"]) <= set(rows)
     for one in summary["added"]:
         assert store.benchmarks.get(one).row.id == one
-    card = store.benchmarks.get(make_id(SHARED)).card
+    metadata = store.benchmarks.get(make_id(SHARED)).metadata
     for field in ("name", "note"):
         counts = [count for what, count in summary["edited"] if what == field]
-        assert int(getattr(card, field).split()[1]) >= max(counts, default=0)
+        assert int(getattr(metadata, field).split()[1]) >= max(counts, default=0)
     report = store.check(read_data=True, repair=True)
     assert [problem for problem in report.problems if problem.kind == "damaged"] == []
     assert Store(root, MACHINE).check(read_data=True).problems == ()
@@ -64,10 +64,10 @@ def test_two_sessions_see_and_keep_each_others_writes(light_path: Path) -> None:
     one, two = Store(light_path, MACHINE), Store(light_path, MACHINE)
     for number in range(1, 9):
         writer, reader = (one, two) if number % 2 else (two, one)
-        writer.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+        writer.benchmarks.add(make_small(number), Metadata(name=f"name {number}"))
         assert [row.id for row in reader.benchmarks.rows()] == [make_id(n) for n in range(number, 0, -1)]
         reader.benchmarks.edit(make_id(number), note=f"note {number}")
-        assert writer.benchmarks.get(make_id(number)).card.note == f"note {number}"
+        assert writer.benchmarks.get(make_id(number)).metadata.note == f"note {number}"
     one.trash.remove([make_id(3)])
     assert make_id(3) not in [row.id for row in two.benchmarks.rows()]
     two.trash.restore()

@@ -13,7 +13,7 @@ from tests.store.data import make_id, make_small
 from tests.store.disks.failing import SyncingNothing
 from tests.store.disks.powerloss import Tree, lay_out
 from tests.store.disks.relay import CountingDisk
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreDamaged
 from tuibench.core.short_id import short_id
 from tuibench.store.store import Store
@@ -29,7 +29,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     root = tmp_path_factory.mktemp("whole")
     store = Store(root, MACHINE, disk=SyncingNothing())
     for number in range(1, LISTED + TRASHED + 1):
-        store.benchmarks.add(make_small(number), Card(name=f"name {number}", note="ä\u2028\udc80"))
+        store.benchmarks.add(make_small(number), Metadata(name=f"name {number}", note="ä\u2028\udc80"))
     for number in range(1, 4):
         store.benchmarks.edit(make_id(number), note=f"edited {number}")
     store.trash.remove([make_id(LISTED + 1), make_id(LISTED + 2)])

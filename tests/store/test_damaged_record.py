@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreDamaged
 from tuibench.core.short_id import short_id
 from tuibench.store.store import Store
@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
     root = tmp_path / "data"
     store = make_store(root)
     for number in range(3):
-        store.benchmarks.add(make_result(number), Card(name=f"n{number}", project=PROJECT))
+        store.benchmarks.add(make_result(number), Metadata(name=f"n{number}", project=PROJECT))
     shutil.copy2(record(root), tmp_path / "whole")
     record(root).write_bytes(record(root).read_bytes()[:700])
     next(root.glob("hosts/*/tuibench.json")).unlink()
@@ -46,7 +46,7 @@ def listed(store: Store) -> tuple[str, str, str]:
 def test_restored_file_is_listed_after_a_repair_or_a_write(root: Path, mend: str) -> None:
     record(root).write_bytes((root.parent / "whole").read_bytes())
     store = make_store(root)
-    assert store.benchmarks.get(ONE).card.name == "n1"
+    assert store.benchmarks.get(ONE).metadata.name == "n1"
     if mend == "check":
         assert [problem.kind for problem in store.check(repair=True).problems] == ["stale"]
     else:
@@ -66,7 +66,7 @@ def test_damaged_record_error_is_short(root: Path) -> None:
 
 def test_damaged_record_removed_and_restored_keeps_its_project(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(1), Card(name="n1", project=PROJECT))
+    store.benchmarks.add(make_result(1), Metadata(name="n1", project=PROJECT))
     whole = record(tmp_path).read_bytes()
     record(tmp_path).write_bytes(whole[:700])
     for _ in range(2):
@@ -78,7 +78,7 @@ def test_damaged_record_removed_and_restored_keeps_its_project(tmp_path: Path) -
 
 def test_record_mended_in_the_trash_restores_its_own_row(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(1), Card(name="n1", project=PROJECT))
+    store.benchmarks.add(make_result(1), Metadata(name="n1", project=PROJECT))
     whole = record(tmp_path).read_bytes()
     record(tmp_path).write_bytes(whole[:700])
     store.trash.remove([ONE])

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError
 from tuibench.store.disk import RealDisk
 from tuibench.store.store import Store
@@ -46,7 +46,7 @@ FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 def root(tmp_path: Path) -> Path:
     store = make_store(tmp_path)
     for number in range(3):
-        store.benchmarks.add(make_result(number), Card(name=f"n{number}"))
+        store.benchmarks.add(make_result(number), Metadata(name=f"n{number}"))
     store.trash.remove([make_id(0)])
     return tmp_path
 
@@ -63,7 +63,7 @@ def break_off(root: Path, error: BaseException) -> Store:
         store.benchmarks.edit(make_id(1), name="edited")
     disk.off = True
     assert [row.name for row in store.benchmarks.rows()] == ["n2", "n1"]
-    assert store.benchmarks.get(make_id(1)).card.name == "edited"
+    assert store.benchmarks.get(make_id(1)).metadata.name == "edited"
     return store
 
 
@@ -74,7 +74,7 @@ def test_next_writer_lists_an_interrupted_edit(root: Path, error: BaseException,
     store = break_off(root, error)
     store = store if same else make_store(root)
     if writer == "add":
-        store.benchmarks.add(make_result(7), Card(name="other"))
+        store.benchmarks.add(make_result(7), Metadata(name="other"))
     elif writer == "edit":
         store.benchmarks.edit(make_id(2), note="other")
     elif writer == "remove":
@@ -88,7 +88,7 @@ def test_next_writer_lists_an_interrupted_edit(root: Path, error: BaseException,
 
 def test_next_writer_lists_an_unlisted_addition(root: Path) -> None:
     with pytest.raises(Died):
-        make_store(root, disk=Refusing("tuibench.json", Died())).benchmarks.add(make_result(5), Card(name="late"))
+        make_store(root, disk=Refusing("tuibench.json", Died())).benchmarks.add(make_result(5), Metadata(name="late"))
     assert len(make_store(root).benchmarks.rows()) == 2
     make_store(root).benchmarks.edit(make_id(2), note="other")
     assert [row.name for row in make_store(root).benchmarks.rows()] == ["late", "n2", "n1"]
@@ -98,7 +98,7 @@ def test_next_writer_lists_an_unlisted_addition(root: Path) -> None:
 def test_addition_without_a_record_is_not_listed(root: Path) -> None:
     disk = Refusing(f"{make_id(5)}.json", Died())
     with pytest.raises(Died):
-        make_store(root, disk=disk).benchmarks.add(make_result(5), Card())
+        make_store(root, disk=disk).benchmarks.add(make_result(5), Metadata())
     make_store(root).benchmarks.edit(make_id(2), note="other")
     assert [row.name for row in make_store(root).benchmarks.rows()] == ["n2", "n1"]
     assert make_store(root).check(read_data=True).problems == () and doubts(root) == []

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tuibench.store.atomic import HEAD
-from tuibench.store.envelope import Meta, Unreadable, check_head, encode_table, read_meta, seal, unseal
+from tuibench.store.envelope import Header, Unreadable, check_head, encode_table, read_header, seal, unseal
 
 TABLES: dict[str, dict[str, Any]] = {
     "card": {"1": {"name": "é \ud800 \u202e", "note": None}},
@@ -18,29 +18,29 @@ TABLES: dict[str, dict[str, Any]] = {
 }
 
 
-def sealed(tables: Mapping[str, Mapping[str, Any]], meta: Meta) -> bytes:
-    return seal({name: encode_table(table) for name, table in tables.items()}, meta)
+def sealed(tables: Mapping[str, Mapping[str, Any]], header: Header) -> bytes:
+    return seal({name: encode_table(table) for name, table in tables.items()}, header)
 
 
 def test_sealed_file_is_json_and_states_its_metadata() -> None:
-    data = sealed(TABLES, Meta(7, 1, "1.2.3", {"mark": "m"}))
+    data = sealed(TABLES, Header(7, 1, "1.2.3", {"mark": "m"}))
     assert json.dumps(json.loads(data)).encode() == data
     opened = unseal(data)
     assert (opened.sound, opened.tables) == (True, TABLES)
-    assert opened.meta == Meta(7, 1, "1.2.3", {"mark": "m"})
-    stated, end = read_meta(data[:HEAD])
+    assert opened.header == Header(7, 1, "1.2.3", {"mark": "m"})
+    stated, end = read_header(data[:HEAD])
     assert stated is not None
     assert stated["generation"] == 7
     assert stated["length"] == len(data) - end
 
 
 def test_sealed_file_without_tables_is_sound() -> None:
-    opened = unseal(sealed({}, Meta(1)))
+    opened = unseal(sealed({}, Header(1)))
     assert (opened.sound, opened.tables) == (True, {})
 
 
 def test_change_of_any_byte_is_noticed() -> None:
-    data = sealed(TABLES, Meta(7, 1, "1.2.3"))
+    data = sealed(TABLES, Header(7, 1, "1.2.3"))
     chance = random.Random(0)
     for place in range(len(data)):
         harmed = bytearray(data)
@@ -67,11 +67,11 @@ def test_file_without_tables_is_unreadable(data: bytes) -> None:
 def test_tables_without_an_envelope_count_as_edited(data: bytes) -> None:
     opened = unseal(data)
     assert not opened.sound
-    assert opened.meta.generation == 0
+    assert opened.header.generation == 0
 
 
 def test_head_with_padded_numbers_is_refused() -> None:
-    data = sealed(TABLES, Meta(7))
+    data = sealed(TABLES, Header(7))
     check_head(data[:HEAD])
     for bad in (data.replace(b'"generation": 7', b'"generation": 0000000007'), data[:40], b"", b"\0" * HEAD):
         with pytest.raises(Unreadable):
@@ -96,5 +96,5 @@ VALUES = st.recursive(
 def test_tables_of_any_content_read_back_equal(
     tables: dict[str, dict[str, dict[str, object]]], generation: int
 ) -> None:
-    opened = unseal(sealed(tables, Meta(generation, 1, "x")))
-    assert (opened.sound, opened.tables, opened.meta.generation) == (True, tables, generation)
+    opened = unseal(sealed(tables, Header(generation, 1, "x")))
+    assert (opened.sound, opened.tables, opened.header.generation) == (True, tables, generation)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError
 from tuibench.core.form import BENCHMARK, FACTS
 from tuibench.core.run import RunResult
@@ -31,13 +31,13 @@ def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         patched.setattr(record_file, "summarize", told)
         patched.setattr(record_file, "FACTS", BENCHMARK)
         for number in range(5):
-            make_store(tmp_path).benchmarks.add(make_result(number), Card())
+            make_store(tmp_path).benchmarks.add(make_result(number), Metadata())
     return tmp_path
 
 
 def schema_of(root: Path, number: int) -> int:
     (path,) = root.glob(f"hosts/*/records/*/{make_id(number)}.json")
-    return unseal(path.read_bytes()).meta.schema
+    return unseal(path.read_bytes()).header.schema
 
 
 def test_a_look_derives_a_bounded_number_newest_first(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +59,7 @@ def test_next_write_persists_derived_facts_and_leaves_results_alone(old: Path) -
     before = sealed.read_bytes()
     store = make_store(old)
     store.benchmarks.rows()
-    store.benchmarks.add(make_result(7), Card())
+    store.benchmarks.add(make_result(7), Metadata())
     fresh = make_store(old)
     assert all(row.facts for row in fresh.benchmarks.rows()) and fresh.benchmarks.facts.reads == 0
     assert sealed.read_bytes() == before
@@ -88,7 +88,7 @@ def test_record_without_facts_keeps_its_sentence(old: Path) -> None:
 def test_edit_of_an_old_record_keeps_its_facts_in_the_list(old: Path) -> None:
     store = make_store(old)
     store.benchmarks.rows()
-    store.benchmarks.add(make_result(7), Card())
+    store.benchmarks.add(make_result(7), Metadata())
     store.benchmarks.edit(make_id(2), name="renamed")
     (row,) = [row for row in make_store(old).benchmarks.rows() if row.id == make_id(2)]
     assert row.name == "renamed" and row.facts
@@ -106,5 +106,5 @@ def test_record_that_the_disk_refuses_once_is_read_again(old: Path, monkeypatch:
 
     monkeypatch.setattr(RecordFiles, "get", refuse_once)
     assert not all(row.facts for row in store.benchmarks.rows())
-    store.benchmarks.add(make_result(7), Card())
+    store.benchmarks.add(make_result(7), Metadata())
     assert all(row.facts for row in store.benchmarks.rows())

@@ -17,7 +17,7 @@ import pytest
 from tests.store.data import make_id, make_small
 from tests.store.disks.relay import Relay, alters
 from tests.store.holder import MACHINE
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreBusy
 from tuibench.store.store import Store
 
@@ -50,7 +50,7 @@ class UnderLock(Relay):
 def prepare(root: Path) -> Store:
     store = Store(root, MACHINE)
     for number in range(1, THERE + 1):
-        store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+        store.benchmarks.add(make_small(number), Metadata(name=f"name {number}"))
     return store
 
 
@@ -61,7 +61,7 @@ def calls_under_lock(tmp_path: Path) -> list[int]:
     twin = tmp_path / "twin"
     prepare(twin)
     disk = UnderLock()
-    Store(twin, MACHINE, disk=disk).benchmarks.add(make_small(THERE + 1), Card())
+    Store(twin, MACHINE, disk=disk).benchmarks.add(make_small(THERE + 1), Metadata())
     assert len(disk.under) > 8
     return disk.under[1:]
 
@@ -103,16 +103,16 @@ def test_stopped_lock_owner_allows_reads_and_is_named_to_writers(tmp_path: Path,
     with stopped_holder(root, under[round(place * (len(under) - 1))]) as process:
         before = Store(root, MACHINE)
         assert set(map(make_id, range(1, THERE + 1))) <= set(rows_of(before))
-        assert before.benchmarks.get(make_id(1)).card.name == "name 1"
+        assert before.benchmarks.get(make_id(1)).metadata.name == "name 1"
         store, slept = impatient(root)
         with pytest.raises(StoreBusy) as refused:
-            store.benchmarks.add(make_small(99), Card())
+            store.benchmarks.add(make_small(99), Metadata())
         assert f"pid {process.pid}" in refused.value.message and "stopped" in refused.value.message
         assert f"kill -CONT {process.pid}" in refused.value.hint
         assert 0 < len(slept) <= WAIT_S and set(slept) == {0.005}
         process.send_signal(signal.SIGCONT)
         assert process.wait() == 0
-    store.benchmarks.add(make_small(99), Card())
+    store.benchmarks.add(make_small(99), Metadata())
     assert rows_of(Store(root, MACHINE)) == [make_id(n) for n in (99, 4, 3, 2, 1)]
     assert Store(root, MACHINE).check(read_data=True).problems == ()
 
@@ -125,7 +125,7 @@ def test_dead_lock_owner_blocks_no_writer(tmp_path: Path, place: float) -> None:
     died = start(root, "die", under[round(place * (len(under) - 1))])
     assert died.wait() == -signal.SIGKILL
     store, slept = impatient(root)
-    store.benchmarks.add(make_small(99), Card())
+    store.benchmarks.add(make_small(99), Metadata())
     assert slept == []
     assert {make_id(n) for n in (99, 3, 2, 1)} <= set(rows_of(Store(root, MACHINE)))
     Store(root, MACHINE).check(repair=True)

@@ -8,7 +8,7 @@ from tinydb import TinyDB
 
 from tests.store.build import make_id, make_result, make_store
 from tests.store.moody import Recording
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.store import index as index_module
 from tuibench.store.row_encoder import RowEncoder
 
@@ -29,9 +29,9 @@ def index_file(root: Path) -> Path:
 
 
 def test_index_is_read_once_and_then_only_its_head(tmp_path: Path) -> None:
-    make_store(tmp_path).benchmarks.add(make_result(1), Card())
+    make_store(tmp_path).benchmarks.add(make_result(1), Metadata())
     for number in range(2, 40):
-        make_store(tmp_path).benchmarks.add(make_result(number), Card())
+        make_store(tmp_path).benchmarks.add(make_result(number), Metadata())
     disk = Reading()
     store = make_store(tmp_path, disk=disk)
     store.benchmarks.rows()
@@ -46,11 +46,11 @@ def test_own_changes_are_listed_without_reading_the_index_again(
 ) -> None:
     store = make_store(tmp_path)
     for number in range(9):
-        store.benchmarks.add(make_result(number), Card(name=str(number)))
+        store.benchmarks.add(make_result(number), Metadata(name=str(number)))
     before = store.benchmarks.rows()
     converted: list[object] = []
     monkeypatch.setattr(index_module, "to_row", converted.append)
-    added = store.benchmarks.add(make_result(9), Card(name="9"))
+    added = store.benchmarks.add(make_result(9), Metadata(name="9"))
     edited = store.benchmarks.edit(make_id(3), name="three")
     store.trash.remove([make_id(5)])
     listed = store.benchmarks.rows()
@@ -66,7 +66,7 @@ def test_write_without_a_change_keeps_the_cached_list(tmp_path: Path) -> None:
     disk = Reading()
     store = make_store(tmp_path, disk=disk)
     for number in range(30):
-        store.benchmarks.add(make_result(number), Card(name="same"))
+        store.benchmarks.add(make_result(number), Metadata(name="same"))
     store.benchmarks.rows()
     disk.read_bytes = 0
     store.benchmarks.edit(make_id(1), name="same")
@@ -78,7 +78,7 @@ def test_write_without_a_change_keeps_the_cached_list(tmp_path: Path) -> None:
 def test_damaged_index_is_rebuilt_from_the_records(tmp_path: Path, harm: str) -> None:
     store = make_store(tmp_path)
     for number in range(4):
-        store.benchmarks.add(make_result(number), Card(name=str(number)))
+        store.benchmarks.add(make_result(number), Metadata(name=str(number)))
     rows = store.benchmarks.rows()
     path = index_file(tmp_path)
     data = path.read_bytes()
@@ -102,8 +102,8 @@ def test_damaged_index_is_rebuilt_from_the_records(tmp_path: Path, harm: str) ->
 
 def test_damaged_previous_index_does_not_matter(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(1), Card())
-    store.benchmarks.add(make_result(2), Card())
+    store.benchmarks.add(make_result(1), Metadata())
+    store.benchmarks.add(make_result(2), Metadata())
     index_file(tmp_path).with_name("tuibench.json.prev").write_bytes(b"\0")
     index_file(tmp_path).write_bytes(b"{")
     assert len(make_store(tmp_path).benchmarks.rows()) == 2
@@ -113,7 +113,7 @@ def test_damaged_previous_index_does_not_matter(tmp_path: Path) -> None:
 def test_edited_index_is_rebuilt_kept_and_reported(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     for number in (1, 2):
-        store.benchmarks.add(make_result(number), Card(name=str(number)))
+        store.benchmarks.add(make_result(number), Metadata(name=str(number)))
     rows = store.benchmarks.rows()
     with TinyDB(index_file(tmp_path)) as stock:
         stock.table("benchmarks").remove(doc_ids=[1])
@@ -123,7 +123,7 @@ def test_edited_index_is_rebuilt_kept_and_reported(tmp_path: Path) -> None:
     assert index_file(tmp_path).read_bytes() == edited
     (notice,) = store.notices()
     assert "from the 2 records themselves; the next change keeps a copy of it in quarantine" in notice
-    store.benchmarks.add(make_result(3), Card())
+    store.benchmarks.add(make_result(3), Metadata())
     fresh = make_store(tmp_path)
     assert [(row.name, row.note) for row in fresh.benchmarks.rows()] == [("", ""), ("2", ""), ("1", "")]
     assert fresh.notices() == ()
@@ -133,7 +133,7 @@ def test_edited_index_is_rebuilt_kept_and_reported(tmp_path: Path) -> None:
 def test_index_is_rebuilt_from_the_heads_of_big_records(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     for number in range(3):
-        store.benchmarks.add(make_result(number, cells=6, executions=5, points=60), Card(note="long " * 2000))
+        store.benchmarks.add(make_result(number, cells=6, executions=5, points=60), Metadata(note="long " * 2000))
     rows = store.benchmarks.rows()
     index_file(tmp_path).unlink()
     disk = Reading()

@@ -14,7 +14,7 @@ import pytest
 from tests.runs.large_profile import make_large_result
 from tests.store.build import MACHINE, make_store
 from tests.store.disks.relay import CountingDisk
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreDamaged
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
@@ -34,7 +34,7 @@ def large() -> RunResult:
 
 @pytest.fixture
 def root(tmp_path: Path, large: RunResult) -> Path:
-    make_store(tmp_path).benchmarks.add(large, Card(name="large"))
+    make_store(tmp_path).benchmarks.add(large, Metadata(name="large"))
     return tmp_path
 
 
@@ -58,11 +58,11 @@ def test_large_profile_takes_a_tenth_and_reads_back_equal(
     assert found.result == large
     before = tmp_path_factory.mktemp("before")
     with written_plain(monkeypatch):
-        make_store(before).benchmarks.add(large, Card(name="large"))
+        make_store(before).benchmarks.add(large, Metadata(name="large"))
     sizes = [record_of(one).stat().st_size for one in (root, before)]
     assert sizes[0] < sizes[1] / 10 and sizes[0] < 100 * NODES, sizes
     assert make_store(before).benchmarks.get(large.id).result == large
-    # A new card keeps the form of an old result.
+    # New metadata keep the form of an old result.
     make_store(before).benchmarks.edit(large.id, name="renamed")
     assert make_store(before).benchmarks.get(large.id).result == large
     assert make_store(before).check(read_data=True).problems == ()
@@ -87,8 +87,8 @@ def test_hand_edit_of_the_packed_part_is_reported(root: Path, large: RunResult) 
     opened = unseal(path.read_bytes())
     opened.tables["result"]["1"]["profile"]["costs"]["nodes"]["blocks"][1] = "AAAA"
     tables = {name: encode_table(table) for name, table in opened.tables.items()}
-    marks = dict(opened.meta.marks) | {"result_sha256": hashlib.sha256(tables["result"]).hexdigest()}
-    path.write_bytes(seal(tables, replace(opened.meta, marks=marks)))
+    marks = dict(opened.header.marks) | {"result_sha256": hashlib.sha256(tables["result"]).hexdigest()}
+    path.write_bytes(seal(tables, replace(opened.header, marks=marks)))
     with pytest.raises(StoreDamaged, match="a form that this version cannot read"):
         make_store(root).benchmarks.get(large.id)
     assert [row.name for row in make_store(root).benchmarks.rows()] == ["large"]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import NOW, Clock, make_id, make_result, make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreBusy, StoreError, StoreReadOnly
 from tuibench.store.disk import RealDisk
 from tuibench.store.lock import POLL_S, StoreLock
@@ -84,13 +84,13 @@ def test_stopped_lock_owner_is_reported_as_stopped(tmp_path: Path) -> None:
 
 def test_readers_do_not_wait_for_the_lock(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(1), Card())
+    store.benchmarks.add(make_result(1), Metadata())
     path = next(tmp_path.glob("hosts/*/tuibench.json.lock"))
     clock = Clock()
     with held_elsewhere(tmp_path, path):
         fresh = patient_store(tmp_path, clock)
         assert len(fresh.benchmarks.rows()) == 1
-        assert fresh.benchmarks.get(make_id(1)).card == Card()
+        assert fresh.benchmarks.get(make_id(1)).metadata == Metadata()
         assert clock.slept == []
         with pytest.raises(StoreBusy):
             fresh.benchmarks.edit(make_id(1), name="x")

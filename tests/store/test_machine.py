@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.store.build import Clock, make_id, make_result, make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, UnknownId
 from tuibench.store.store import Store
 
@@ -22,13 +22,13 @@ SESSION = st.integers(0, 1)
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Two sessions on one directory; `cards` has what must be listed, `trash` what can be restored."""
+    """Two sessions on one directory; `metadata` has what must be listed, `trash` what can be restored."""
 
     def __init__(self) -> None:
         super().__init__()
         self.root = Path(tempfile.mkdtemp(prefix="tuibench-test-"))
         self.clock = Clock()
-        self.cards: dict[str, tuple[str, str]] = {}
+        self.metadata: dict[str, tuple[str, str]] = {}
         self.trash: list[dict[str, tuple[str, str]]] = []
 
     def teardown(self) -> None:
@@ -46,41 +46,41 @@ class StoreMachine(RuleBasedStateMachine):
         one = make_id(number)
         if any(one in trashed for trashed in self.trash):
             with pytest.raises(StoreError, match="lies in the trash"):
-                self.sessions[session].benchmarks.add(make_result(number), Card(name=name))
+                self.sessions[session].benchmarks.add(make_result(number), Metadata(name=name))
             return
-        row = self.sessions[session].benchmarks.add(make_result(number), Card(name=name))
-        self.cards.setdefault(one, (name, ""))
-        assert (row.name, row.note) == self.cards[one]
+        row = self.sessions[session].benchmarks.add(make_result(number), Metadata(name=name))
+        self.metadata.setdefault(one, (name, ""))
+        assert (row.name, row.note) == self.metadata[one]
 
     @rule(session=SESSION, number=NUMBER, name=st.none() | TEXT, note=st.none() | TEXT)
     def edit(self, session: int, number: int, name: str | None, note: str | None) -> None:
         one = make_id(number)
         benchmarks = self.sessions[session].benchmarks
-        if one not in self.cards:
+        if one not in self.metadata:
             with pytest.raises(UnknownId):
                 benchmarks.edit(one, name=name, note=note)
             return
-        before = self.cards[one]
+        before = self.metadata[one]
         benchmarks.edit(one, name=name, note=note)
-        self.cards[one] = (before[0] if name is None else name, before[1] if note is None else note)
+        self.metadata[one] = (before[0] if name is None else name, before[1] if note is None else note)
 
     @rule(session=SESSION, numbers=st.sets(NUMBER, min_size=1, max_size=3))
     def remove(self, session: int, numbers: set[int]) -> None:
         ids = [make_id(number) for number in numbers]
         trash = self.sessions[session].trash
-        if not self.cards.keys() >= set(ids):
+        if not self.metadata.keys() >= set(ids):
             with pytest.raises(UnknownId):
                 trash.remove(ids)
             return
         self.clock.now += 1
         trash.remove(ids)
-        self.trash.append({one: self.cards.pop(one) for one in ids})
+        self.trash.append({one: self.metadata.pop(one) for one in ids})
 
-    @precondition(lambda self: self.trash and not self.cards.keys() & self.trash[-1].keys())
+    @precondition(lambda self: self.trash and not self.metadata.keys() & self.trash[-1].keys())
     @rule(session=SESSION)
     def undo(self, session: int) -> None:
         self.sessions[session].trash.restore()
-        self.cards |= self.trash.pop()
+        self.metadata |= self.trash.pop()
 
     @rule(session=SESSION)
     def empty(self, session: int) -> None:
@@ -106,15 +106,15 @@ class StoreMachine(RuleBasedStateMachine):
     def both_sessions_see_what_is_there(self) -> None:
         for store in self.sessions:
             rows = store.benchmarks.rows()
-            assert {row.id: (row.name, row.note) for row in rows} == self.cards
-            assert [row.id for row in rows] == sorted(self.cards, reverse=True)
+            assert {row.id: (row.name, row.note) for row in rows} == self.metadata
+            assert [row.id for row in rows] == sorted(self.metadata, reverse=True)
             assert [set(entry.benchmarks) for entry in store.trash.entries()] == [set(x) for x in self.trash[::-1]]
 
     @invariant()
     def every_record_can_be_read(self) -> None:
-        for one, (name, note) in self.cards.items():
-            card = self.sessions[0].benchmarks.get(one).card
-            assert (card.name, card.note) == (name, note)
+        for one, (name, note) in self.metadata.items():
+            metadata = self.sessions[0].benchmarks.get(one).metadata
+            assert (metadata.name, metadata.note) == (name, note)
 
 
 TestStoreMachine = StoreMachine.TestCase

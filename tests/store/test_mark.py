@@ -9,7 +9,7 @@ import pytest
 from tests.store.build import Clock, make_store
 from tests.store.data import make_id, make_small
 from tests.store.disks.relay import CountingDisk
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.project import FileStamp, ModelReference
 from tuibench.store.disk import RealDisk
 from tuibench.store.store import Store
@@ -24,7 +24,7 @@ def project_of(store: Store) -> str:
 
 
 CHANGES: dict[str, Callable[[Store], object]] = {
-    "add": lambda store: store.benchmarks.add(make_small(9), Card()),
+    "add": lambda store: store.benchmarks.add(make_small(9), Metadata()),
     "edit": lambda store: store.benchmarks.edit(make_id(1), name="another"),
     "remove": lambda store: store.trash.remove([make_id(1)]),
     "undo": lambda store: store.trash.restore(),
@@ -41,8 +41,8 @@ CHANGES: dict[str, Callable[[Store], object]] = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_mark_changes_with_each_change_of_another_session(tmp_path: Path, change: str) -> None:
     other, ours = make_store(tmp_path), make_store(tmp_path, clock=Clock(LATER))
-    other.benchmarks.add(make_small(1), Card())
-    other.benchmarks.add(make_small(2), Card())
+    other.benchmarks.add(make_small(1), Metadata())
+    other.benchmarks.add(make_small(2), Metadata())
     other.trash.remove([make_id(2)])
     other.projects.create("first", MODEL)
     for path in tmp_path.rglob("*"):
@@ -62,7 +62,7 @@ def test_taking_a_mark_changes_and_creates_nothing(tmp_path: Path) -> None:
 
 def test_mark_of_a_recently_changed_file_is_taken_again(tmp_path: Path) -> None:
     other = make_store(tmp_path)
-    other.benchmarks.add(make_small(1), Card())
+    other.benchmarks.add(make_small(1), Metadata())
     (index,) = tmp_path.glob("hosts/*/tuibench.json")
     born = index.stat().st_mtime
     clock = Clock(born)
@@ -79,13 +79,13 @@ def test_taking_a_mark_of_known_files_opens_no_file(tmp_path: Path) -> None:
     counting = CountingDisk(RealDisk())
     store = make_store(tmp_path, disk=counting, clock=Clock(LATER))
     for number in range(1, 6):
-        store.benchmarks.add(make_small(number), Card())
+        store.benchmarks.add(make_small(number), Metadata())
     store.mark()
     counting.reset()
     store.mark()
     few = sum(counting.calls.values())
     for number in range(6, 30):
-        store.benchmarks.add(make_small(number), Card())
+        store.benchmarks.add(make_small(number), Metadata())
     store.mark()
     counting.reset()
     store.mark()

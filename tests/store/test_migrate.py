@@ -9,11 +9,11 @@ import pytest
 
 from tests.store.build import make_id, make_result, make_store
 from tests.store.older import OLD, steps_from_schema_0
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, StoreReadOnly
 from tuibench.core.form import NEWEST
 from tuibench.store.disk import RealDisk
-from tuibench.store.envelope import SCHEMA, Meta, encode_table, seal, unseal
+from tuibench.store.envelope import SCHEMA, Header, encode_table, seal, unseal
 from tuibench.store.migration import RECORD, migrate_tables
 from tuibench.store.store import Store
 
@@ -26,7 +26,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def schemas(root: Path) -> dict[str, int]:
-    return {path.name: unseal(path.read_bytes()).meta.schema for path in root.rglob("*.json")}
+    return {path.name: unseal(path.read_bytes()).header.schema for path in root.rglob("*.json")}
 
 
 def contents(root: Path) -> dict[Path, bytes]:
@@ -38,7 +38,7 @@ def test_older_store_is_readable_and_reading_writes_nothing(root: Path) -> None:
     store = make_store(root)
     assert [(row.name, row.note) for row in store.benchmarks.rows()] == [("old 1", "a comment"), ("old 0", "a comment")]
     stored = store.benchmarks.get(make_id(1))
-    assert (stored.card.name, stored.card.note, stored.result.id) == ("old 1", "a comment", make_id(1))
+    assert (stored.metadata.name, stored.metadata.note, stored.result.id) == ("old 1", "a comment", make_id(1))
     assert store.check(read_data=True).problems == ()
     assert contents(root) == before
     assert set(schemas(root).values()) == {0}
@@ -107,7 +107,7 @@ def newer(root: Path, pattern: str) -> Path:
     path = next(root.glob(pattern))
     opened = unseal(path.read_bytes())
     tables = {name: encode_table(table) for name, table in opened.tables.items()}
-    path.write_bytes(seal(tables, Meta(opened.meta.generation, NEWEST + 1, "9.8.7", opened.meta.marks)))
+    path.write_bytes(seal(tables, Header(opened.header.generation, NEWEST + 1, "9.8.7", opened.header.marks)))
     return path
 
 
@@ -122,7 +122,7 @@ def test_newer_record_is_readable_and_not_written(root: Path) -> None:
     path = newer(root, f"hosts/*/records/*/{make_id(1)}.json")
     before = path.read_bytes()
     store = make_store(root)
-    assert store.benchmarks.get(make_id(1)).card.name == "old 1"
+    assert store.benchmarks.get(make_id(1)).metadata.name == "old 1"
     assert any("9.8.7" in notice for notice in store.notices())
     with pytest.raises(StoreReadOnly, match="9\\.8\\.7"):
         store.benchmarks.edit(make_id(1), name="x")
@@ -139,7 +139,7 @@ def test_newer_index_is_readable_and_refuses_additions(root: Path) -> None:
     store = make_store(root)
     assert len(store.benchmarks.rows()) == 2
     with pytest.raises(StoreReadOnly, match="tuibench 9\\.8\\.7"):
-        store.benchmarks.add(make_result(7), Card())
+        store.benchmarks.add(make_result(7), Metadata())
     with pytest.raises(StoreReadOnly):
         store.trash.remove([make_id(0)])
     assert contents(root) == before

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreDamaged, StoreNewer, StoreReadOnly
 from tuibench.core.form import NEWEST
 from tuibench.core.project import FileStamp, ModelReference
-from tuibench.store.envelope import Meta, Unreadable, encode_table, seal, unseal
+from tuibench.store.envelope import Header, Unreadable, encode_table, seal, unseal
 from tuibench.store.store import Store
 
 MODEL = ModelReference("m.onnx", FileStamp("/m.onnx", 7, 8, "ab" * 32), "ab" * 32)
@@ -54,7 +54,7 @@ def rewrite(path: Path, form: Callable[[Tables], Tables], schema: int = NEWEST +
     """Rewrite a file as a newer version seals it."""
     opened = unseal(path.read_bytes())
     tables = {name: encode_table(table) for name, table in opened.tables.items()}
-    data = seal(form(tables), Meta(opened.meta.generation, schema, "9.9.0", opened.meta.marks))
+    data = seal(form(tables), Header(opened.header.generation, schema, "9.9.0", opened.header.marks))
     path.write_bytes(data)
     return data
 
@@ -67,7 +67,7 @@ def root(tmp_path: Path) -> Path:
         work = tmp_path / f"work-{number}"
         work.mkdir()
         (work / f"{make_result(number).cells[0].asked.key}-0.z").write_bytes(zlib.compress(b"abcd"))
-        store.benchmarks.add(make_result(number), Card(name=f"n{number}"), work)
+        store.benchmarks.add(make_result(number), Metadata(name=f"n{number}"), work)
     store.projects.create("p", MODEL)
     store.trash.remove([make_id(0)])
     store.benchmarks.edit(make_id(1), note="with a generation before")
@@ -115,7 +115,7 @@ def test_newer_record_is_reported_and_keeps_its_row(root: Path, form: Callable[[
         with pytest.raises(StoreNewer, match=r"written by tuibench 9\.9\.0 \(schema 4\): this version cannot show it"):
             act(make_id(1))
     with pytest.raises(StoreReadOnly):
-        store.benchmarks.add(make_result(1), Card())
+        store.benchmarks.add(make_result(1), Metadata())
     assert store.benchmarks.rows() == rows and path.read_bytes() == data
     # The previous generation is readable but is not the last saved.
     assert path.with_name(path.name + ".prev").exists()
@@ -139,7 +139,7 @@ def test_newer_index_is_left_alone_and_its_records_are_listed(root: Path, form: 
     store = make_store(root)
     assert store.benchmarks.rows() == rows
     refused: list[Callable[[], object]] = [
-        lambda: store.benchmarks.add(make_result(7), Card()),
+        lambda: store.benchmarks.add(make_result(7), Metadata()),
         lambda: store.benchmarks.edit(make_id(1), name="x"),
         lambda: store.trash.remove([make_id(1)]),
         store.trash.restore,
@@ -162,7 +162,7 @@ def test_interrupted_removal_waits_for_the_newer_version(root: Path) -> None:
 
 
 def test_newer_index_of_another_host_is_left_alone(root: Path) -> None:
-    make_store(root, "another machine").benchmarks.add(make_result(9), Card(name="theirs"))
+    make_store(root, "another machine").benchmarks.add(make_result(9), Metadata(name="theirs"))
     host = make_store(root).host_id
     data = rewrite(root / "hosts" / host / "tuibench.json", renamed)
     other = make_store(root, "another machine")

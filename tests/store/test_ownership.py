@@ -13,7 +13,7 @@ import pytest
 from tests.store.data import make_id, make_samples, make_small
 from tests.store.disks.relay import Relay
 from tests.store.history import MACHINE, prepare
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, StoreReadOnly
 from tuibench.store.store import Store
 
@@ -30,7 +30,7 @@ def no_mask() -> Iterator[None]:
 def test_store_files_are_private_under_any_umask(tmp_path: Path) -> None:
     prepare(tmp_path)
     store = Store(tmp_path / "data", MACHINE)
-    store.benchmarks.add(make_small(30, sampled=True), Card(), make_samples(tmp_path / "samples", 30))
+    store.benchmarks.add(make_small(30, sampled=True), Metadata(), make_samples(tmp_path / "samples", 30))
     store.trash.restore()
     store.trash.remove([make_id(30)])
     paths = [tmp_path / "data", *(tmp_path / "data").rglob("*")]
@@ -56,7 +56,7 @@ class NamesOnly(Relay):
 def operate(store: Store, name: str) -> None:
     """Run the operation for which a name is planted."""
     if name == "add":
-        store.benchmarks.add(make_small(31), Card())
+        store.benchmarks.add(make_small(31), Metadata())
     elif name == "edit":
         store.benchmarks.edit(make_id(1), name="other")
     elif name == "remove":
@@ -104,7 +104,7 @@ def test_link_planted_at_any_path_is_not_followed(tmp_path: Path, name: str) -> 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_unreadable_store_is_not_called_readable(tmp_path: Path) -> None:
-    Store(tmp_path, MACHINE).benchmarks.add(make_small(1), Card())
+    Store(tmp_path, MACHINE).benchmarks.add(make_small(1), Metadata())
     store = Store(tmp_path, MACHINE)
     tmp_path.chmod(0o700)
     os.setresuid(12345, 12345, 0)
@@ -126,5 +126,5 @@ class Unwritable(Relay):
 
 def test_store_without_write_permission_is_called_readable(tmp_path: Path) -> None:
     with pytest.raises(StoreReadOnly) as refused:
-        Store(tmp_path, MACHINE, disk=Unwritable()).benchmarks.add(make_small(1), Card())
+        Store(tmp_path, MACHINE, disk=Unwritable()).benchmarks.add(make_small(1), Metadata())
     assert "still be read" in refused.value.hint

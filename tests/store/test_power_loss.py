@@ -17,7 +17,7 @@ from tests.store.disks.powerloss import Machine, Tree, lay_out
 from tests.store.disks.recording import RecordingDisk
 from tests.store.history import KEPT, MACHINE, added, described, do, prepare, restored, unsynced
 from tests.store.ledger import Ledger, Op, carry_out, differences, is_sampled
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import TuibenchError
 from tuibench.store.disk import CREATE
 from tuibench.store.store import Store
@@ -84,7 +84,7 @@ def carry_out_recorded(store: Store, op: Op, work: Path, disk: RecordingDisk) ->
     fd = disk.open(str(directory / f"{asked().key}-0.z"), CREATE)
     disk.write(fd, sample_bytes(op.number))
     disk.close(fd)
-    store.benchmarks.add(make_small(op.number, sampled=True), Card(name=op.value), directory)
+    store.benchmarks.add(make_small(op.number, sampled=True), Metadata(name=op.value), directory)
     return op
 
 
@@ -123,7 +123,7 @@ def lose_power(light_path: Path, recorded: Recorded, most: int = 10**9, **honest
         else:
             machine.play(step)
         for tree in machine.states(draw, 2):
-            state = hash((frozenset(tree.items()), ledger.acknowledged, len(ledger.doubts)))
+            state = hash((frozenset(tree.items()), ledger.acknowledged, len(ledger.unconfirmed)))
             if len(found) >= most:
                 return len(seen), found
             if state not in seen:
@@ -166,7 +166,7 @@ def test_power_loss_in_an_import_loses_nothing_acknowledged(light_path: Path) ->
     shutil.copytree(work, start)
     disk = RecordingDisk(str(work))
     foreign = replace(make_small(50), foreign="deepsparse.benchmark 1.8")
-    Store(work / "data", MACHINE, disk=disk).benchmarks.add(foreign, Card(name="theirs"))
+    Store(work / "data", MACHINE, disk=disk).benchmarks.add(foreign, Metadata(name="theirs"))
     machine = Machine(start)
     for step in disk.steps:
         machine.play(step)
@@ -175,4 +175,4 @@ def test_power_loss_in_an_import_loses_nothing_acknowledged(light_path: Path) ->
         target.mkdir()
         lay_out(tree, target)
         found = Store(target / "data", MACHINE).benchmarks.get(make_id(50))
-        assert found.result.foreign == "deepsparse.benchmark 1.8" and found.card.name == "theirs"
+        assert found.result.foreign == "deepsparse.benchmark 1.8" and found.metadata.name == "theirs"

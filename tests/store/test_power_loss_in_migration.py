@@ -43,7 +43,9 @@ def look_at_old(tree: Tree, rows: tuple[BenchmarkRow, ...], target: Path) -> lis
     wanted = [(row.id, row.name, row.note) for row in rows]
     try:
         store = Store(target / "data", MACHINE, disk=SyncingNothing())
-        found = [f"{row.id} has another card" for row in rows if store.benchmarks.get(row.id).card.name != row.name]
+        found = [
+            f"{row.id} has other metadata" for row in rows if store.benchmarks.get(row.id).metadata.name != row.name
+        ]
         found += [] if [(row.id, row.name, row.note) for row in store.benchmarks.rows()] == wanted else ["another list"]
         store.check(repair=True)
         store.migrate()

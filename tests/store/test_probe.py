@@ -8,7 +8,7 @@ import pytest
 
 from tests.store.build import make_result, make_store
 from tests.store.moody import ReadOnly
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError
 from tuibench.store.disk import NAMELESS, RealDisk
 from tuibench.store.probe import ROOM_BYTES
@@ -44,7 +44,7 @@ def test_probe_of_a_writable_store_is_empty_and_leaves_no_file(tmp_path: Path) -
 
 def test_probe_reports_what_prevents_a_write(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(1), Card())
+    store.benchmarks.add(make_result(1), Metadata())
     assert make_store(tmp_path, disk=ReadOnly()).probe() == f"the store is read-only: {tmp_path}"
     full = make_store(tmp_path, disk=Small(1 << 40, full=True)).probe()
     assert full == f"the quota of the store is used up: {tmp_path}"
@@ -57,7 +57,7 @@ def test_probe_reports_what_prevents_a_write(tmp_path: Path) -> None:
 def test_store_that_cannot_be_created_is_named_by_its_path(root: str) -> None:
     store = make_store(Path("/proc") / root)
     with pytest.raises(StoreError) as caught:
-        store.benchmarks.add(make_result(1), Card())
+        store.benchmarks.add(make_result(1), Metadata())
     assert caught.value.message == f"no store can be made in /proc/{root}"
     assert caught.value.hint == "TUIBENCH_HOME=DIR keeps it elsewhere."
     assert store.probe() == caught.value.message

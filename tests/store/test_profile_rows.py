@@ -13,7 +13,7 @@ import pytest
 
 from tests.runs.profile_script import make_profile_result
 from tests.store.data import make_small
-from tuibench.core.card import BenchmarkRow, Card
+from tuibench.core.card import BenchmarkRow, Metadata
 from tuibench.core.errors import StoreNewer
 from tuibench.core.form import BENCHMARK, FACTS, PROFILE
 from tuibench.core.profile import LOSS, ProfileSpec
@@ -66,11 +66,11 @@ def test_store_of_an_older_version_is_read_and_extended(tmp_path: Path, monkeypa
     with monkeypatch.context() as patched:
         patched.setattr("tuibench.store.index.to_document", lambda row: without(to_document(row)))
         patched.setattr("tuibench.store.record_file.summarize", lambda result: without(summarize(result)))
-        open_store(tmp_path).benchmarks.add(make_small(1), Card(name="old"))
+        open_store(tmp_path).benchmarks.add(make_small(1), Metadata(name="old"))
     assert not any(b'"kind": ""' in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     store = open_store(tmp_path)
     assert [(one.name, one.kind) for one in store.benchmarks.rows()] == [("old", "")]
-    store.benchmarks.add(make_profile_result(2), Card(name="new"))
+    store.benchmarks.add(make_profile_result(2), Metadata(name="new"))
     store.benchmarks.edit(make_small(1).id, note="still here")
     rows = open_store(tmp_path).benchmarks.rows()
     assert [(one.name, one.kind, one.note) for one in rows] == [("new", "performance", ""), ("old", "", "still here")]
@@ -78,7 +78,7 @@ def test_store_of_an_older_version_is_read_and_extended(tmp_path: Path, monkeypa
 
 def test_profile_reads_back_equal(tmp_path: Path) -> None:
     result = make_profile_result(1)
-    open_store(tmp_path).benchmarks.add(result, Card())
+    open_store(tmp_path).benchmarks.add(result, Metadata())
     found = open_store(tmp_path).benchmarks.get(result.id)
     assert found.result == result
     assert found.row.kind == "performance"
@@ -90,9 +90,9 @@ def test_record_states_the_schema_of_facts(tmp_path: Path) -> None:
     assert (profile.schema, benchmark.schema) == (PROFILE, BENCHMARK)
     store = open_store(tmp_path)
     for result in (profile, benchmark):
-        store.benchmarks.add(result, Card())
+        store.benchmarks.add(result, Metadata())
         store.benchmarks.edit(result.id, name="edited")
-    forms = {path.stem: unseal(path.read_bytes()).meta.schema for path in tmp_path.rglob("*.json")}
+    forms = {path.stem: unseal(path.read_bytes()).header.schema for path in tmp_path.rglob("*.json")}
     assert (forms[profile.id], forms[benchmark.id], forms["tuibench"]) == (FACTS, FACTS, BENCHMARK)
     assert not list(tmp_path.rglob("*.pre-v*"))
     fresh = open_store(tmp_path)
@@ -105,18 +105,18 @@ def test_record_states_the_schema_of_facts(tmp_path: Path) -> None:
 
 def test_profile_with_the_schema_of_benchmarks_opens(tmp_path: Path) -> None:
     result = make_profile_result(1)
-    open_store(tmp_path).benchmarks.add(result, Card())
+    open_store(tmp_path).benchmarks.add(result, Metadata())
     (path,) = tmp_path.glob(f"hosts/*/records/*/{result.id}.json")
     opened = unseal(path.read_bytes())
     tables = {name: encode_table(table) for name, table in opened.tables.items()}
-    path.write_bytes(seal(tables, replace(opened.meta, schema=BENCHMARK)))
+    path.write_bytes(seal(tables, replace(opened.header, schema=BENCHMARK)))
     assert open_store(tmp_path).benchmarks.get(result.id).result == result
 
 
 def test_record_of_an_unknown_kind_is_reported_as_newer(tmp_path: Path) -> None:
     result = make_profile_result(1)
     odd = replace(result, spec=replace(result.spec, profile=ProfileSpec("energy")), profile=None)
-    open_store(tmp_path).benchmarks.add(odd, Card())
+    open_store(tmp_path).benchmarks.add(odd, Metadata())
     store = open_store(tmp_path)
     with pytest.raises(StoreNewer, match=r"this version cannot show it") as caught:
         store.benchmarks.get(odd.id)

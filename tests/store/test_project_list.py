@@ -6,7 +6,7 @@ import pytest
 
 from tests.store.build import make_id, make_result, make_store
 from tests.store.test_projects import make_model
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.store.store import Store
 
 
@@ -21,9 +21,9 @@ def test_project_row_size_is_the_size_of_its_files(store: Store, tmp_path: Path)
         samples = tmp_path / "samples"
         samples.mkdir(exist_ok=True)
         (samples / "x.z").write_bytes(b"s" * number)
-        store.benchmarks.add(make_result(number), Card(project=first.id), samples)
+        store.benchmarks.add(make_result(number), Metadata(project=first.id), samples)
     store.benchmarks.edit(make_id(7), name="a previous generation lies beside it")
-    store.benchmarks.add(make_result(99), Card(project=second.id))
+    store.benchmarks.add(make_result(99), Metadata(project=second.id))
     whole = sum(path.stat().st_size for path in tmp_path.glob("data/hosts/*/records/**/*") if path.is_file())
     whole += sum(
         path.stat().st_size for name in ("projects", "versions") for path in (tmp_path / "data" / name).glob("*.json*")

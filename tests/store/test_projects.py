@@ -9,7 +9,7 @@ import pytest
 from tinydb import TinyDB
 
 from tests.store.build import Clock, make_id, make_result, make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreConflict, StoreDamaged, StoreError, StoreReadOnly, UnknownId, UsageError
 from tuibench.core.project import FileStamp, ModelReference
 from tuibench.core.short_id import short_id
@@ -219,7 +219,7 @@ def test_concurrent_edits_of_many_sessions_are_all_kept(tmp_path: Path) -> None:
 def test_duplicate_has_its_own_versions_and_no_benchmarks(store: Store) -> None:
     store.projects.adopt(make_model(content="a"))
     first, _ = store.projects.adopt(make_model(content="b"))
-    store.benchmarks.add(make_result(1), Card(project=first.id))
+    store.benchmarks.add(make_result(1), Metadata(project=first.id))
     copy = store.projects.duplicate(first.id, "copy")
     assert [one.model for one in copy.versions] == [one.model for one in first.versions]
     assert [one.name for one in copy.versions] == ["original", "v2"]
@@ -234,9 +234,9 @@ def test_project_row_has_count_size_and_date_of_its_runs(store: Store, tmp_path:
     samples = tmp_path / "samples"
     samples.mkdir()
     (samples / "a-0.z").write_bytes(b"x" * 1000)
-    store.benchmarks.add(make_result(1, started_utc="2026-01-01T00:00:00Z"), Card(project=first.id), samples)
-    store.benchmarks.add(make_result(2, started_utc="2026-03-01T00:00:00Z"), Card(project=first.id))
-    store.benchmarks.add(make_result(3, started_utc="2026-09-01T00:00:00Z"), Card())
+    store.benchmarks.add(make_result(1, started_utc="2026-01-01T00:00:00Z"), Metadata(project=first.id), samples)
+    store.benchmarks.add(make_result(2, started_utc="2026-03-01T00:00:00Z"), Metadata(project=first.id))
+    store.benchmarks.add(make_result(3, started_utc="2026-09-01T00:00:00Z"), Metadata())
     row = store.projects.row(first.id)
     mine = [make_id(1), make_id(2), first.id, first.versions[0].id]
     every = [path for path in (tmp_path / "data").rglob("*") if path.is_file()]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.short_id import short_id
 from tuibench.store.atomic import replace
@@ -26,7 +26,7 @@ def lose_index(root: Path) -> None:
 def test_damage_to_a_record_is_noticed_and_hides_no_other(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     for number in range(2):
-        store.benchmarks.add(make_result(number, cells=2, points=8), Card(name="n", note="a note"))
+        store.benchmarks.add(make_result(number, cells=2, points=8), Metadata(name="n", note="a note"))
     path = record(tmp_path, 1)
     data = path.read_bytes()
     sound = store.benchmarks.get(make_id(1))
@@ -45,17 +45,17 @@ def test_damage_to_a_record_is_noticed_and_hides_no_other(tmp_path: Path) -> Non
         except StoreDamaged as error:
             assert short_id(make_id(1)) in error.message
         else:
-            # Only a card may count as edited; the result is unchanged.
+            # Only metadata may count as edited; the result is unchanged.
             assert any(path.name in notice for notice in fresh.notices())
             assert found.result == sound.result
-        assert fresh.benchmarks.get(make_id(0)).card.note == "a note"
+        assert fresh.benchmarks.get(make_id(0)).metadata.note == "a note"
         report = make_store(tmp_path).check(read_data=True)
         assert next(problem.path for problem in report.problems).endswith(path.name)
 
 
 def test_damaged_record_head_is_not_used_by_an_index_rebuild(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    row = store.benchmarks.add(make_result(1), Card())
+    row = store.benchmarks.add(make_result(1), Metadata())
     path = record(tmp_path, 1)
     path.write_bytes(path.read_bytes().replace(b'"value": 1.0', b'"value": 9.0', 1))
     lose_index(tmp_path)
@@ -81,7 +81,7 @@ class Lying(RealDisk):
 
 
 def test_replace_that_reads_back_differently_is_refused(tmp_path: Path) -> None:
-    make_store(tmp_path).benchmarks.add(make_result(1), Card(name="before"))
+    make_store(tmp_path).benchmarks.add(make_result(1), Metadata(name="before"))
     data = record(tmp_path, 1).read_bytes()
     with pytest.raises(StoreError, match="does not read back"):
         make_store(tmp_path, disk=Lying()).benchmarks.edit(make_id(1), name="after")
@@ -111,7 +111,7 @@ def test_samples_on_another_disk_are_copied_and_generations_kept(tmp_path: Path)
     work.mkdir()
     (work / "a.z").write_bytes(b"x" * 5000)
     store = make_store(tmp_path / "data", disk=Apart(work))
-    store.benchmarks.add(make_result(1), Card(name="one"), work)
+    store.benchmarks.add(make_result(1), Metadata(name="one"), work)
     directory = store.benchmarks.samples(make_id(1))
     assert directory is not None
     assert [(path.name, path.read_bytes()) for path in directory.iterdir()] == [("a.z", b"x" * 5000)]
@@ -128,23 +128,23 @@ def test_link_among_the_samples_is_refused(tmp_path: Path) -> None:
     (work / "a.z").symlink_to("/etc/passwd")
     store = make_store(tmp_path / "data")
     with pytest.raises(StoreError, match="plain files"):
-        store.benchmarks.add(make_result(1), Card(), work)
+        store.benchmarks.add(make_result(1), Metadata(), work)
     assert store.benchmarks.rows() == ()
 
 
 def test_saving_over_a_damaged_record_replaces_and_quarantines_it(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(1), Card(name="x"))
+    store.benchmarks.add(make_result(1), Metadata(name="x"))
     path = record(tmp_path, 1)
     path.write_bytes(b"damaged")
-    assert store.benchmarks.add(make_result(1), Card(name="again")).name == "again"
-    assert store.benchmarks.get(make_id(1)).card.name == "again"
+    assert store.benchmarks.add(make_result(1), Metadata(name="again")).name == "again"
+    assert store.benchmarks.get(make_id(1)).metadata.name == "again"
     assert [kept.read_bytes() for kept in tmp_path.glob("hosts/*/quarantine/*")] == [b"damaged"]
 
 
 def test_crash_between_keep_and_replace_leaves_no_stray_name(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(1), Card(name="one"))
+    store.benchmarks.add(make_result(1), Metadata(name="one"))
     path = record(tmp_path, 1)
     path.with_name(path.name + ".prev").hardlink_to(path)
     first = path.read_bytes()

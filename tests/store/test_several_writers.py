@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 
 
 def start(root: Path, first: int, count: int) -> subprocess.Popen[str]:
@@ -39,6 +39,6 @@ def test_killed_writer_leaves_acknowledged_rows_and_no_lock(tmp_path: Path) -> N
     store = make_store(tmp_path, clock=time.time)
     listed = {row.id for row in store.benchmarks.rows()}
     assert {one for one in said if len(one) == 26} <= listed
-    store.benchmarks.add(make_result(200_000), Card())
+    store.benchmarks.add(make_result(200_000), Metadata())
     store.check(repair=True)
     assert store.check(read_data=True).problems == ()

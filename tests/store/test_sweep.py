@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import NOW, make_id, make_result, make_store
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.store.files import parse_temp
 
 NODE = make_store(Path("/nowhere"))._context.files.node
@@ -26,7 +26,7 @@ def test_only_old_files_of_dead_writers_are_swept(
     tmp_path: Path, node: str, pid: int, hours: float, goes: bool
 ) -> None:
     store = make_store(tmp_path, alive=lambda pid: pid == 8)
-    store.benchmarks.add(make_result(1), Card())
+    store.benchmarks.add(make_result(1), Metadata())
     layout = store._context.own()
     left = []
     for name in (layout.index, layout.record(make_id(1))):

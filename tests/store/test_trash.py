@@ -10,7 +10,7 @@ import pytest
 
 from tests.store.build import Clock, make_id, make_result, make_store
 from tests.store.disks.relay import Relay
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, StoreReadOnly, UnknownId
 from tuibench.core.short_id import short_id
 from tuibench.store import trash as trash_module
@@ -28,7 +28,7 @@ def fill(root: Path, count: int = 3, **changes: Any) -> Store:
         work.mkdir(exist_ok=True)
         result = make_result(number)
         (work / Path(result.cells[0].executions[0].samples.file or "").name).write_bytes(b"s" * 100)
-        store.benchmarks.add(result, Card(name=f"n{number}"), work)
+        store.benchmarks.add(result, Metadata(name=f"n{number}"), work)
     return store
 
 
@@ -96,7 +96,7 @@ def test_next_addition_drops_trash_older_than_thirty_days(tmp_path: Path) -> Non
     store.trash.remove([make_id(1)])
     assert len(store.trash.entries()) == 2
     clock.now += 2 * DAY_S
-    store.benchmarks.add(make_result(9), Card())
+    store.benchmarks.add(make_result(9), Metadata())
     assert [entry.benchmarks for entry in store.trash.entries()] == [(make_id(1),)]
 
 
@@ -118,18 +118,18 @@ def test_benchmark_in_the_trash_cannot_be_added_again(tmp_path: Path) -> None:
     store.trash.remove([make_id(0)])
     for session in (store, make_store(tmp_path / "data")):
         with pytest.raises(StoreError, match=f"{short_id(make_id(0))} lies in the trash"):
-            session.benchmarks.add(make_result(0), Card(name="again"))
+            session.benchmarks.add(make_result(0), Metadata(name="again"))
     assert store.benchmarks.rows() == ()
     store.trash.restore()
-    assert store.benchmarks.add(make_result(0), Card(name="again")).name == "n0"
+    assert store.benchmarks.add(make_result(0), Metadata(name="again")).name == "n0"
 
 
 def test_restore_over_a_file_put_back_by_hand_is_refused(tmp_path: Path) -> None:
     store = fill(tmp_path / "data", 1)
     store.trash.remove([make_id(0)])
     (kept,) = tmp_path.glob(f"data/hosts/*/trash/*/*{make_id(0)}.json")
-    (shelf,) = tmp_path.glob("data/hosts/*/records/*")
-    (shelf / f"{make_id(0)}.json").write_bytes(kept.read_bytes())
+    (directory,) = tmp_path.glob("data/hosts/*/records/*")
+    (directory / f"{make_id(0)}.json").write_bytes(kept.read_bytes())
     store.check(repair=True)
     with pytest.raises(StoreError, match="there again"):
         store.trash.restore()
@@ -160,8 +160,8 @@ def test_removed_project_is_restored_with_its_versions(tmp_path: Path) -> None:
 def test_each_host_keeps_its_trash_and_undoes_its_own_removals(tmp_path: Path) -> None:
     root = tmp_path / "data"
     one, other = make_store(root, "one"), make_store(root, "other")
-    one.benchmarks.add(make_result(1), Card())
-    other.benchmarks.add(make_result(2), Card())
+    one.benchmarks.add(make_result(1), Metadata())
+    other.benchmarks.add(make_result(2), Metadata())
     entry = one.trash.remove([make_id(1), make_id(2)])
     assert len(list(root.glob("hosts/*/trash/*/manifest.json"))) == 2
     assert {*entry.benchmarks} == {make_id(1), make_id(2)}
@@ -213,7 +213,7 @@ def test_next_writer_finishes_an_interrupted_removal(tmp_path: Path, state: str)
     assert [path.name for path in tmp_path.glob("data/hosts/*/trash/*") if "." in path.name] == []
     if state in ("moving", "moved"):
         fresh.trash.restore()
-        assert fresh.benchmarks.get(make_id(1)).card.name == "n1"
+        assert fresh.benchmarks.get(make_id(1)).metadata.name == "n1"
 
 
 def test_damaged_manifest_blocks_no_writer_and_removes_nothing(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.store.data import make_id, make_real
 from tests.store.disks.failing import SyncingNothing
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.run import RunResult
 from tuibench.store.record_file import RecordFiles
 from tuibench.store.store import Store
@@ -33,12 +33,12 @@ def fill(
     templates = [make_real(n, cells[n % 2], executions) for n in range(TEMPLATES)]
     for number in range(1, count + 1):
         result = vary(templates[number % TEMPLATES], number)
-        card = Card(name=f"run {number}", note="of a long history" if number % 7 == 0 else "", project=project)
+        metadata = Metadata(name=f"run {number}", note="of a long history" if number % 7 == 0 else "", project=project)
         if number < count:
-            records.write_new(layout.record(result.id), result, card)
+            records.write_new(layout.record(result.id), result, metadata)
         else:
             # Finds records and no index, and lists them all.
-            store.benchmarks.add(result, card)
+            store.benchmarks.add(result, metadata)
 
 
 def vary(template: RunResult, number: int) -> RunResult:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.store.build import MACHINE, make_result
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.store.store import Store
 
 
@@ -14,7 +14,7 @@ def main(root: str, first: str, count: str) -> None:
     """Add the given number of benchmarks, from a number on."""
     store = Store(Path(root), MACHINE)
     for number in range(int(first), int(first) + int(count)):
-        row = store.benchmarks.add(make_result(number), Card(name=str(number)))
+        row = store.benchmarks.add(make_result(number), Metadata(name=str(number)))
         print(row.id, flush=True)
 
 

@@ -24,7 +24,7 @@ from tests.report.build import (
 )
 from tests.store.build import NOW
 from tuibench.core.activity import Holder, RunInfo
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.cell import CellResult
 from tuibench.core.project import FileStamp, ModelReference
 from tuibench.core.run import Comparison, RunResult
@@ -62,9 +62,9 @@ def pass_millisecond() -> None:
         continue
 
 
-def add(services: Services, result: RunResult, project: str = "", **card: str) -> str:
+def add(services: Services, result: RunResult, project: str = "", **metadata: str) -> str:
     """Store a benchmark of a project; return its id."""
-    services.store.benchmarks.add(result, Card(project=project or None, **card))
+    services.store.benchmarks.add(result, Metadata(project=project or None, **metadata))
     return result.id
 
 

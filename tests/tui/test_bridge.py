@@ -20,7 +20,7 @@ from tests.store.disks.failing import FailingDisk
 from tests.test_fresh_interpreter import modules_after
 from tests.workbench.script import SHA, ScriptedRun
 from tuibench.core import activity
-from tuibench.core.card import DAMAGED, Card
+from tuibench.core.card import DAMAGED, Metadata
 from tuibench.core.errors import (
     ModelError,
     StoreBusy,
@@ -68,7 +68,7 @@ def bridge(data: Path) -> Bridge:
 
 def add(store: Store, *numbers: int, project: str | None = None) -> None:
     for number in numbers:
-        store.benchmarks.add(make_small(number), Card(name=f"run {number}", project=project))
+        store.benchmarks.add(make_small(number), Metadata(name=f"run {number}", project=project))
 
 
 def record_of(data: Path, number: int) -> Path:
@@ -110,7 +110,7 @@ def test_metadata_is_edited_and_record_opens(bridge: Bridge, store: Store) -> No
     add(store, 1)
     assert bridge.edit(make_id(1), "new name", None).name == "new name"
     opened = bridge.open(make_id(1))
-    assert (opened.card.name, opened.result.id) == ("new name", make_id(1))
+    assert (opened.metadata.name, opened.result.id) == ("new name", make_id(1))
 
 
 def test_removed_benchmark_can_be_restored(bridge: Bridge, store: Store) -> None:
@@ -169,7 +169,7 @@ def test_project_removal_and_undo_include_benchmarks(bridge: Bridge, store: Stor
 
 def test_project_with_active_run_is_not_removed(bridge: Bridge, store: Store, home: Path) -> None:
     project = store.projects.create("mine", MODEL).id
-    run = ScriptedRun(home / "tuibench" / "state" / "runs", card={"project": project})
+    run = ScriptedRun(home / "tuibench" / "state" / "runs", metadata={"project": project})
     run.hold()
     run.begin()
     with pytest.raises(UsageError, match="0001: still measured"):
@@ -260,7 +260,7 @@ def test_damaged_record_is_listed_and_hides_no_other(bridge: Bridge, store: Stor
     for path in data.glob("hosts/*/tuibench.json*"):
         path.unlink()
     assert [(row.id, row.status) for row in bridge.benchmarks()] == [(make_id(2), "finished"), (make_id(1), DAMAGED)]
-    assert bridge.open(make_id(2)).card.name == "run 2"
+    assert bridge.open(make_id(2)).metadata.name == "run 2"
     with pytest.raises(StoreDamaged) as caught:
         bridge.open(make_id(1))
     assert caught.value.message == "the record of 0001 is damaged" and caught.value.hint

@@ -126,9 +126,9 @@ def test_start_creates_one_run_per_enabled_kind(sample: tuple[Bridge, str], laun
     assert runs == ("01RUN1", "01RUN2")
     kinds = [spec.profile.kind for spec, _ in launched if spec.profile is not None]
     assert kinds == [PERFORMANCE, LOSS]
-    assert [wishes.card.name for _, wishes in launched] == ["fast", "soft"]
+    assert [wishes.metadata.name for _, wishes in launched] == ["fast", "soft"]
     assert all(spec.cores == (1,) and spec.batches == (4,) for spec, _ in launched)
-    assert all(wishes.card.project == project for _, wishes in launched)
+    assert all(wishes.metadata.project == project for _, wishes in launched)
 
 
 def test_started_run_is_reported_when_next_is_refused(
@@ -165,7 +165,7 @@ def test_profile_is_repeated_unchanged_or_with_changes(launched: Launched) -> No
     assert (start.values.name, start.values.runs, start.values.processes) == ("first", "3", "4")
     changed = replace(start.values, batch="8")
     bridge.start_profile(changed, project, one)
-    assert launched[1][0].batches == (8,) and launched[1][1].card.rerun_of == one
+    assert launched[1][0].batches == (8,) and launched[1][1].metadata.rerun_of == one
 
 
 def test_loss_profile_is_repeated_unchanged(launched: Launched) -> None:

@@ -87,7 +87,7 @@ def test_changed_model_result_goes_to_another_project_and_says_so(
     elsewhere.file = Path(shutil.copy(elsewhere.file, elsewhere.file.with_name("newer.onnx")))
     alter(elsewhere.file)
     _, said = bridge.start_profile(ProfileValues(), project)
-    (home,) = {wishes.card.project for _, wishes in launched}
+    (home,) = {wishes.metadata.project for _, wishes in launched}
     assert home is not None and home != project
     assert said == (
         f"{ADDRESS} is no model of this project: the result belongs to {bridge.project(home).project.name}",
@@ -181,7 +181,7 @@ def test_repeated_profile_stays_in_its_project(launched: Launched) -> None:
     one = add(services, profile_run(9, 60, spec=launched[0][0]), text)
     start = bridge.profile_form("", one)
     _, said = bridge.start_profile(start.values, start.project, one)
-    assert (launched[1][1].card.project, said) == (text, ())
+    assert (launched[1][1].metadata.project, said) == (text, ())
 
 
 def test_costs_are_counted_once_per_size_and_failures_are_cached(

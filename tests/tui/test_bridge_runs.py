@@ -13,7 +13,7 @@ from tests.store.data import make_small
 from tests.tui.test_bridge_start import HANGING, bridge, brief, follow, model, project
 from tests.workbench.script import ScriptedRun
 from tuibench.core import activity
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import UsageError
 from tuibench.services.api import Services
 from tuibench.tui.bridge import Bridge
@@ -64,6 +64,6 @@ def test_run_finished_in_meantime_is_not_reported_active(
     run.hold()
     run.begin(pid=None, host_id="")
     run.plan()
-    Services().store.benchmarks.add(make_small(1), Card())
+    Services().store.benchmarks.add(make_small(1), Metadata())
     monkeypatch.setattr("tuibench.workbench.intervention._knock", lambda *_: run.end(saved=True))
     assert bridge.finish(run.id) == "0001 has ended meanwhile: it is finished"

@@ -21,7 +21,7 @@ from tests.models.factory import encoder, save
 from tests.store.build import make_store
 from tests.store.data import make_id, make_small
 from tuibench.core import activity
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile_spec import LOSS, ProfileSpec
 from tuibench.core.short_id import short_id
@@ -84,7 +84,7 @@ def stored(bridge: Bridge, project: str, **changes: object) -> str:
     made = replace(make_small(1), spec=spec, models=(summary,))
     cells = tuple(replace(c, asked=replace(c.asked, model_sha256=summary.sha256, cores=1)) for c in made.cells)
     store = make_store(Path(os.environ["TUIBENCH_HOME"]) / "data")
-    store.benchmarks.add(replace(made, cells=cells), Card(name="kept", project=project))
+    store.benchmarks.add(replace(made, cells=cells), Metadata(name="kept", project=project))
     return make_id(1)
 
 
@@ -258,7 +258,7 @@ def test_form_measurement_is_stored_in_its_project(bridge: Bridge, project: str)
     after = bridge.pulse()
     assert (after.runs, after.stamp != before.stamp) == ((), True)
     stored = bridge.open(run)
-    assert (stored.card.name, stored.card.note, stored.card.project) == ("mine", "why", project)
+    assert (stored.metadata.name, stored.metadata.note, stored.metadata.project) == ("mine", "why", project)
     assert bridge.command(benchmark=run) == command_of(stored.result) == bridge.command(run=run)
     assert stored.result.spec == view.spec
 
@@ -268,8 +268,8 @@ def test_comparison_reference_is_stored_in_metadata(bridge: Bridge, project: str
     values = brief(bridge.form(project=project), compare_to=" 0001 ")
     run, _ = bridge.start(values, project)
     follow(bridge, run)
-    assert (bridge.open(run).card.partner, bridge.open(run).card.rerun_of) == (one, None)
-    assert (Card(rerun_of="a").partner, Card(rerun_of="a", compare_to="b").partner) == ("a", "b")
+    assert (bridge.open(run).metadata.partner, bridge.open(run).metadata.rerun_of) == (one, None)
+    assert (Metadata(rerun_of="a").partner, Metadata(rerun_of="a", compare_to="b").partner) == ("a", "b")
 
 
 def test_form_with_error_starts_nothing(bridge: Bridge, project: str) -> None:
@@ -291,8 +291,8 @@ def test_rerun_repeats_settings_and_records_original(bridge: Bridge, project: st
     assert plan.expected_s == pytest.approx(2 * (0.05 + 0.8))
     run, _ = bridge.rerun(first)
     follow(bridge, run)
-    card = bridge.open(run).card
-    assert (card.rerun_of, card.name, card.project) == (first, "kept", project)
+    metadata = bridge.open(run).metadata
+    assert (metadata.rerun_of, metadata.name, metadata.project) == (first, "kept", project)
     old, new = (bridge.open(one).result.spec for one in (first, run))
     assert new == replace(old, models=new.models)
     assert bridge.compare(first, run).new_id == run
@@ -336,7 +336,7 @@ def test_changed_model_is_rerun_only_as_new_version(bridge: Bridge, project: str
 
 def test_imported_benchmark_cannot_be_rerun(bridge: Bridge) -> None:
     store = make_store(Path(os.environ["TUIBENCH_HOME"]) / "data")
-    store.benchmarks.add(replace(make_small(1), foreign="deepsparse.benchmark 1.8"), Card())
+    store.benchmarks.add(replace(make_small(1), foreign="deepsparse.benchmark 1.8"), Metadata())
     assert "its settings are not known" in bridge.plan_rerun(make_id(1)).error
     with pytest.raises(UsageError):
         bridge.rerun(make_id(1))

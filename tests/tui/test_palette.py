@@ -8,7 +8,7 @@ from textual.widgets import Input
 from tests.store.data import make_small
 from tests.tui.frame import frame
 from tests.tui.pilot import open_app, press, send_key, settle, type_text
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.services.api import Services
 from tuibench.tui import key
 from tuibench.tui.app import Dashboard
@@ -81,7 +81,7 @@ async def test_palette_matches_descriptions_after_names() -> None:
 async def test_palette_action_applies_to_previous_focus() -> None:
     store = Services().store
     for number in (1, 2):
-        store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+        store.benchmarks.add(make_small(number), Metadata(name=f"name {number}"))
     async with open_app() as (app, pilot):
         await search(pilot, "reverse")
         assert names(app) == ["List: reverse"]

@@ -35,7 +35,7 @@ class ScriptedRun:
         number: int = 1,
         *,
         cells: int = 2,
-        card: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, Any] | None = None,
         spec: BenchmarkSpec | None = None,
         store: Path | None = None,
     ) -> None:
@@ -46,7 +46,7 @@ class ScriptedRun:
         request = {
             "id": self.id,
             "spec": to_plain(self.spec),
-            "card": dict(card or {}),
+            "card": dict(metadata or {}),
         }
         self.directory.make(request | ({"store": str(store)} if store else {}))
         self.journal: Journal | None = None

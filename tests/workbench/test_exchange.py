@@ -10,7 +10,7 @@ import pytest
 from tests.store.build import make_store
 from tests.store.data import make_id, make_samples, make_small
 from tuibench.core.activity import INTERRUPTED, RUNNING, UNSAVED, RunInfo
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreDamaged, TuibenchError, UnknownId, UsageError, WriteError
 from tuibench.runs.directory import RunDirectory
 from tuibench.store.store import Store
@@ -51,7 +51,7 @@ def exchange(store: Store, place: Path = Path("/nowhere"), run: RunInfo | None =
 
 
 def test_exported_result_is_imported_equal(store: Store, tmp_path: Path) -> None:
-    row = store.benchmarks.add(make_small(1), Card(name="mine"))
+    row = store.benchmarks.add(make_small(1), Metadata(name="mine"))
     path = tmp_path / "out.json"
     exchange(store).export("mine", str(path), include_private=True)
     other = make_store(tmp_path / "other", "another machine")
@@ -66,7 +66,7 @@ def test_exported_result_is_imported_equal(store: Store, tmp_path: Path) -> None
 @pytest.mark.parametrize("include_private", [True, False])
 def test_file_that_differs_from_its_stored_id_is_reported(store: Store, tmp_path: Path, include_private: bool) -> None:
     for number, result in enumerate((make_small(1), make_small(2, sampled=True))):
-        store.benchmarks.add(result, Card(), make_samples(tmp_path / "samples", number + 1) if number else None)
+        store.benchmarks.add(result, Metadata(), make_samples(tmp_path / "samples", number + 1) if number else None)
         path = tmp_path / f"{number}.json"
         exchange(store).export("last", str(path), include_private=include_private)
         same = exchange(store).import_file(str(path))
@@ -77,7 +77,7 @@ def test_file_that_differs_from_its_stored_id_is_reported(store: Store, tmp_path
 
 
 def test_directories_are_left_out_unless_requested(store: Store, tmp_path: Path) -> None:
-    store.benchmarks.add(make_small(1), Card())
+    store.benchmarks.add(make_small(1), Metadata())
     path = store.benchmarks.get(make_id(1)).result.spec.models[0].path
     assert path.startswith("/") and path not in exchange(store).text("last")
     assert path in exchange(store).text("last", include_private=True)
@@ -101,7 +101,7 @@ def test_two_imports_never_share_a_short_id(store: Store, tmp_path: Path) -> Non
     first = exchange(store).import_file(str(FOREIGN))
     clash = make_id(1)[:-4] + first.row.id[-4:]
     other = make_store(tmp_path / "other")
-    other.benchmarks.add(replace(make_small(1), id=clash), Card())
+    other.benchmarks.add(replace(make_small(1), id=clash), Metadata())
     second = exchange(other).import_file(str(FOREIGN))
     assert not second.known and second.row.id[-4:] != clash[-4:]
     assert exchange(other).import_file(str(FOREIGN)).known
@@ -110,7 +110,7 @@ def test_two_imports_never_share_a_short_id(store: Store, tmp_path: Path) -> Non
 def test_removed_result_is_not_imported_over_its_trash_entry(store: Store, tmp_path: Path) -> None:
     for path in (FOREIGN, tmp_path / "own.json"):
         if path != FOREIGN:
-            store.benchmarks.add(make_small(1), Card())
+            store.benchmarks.add(make_small(1), Metadata())
             exchange(store).export("last", str(path))
             removed = make_id(1)
         else:
@@ -136,7 +136,7 @@ def test_harmful_export_is_refused(store: Store, tmp_path: Path) -> None:
     model.write_bytes(b"model")
     result = make_small(1)
     source = replace(result.spec.models[0], path=str(model))
-    store.benchmarks.add(replace(result, spec=replace(result.spec, models=(source,))), Card())
+    store.benchmarks.add(replace(result, spec=replace(result.spec, models=(source,))), Metadata())
     with pytest.raises(UsageError, match="would overwrite"):
         exchange(store).export("last", str(model))
     assert model.read_bytes() == b"model"
@@ -149,7 +149,7 @@ def test_harmful_export_is_refused(store: Store, tmp_path: Path) -> None:
 
 def test_two_results_are_compared_by_their_names(store: Store) -> None:
     for number in (1, 2):
-        store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+        store.benchmarks.add(make_small(number), Metadata(name=f"name {number}"))
     side = exchange(store).side_by_side("name 1", "last")
     assert (side.old_id, side.new_id, len(side.pairs)) == (make_id(1), make_id(2), 1)
 

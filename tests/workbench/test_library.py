@@ -12,7 +12,7 @@ from tests.store.build import make_store
 from tests.store.data import make_id, make_small
 from tests.workbench.script import ScriptedRun
 from tuibench.core.activity import CANCELLED, ELSEWHERE, FINISHED, INTERRUPTED, RUNNING, UNSAVED, WAITING, RunInfo
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import UnknownId
 from tuibench.core.place import Places
 from tuibench.core.project import FileStamp, ModelReference
@@ -70,7 +70,7 @@ class Runs:
 def store(tmp_path: Path) -> Store:
     store = make_store(tmp_path)
     for number in range(1, 5):
-        store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+        store.benchmarks.add(make_small(number), Metadata(name=f"name {number}"))
     return store
 
 
@@ -93,9 +93,9 @@ def test_list_is_newest_first_and_can_be_filtered(store: Store) -> None:
     project = store.projects.create("servers", ModelReference("m.onnx", stamp, "a" * 64))
     library.edit("0003", project="servers")
     assert [row.id for row in library.list(project="servers")] == [make_id(3)]
-    assert library.get("0003").card.project == project.id
+    assert library.get("0003").metadata.project == project.id
     library.edit("0003", project="")
-    assert library.list(project=project.id) == () and library.get("0003").card.project is None
+    assert library.list(project=project.id) == () and library.get("0003").metadata.project is None
     with pytest.raises(UnknownId, match="project"):
         library.edit("0003", project="nowhere")
 
@@ -137,7 +137,9 @@ def test_one_unknown_id_removes_nothing(store: Store) -> None:
 
 
 def test_active_run_is_cancelled_only_on_request(store: Store) -> None:
-    library, runs = open_library(store, info(9, RUNNING), saves=lambda _: store.benchmarks.add(make_small(9), Card()))
+    library, runs = open_library(
+        store, info(9, RUNNING), saves=lambda _: store.benchmarks.add(make_small(9), Metadata())
+    )
     with pytest.raises(StillRunning, match="0009 is still going on") as caught:
         library.remove(["0001", "0009"])
     assert [run.id for run in caught.value.runs] == [make_id(9)] and not runs.cancelled
@@ -189,7 +191,7 @@ def test_run_saved_during_the_lookup_keeps_its_journal(store: Store) -> None:
 
     def tokens() -> Iterator[str]:
         yield "0001"  # the list is read for this run
-        store.benchmarks.add(make_small(9), Card(name="just saved"))
+        store.benchmarks.add(make_small(9), Metadata(name="just saved"))
         yield "0009"
 
     removal = library.remove(tokens(), discard=True)
@@ -210,7 +212,7 @@ def test_many_ids_are_resolved_with_one_read_of_the_index(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places = Places(tmp_path, *(tmp_path / name for name in ("state", "cache", "config")))
-    going = [ScriptedRun(places.runs, number, card={"name": f"run {number}"}) for number in range(5, 9)]
+    going = [ScriptedRun(places.runs, number, metadata={"name": f"run {number}"}) for number in range(5, 9)]
     for run in going:
         run.begin(host_id="")
     real = workbench_runs.Runs(Settings(places, "nobody"), store)

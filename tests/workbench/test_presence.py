@@ -13,7 +13,7 @@ from tests.store.build import make_store
 from tests.store.data import make_id, make_small
 from tests.workbench.script import SHA, ScriptedRun
 from tuibench.core import activity
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.place import Places
 from tuibench.core.project import FileStamp, ModelReference
 from tuibench.core.watch import RunRow
@@ -41,7 +41,7 @@ def presence(places: Places, store: Store) -> Presence:
 
 @pytest.fixture
 def run(places: Places) -> Iterator[ScriptedRun]:
-    made = ScriptedRun(places.runs, 1, card={"name": "mine", "note": "why", "rerun_of": make_id(9)})
+    made = ScriptedRun(places.runs, 1, metadata={"name": "mine", "note": "why", "rerun_of": make_id(9)})
     yield made
     made.let_go()
 
@@ -118,7 +118,7 @@ def test_saved_run_is_in_the_list_and_no_row(presence: Presence, store: Store, r
     run.plan()
     run.done(0, 1)
     assert len(look(presence, store)) == 1
-    store.benchmarks.add(make_small(1), Card())
+    store.benchmarks.add(make_small(1), Metadata())
     run.say("run_end", status="finished", saved=True)
     assert look(presence, store) == ()
     run.let_go()
@@ -195,7 +195,7 @@ def test_store_changes_are_seen_in_ended_runs(presence: Presence, store: Store, 
     run.done(0, 1)
     run.end("interrupted", reason="x")
     assert the(look(presence, store)).info.state == activity.INTERRUPTED
-    store.benchmarks.add(make_small(1), Card())
+    store.benchmarks.add(make_small(1), Metadata())
     assert look(presence, store) == ()
 
 
@@ -217,7 +217,7 @@ def test_end_of_an_observed_run_is_reported(
     run.done(0, 1)
     look(presence, store)
     assert not presence.ended
-    store.benchmarks.add(make_small(1), Card())
+    store.benchmarks.add(make_small(1), Metadata())
     run.say("run_end", **end, cells=2, cells_done=1, executions=1)
     if not tidies:
         run.let_go()
@@ -295,7 +295,7 @@ def test_row_knows_its_project_by_metadata_model_or_path(presence: Presence, sto
     by_path = ModelReference("p.onnx", FileStamp("/models/p.onnx", 1, 1, "b" * 64), "b" * 64)
     by_model = ModelReference("m.onnx", FileStamp("/elsewhere/m.onnx", 1, 1, SHA), SHA)
     projects = [store.projects.create("by path", by_path), store.projects.create("by model", by_model)]
-    named = ScriptedRun(places.runs, 3, card={"project": "by path"})
+    named = ScriptedRun(places.runs, 3, metadata={"project": "by path"})
     planned = ScriptedRun(places.runs, 2)
     planned.hold()
     planned.begin()

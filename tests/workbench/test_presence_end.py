@@ -12,7 +12,7 @@ from tests.cli.shell import Shell, until
 from tests.store.data import make_small
 from tests.workbench.script import ScriptedRun
 from tuibench.core import activity
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.services.api import Services
 from tuibench.workbench.presence import Presence
 
@@ -69,7 +69,7 @@ def test_run_saved_between_marker_and_snapshot_ended_well(home: Path) -> None:
     presence = Presence(services.runs, services.store)
     mark = services.store.mark()
     assert [row.info.state for row in presence.look(mark)] == [activity.INTERRUPTED, activity.RUNNING]
-    services.store.benchmarks.add(make_small(1), Card())
+    services.store.benchmarks.add(make_small(1), Metadata())
     run.end(saved=True)
     assert [row.info.id for row in presence.look(mark)] == [done.id]
     assert [(info.id, info.state) for info in presence.ended] == [(run.id, activity.FINISHED)]

@@ -14,7 +14,7 @@ import pytest
 from tests.runs.profile_script import COSTS, LOSSES, USUAL, make_profile_result, make_profile_spec, make_run
 from tests.store.data import make_small
 from tests.workbench.script import HERE, ScriptedRun
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import EngineError, ModelError, PhaseTimeout
 from tuibench.core.model import ModelSummary
 from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
@@ -157,7 +157,7 @@ def test_plan_uses_earlier_measurements_or_else_costs(home: Path) -> None:
     slow = replace(cell.latency_ms["p50"], value=2000.0)
     asked = replace(cell.asked, scenario="sync", cores=1)
     cell = replace(cell, asked=asked, latency_ms={**cell.latency_ms, "p50": slow})
-    services.store.benchmarks.add(replace(measured, cells=(cell,)), Card())
+    services.store.benchmarks.add(replace(measured, cells=(cell,)), Metadata())
     sha256 = measured.models[0].sha256
     known = services.profiles.plan(spec, sha256)
     assert known.seconds is not None and known.seconds > guessed.seconds + 3 * 12 * 2
@@ -169,7 +169,7 @@ def test_plan_uses_only_a_profile_of_the_same_settings(home: Path) -> None:
     stored = make_profile_result(1, us=50_000.0)
     spec = stored.spec
     sha256 = stored.models[0].sha256
-    services.store.benchmarks.add(stored, Card())
+    services.store.benchmarks.add(stored, Metadata())
     assert services.profiles.plan(spec, sha256).basis == "one inference of 50.1 ms, as measured before (0001)"
     for other in (replace(spec, cores=(2,)), replace(spec, batches=(8,)), replace(spec, dims=(("seq", (3,)),))):
         assert services.profiles.plan(other, sha256).seconds is None
@@ -261,9 +261,9 @@ def test_engine_without_layer_times_starts_nothing(home: Path) -> None:
 
 def test_profiles_and_benchmarks_have_separate_lists(home: Path) -> None:
     services = Services()
-    services.store.benchmarks.add(make_small(1), Card())
-    services.store.benchmarks.add(make_profile_result(2), Card())
-    services.store.benchmarks.add(make_profile_result(3, ProfileSpec(LOSS)), Card())
+    services.store.benchmarks.add(make_small(1), Metadata())
+    services.store.benchmarks.add(make_profile_result(2), Metadata())
+    services.store.benchmarks.add(make_profile_result(3, ProfileSpec(LOSS)), Metadata())
     assert [row.kind for row in services.library.list()] == [""]
     assert [row.kind for row in services.profiles.rows()] == ["loss", "performance"]
     assert [row.kind for row in services.profiles.rows(kind=LOSS)] == ["loss"]

@@ -8,7 +8,7 @@ import pytest
 from tests.models.factory import encoder, save
 from tests.store.build import make_id, make_result, make_store
 from tests.workbench.script import ScriptedRun
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import ModelError, UnknownId, UsageError
 from tuibench.core.place import Places
 from tuibench.core.spec import ModelSource
@@ -66,7 +66,7 @@ def test_quick_list_counts_benchmarks_only_with_a_small_index(
     projects: Projects, store: Store, source: ModelSource, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = projects.create(source, name="one")[0].project, projects.create(source, name="two")[0].project
-    store.benchmarks.add(make_result(1), Card(project=one.id))
+    store.benchmarks.add(make_result(1), Metadata(project=one.id))
     assert [row.benchmarks for row in projects.hurry("name")] == [1, 0]
     monkeypatch.setattr("tuibench.workbench.projects._LONG_BYTES", store.benchmarks.index_bytes())
     reads: list[str] = []
@@ -90,8 +90,8 @@ def test_project_is_removed_and_restored_with_its_benchmarks(
     projects: Projects, store: Store, source: ModelSource
 ) -> None:
     made = projects.create(source, "one")[0].project
-    store.benchmarks.add(make_result(1), Card(project=made.id))
-    store.benchmarks.add(make_result(2), Card())
+    store.benchmarks.add(make_result(1), Metadata(project=made.id))
+    store.benchmarks.add(make_result(2), Metadata())
     before = projects.get("one")
     entry = projects.remove("one")
     assert entry.kind == "project" and entry.benchmarks == (make_id(1),) and entry.projects == (made.id,)
@@ -118,7 +118,7 @@ def test_reused_name_and_undo_keep_both_projects(projects: Projects, store: Stor
 def test_project_under_measurement_is_not_removed(projects: Projects, source: ModelSource) -> None:
     project = projects.create(source, name="mine")[0].project.id
     other = projects.duplicate("mine", "other").project.id
-    run = ScriptedRun(projects.places.runs, 7, card={"project": project})
+    run = ScriptedRun(projects.places.runs, 7, metadata={"project": project})
     run.hold()
     run.begin()
     with pytest.raises(UsageError, match="0007: still measured for it"):

@@ -8,11 +8,11 @@ import pytest
 
 from tests.models.factory import encoder, save
 from tests.store.data import make_small
-from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
+from tuibench.core.card import BenchmarkRow, Metadata, StoredBenchmark
 from tuibench.core.errors import ExitCode, ModelError, UsageError
 from tuibench.core.place import Places
 from tuibench.core.spec import ModelSource
-from tuibench.store.summary import join_card, summarize
+from tuibench.store.summary import join_metadata, summarize
 from tuibench.workbench.model import inspect
 from tuibench.workbench.repetition import Repetition
 
@@ -33,8 +33,8 @@ def stored(places: Places, *sources: ModelSource, foreign: str = "") -> StoredBe
     result = replace(make_small(1), foreign=foreign)
     summaries = tuple(inspect(source, places) for source in sources)
     result = replace(result, models=summaries, spec=replace(result.spec, models=sources))
-    row: BenchmarkRow = join_card(summarize(result), Card(), 1)
-    return StoredBenchmark(row, Card(), result)
+    row: BenchmarkRow = join_metadata(summarize(result), Metadata(), 1)
+    return StoredBenchmark(row, Metadata(), result)
 
 
 def refuse(token: str) -> ModelSource:

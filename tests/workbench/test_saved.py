@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.store.build import make_store
 from tests.store.data import make_id, make_small
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError
 from tuibench.runner import tidy
 from tuibench.runs.directory import RunDirectory, list_runs
@@ -18,7 +18,7 @@ from tuibench.workbench.saved import remember_saved
 def test_stored_or_removed_result_is_saved(tmp_path: Path) -> None:
     store = make_store(tmp_path)
     for number in (1, 2):
-        store.benchmarks.add(make_small(number), Card())
+        store.benchmarks.add(make_small(number), Metadata())
     store.trash.remove([make_id(2)])
     opened: list[Store] = []
 
@@ -43,7 +43,7 @@ def test_runner_removes_old_runs_except_those_with_a_lost_record(tmp_path: Path)
     """The journal is then the only copy, and each further run would remove it."""
     home, root = tmp_path / "data", tmp_path / "runs"
     root.mkdir()
-    make_store(home).benchmarks.add(make_small(1), Card())
+    make_store(home).benchmarks.add(make_small(1), Metadata())
     for number in (1, 2, 3):
         directory = RunDirectory(root / make_id(number))
         directory.make({"id": directory.id})

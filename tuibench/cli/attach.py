@@ -12,7 +12,7 @@ from tuibench.cli.profile_beside import compared_page
 from tuibench.cli.publication import page
 from tuibench.cli.session import opened
 from tuibench.cli.view import View
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
@@ -72,16 +72,16 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
         old = _repeated(services, result)
         if old is None or result.spec.profile is not None:
             compared = compared_page(services, old, result, args.ascii) if old is not None else ""
-            emit(page(result, args.ascii, card=_card(services, result), compared=compared))
+            emit(page(result, args.ascii, metadata=_metadata(services, result), compared=compared))
         else:
             emit(page(result, args.ascii, services.exchange.compare(old, result)))
         return int(ending_code(active.replay, result))
 
 
-def _card(services: Services, result: RunResult) -> Card | None:
-    """Return the card of a saved profile; None otherwise."""
+def _metadata(services: Services, result: RunResult) -> Metadata | None:
+    """Return the metadata of a saved profile; None otherwise."""
     try:
-        return services.library.get(result.id).card if result.spec.profile is not None else None
+        return services.library.get(result.id).metadata if result.spec.profile is not None else None
     except (StoreError, UnknownId):
         return None
 
@@ -89,7 +89,7 @@ def _card(services: Services, result: RunResult) -> Card | None:
 def _repeated(services: Services, result: RunResult) -> RunResult | None:
     """Return the result that the run repeats; None if it is no re-run, or that result cannot be read."""
     try:
-        repeated = services.library.get(result.id).card.rerun_of
+        repeated = services.library.get(result.id).metadata.rerun_of
         return services.library.get(repeated).result if repeated else None
     except (StoreError, UnknownId):
         return None

@@ -11,7 +11,7 @@ from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.output import emit
 from tuibench.cli.session import opened, tell
 from tuibench.cli.view import View
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
@@ -65,7 +65,7 @@ def run_options(request: BenchmarkRequest) -> RunOptions:
     return RunOptions(
         save=not request.no_save,
         plan_only=request.dry_run,
-        card=Card(name=request.name, note=request.note, project=request.project or None),
+        metadata=Metadata(name=request.name, note=request.note, project=request.project or None),
         wait_s=0.0 if request.no_wait else request.wait_s,
         share_host=request.share_host,
     )

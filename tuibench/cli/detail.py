@@ -48,7 +48,7 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
         if args.samples:
             return _show_samples(services, args.id)
         stored = services.library.get(args.id)
-        project = services.library.project_name(stored.card.project)
+        project = services.library.project_name(stored.metadata.project)
         if args.json:
             emit(json.dumps(_document(stored, project), indent=1, ensure_ascii=True, allow_nan=False) + "\n")
             return int(ExitCode.OK)
@@ -70,7 +70,7 @@ def _profile_page(stored: StoredBenchmark, shown: Shown) -> str:
 
     profile = stored.result.profile
     settled = settle(stored.row.kind, shown, profile.loss if profile is not None else None)
-    return profile_page(stored.result, stored.card, settled)
+    return profile_page(stored.result, stored.metadata, settled)
 
 
 def _show_samples(services: Services, token: str) -> int:
@@ -88,7 +88,7 @@ def _document(stored: StoredBenchmark, project: str) -> dict[str, Any]:
         "schema": SCHEMA,
         "id": stored.row.id,
         "short_id": short_id(stored.row.id),
-        "card": to_plain(stored.card),
+        "card": to_plain(stored.metadata),
         "project": project or None,
         "benchmark": document(stored.result),
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tuibench.cli.output import emit
 from tuibench.cli.session import tell, width
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import TuibenchError, UsageError, WriteError
 from tuibench.core.run import RunResult
@@ -23,10 +23,10 @@ def page(
     ascii_only: bool,
     beside: SideBySide | None = None,
     shown: Shown | None = None,
-    card: Card | None = None,
+    metadata: Metadata | None = None,
     compared: str = "",
 ) -> str:
-    """Return the text of a result; for a profile with the name in its card, and `compared`."""
+    """Return the text of a result; for a profile with the name in its metadata, and `compared`."""
     if result.spec.profile is None:
         return summary(result, ascii_only, beside)
     from tuibench.report.profile_page import profile_page  # lazy: only profiles need it
@@ -34,11 +34,11 @@ def page(
 
     shown = shown or Shown(width() or WIDTH, ascii_only)
     try:
-        return profile_page(result, card, shown, compared)
+        return profile_page(result, metadata, shown, compared)
     except UnknownLayer as error:
         # The profile is complete, only this layer is unknown: print all of it.
         tell(str(error))
-        return profile_page(result, card, replace(shown, layer=""), compared)
+        return profile_page(result, metadata, replace(shown, layer=""), compared)
 
 
 def publish(
@@ -64,6 +64,6 @@ def publish(
     if request.json or request.export_path == STDOUT:
         emit(render(result, "json", beside))
     else:
-        emit(page(result, request.ascii, beside, shown, Card(name=request.name, note=request.note), compared))
+        emit(page(result, request.ascii, beside, shown, Metadata(name=request.name, note=request.note), compared))
     if failed is not None:
         raise failed

@@ -32,14 +32,14 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
         asked = stored.result.spec
         if asked.profile is not None:
             return _profile_again(services, wanted, stored, sources, interruption)
-        request, spec, notes = repeat(asked, sources, wanted.given, services.topology(), stored.card.name)
+        request, spec, notes = repeat(asked, sources, wanted.given, services.topology(), stored.metadata.name)
         services.check_engines(spec.engines)
         check_export(request, spec)
         options = run_options(request)
-        project = options.card.project or services.projects.kept(stored.card.project)
-        card = replace(options.card, rerun_of=stored.row.id, project=project)
+        project = options.metadata.project or services.projects.kept(stored.metadata.project)
+        metadata = replace(options.metadata, rerun_of=stored.row.id, project=project)
         partner = stored.result if request.compare_to is None else services.library.get(request.compare_to).result
-        return measure(services, request, spec, replace(options, card=card), notes, interruption, partner)
+        return measure(services, request, spec, replace(options, metadata=metadata), notes, interruption, partner)
 
 
 def check_flags(stored: StoredBenchmark, wanted: RerunRequest) -> None:
@@ -65,12 +65,12 @@ def _profile_again(
     from tuibench.cli.profile import again_request, page_of  # needed for profiles only
 
     asked = stored.result.spec
-    request, spec, notes = again_request(asked, sources[0], wanted.given, services.topology(), stored.card.name)
+    request, spec, notes = again_request(asked, sources[0], wanted.given, services.topology(), stored.metadata.name)
     services.profiles.check_engine(spec.engines[0])
     check_export(request.output, spec)
     shown = page_of(request, spec)
     options = run_options(request.output)
-    project = options.card.project or services.projects.kept(stored.card.project)
-    card = replace(options.card, rerun_of=stored.row.id, project=project)
-    options = replace(options, card=card)
+    project = options.metadata.project or services.projects.kept(stored.metadata.project)
+    metadata = replace(options.metadata, rerun_of=stored.row.id, project=project)
+    options = replace(options, metadata=metadata)
     return measure(services, request.output, spec, options, notes, interruption, stored.result, shown)

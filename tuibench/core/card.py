@@ -13,7 +13,7 @@ DAMAGED = "damaged"
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class Metadata:
     """Name, note and links of a benchmark; stored apart from its result, which is written once."""
 
     name: str = ""
@@ -75,5 +75,5 @@ class StoredBenchmark:
     """A whole record."""
 
     row: BenchmarkRow
-    card: Card
+    metadata: Metadata
     result: RunResult

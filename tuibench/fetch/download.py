@@ -13,7 +13,7 @@ from tuibench.core.errors import ModelError, WriteError
 from tuibench.core.text import show
 from tuibench.core.units import size
 from tuibench.fetch.address import Address
-from tuibench.fetch.shelf import Shelf
+from tuibench.fetch.shelf import ModelCache
 from tuibench.fetch.web import Answer, Web, why
 
 if TYPE_CHECKING:
@@ -59,34 +59,34 @@ class Download:
     """Downloads one file; calls `tell` with the bytes received and the total."""
 
     def __init__(
-        self, wanted: Wanted, shelf: Shelf, web: Web, terms: Terms, tell: Callable[[int, int | None], None]
+        self, wanted: Wanted, cache: ModelCache, web: Web, terms: Terms, tell: Callable[[int, int | None], None]
     ) -> None:
         self._wanted = wanted
-        self._shelf = shelf
+        self._cache = cache
         self._web = web
         self._terms = terms
         self._tell = tell
 
     def carry_out(self) -> Kept:
         """Return the file; download it unless it is cached. A failed download leaves no file behind."""
-        here = find_kept(self._shelf, self._wanted.name)
+        here = find_kept(self._cache, self._wanted.name)
         if here is not None:
             return here
         answer = self._web.ask(self._wanted.address)
         try:
             return self._take(answer)
         except BaseException:
-            self._shelf.forget(f"{self._wanted.name}.part")
+            self._cache.forget(f"{self._wanted.name}.part")
             raise
         finally:
             answer.close()
 
     def _take(self, answer: Answer) -> Kept:
         # Remove the remains of a killed process, or a link that somebody planted.
-        self._shelf.forget(f"{self._wanted.name}.part")
+        self._cache.forget(f"{self._wanted.name}.part")
         self._check_size(answer.body_bytes)
         digest = hashlib.sha256()
-        with open(self._shelf.open_part(self._wanted.name), "wb", buffering=0) as part:
+        with open(self._cache.open_part(self._wanted.name), "wb", buffering=0) as part:
             arrived = self._receive(answer, part.fileno(), digest)
             os.fsync(part.fileno())
         return self._keep(digest.hexdigest(), arrived)
@@ -121,9 +121,9 @@ class Download:
             what = f"{self._shown} arrived as {sha256[:12]}… instead of {show(expected, 12)}"
             raise ModelError(what, "it was changed on the way; fetch it again")
         note = {"address": self._shown, "bytes": arrived, "sha256": sha256}
-        self._shelf.write_note(self._wanted.name, note)
-        self._shelf.finish(self._wanted.name)
-        return Kept(self._shelf.path(self._wanted.name), arrived, sha256, arrived)
+        self._cache.write_note(self._wanted.name, note)
+        self._cache.finish(self._wanted.name)
+        return Kept(self._cache.path(self._wanted.name), arrived, sha256, arrived)
 
     def _check_size(self, total: int | None) -> None:
         if total is None:
@@ -137,9 +137,9 @@ class Download:
         self._check_room(total)
 
     def _check_room(self, needed: int) -> None:
-        free = self._shelf.free_bytes() - self._terms.spare_bytes
+        free = self._cache.free_bytes() - self._terms.spare_bytes
         if needed > free or free < 0:
-            room = f"{size(max(free, 0))} can be used in {show(self._shelf.directory)}"
+            room = f"{size(max(free, 0))} can be used in {show(self._cache.directory)}"
             what = f"{self._shown} needs {size(needed)} more, and {room}" if needed else f"{self._shown}: {room}"
             raise WriteError(what, "free some space, or set TUIBENCH_HOME elsewhere")
 
@@ -156,11 +156,11 @@ class Download:
         return self._wanted.address.shown
 
 
-def find_kept(shelf: Shelf, name: str) -> Kept | None:
+def find_kept(cache: ModelCache, name: str) -> Kept | None:
     """Return a file that was fetched earlier and is complete, else None."""
-    note = shelf.read_note(name)
-    path = shelf.path(name)
-    if not isinstance(note.get("sha256"), str) or note.get("bytes") != shelf.size(path):
+    note = cache.read_note(name)
+    path = cache.path(name)
+    if not isinstance(note.get("sha256"), str) or note.get("bytes") != cache.size(path):
         return None
     return Kept(path, int(note["bytes"]), note["sha256"], 0)
 

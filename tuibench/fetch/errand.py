@@ -13,7 +13,7 @@ from tuibench.core.text import show
 from tuibench.fetch.address import key_of, parse_address
 from tuibench.fetch.download import Download, Kept, Terms, Wanted
 from tuibench.fetch.hub import find_wanted
-from tuibench.fetch.shelf import Shelf, cannot_write
+from tuibench.fetch.shelf import ModelCache, cannot_write
 from tuibench.fetch.web import Web
 
 _SPEAK_EVERY_S = 0.2
@@ -47,18 +47,18 @@ def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
     if scheme not in FETCHED:
         raise UsageError(f"{show(public_name(token), 120)} cannot be fetched", "give hf:ORG/REPO[/FILE] or https://…")
     address = parse_address(token) if scheme == "https" else None
-    shelf = Shelf(str(request["cache"]), address.key if address is not None else key_of(token))
+    cache = ModelCache(str(request["cache"]), address.key if address is not None else key_of(token))
     web = Web(terms.stall_s)
     try:
-        with shelf.locked():
+        with cache.locked():
             if address is not None:
                 wanted = [Wanted(address, address.file_name)]
             else:
-                wanted = find_wanted(token, shelf, terms.stall_s)
-            kept = _fetch_all(wanted, shelf, web, terms, Meter(send))
+                wanted = find_wanted(token, cache, terms.stall_s)
+            kept = _fetch_all(wanted, cache, web, terms, Meter(send))
     except OSError as error:
         # Network errors are already raised as other types; the rest are disk errors.
-        raise cannot_write(shelf.directory, error) from error
+        raise cannot_write(cache.directory, error) from error
     return {
         "path": kept[0].path,
         "name": wanted[0].name,
@@ -68,7 +68,7 @@ def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
     }
 
 
-def _fetch_all(wanted: list[Wanted], shelf: Shelf, web: Web, terms: Terms, meter: Meter) -> list[Kept]:
+def _fetch_all(wanted: list[Wanted], cache: ModelCache, web: Web, terms: Terms, meter: Meter) -> list[Kept]:
     """Fetch all files of a model; report one progress for all."""
     kept: list[Kept] = []
     after = [one.bytes for one in wanted[1:]]
@@ -82,5 +82,5 @@ def _fetch_all(wanted: list[Wanted], shelf: Shelf, web: Web, terms: Terms, meter
 
         # The weights beside a model may be longer than the format allows for the model itself.
         bounds = terms if index == 0 or one.bytes is None else replace(terms, most_bytes=one.bytes)
-        kept.append(Download(one, shelf, web, bounds, tell).carry_out())
+        kept.append(Download(one, cache, web, bounds, tell).carry_out())
     return kept

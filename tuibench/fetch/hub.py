@@ -11,7 +11,7 @@ from tuibench.core.text import show
 from tuibench.core.units import size
 from tuibench.fetch.address import Address, parse_address, safe_name
 from tuibench.fetch.download import Wanted, find_kept
-from tuibench.fetch.shelf import Shelf
+from tuibench.fetch.shelf import ModelCache
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -28,15 +28,15 @@ _SILENT = {
 File = dict[str, Any]
 
 
-def find_wanted(token: str, shelf: Shelf, timeout_s: float) -> list[Wanted]:
+def find_wanted(token: str, cache: ModelCache, timeout_s: float) -> list[Wanted]:
     """Return the model, then its weight files; ask the hub only while a file is missing."""
     repo, file = split_token(token)
-    note = shelf.read_note(_NOTE)
+    note = cache.read_note(_NOTE)
     if not _is_whole(note):
         note = _look_up(repo, file, timeout_s)
-        shelf.write_note(_NOTE, note)
+        cache.write_note(_NOTE, note)
     names = _local_names(note["files"])
-    if all(find_kept(shelf, name) for name in names):
+    if all(find_kept(cache, name) for name in names):
         return [_wanted(Address("", "hf"), file, name) for file, name in zip(note["files"], names, strict=True)]
     hub = _library()
     found = []

@@ -15,7 +15,7 @@ from tuibench.core.text import show
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
-class Shelf:
+class ModelCache:
     """A private directory; tuibench chooses the name of every file in it."""
 
     def __init__(self, cache: str, key: str) -> None:

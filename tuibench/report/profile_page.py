@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.label import model_names
 from tuibench.core.profile import CostProfile, LossProfile, Profile
 from tuibench.core.record import to_plain
@@ -34,24 +34,26 @@ SCHEMA = 1
 _LONGEST = 500
 
 
-def heading_of(result: RunResult, card: Card | None = None, now: float | None = None) -> ProfileHeading:
+def heading_of(result: RunResult, metadata: Metadata | None = None, now: float | None = None) -> ProfileHeading:
     """Return the heading of a stored profile."""
     return ProfileHeading(
-        name=card.name if card is not None else "",
+        name=metadata.name if metadata is not None else "",
         id=short_id(result.id),
         model=", ".join(model_names(result.spec.models)),
         started=result.started_utc if now is None else moment_words(result.started_utc, now),
-        note=card.note if card is not None else "",
+        note=metadata.note if metadata is not None else "",
     )
 
 
-def profile_page(result: RunResult, card: Card | None = None, shown: Shown | None = None, compared: str = "") -> str:
+def profile_page(
+    result: RunResult, metadata: Metadata | None = None, shown: Shown | None = None, compared: str = ""
+) -> str:
     """Return the page of a stored profile; its last line is the headline.
 
     `compared` is the page of its comparison with another profile.
     """
     shown = shown or Shown()
-    lines = _body(result.profile, heading_of(result, card, shown.now), shown) if result.profile is not None else []
+    lines = _body(result.profile, heading_of(result, metadata, shown.now), shown) if result.profile is not None else []
     if shown.layer:
         return "\n".join(lines) + "\n"
     said = [f"Warning: {show(warning, _LONGEST)}" for warning in result.warnings]

@@ -42,15 +42,15 @@ def stored_page(
 
 
 def _facts(stored: StoredBenchmark, now: float, project: str, own_host: str) -> Iterator[tuple[str, str]]:
-    result, card = stored.result, stored.card
+    result, metadata = stored.result, stored.metadata
     yield "Benchmark", f"{show(short_id(result.id), 10)} ({show(result.id, 40)})"
-    yield "Name", show(card.name, _LONGEST)
-    yield "Note", show(card.note, _LONGEST)
-    yield "Project", show(project or (short_id(card.project) if card.project else ""), _LONGEST)
+    yield "Name", show(metadata.name, _LONGEST)
+    yield "Note", show(metadata.note, _LONGEST)
+    yield "Project", show(project or (short_id(metadata.project) if metadata.project else ""), _LONGEST)
     yield "Measured", _measured(result, now)
     yield "Host", _host(result.host, own_host)
     yield "Status", "" if result.status == "finished" else show(result.status, 40)
-    yield "Re-run of", show(short_id(card.rerun_of), 10) if card.rerun_of else ""
+    yield "Re-run of", show(short_id(metadata.rerun_of), 10) if metadata.rerun_of else ""
     for number, session in enumerate(result.sittings if len(result.sittings) > 1 else (), 1):
         yield f"Session {number}", _session(session, now)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError
 from tuibench.core.form import require_form, require_kind
 from tuibench.core.record import from_plain
@@ -80,7 +80,7 @@ class RunDirectory:
             require_form("this run", found.get("v"))
             require_kind("this run", found["spec"])
             from_plain(BenchmarkSpec, found["spec"])
-            from_plain(Card, found.get("card") or {})
+            from_plain(Metadata, found.get("card") or {})
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is damaged"
             raise StoreError(f"the request of run {self.id} cannot be read: {reason}") from error

@@ -82,15 +82,15 @@ class Services:
         from tuibench.host.brand import read_brand  # lazy: only doctor needs it
         from tuibench.host.checkup import examine
         from tuibench.host.facts import this_process
-        from tuibench.workbench.stock import find_in_stock, take_stock
+        from tuibench.workbench.stock import store_facts, store_findings
 
         process = this_process()
         cache = self.settings.places.cache
         facts = examine(process, engines=engines, terminal=terminal, brand=lambda boot_id: read_brand(boot_id, cache))
-        stock = take_stock(self.store, self.settings.places.data)
-        facts["env_private"]["store"] = stock.pop("private")
-        facts["store"] = stock
-        found = [*facts["findings"], *find_in_stock(stock)]
+        store_report = store_facts(self.store, self.settings.places.data)
+        facts["env_private"]["store"] = store_report.pop("private")
+        facts["store"] = store_report
+        found = [*facts["findings"], *store_findings(store_report)]
         return facts | {"findings": sorted(found, key=lambda finding: bool(finding["level"] != "harm"))}
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The benchmarks of a store: add, list over all hosts, search, read, and edit cards."""
+"""The benchmarks of a store: add, list over all hosts, search, read, and edit metadata."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
+from tuibench.core.card import BenchmarkRow, Metadata, StoredBenchmark
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, UnknownId
 from tuibench.core.short_id import LENGTH, short_id
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
 from tuibench.store.context import Context
-from tuibench.store.doubt import clear_doubt, mark_doubt, settle_doubts
+from tuibench.store.doubt import clear_dirty, mark_dirty, update_dirty_rows
 from tuibench.store.fact_fill import FactFill
 from tuibench.store.files import Files
 from tuibench.store.index import Index
@@ -69,26 +69,26 @@ class Benchmarks:
                 return ulid
         raise StoreError("a thousand new ids were all taken", "Empty the trash, or move old benchmarks away.")
 
-    def add(self, result: RunResult, card: Card, samples: Path | None = None) -> BenchmarkRow:
+    def add(self, result: RunResult, metadata: Metadata, samples: Path | None = None) -> BenchmarkRow:
         """Save a benchmark durably; saving it again changes nothing.
 
         `samples` is a directory whose files are moved beside the record.
         """
         check_ulid(result.id)
         layout = self._context.own()
-        with self.writing(layout) as doubt:
+        with self.writing(layout) as mark_changed:
             path = layout.record(result.id)
-            self._sweeper.once(layout.shelf(result.id))
+            self._sweeper.once(layout.directory_of(result.id))
             record = self._read_or_none(path)
             if record is None:
                 self._refuse_trashed(result.id)
-                doubt(result.id)
+                mark_changed(result.id)
             there = layout.samples(result.id)
             if samples is not None:
                 names = move_samples(self._context.files, str(samples), there)
             else:
                 names = frozenset(self._context.files.names(there))
-            row = self._records.write_new(path, name_samples(result, names), card) if record is None else record.row
+            row = self._records.write_new(path, name_samples(result, names), metadata) if record is None else record.row
             self.index(layout).put([row])
         if (attendant := self._attendant) is not None:
             self.say_failure(lambda: attendant.expire_old(layout))
@@ -123,27 +123,27 @@ class Benchmarks:
         note: str | None = None,
         project: str | None = None,
     ) -> BenchmarkRow:
-        """Change the given fields of a card; project '' removes a benchmark from its project."""
+        """Change the given fields of the metadata; project '' removes a benchmark from its project."""
         layout = self.find(id)
         self._context.check_writable(layout)
-        with self.writing(layout) as doubt:
+        with self.writing(layout) as mark_changed:
             path = layout.record(id)
-            self._sweeper.once(layout.shelf(id))
+            self._sweeper.once(layout.directory_of(id))
             record = self._records.read(path)
             if record is None:
                 raise _unknown(id)
-            card = record.card
+            metadata = record.metadata
             changed = replace(
-                card,
-                name=card.name if name is None else name,
-                note=card.note if note is None else note,
-                project=card.project if project is None else project or None,
+                metadata,
+                name=metadata.name if name is None else name,
+                note=metadata.note if note is None else note,
+                project=metadata.project if project is None else project or None,
             )
-            if changed == card:
+            if changed == metadata:
                 self.index(layout).put([record.row])
                 return record.row
-            doubt(id)
-            row = self._records.write_card(path, record, replace(changed, updated_utc=self._context.now_utc()))
+            mark_changed(id)
+            row = self._records.write_metadata(path, record, replace(changed, updated_utc=self._context.now_utc()))
             self.index(layout).put([row])
             return row
 
@@ -177,7 +177,9 @@ class Benchmarks:
                 if self._attendant is not None:
                     self._attendant.finish(layout)
                 # Even if the disk cannot store the list now, the caller's operation may still succeed.
-                self.say_failure(lambda: settle_doubts(self._context.files, layout, self.index(layout), self._records))
+                self.say_failure(
+                    lambda: update_dirty_rows(self._context.files, layout, self.index(layout), self._records)
+                )
             yield
 
     @contextmanager
@@ -186,27 +188,27 @@ class Benchmarks:
 
         Yield a function to be called with the id of each benchmark whose record is about to change.
         """
-        files, doubted = self._context.files, []
+        files, dirty = self._context.files, []
 
-        def doubt(ulid: str) -> None:
-            mark_doubt(files, layout, ulid)
-            doubted.append(ulid)
+        def mark_changed(ulid: str) -> None:
+            mark_dirty(files, layout, ulid)
+            dirty.append(ulid)
 
         with self.locked(layout):
             # Read the list before any record changes, so that a lost list is noticed and a new one is not reported.
             try:
                 with self.index(layout).transaction():
                     self.index(layout).fill(self.facts.known(self.index(layout)))
-                    yield doubt
+                    yield mark_changed
             except StoreNewer:
                 # Nothing was written.
-                self._clear(files, layout, doubted)
+                self._clear(files, layout, dirty)
                 raise
-            self._clear(files, layout, doubted)
+            self._clear(files, layout, dirty)
 
-    def _clear(self, files: Files, layout: HostLayout, doubted: list[str]) -> None:
-        for ulid in doubted:
-            self.say_failure(partial(clear_doubt, files, layout, ulid))
+    def _clear(self, files: Files, layout: HostLayout, dirty: list[str]) -> None:
+        for ulid in dirty:
+            self.say_failure(partial(clear_dirty, files, layout, ulid))
 
     def attend(self, attendant: Attendant) -> None:
         """Let the trash complete moves and delete expired entries at each write."""

@@ -12,7 +12,7 @@ from tuibench.core.errors import StoreConflict, StoreDamaged, StoreNewer
 from tuibench.core.text import show
 from tuibench.store.atomic import PREVIOUS, Stamp
 from tuibench.store.context import Context
-from tuibench.store.envelope import Meta
+from tuibench.store.envelope import Header
 from tuibench.store.layout import PROJECTS, RECORD, VERSIONS, check_ulid, is_ulid
 from tuibench.store.lock import StoreLock
 from tuibench.store.migration import DOCUMENT
@@ -26,7 +26,7 @@ class Document:
     id: str
     values: Mapping[str, Any]
     generation: int
-    newer: Meta | None = None
+    newer: Header | None = None
     """The metadata of a newer version, which may have stored anything in it."""
 
 
@@ -90,7 +90,7 @@ class Documents:
         if values is None:
             damage = damaged(self._context.files.name(path), f"it holds none of the {self._kind}")
             raise self._context.sealing.misfit(path, loaded, damage)
-        document = Document(id, values, loaded.meta.generation, loaded.meta if loaded.beyond else None)
+        document = Document(id, values, loaded.header.generation, loaded.header if loaded.beyond else None)
         self._kept[id] = loaded.stamp, document
         return document
 
@@ -99,15 +99,15 @@ class Documents:
         path = self.path(id)
         with self.writing():
             old = self._context.sealing.load(path, DOCUMENT)
-            there = old.meta.generation if old is not None else 0
+            there = old.header.generation if old is not None else 0
             if there != generation:
                 name = show(values.get("name", id), 60)
                 raise StoreConflict(
                     f"{name} was changed by another session meanwhile" if old else f"{name} was removed meanwhile",
                     "Look at what it is now, and change that.",
                 )
-            meta, stamp = self._context.sealing.write_tables(path, {self._kind: {"1": dict(values)}}, old)
-            document = Document(id, dict(values), meta.generation)
+            header, stamp = self._context.sealing.write_tables(path, {self._kind: {"1": dict(values)}}, old)
+            document = Document(id, dict(values), header.generation)
             self._kept[id] = stamp, document
             return document
 

@@ -16,30 +16,30 @@ from tuibench.store.record_file import RecordFiles
 _SUFFIX = ".doubt"
 
 
-def mark_doubt(files: Files, layout: HostLayout, ulid: str) -> None:
+def mark_dirty(files: Files, layout: HostLayout, ulid: str) -> None:
     """Mark a benchmark's record as about to change. All functions here need the host's lock."""
     files.touch(_path(layout, ulid))
 
 
-def clear_doubt(files: Files, layout: HostLayout, ulid: str) -> None:
+def clear_dirty(files: Files, layout: HostLayout, ulid: str) -> None:
     """Clear the mark: record and row agree."""
     files.remove(_path(layout, ulid))
 
 
-def find_doubts(files: Files, layout: HostLayout) -> list[str]:
+def find_dirty(files: Files, layout: HostLayout) -> list[str]:
     """Return the ids of benchmarks whose writer did not finish."""
     names = [name.removesuffix(_SUFFIX) for name in files.names(layout.directory) if name.endswith(_SUFFIX)]
     return [name for name in names if is_ulid(name)]
 
 
-def settle_doubts(files: Files, layout: HostLayout, index: Index, records: RecordFiles) -> None:
+def update_dirty_rows(files: Files, layout: HostLayout, index: Index, records: RecordFiles) -> None:
     """Update the index rows of marked records; leave unreadable records to a check."""
-    doubted = find_doubts(files, layout)
-    if not doubted:
+    dirty = find_dirty(files, layout)
+    if not dirty:
         return
     listed = {row.id: row for row in index.rows()[1]}
     found = []
-    for ulid in doubted:
+    for ulid in dirty:
         try:
             row = records.read_row(layout.record(ulid))
         except (StoreDamaged, StoreNewer, FileNotFoundError):
@@ -47,8 +47,8 @@ def settle_doubts(files: Files, layout: HostLayout, index: Index, records: Recor
         found += [row] if listed.get(ulid) != row else []
     if found:
         index.put(found)
-    for ulid in doubted:
-        clear_doubt(files, layout, ulid)
+    for ulid in dirty:
+        clear_dirty(files, layout, ulid)
 
 
 def _path(layout: HostLayout, ulid: str) -> str:

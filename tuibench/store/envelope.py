@@ -30,7 +30,7 @@ class Unreadable(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Meta:
+class Header:
     """The metadata of a file."""
 
     generation: int
@@ -45,7 +45,7 @@ class Meta:
 class Opened:
     """A file that could be read."""
 
-    meta: Meta
+    header: Header
     tables: Tables
     sound: bool
     """True if the file is as written; otherwise it was edited or the disk is damaged."""
@@ -56,12 +56,12 @@ def encode_table(table: Mapping[str, Any]) -> bytes:
     return json.dumps(table).encode("ascii")
 
 
-def seal(parts: Mapping[str, bytes], meta: Meta) -> bytes:
+def seal(parts: Mapping[str, bytes], header: Header) -> bytes:
     """Build a whole file from its encoded tables, in their order."""
     body = [piece for name, part in parts.items() for piece in (b", " + encode_name(name) + b": ", part)] + [b"}"]
     length = sum(map(len, body))
-    known = {"generation": meta.generation, "length": length, "schema": meta.schema, "tool": meta.tool}
-    head = json.dumps(known | dict(meta.marks)).encode("ascii")
+    known = {"generation": header.generation, "length": length, "schema": header.schema, "tool": header.tool}
+    head = json.dumps(known | dict(header.marks)).encode("ascii")
     pieces = [b'", ' + head[1:] + b"}", *body]
     crc = 0
     for piece in pieces:
@@ -83,22 +83,22 @@ def unseal(data: bytes) -> Opened:
     try:
         tables = _read_tables(data)
     except Unreadable:
-        stated, _ = read_meta(data) if sound else (None, 0)
-        if stated is None or to_meta(stated).schema <= NEWEST:
+        stated, _ = read_header(data) if sound else (None, 0)
+        if stated is None or to_header(stated).schema <= NEWEST:
             raise
-        return Opened(to_meta(stated), {}, sound)
+        return Opened(to_header(stated), {}, sound)
     table = tables.pop(META, {})
-    return Opened(to_meta(table.get("1", {})), tables, sound)
+    return Opened(to_header(table.get("1", {})), tables, sound)
 
 
 def check_head(head: bytes) -> None:
     """Check that the metadata in a newly written head is valid JSON."""
-    stated, _ = read_meta(head)
-    if stated is None or to_meta(stated).generation < 1:
+    stated, _ = read_header(head)
+    if stated is None or to_header(stated).generation < 1:
         raise Unreadable("the head that was written is not JSON")
 
 
-def read_meta(head: bytes) -> tuple[dict[str, Any] | None, int]:
+def read_header(head: bytes) -> tuple[dict[str, Any] | None, int]:
     """Return the metadata in the head of a file and its end; None if it is incomplete or missing."""
     if head[: len(_BEGIN)] != _BEGIN:
         return None, 0
@@ -110,10 +110,10 @@ def read_meta(head: bytes) -> tuple[dict[str, Any] | None, int]:
     return (stated, end) if isinstance(stated, dict) else (None, 0)
 
 
-def to_meta(stated: Mapping[str, Any]) -> Meta:
-    """Make a Meta from any metadata; a hand edit may have left anything in it."""
+def to_header(stated: Mapping[str, Any]) -> Header:
+    """Make a Header from any metadata; a hand edit may have left anything in it."""
     generation, schema, tool = stated.get("generation"), stated.get("schema"), stated.get("tool")
-    return Meta(
+    return Header(
         generation if type(generation) is int and generation > 0 else 0,
         schema if type(schema) is int else SCHEMA,
         tool if isinstance(tool, str) else "",

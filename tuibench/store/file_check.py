@@ -62,11 +62,11 @@ class FileCheck:
             return State.GONE
         self.findings.read += 1
         if loaded.beyond:
-            self.add_newer(path, refuse_newer(name, loaded.meta.schema, loaded.meta.tool))
+            self.add_newer(path, refuse_newer(name, loaded.header.schema, loaded.header.tool))
             return State.NEWER
         if loaded.newer:
             # Only the newer version can tell if the edit is valid.
-            detail = f"of a form that this version cannot write (schema {loaded.meta.schema})"
+            detail = f"of a form that this version cannot write (schema {loaded.header.schema})"
             self.findings.add("edited", name, detail)
         elif not loaded.sound:
             if self.repair:

@@ -13,7 +13,7 @@ from tuibench.core.trash import NEWER
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
-from tuibench.store.doubt import clear_doubt, find_doubts
+from tuibench.store.doubt import clear_dirty, find_dirty
 from tuibench.store.file_check import FileCheck
 from tuibench.store.finding import Findings
 from tuibench.store.index import Index, to_rows
@@ -95,19 +95,19 @@ class HostCheck:
     def _look_at_leftovers(self) -> None:
         files = self._context.files
         sweeper = Sweeper(self._context)
-        shelves = [os.path.join(self._layout.records, name) for name in files.names(self._layout.records)]
-        for directory in (self._layout.directory, self._layout.trash, self._layout.quarantine, *shelves):
+        directories = [os.path.join(self._layout.records, name) for name in files.names(self._layout.records)]
+        for directory in (self._layout.directory, self._layout.trash, self._layout.quarantine, *directories):
             for path in sweeper.find(directory):
                 if self._repair:
                     files.remove(path)
                 self._findings.mend("leftover", files.name(path), "of a writer that died", self._repair)
-        for shelf in shelves:
-            names = set(files.names(shelf))
+        for directory in directories:
+            names = set(files.names(directory))
             for name in sorted(names):
                 ulid, _, rest = name.partition(".")
                 orphan = is_ulid(ulid) and "." + rest in (SAMPLES, RECORD + PREVIOUS) and ulid + RECORD not in names
                 if orphan:
-                    path = os.path.join(shelf, name)
+                    path = os.path.join(directory, name)
                     kept = f": kept as {put_aside(self._context, path)}" if self._repair else ""
                     self._findings.mend("leftover", files.name(path), f"without a record{kept}", self._repair)
 
@@ -127,7 +127,7 @@ class HostCheck:
                 self._findings.mend("missing", files.name(path), "the list is made from the records", self._repair)
             return
         if loaded.beyond:
-            self._file.add_newer(path, refuse_newer(files.name(path), loaded.meta.schema, loaded.meta.tool))
+            self._file.add_newer(path, refuse_newer(files.name(path), loaded.header.schema, loaded.header.tool))
             self._frozen = True
             return
         self._findings.read += 1
@@ -176,8 +176,8 @@ class HostCheck:
             with self._index.transaction():
                 self._index.put(put)
                 self._index.drop([*drop, *gone])
-            for ulid in find_doubts(files, self._layout):
-                clear_doubt(files, self._layout, ulid)
+            for ulid in find_dirty(files, self._layout):
+                clear_dirty(files, self._layout, ulid)
 
     def _row(self, ulid: str) -> BenchmarkRow | None:
         path = self._layout.record(ulid)

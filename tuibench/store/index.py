@@ -137,10 +137,10 @@ class Index:
         """Return the ids of all records on disk."""
         files = self._sealing.files
         found = []
-        for shelf in files.names(self._layout.records):
-            for name in files.names(os.path.join(self._layout.records, shelf)):
+        for directory in files.names(self._layout.records):
+            for name in files.names(os.path.join(self._layout.records, directory)):
                 ulid = name.removesuffix(RECORD)
-                if name.endswith(RECORD) and is_ulid(ulid) and ulid[-2:].lower() == shelf:
+                if name.endswith(RECORD) and is_ulid(ulid) and ulid[-2:].lower() == directory:
                     found.append(ulid)
         return sorted(found)
 

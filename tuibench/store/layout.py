@@ -67,7 +67,7 @@ class HostLayout:
 
     @property
     def records(self) -> str:
-        """Return the directory of record shelves."""
+        """Return the directory of record directories."""
         return os.path.join(self.directory, RECORDS)
 
     @property
@@ -80,14 +80,14 @@ class HostLayout:
         """Return the directory of damaged files."""
         return os.path.join(self.directory, QUARANTINE)
 
-    def shelf(self, ulid: str) -> str:
+    def directory_of(self, ulid: str) -> str:
         """Return the directory of a record; the id's last two characters spread records evenly."""
         return os.path.join(self.records, check_ulid(ulid)[-2:].lower())
 
     def record(self, ulid: str) -> str:
         """Return the file of a record."""
-        return os.path.join(self.shelf(ulid), ulid + RECORD)
+        return os.path.join(self.directory_of(ulid), ulid + RECORD)
 
     def samples(self, ulid: str) -> str:
         """Return the directory of its samples."""
-        return os.path.join(self.shelf(ulid), ulid + SAMPLES)
+        return os.path.join(self.directory_of(ulid), ulid + SAMPLES)

@@ -12,7 +12,7 @@ from tuibench.core.trash import StoreReport
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
 from tuibench.store.documents import projects_lock
-from tuibench.store.envelope import SCHEMA, read_meta, to_meta
+from tuibench.store.envelope import SCHEMA, read_header, to_header
 from tuibench.store.finding import Findings
 from tuibench.store.layout import PROJECTS, RECORD, VERSIONS, HostLayout, is_ulid
 from tuibench.store.migration import DOCUMENT
@@ -67,8 +67,8 @@ class Migration:
     def _migrate_host(self, layout: HostLayout) -> None:
         names = self._context.files.names(layout.records)
         rows = []
-        for shelf in names:
-            for path in self._older(os.path.join(layout.records, shelf)):
+        for directory in names:
+            for path in self._older(os.path.join(layout.records, directory)):
                 rows += self._rewrite_record(path)
         index_is_older = self._is_older(layout.index)
         if not rows and not index_is_older:
@@ -86,7 +86,7 @@ class Migration:
         if record is None:
             return []
         self._keep(path)
-        return [self._records.write_card(path, record, record.card)]
+        return [self._records.write_metadata(path, record, record.metadata)]
 
     def _rewrite_document(self, path: str) -> None:
         loaded = self._context.sealing.load(path, DOCUMENT, fall_back=False)
@@ -108,12 +108,12 @@ class Migration:
         if beginning is None:
             return False
         self._findings.checked += 1
-        stated, _ = read_meta(beginning[0])
+        stated, _ = read_header(beginning[0])
         name = self._context.files.name(path)
         if stated is None:
             self._findings.add("damaged", name, "what it says of itself cannot be read; `store check` says more")
             return False
-        schema = to_meta(stated).schema
+        schema = to_header(stated).schema
         if schema > NEWEST:
             self._findings.add("newer", name, "written by a newer version: it is left as it is")
         return schema < SCHEMA

@@ -22,7 +22,7 @@ _ULID_LENGTH = 26
 
 
 class ProjectList:
-    """Counts benchmarks and sizes; looks up a record's size once per generation of its card."""
+    """Counts benchmarks and sizes; looks up a record's size once per generation of its metadata."""
 
     def __init__(self, context: Context, benchmarks: Benchmarks) -> None:
         self._context = context
@@ -55,14 +55,14 @@ class ProjectList:
         )
 
     def _weigh(self, rows: Sequence[BenchmarkRow]) -> None:
-        """Read each shelf once, which costs a tenth of looking up every record."""
+        """Read each directory once, which costs a tenth of looking up every record."""
         files, sizes = self._context.files, dict.fromkeys((row.id for row in rows), 0)
         for layout in self._context.hosts() if sizes else ():
-            for shelf in {layout.shelf(ulid) for ulid in sizes}:
-                for name in files.names(shelf):
+            for directory in {layout.directory_of(ulid) for ulid in sizes}:
+                for name in files.names(directory):
                     ulid = name[:_ULID_LENGTH]
                     if ulid in sizes:
-                        sizes[ulid] += self._bytes_below(os.path.join(shelf, name))
+                        sizes[ulid] += self._bytes_below(os.path.join(directory, name))
         self._sizes.update((_key(row), sizes[row.id]) for row in rows)
 
     def _bytes_below(self, path: str) -> int:

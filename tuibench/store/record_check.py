@@ -1,4 +1,4 @@
-"""Checks a record and its samples against their checksums, in the shelf or the trash."""
+"""Checks a record and its samples against their checksums, in the directory or the trash."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RecordCheck:
     def _accept(self, path: str) -> None:
         record = self._records.read(path)
         if record is not None:
-            self._records.write_card(path, record, record.card)
+            self._records.write_metadata(path, record, record.metadata)
 
     def _look_at_samples(self, directory: str) -> None:
         files, findings = self._file.context.files, self._file.findings

@@ -1,4 +1,4 @@
-"""The file of one benchmark: its result, written once under a sha256, and its card, rewritten on each edit.
+"""The file of one benchmark: its result, written once under a sha256, and its metadata, rewritten on each edit.
 
 The data for lists comes first under its own checksum, so that an index can be rebuilt from the heads of files.
 """
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
+from tuibench.core.card import BenchmarkRow, Metadata, StoredBenchmark
 from tuibench.core.collector import pause_collector
 from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.form import FACTS, NEWEST
@@ -23,23 +23,23 @@ from tuibench.core.short_id import short_id
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.envelope import (
     SCHEMA,
-    Meta,
+    Header,
     Unreadable,
     encode_name,
     encode_table,
-    read_meta,
-    to_meta,
+    read_header,
+    to_header,
 )
 from tuibench.store.layout import RECORD as FILE
 from tuibench.store.migration import RECORD
 from tuibench.store.sealed import Loaded, Sealing
-from tuibench.store.summary import join_card, summarize
+from tuibench.store.summary import join_metadata, summarize
 from tuibench.store.trouble import cannot_show, damaged
 
 if TYPE_CHECKING:  # lists need no results, and importing their types takes 12 ms
     from tuibench.core.run import RunResult
 
-SUMMARY, CARD, RESULT = "summary", "card", "result"
+SUMMARY, METADATA, RESULT = "summary", "card", "result"
 KIND = "kind"
 _KINDS = KINDS | {""}
 _FIRST = 8192
@@ -49,22 +49,22 @@ _SHA, _HEAD, _HEAD_CRC = "result_sha256", "head", "head_crc32"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record in memory, with its result as raw bytes: a new card leaves those unchanged."""
+    """A record in memory, with its result as raw bytes: new metadata leaves those unchanged."""
 
     loaded: Loaded
     summary: dict[str, Any]
-    card: Card
+    metadata: Metadata
     result: bytes
 
     @property
     def generation(self) -> int:
-        """Return the card's generation; a result has only one."""
-        return self.loaded.meta.generation
+        """Return the metadata's generation; a result has only one."""
+        return self.loaded.header.generation
 
     @property
     def row(self) -> BenchmarkRow:
         """Return the row of this record."""
-        return join_card(self.summary, self.card, self.generation)
+        return join_metadata(self.summary, self.metadata, self.generation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,35 +73,37 @@ class RecordFiles:
 
     sealing: Sealing
 
-    def write_new(self, path: str, result: RunResult, card: Card) -> BenchmarkRow:
+    def write_new(self, path: str, result: RunResult, metadata: Metadata) -> BenchmarkRow:
         """Write a record for the first time."""
         with pause_collector():
             plain = _shallow(result) | {"profile": to_compact(result.profile)}
             encoded = json.dumps({"1": plain}, default=_shallow).encode("ascii")
         summary = summarize(result)
-        meta = self._write(path, summary, card, encoded, None)
-        return join_card(summary, card, meta.generation)
+        header = self._write(path, summary, metadata, encoded, None)
+        return join_metadata(summary, metadata, header.generation)
 
-    def write_card(self, path: str, record: Record, card: Card) -> BenchmarkRow:
-        """Write a new card before the same result."""
-        meta = self._write(path, record.summary, card, record.result, record.loaded)
-        return join_card(record.summary, card, meta.generation)
+    def write_metadata(self, path: str, record: Record, metadata: Metadata) -> BenchmarkRow:
+        """Write new metadata before the same result."""
+        header = self._write(path, record.summary, metadata, record.result, record.loaded)
+        return join_metadata(record.summary, metadata, header.generation)
 
-    def _write(self, path: str, summary: Mapping[str, Any], card: Card, result: bytes, old: Loaded | None) -> Meta:
+    def _write(
+        self, path: str, summary: Mapping[str, Any], metadata: Metadata, result: bytes, old: Loaded | None
+    ) -> Header:
         parts = {
             SUMMARY: encode_table({"1": dict(summary)}),
-            CARD: encode_table({"1": to_plain(card)}),
+            METADATA: encode_table({"1": to_plain(metadata)}),
             RESULT: result,
         }
-        head = _join_head(parts[SUMMARY], parts[CARD])
-        generation = (old.meta.generation if old else 0) + 1
+        head = _join_head(parts[SUMMARY], parts[METADATA])
+        generation = (old.header.generation if old else 0) + 1
         marks = {
             _SHA: hashlib.sha256(result).hexdigest(),
             _HEAD: len(head),
             _HEAD_CRC: _head_crc(generation, head),
         }
-        meta, _ = self.sealing.write(path, parts, old, marks, _form(summary, old))
-        return meta
+        header, _ = self.sealing.write(path, parts, old, marks, _form(summary, old))
+        return header
 
     def read(self, path: str) -> Record | None:
         """Return a record with an intact result; raise StoreDamaged if neither it nor its predecessor has one."""
@@ -134,7 +136,7 @@ class RecordFiles:
             raise self._damage(path, error, loaded) from error
 
     def read_strictly(self, path: str) -> Loaded | None:
-        """Load a record without falling back; raise StoreDamaged if its result or card is invalid."""
+        """Load a record without falling back; raise StoreDamaged if its result or metadata is invalid."""
         loaded = self.sealing.load(path, RECORD, fall_back=False)
         if loaded is None:
             return None
@@ -151,8 +153,8 @@ class RecordFiles:
             return None
         if record.summary.get(KIND, "") not in _KINDS:
             # An unknown kind must not be shown as an empty benchmark.
-            meta = record.loaded.meta
-            raise cannot_show(self.sealing.files.name(path), meta.schema, meta.tool)
+            header = record.loaded.header
+            raise cannot_show(self.sealing.files.name(path), header.schema, header.tool)
         try:
             result = _to_result(record.loaded.tables[RESULT]["1"])
         except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -161,7 +163,7 @@ class RecordFiles:
                 "The version of tuibench that wrote it can.",
             )
             raise self.sealing.misfit(path, record.loaded, damage) from error
-        return StoredBenchmark(with_facts(record.row, result), record.card, result)
+        return StoredBenchmark(with_facts(record.row, result), record.metadata, result)
 
     def read_row(self, path: str) -> BenchmarkRow:
         """Return a record's row, from its head alone if sound; raise StoreDamaged or FileNotFoundError."""
@@ -174,10 +176,10 @@ class RecordFiles:
         return record.row
 
     def read_foreign(self, path: str) -> tuple[dict[str, Any], ...]:
-        """Return the summary and card in a newer version's record, whatever they contain."""
+        """Return the summary and metadata in a newer version's record, whatever they contain."""
         loaded = self.sealing.load(path, RECORD, fall_back=False)
         tables = loaded.tables if loaded is not None and loaded.beyond else {}
-        return tuple(tables.get(name, {}).get("1", {}) for name in (SUMMARY, CARD))
+        return tuple(tables.get(name, {}).get("1", {}) for name in (SUMMARY, METADATA))
 
     def _damage(self, path: str, error: Exception, loaded: Loaded) -> StoreError:
         return self.sealing.misfit(path, loaded, damaged(self.sealing.files.name(path), str(error)))
@@ -188,38 +190,38 @@ class RecordFiles:
         if found is None:
             return None
         beginning, size = found
-        stated, end = read_meta(beginning)
+        stated, end = read_header(beginning)
         if stated is None or stated.get("length") != size - end:
             return None
-        meta = to_meta(stated)
-        length = meta.marks.get(_HEAD)
-        if not SCHEMA <= meta.schema <= NEWEST or type(length) is not int or length < 0:
+        header = to_header(stated)
+        length = header.marks.get(_HEAD)
+        if not SCHEMA <= header.schema <= NEWEST or type(length) is not int or length < 0:
             return None
         if end + length > len(beginning):
             found = self.sealing.files.read_beginning(path, end + length)
             beginning = found[0] if found else b""
         head = beginning[end : end + length]
-        if _head_crc(meta.generation, head) != meta.marks.get(_HEAD_CRC):
+        if _head_crc(header.generation, head) != header.marks.get(_HEAD_CRC):
             return None
         tables = json.loads(b"{" + head[2:] + b"}")
-        return join_card(tables[SUMMARY]["1"], from_plain(Card, tables[CARD]["1"]), meta.generation)
+        return join_metadata(tables[SUMMARY]["1"], from_plain(Metadata, tables[METADATA]["1"]), header.generation)
 
     def _check(self, path: str, loaded: Loaded) -> Record:
         tables = loaded.tables
         try:
-            card = from_plain(Card, tables[CARD]["1"])
+            metadata = from_plain(Metadata, tables[METADATA]["1"])
             encoded = encode_table(tables[RESULT])
-            if hashlib.sha256(encoded).hexdigest() != loaded.meta.marks.get(_SHA):
+            if hashlib.sha256(encoded).hexdigest() != loaded.header.marks.get(_SHA):
                 raise Unreadable("its result is not the one that was measured")
             summary = tables.get(SUMMARY, {}).get("1")
             if not loaded.sound or summary is None:
                 summary = summarize(_to_result(tables[RESULT]["1"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Unreadable("its tables are not those of a benchmark") from error
-        if any(type(getattr(card, field.name)) not in (str, type(None)) for field in fields(Card)):
-            raise Unreadable("its card is none")
-        record = Record(loaded, summary, card, encoded)
-        join_card(summary, card, record.generation)
+        if any(type(getattr(metadata, field.name)) not in (str, type(None)) for field in fields(Metadata)):
+            raise Unreadable("its metadata is invalid")
+        record = Record(loaded, summary, metadata, encoded)
+        join_metadata(summary, metadata, record.generation)
         return record
 
 
@@ -230,11 +232,11 @@ def with_facts(row: BenchmarkRow, result: RunResult) -> BenchmarkRow:
 
 def _form(summary: Mapping[str, Any], old: Loaded | None) -> int:
     """Return the form of a record: one of an older version keeps the sentence that this version needs to read it."""
-    return FACTS if old is None or "headline" not in summary else max(old.meta.schema, SCHEMA)
+    return FACTS if old is None or "headline" not in summary else max(old.header.schema, SCHEMA)
 
 
-def _join_head(summary: bytes, card: bytes) -> bytes:
-    return b", " + encode_name(SUMMARY) + b": " + summary + b", " + encode_name(CARD) + b": " + card
+def _join_head(summary: bytes, metadata: bytes) -> bytes:
+    return b", " + encode_name(SUMMARY) + b": " + summary + b", " + encode_name(METADATA) + b": " + metadata
 
 
 def _head_crc(generation: int, head: bytes) -> str:

@@ -11,14 +11,14 @@ from tuibench.core.form import NEWEST
 from tuibench.store.atomic import HEAD, PREVIOUS, Stamp
 from tuibench.store.envelope import (
     SCHEMA,
-    Meta,
+    Header,
     Opened,
     Tables,
     Unreadable,
     encode_table,
-    read_meta,
+    read_header,
     seal,
-    to_meta,
+    to_header,
     unseal,
 )
 from tuibench.store.files import Files
@@ -34,7 +34,7 @@ class Loaded:
     """A file as found on disk, in the current schema."""
 
     tables: Tables
-    meta: Meta
+    header: Header
     stamp: Stamp
     sound: bool
     from_previous: bool = False
@@ -42,7 +42,7 @@ class Loaded:
     @property
     def newer(self) -> bool:
         """Return whether the file is read-only because of a newer schema."""
-        return self.meta.schema > NEWEST
+        return self.header.schema > NEWEST
 
     @property
     def beyond(self) -> bool:
@@ -52,7 +52,7 @@ class Loaded:
     @property
     def older(self) -> bool:
         """Return whether the file on disk has an older schema."""
-        return self.meta.schema < SCHEMA
+        return self.header.schema < SCHEMA
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +98,13 @@ class Sealing:
         if strict and not opened.sound:
             raise Unreadable("not as it was written")
         name = self.files.name(path)
-        meta = opened.meta
+        header = opened.header
         if not opened.sound:
             self.say(f"{name} is not as it was written: taken as an edit by hand, to be confirmed by `store check`")
-        if meta.schema > NEWEST:
-            self.say(str(refuse_newer(name, meta.schema, meta.tool)))
-        tables = migrate_tables(kind, opened.tables, meta.schema)
-        return Loaded(tables, meta, stamp, opened.sound)
+        if header.schema > NEWEST:
+            self.say(str(refuse_newer(name, header.schema, header.tool)))
+        tables = migrate_tables(kind, opened.tables, header.schema)
+        return Loaded(tables, header, stamp, opened.sound)
 
     def write(
         self,
@@ -113,17 +113,17 @@ class Sealing:
         old: Loaded | None,
         marks: Mapping[str, object] | None = None,
         schema: int = SCHEMA,
-    ) -> tuple[Meta, Stamp]:
+    ) -> tuple[Header, Stamp]:
         """Write the generation after `old`, which stays beside it; back up hand edits and older schemas for good."""
         if old is not None:
             self._save_old(path, old)
-        generation = (old.meta.generation if old else 0) + 1
-        meta = Meta(generation, schema, self.tool, dict(marks or {}))
+        generation = (old.header.generation if old else 0) + 1
+        header = Header(generation, schema, self.tool, dict(marks or {}))
         # A damaged or edited file is in quarantine: it must not replace the sound previous generation.
         keep = old is not None and old.sound and not old.from_previous
-        return meta, self.files.replace(path, seal(parts, meta), keep=keep)
+        return header, self.files.replace(path, seal(parts, header), keep=keep)
 
-    def write_tables(self, path: str, tables: Tables, old: Loaded | None) -> tuple[Meta, Stamp]:
+    def write_tables(self, path: str, tables: Tables, old: Loaded | None) -> tuple[Header, Stamp]:
         """Encode the tables and call `write`."""
         return self.write(path, {name: encode_table(table) for name, table in tables.items()}, old)
 
@@ -132,7 +132,7 @@ class Sealing:
         if old.older:
             self.back_up(path)
         if not old.sound or old.from_previous:
-            self.set_aside(path, f"g{old.meta.generation}-{old.stamp.mtime_ns:x}")
+            self.set_aside(path, f"g{old.header.generation}-{old.stamp.mtime_ns:x}")
 
     def stand_in(self, path: str, stamp: Stamp | None) -> Loaded | None:
         """Return a placeholder for a damaged file that only continues its generation number."""
@@ -141,19 +141,19 @@ class Sealing:
         numbers = [0]
         for one in (path, path + PREVIOUS):
             found = self.files.read_beginning(one, HEAD)
-            stated, _ = read_meta(found[0]) if found else (None, 0)
-            numbers.append(to_meta(stated).generation if stated else 0)
-        return Loaded({}, Meta(max(numbers)), stamp, sound=False, from_previous=True)
+            stated, _ = read_header(found[0]) if found else (None, 0)
+            numbers.append(to_header(stated).generation if stated else 0)
+        return Loaded({}, Header(max(numbers)), stamp, sound=False, from_previous=True)
 
     def refuse_newer(self, path: str, old: Loaded) -> None:
         """Raise StoreReadOnly if a file has a newer schema."""
         if old.newer:
-            raise refuse_newer(self.files.name(path), old.meta.schema, old.meta.tool)
+            raise refuse_newer(self.files.name(path), old.header.schema, old.header.tool)
 
     def misfit(self, path: str, loaded: Loaded, damage: StoreDamaged) -> StoreError:
         """Return the error for unexpected content: `damage`, unless a newer version wrote it."""
         if loaded.beyond:
-            return cannot_show(self.files.name(path), loaded.meta.schema, loaded.meta.tool)
+            return cannot_show(self.files.name(path), loaded.header.schema, loaded.header.tool)
         return damage
 
     def back_up(self, path: str) -> str:

@@ -107,10 +107,10 @@ class SealedStorage(Storage):
             self._cache = self._before, tables, self._old
             return
         if self._encode is None:
-            meta, stamp = self._sealing.write_tables(self._path, tables, self._old)
+            header, stamp = self._sealing.write_tables(self._path, tables, self._old)
         else:
-            meta, stamp = self._sealing.write(self._path, self._encode(tables), self._old)
-        self._cache = stamp, tables, Loaded({}, meta, stamp, True)
+            header, stamp = self._sealing.write(self._path, self._encode(tables), self._old)
+        self._cache = stamp, tables, Loaded({}, header, stamp, True)
 
     def _load(self) -> tuple[Stamp | None, Tables, Loaded | None]:
         derived = self._recover is not None

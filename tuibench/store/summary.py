@@ -8,7 +8,7 @@ from dataclasses import fields
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from tuibench.core.card import DAMAGED, BenchmarkRow, Card
+from tuibench.core.card import DAMAGED, BenchmarkRow, Metadata
 from tuibench.core.headline import to_facts
 from tuibench.core.trash import NEWER
 
@@ -26,7 +26,7 @@ _LATER: dict[str, Any] = {"kind": "", _FACTS: {}, "headline": ""}
 
 
 def summarize(result: RunResult) -> dict[str, Any]:
-    """Return the part of a row that comes from the result; the rest comes from the card."""
+    """Return the part of a row that comes from the result; the rest comes from the metadata."""
     from tuibench.core.result_headline import headline_of  # as above
 
     headline = headline_of(result)
@@ -59,13 +59,13 @@ def summarize(result: RunResult) -> dict[str, Any]:
     }
 
 
-def join_card(summary: Mapping[str, Any], card: Card, generation: int) -> BenchmarkRow:
+def join_metadata(summary: Mapping[str, Any], metadata: Metadata, generation: int) -> BenchmarkRow:
     """Return the whole row; raise TypeError for an invalid summary. Fields of newer versions are dropped."""
     own = {
-        "name": card.name,
-        "note": card.note,
-        "project": card.project or "",
-        "rerun_of": card.rerun_of or "",
+        "name": metadata.name,
+        "note": metadata.note,
+        "project": metadata.project or "",
+        "rerun_of": metadata.rerun_of or "",
         "card_generation": generation,
     }
     return to_row({**summary, **own})

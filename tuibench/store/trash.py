@@ -152,11 +152,11 @@ class Trash:
                 rows.append(to_document(row))
             names.append(f"{short_id(one)} {row.name}".strip())
             # Move the record last: while it exists the benchmark is complete.
-            found = [name for name in files.names(layout.shelf(one)) if name.startswith(one + ".")]
+            found = [name for name in files.names(layout.directory_of(one)) if name.startswith(one + ".")]
             if not found:
                 raise UnknownId(f"no benchmark has the id {show(one, 60)}", "Another session has removed it meanwhile.")
             found.sort(key=lambda name: name == os.path.basename(layout.record(one)))
-            paths += [os.path.join(layout.shelf(one), name) for name in found]
+            paths += [os.path.join(layout.directory_of(one), name) for name in found]
         for one in projects:
             paths += self._projects.paths(one)
         # Put project names first, as users look for those.

@@ -35,7 +35,7 @@ class Filler:
         """Return the settings of a stored benchmark, for a re-run with changes."""
         stored = self._services.library.get(benchmark)
         spec, known = stored.result.spec, stored.result.models[:1]
-        values = values_of(spec, spec.models, stored.card.name)
+        values = values_of(spec, spec.models, stored.metadata.name)
         start = self._look(values, f"the settings of {short_id(stored.row.id)}", known[0] if known else None)
         changed = bool(known) and start.summary is not None and start.summary.sha256 != known[0].sha256
         return _with_dims(replace(start, changed=changed), dict(values.dims))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE, CostProfile
 from tuibench.core.project import Project
@@ -82,8 +82,8 @@ class ProfileStarter:
     def _form_of(self, project: str, profile: str) -> ProfileStart:
         stored = self._services.library.get(profile)
         before = self._before[profile] = recall(stored, self._starter)
-        values = values_of(before.typed, stored.card.name)
-        project = project or stored.card.project or ""
+        values = values_of(before.typed, stored.metadata.name)
+        project = project or stored.metadata.project or ""
         try:
             place = self._project_of(project).name if project else ""
         except TuibenchError:
@@ -228,9 +228,9 @@ class ProfileStarter:
         for kind, spec in specs.items():
             again = rerun_of if before is not None and before.typed.kind == kind else None
             name = values.loss_name if kind == LOSS else values.name
-            card = Card(name.strip(), "", project or None, again)
+            metadata = Metadata(name.strip(), "", project or None, again)
             try:
-                run, notes = self._services.profiles.launch(spec, RunOptions(card=card))
+                run, notes = self._services.profiles.launch(spec, RunOptions(metadata=metadata))
             except TuibenchError as error:
                 if not runs:
                     raise

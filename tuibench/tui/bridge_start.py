@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tuibench.core.card import Card, StoredBenchmark
+from tuibench.core.card import Metadata, StoredBenchmark
 from tuibench.core.errors import ModelError, StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.machine import Machine
 from tuibench.core.model import ModelSummary
@@ -175,8 +175,8 @@ class Starter:
         partner = self._services.library.find(values.compare_to).id if values.compare_to.strip() else None
         # Determined now, not at the end, so that the run is listed in its project.
         project, moved = self.belonging(spec.models[0], project, rerun_of)
-        card = Card(values.name.strip(), values.note, project or None, rerun_of or None, compare_to=partner)
-        run, said = self._launch(spec, card, reading.fields)
+        metadata = Metadata(values.name.strip(), values.note, project or None, rerun_of or None, compare_to=partner)
+        run, said = self._launch(spec, metadata, reading.fields)
         if project:
             self.filler.keep(project, values)
         return run, (*notes, *moved, *said)
@@ -220,20 +220,20 @@ class Starter:
         """See Desk."""
         stored = self._services.library.get(benchmark)
         sources = self.settle(stored, changed=changed, fetch=True)
-        project = self._services.projects.kept(stored.card.project)
+        project = self._services.projects.kept(stored.metadata.project)
         if stored.result.spec.profile is not None:
             return self._profile_again(replace(stored.result.spec, models=sources), stored, project)
-        _, spec, notes = repeat(stored.result.spec, sources, {}, self._services.topology(), stored.card.name)
+        _, spec, notes = repeat(stored.result.spec, sources, {}, self._services.topology(), stored.metadata.name)
         self._services.check_engines(spec.engines)
-        run, said = self._launch(spec, Card(stored.card.name, "", project, stored.row.id), {})
+        run, said = self._launch(spec, Metadata(stored.metadata.name, "", project, stored.row.id), {})
         return run, (*notes, *said)
 
     def _profile_again(
         self, spec: BenchmarkSpec, stored: StoredBenchmark, project: str | None
     ) -> tuple[str, tuple[str, ...]]:
 
-        card = Card(stored.card.name, "", project, stored.row.id)
-        return self._services.profiles.launch(spec, RunOptions(card=card))
+        metadata = Metadata(stored.metadata.name, "", project, stored.row.id)
+        return self._services.profiles.launch(spec, RunOptions(metadata=metadata))
 
     def settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> Sources:
         """Return the models to measure; raise ModelError if one is gone, or changed and `changed` is False."""
@@ -243,10 +243,10 @@ class Starter:
 
         return self._services.repetition(stored, locate).settle([], changed)
 
-    def _launch(self, spec: BenchmarkSpec, card: Card, given: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+    def _launch(self, spec: BenchmarkSpec, metadata: Metadata, given: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
         wait_s = 0.0 if given.get("no_wait") else given.get("wait_s")
         share = bool(given.get("share_host"))
-        return self._services.runs.launch(spec, RunOptions(card=card, wait_s=wait_s, share_host=share))
+        return self._services.runs.launch(spec, RunOptions(metadata=metadata, wait_s=wait_s, share_host=share))
 
 
 def _forecast(reading: Reading, spec: BenchmarkSpec, summary: ModelSummary | None) -> Forecast:

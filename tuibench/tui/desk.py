@@ -244,7 +244,7 @@ class Desk(ProfileDesk, Protocol):
         """Return a whole record; raise StoreDamaged with the cause if it cannot be read."""
 
     def edit(self, benchmark: str, name: str | None, note: str | None) -> BenchmarkRow:
-        """Change the card of a benchmark."""
+        """Change the metadata of a benchmark."""
 
     def remove(self, ids: Sequence[str], *, cancel: bool = False, discard: bool = False) -> Removed:
         """Move benchmarks and runs to the trash; raise UsageError for an active run unless `cancel` is True."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.project import ModelReference
 from tuibench.core.reference import refer
@@ -14,27 +14,27 @@ from tuibench.store.layout import is_ulid
 from tuibench.store.store import Store
 
 
-def place(store: Store, result: RunResult, card: Card) -> tuple[Card, str]:
-    """Return the card with its project's id, and a message for the user, '' if none.
+def place(store: Store, result: RunResult, metadata: Metadata) -> tuple[Metadata, str]:
+    """Return the metadata with its project's id, and a message for the user, '' if none.
 
     A second call changes nothing.
     """
     model = _first_model(result)
-    wanted = (card.project or "").strip()
+    wanted = (metadata.project or "").strip()
     if model is None and not wanted:
-        return replace(card, project=None), ""
+        return replace(metadata, project=None), ""
     try:
-        found, said = _named(store, wanted, model, card.rerun_of) if wanted else _adopted(store, model)
+        found, said = _named(store, wanted, model, metadata.rerun_of) if wanted else _adopted(store, model)
     except (StoreError, UsageError) as error:
         # Save the measurement without a project; the user can assign one later.
-        return replace(card, project=None), f"it belongs to no project: {error}"
-    return replace(card, project=found), said
+        return replace(metadata, project=None), f"it belongs to no project: {error}"
+    return replace(metadata, project=found), said
 
 
 def find_project(store: Store, asked: str, sha256: str = "", path: str = "") -> str:
     """Return the id of the project that a run's result will get; '' if unknown.
 
-    `asked` is the name in its card; `sha256` and `path` are of its first model.
+    `asked` is the name in its metadata; `sha256` and `path` are of its first model.
     """
     try:
         try:

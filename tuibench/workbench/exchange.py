@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tuibench.core import activity
-from tuibench.core.card import BenchmarkRow, Card
+from tuibench.core.card import BenchmarkRow, Metadata
 from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.record import from_plain, to_plain
@@ -70,7 +70,7 @@ class Exchange:
         """Return the same with the user's name for it."""
         try:
             stored = self._library.get(token)
-            return stored.result, stored.card.name
+            return stored.result, stored.metadata.name
         except (UnknownId, StoreError) as error:
             # With an unreadable store, `last` cannot be resolved; a run by its id still can.
             by_place = isinstance(error, StoreError) and token.strip().lower().startswith("last")
@@ -118,7 +118,7 @@ class Exchange:
             if result.id in entry.benchmarks:
                 hint = f"tuibench trash restore {short_id(result.id)} brings it back"
                 raise UsageError(f"{show(path)}: what is in it was removed and lies in the trash", hint)
-        return Imported(self._store.benchmarks.add(result, Card(project=self._project_of(result))), False)
+        return Imported(self._store.benchmarks.add(result, Metadata(project=self._project_of(result))), False)
 
     def side_by_side(self, old_token: str, new_token: str) -> SideBySide:
         """Compare two results cell by cell."""

@@ -141,7 +141,7 @@ class Presence:
 
     def _row(self, known: _Known, info: RunInfo) -> RunRow:
         request = known.request or {}
-        card = request.get("card") or {}
+        metadata = request.get("card") or {}
         spec = from_plain(BenchmarkSpec, request["spec"]) if request else None
         return RunRow(
             info=info,
@@ -150,8 +150,8 @@ class Presence:
             scenarios=_joined(spec.scenarios if spec else ()),
             cores=_joined(spec.cores if spec else ()),
             batches=_joined(spec.batches if spec else ()),
-            rerun_of=str(card.get("rerun_of") or ""),
-            note=str(card.get("note", "")),
+            rerun_of=str(metadata.get("rerun_of") or ""),
+            note=str(metadata.get("note", "")),
         )
 
     def _project(self, known: _Known) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import ModelError, StoreError, StoreNewer, UsageError
 from tuibench.core.form import form_of
 from tuibench.core.record import to_plain
@@ -46,7 +46,7 @@ class RunOptions:
 
     save: bool = True
     plan_only: bool = False
-    card: Card = field(default_factory=Card)
+    metadata: Metadata = field(default_factory=Metadata)
     wait_s: float | None = None
     """Longest wait for another benchmark on this machine: None waits without limit, 0 does not wait."""
     share_host: bool = False
@@ -101,7 +101,7 @@ class Runs:
         problem = self._store.probe()
         notes += [f"the store cannot be written ({problem}): the result will be kept with the run"] if problem else []
         request |= self._identity(problem)
-        request["card"] = to_plain(options.card)
+        request["card"] = to_plain(options.metadata)
         request |= {"store": str(self._settings.places.data), "cache": str(self._settings.places.cache)}
         return root / request["id"], request, tuple(notes)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.card import Card
+from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError
 from tuibench.core.record import from_plain
 from tuibench.core.run import RunResult
@@ -37,7 +37,7 @@ def save_run(
     result = result_of(directory, end)
     if not _is_worth_saving(result, str(end["status"])):
         return {}
-    card = from_plain(Card, request.get("card") or {})
+    metadata = from_plain(Metadata, request.get("card") or {})
     # A cancelled run should end at once: if the store is busy, tuibench resume can save it later.
     patient = end["status"] == "finished"
     last: StoreError | None = None
@@ -46,7 +46,7 @@ def save_run(
             pause(_PAUSE_S)
         try:
             store = open_store(Path(request["store"]), WAIT_S if patient else _SHORT_WAIT_S)
-            return _save(store, result, card, directory.samples)
+            return _save(store, result, metadata, directory.samples)
         except StoreError as error:
             last = error
     return {"saved": False, "why": last.message if last else ""}
@@ -68,7 +68,7 @@ def result_of(directory: RunDirectory, end: dict[str, Any] | None = None) -> Run
     return unfile_points(replay.result())
 
 
-def _save(store: Store, result: RunResult, card: Card, samples: Path) -> dict[str, Any]:
-    placed, said = place(store, result, replace(card, updated_utc=result.started_utc))
+def _save(store: Store, result: RunResult, metadata: Metadata, samples: Path) -> dict[str, Any]:
+    placed, said = place(store, result, replace(metadata, updated_utc=result.started_utc))
     row = store.benchmarks.add(result, placed, samples if samples.is_dir() else None)
     return {"saved": True, "project": row.project, "note": said}

@@ -20,7 +20,7 @@ from tuibench.store.trash import KEEP_BYTES, KEEP_DAYS
 Facts = dict[str, Any]
 
 
-def take_stock(store: Store, directory: Path, root: Path = Path("/")) -> Facts:
+def store_facts(store: Store, directory: Path, root: Path = Path("/")) -> Facts:
     """Return counts, sizes and file system; `problem` and `unreadable` say why writing or reading fails, '' if not."""
     facts: Facts = {"unreadable": ""}
     looks: dict[str, Callable[[], Any]] = {
@@ -51,7 +51,7 @@ def take_stock(store: Store, directory: Path, root: Path = Path("/")) -> Facts:
     return facts | {"private": {"directory": str(directory), "mount_point": point}}
 
 
-def find_in_stock(facts: Facts) -> list[dict[str, Any]]:
+def store_findings(facts: Facts) -> list[dict[str, Any]]:
     """Return findings about the store."""
     found = []
     if facts["problem"]:

@@ -68,7 +68,7 @@ async def detail(
     tab: str = "",
     display: Display | None = None,
     driver: type[Any] | None = None,
-    **card: str,
+    **metadata: str,
 ) -> AsyncIterator[Detail]:
     """Open the screen of a result stored beside `others`, or of the stored result with that id."""
     services = Services()
@@ -78,7 +78,7 @@ async def detail(
         project = next((each.id for each in services.store.projects.all()), "") or add_project(services)
         for other in others:
             add(services, other, project)
-        one = add(services, result, project, **card)
+        one = add(services, result, project, **metadata)
     headless = driver is None
     async with open_app(size, desk=make_desk(services), display=display, driver=driver, headless=headless) as (
         app,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.report.build import asked, default_run, failed_cell, hostile_run, lone_cell, ok_cell, run, sweep_run
 from tests.tui.stock import make, make_broken, make_going, sweep, sweep_cell
-from tuibench.core.card import Card, StoredBenchmark
+from tuibench.core.card import Metadata, StoredBenchmark
 from tuibench.core.cell import CellResult
 from tuibench.core.failure import Failure
 from tuibench.core.run import RunResult
@@ -19,13 +19,13 @@ def texts(lines: list[LineLike]) -> list[str]:
     return ["".join(text for text, _ in shown(line)) for line in lines]
 
 
-def preview(result: RunResult, card: Card | None = None, width: int = 78) -> list[str]:
-    stored = StoredBenchmark(row=None, card=card or Card(), result=result)  # type: ignore[arg-type]
+def preview(result: RunResult, metadata: Metadata | None = None, width: int = 78) -> list[str]:
+    stored = StoredBenchmark(row=None, metadata=metadata or Metadata(), result=result)  # type: ignore[arg-type]
     return texts(preview_of(stored, width, UNICODE, False))
 
 
 def test_sweep_preview_shows_min_batch_time_and_max_batch_rate() -> None:
-    first, time, rate, state = preview(sweep(), Card(name="after the fix"))[:4]
+    first, time, rate, state = preview(sweep(), Metadata(name="after the fix"))[:4]
     assert '"after the fix" · onnxruntime 1.31.1 f32 · sync · pin core · 3 runs/cell' in first
     # 16.2 ms × (0.056 + 0.944 / 16), and 1000 × 32 / (16.2 × 32 × 0.9322 × 0.115).
     assert time == "ms/batch b1 │ 1c 16.2  2c 8.55  4c 4.73  8c 2.82  16c 1.86  █▄▂▁▁  eff 54 %"
@@ -93,7 +93,7 @@ def test_preview_shows_differing_outputs() -> None:
 
 def test_preview_shows_note_origin_conclusions_and_warnings() -> None:
     result = replace(default_run(), warnings=("the governor is powersave",))
-    lines = preview(result, Card(note="cold room", rerun_of="01J0000000000000000000ABCD"))[4:]
+    lines = preview(result, Metadata(note="cold room", rerun_of="01J0000000000000000000ABCD"))[4:]
     assert lines == [
         "note: cold room", "re-run of abcd: c compares", "Least latency: 1.92 ms (sync).",
         "warning: the governor is powersave",
@@ -101,7 +101,7 @@ def test_preview_shows_note_origin_conclusions_and_warnings() -> None:
 
 
 def test_preview_sanitizes_foreign_text() -> None:
-    assert all(line.isprintable() for line in preview(hostile_run(), Card(name="\x1b[31m", note="\u202e")))
+    assert all(line.isprintable() for line in preview(hostile_run(), Metadata(name="\x1b[31m", note="\u202e")))
 
 
 def test_preview_accepts_unusual_result() -> None:

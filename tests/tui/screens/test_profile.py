@@ -230,7 +230,7 @@ async def test_edited_name_appears_at_once_and_removal_can_be_undone() -> None:
         await seen.press("d", "y")
         assert "u brings it back" in seen.text
         await seen.press("u")
-        assert seen.services.library.get(seen.ids[0]).card.name == "baseline2"
+        assert seen.services.library.get(seen.ids[0]).metadata.name == "baseline2"
 
 
 async def test_profile_without_measurements_says_so() -> None:

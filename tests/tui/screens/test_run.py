@@ -30,7 +30,7 @@ from tests.tui.screens.run_desk import (
 from tests.tui.screens.run_stage import watched
 from tuibench.core import activity
 from tuibench.core.activity import Holder
-from tuibench.core.card import Card, StoredBenchmark
+from tuibench.core.card import Metadata, StoredBenchmark
 from tuibench.core.errors import StoreError
 from tuibench.core.result_headline import headline_of
 from tuibench.core.short_id import short_id
@@ -105,7 +105,7 @@ async def test_ended_rerun_shows_comparison(
     old = [timed_cell(cores=cores) for cores in (1, 2)[: max(len(factors), 1)]]
     new = [timed_cell(factor, cores=cores) for factor, cores in zip(factors, (1, 2), strict=False)]
     past = compare_results(build.run(*old, id=make_id(6)), build.run(*(new or [lost_cell(1)]), id=RUN))
-    stored = StoredBenchmark(row=None, card=Card(rerun_of=make_id(6)), result=build.run())  # type: ignore[arg-type]
+    stored = StoredBenchmark(row=None, metadata=Metadata(rerun_of=make_id(6)), result=build.run())  # type: ignore[arg-type]
     monkeypatch.setattr(RunDesk, "open", lambda desk, one: stored, raising=False)
     monkeypatch.setattr(RunDesk, "compare", lambda desk, one, other: past, raising=False)
     async with watched(sketch_view(), make_done()) as seen:

@@ -156,7 +156,7 @@ async def test_result_keys_at_home_on_unassigned_run_explain_refusal() -> None:
             await press(pilot, key)
             assert f"{name} has no result in the store yet" in said(app), key
         for key, words in (
-            ("e", "has no card yet"),
+            ("e", "has no metadata yet"),
             ("D", f"run {name} has no project yet"),
             ("d", "cancel and remove"),
         ):

@@ -138,7 +138,7 @@ class BenchmarkActions(Page):
             self._show_past(one, run.rerun_of)
         else:
             find = partial(self._show_past, one)
-            self.ask(lambda: self.desk.open(one).card.partner, find, group="compare", opens=True)
+            self.ask(lambda: self.desk.open(one).metadata.partner, find, group="compare", opens=True)
 
     def _show_past(self, one: str, base: str | None) -> None:
         if base:
@@ -196,16 +196,16 @@ class BenchmarkActions(Page):
 
     def action_edit(self) -> None:
         """Edit name and note."""
-        self.with_target(self._load_card)
+        self.with_target(self._load_metadata)
 
-    def _load_card(self, one: str) -> None:
+    def _load_metadata(self, one: str) -> None:
         run = self.run_of(one)
         if run is not None:
-            self.say(f"{short_id(one)} has no card yet: it can be named once it is saved", "warn")
+            self.say(f"{short_id(one)} has no metadata yet: it can be named once it is saved", "warn")
         else:
-            self.ask(lambda: _with_card(row_of(self.desk, one)), self._ask_card, group="edit", opens=True)
+            self.ask(lambda: _with_metadata(row_of(self.desk, one)), self._ask_metadata, group="edit", opens=True)
 
-    def _ask_card(self, row: BenchmarkRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
+    def _ask_metadata(self, row: BenchmarkRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
         from tuibench.tui.widgets.text_question import TextQuestion  # imported late: the first frame needs no fields
 
         name, note = typed or (row.name, row.note)
@@ -225,7 +225,7 @@ class BenchmarkActions(Page):
             lambda: self.desk.edit(row.id, new_name, new_note),
             lambda _: self.went_on(done),
             # Ask again with the typed text, so that it is not lost.
-            otherwise=lambda error: self.when_shown(lambda: self._ask_card(row, answers, error.message)),
+            otherwise=lambda error: self.when_shown(lambda: self._ask_metadata(row, answers, error.message)),
         )
 
     # Export, command and log
@@ -289,7 +289,7 @@ def row_of(desk: Desk, one: str) -> BenchmarkRow:
     return row
 
 
-def _with_card(row: BenchmarkRow) -> BenchmarkRow:
+def _with_metadata(row: BenchmarkRow) -> BenchmarkRow:
     """Return the row; raise UsageError if its record is damaged, since the name and note cannot be read."""
     if row.status == DAMAGED:
         raise UsageError(f"the record of {short_id(row.id)} is damaged", "its name cannot be changed")

@@ -39,7 +39,7 @@ _EMPTY = (
 )
 
 Shown = tuple[str, int, int]
-"""Id, card generation and width: the key of a cached preview."""
+"""Id, metadata generation and width: the key of a cached preview."""
 
 
 class BenchmarkList(Vertical):

@@ -32,8 +32,10 @@ def preview_of(stored: StoredBenchmark, width: int, glyphs: Glyphs, ascii_only: 
     lines: list[LineLike] = [_what(stored, glyphs)]
     lines += [(text, "") for text in _numbers(run, width, glyphs, ascii_only)]
     lines += fold([(_state(run, glyphs), _kind(run))], width)
-    lines += [(f"note: {stored.card.note}", "")] if stored.card.note else []
-    lines += [(f"re-run of {short_id(stored.card.rerun_of)}: c compares", "dim")] if stored.card.rerun_of else []
+    lines += [(f"note: {stored.metadata.note}", "")] if stored.metadata.note else []
+    lines += (
+        [(f"re-run of {short_id(stored.metadata.rerun_of)}: c compares", "dim")] if stored.metadata.rerun_of else []
+    )
     lines += [(text, "dim") for text in run.conclusions]
     lines += [(f"warning: {text}", "warn") for text in run.warnings]
     return lines
@@ -81,7 +83,7 @@ def _advice(row: RunRow) -> str:
 
 def _what(stored: StoredBenchmark, glyphs: Glyphs) -> LineLike:
     """Return id, name, engines with versions, and settings; a narrow list has no columns for them."""
-    run, card = stored.result, stored.card
+    run, metadata = stored.result, stored.metadata
     engines = dict.fromkeys(cell.asked.engine for cell in run.cells) or dict.fromkeys(run.spec.engines)
     named = ", ".join(f"{name} {run.versions.get(name, '')}".rstrip() for name in engines)
     counts = sorted({len(cell.executions) for cell in run.cells if cell.executions})
@@ -89,7 +91,7 @@ def _what(stored: StoredBenchmark, glyphs: Glyphs) -> LineLike:
     pins = "/".join(dict.fromkeys(cell.asked.pin for cell in run.cells))
     precisions = "/".join(dict.fromkeys(cell.asked.precision for cell in run.cells))
     facts = [
-        f'"{card.name}"' if card.name else "",
+        f'"{metadata.name}"' if metadata.name else "",
         f"{named} {precisions}".strip(),
         "/".join(dict.fromkeys(cell.asked.scenario for cell in run.cells)),
         f"pin {pins}" if pins else "",

@@ -73,7 +73,7 @@ class ComparisonScreen(Page):
 
     def _show(self, found: Found) -> None:
         side, old, new = found
-        self._names = (old.card.name, new.card.name)
+        self._names = (old.metadata.name, new.metadata.name)
         alone = [f"only in {short_id(side.old_id)}: {name}" for name in side.old_only]
         alone += [f"only in {short_id(side.new_id)}: {name}" for name in side.new_only]
         material = Material(old.result, new.result, pairs_of_sides(side), side)

@@ -68,7 +68,7 @@ class DetailScreen(RecordActions):
         stored = self.stored
         if stored is None:
             return (f"benchmark {short_id(self.benchmark)}",)
-        name = f' "{stored.card.name}"' if stored.card.name else ""
+        name = f' "{stored.metadata.name}"' if stored.metadata.name else ""
         return (short_id(self.benchmark) + name, stored.row.models, settings_words(stored))
 
     def target(self) -> str | None:
@@ -188,7 +188,7 @@ class DetailScreen(RecordActions):
         stored, one = self.stored, self.benchmark
         if stored is None or not needs_past(stored) or self.query_one(DetailTabs).past is not None:
             return False
-        base = stored.card.partner or ""
+        base = stored.metadata.partner or ""
         self.ask(
             lambda: Past(self.desk.compare(base, one), self.desk.open(base)),
             lambda past: self._open_comparison(past, tab),

@@ -26,7 +26,7 @@ class Past:
 
 def needs_past(stored: StoredBenchmark) -> bool:
     """Return whether the tab shows the benchmark that was re-run: only if this one has no comparisons."""
-    return not stored.result.comparisons and bool(stored.card.partner)
+    return not stored.result.comparisons and bool(stored.metadata.partner)
 
 
 class ComparisonPane(DetailPane):
@@ -45,9 +45,9 @@ class ComparisonPane(DetailPane):
 
     def on_mount(self) -> None:
         """Show both operands, and the kind of comparison."""
-        run, card, past = self.stored.result, self.stored.card, self._past
-        why = "which it re-ran" if card.partner == card.rerun_of else "as its form asked"
-        name = f"{short_id(card.partner)}, {why}" if card.partner else ""
+        run, metadata, past = self.stored.result, self.stored.metadata, self._past
+        why = "which it re-ran" if metadata.partner == metadata.rerun_of else "as its form asked"
+        name = f"{short_id(metadata.partner)}, {why}" if metadata.partner else ""
         about, view = self.query_one("#compared", TextBlock), self.query_one(ComparisonView)
         if past is not None:
             about.show_lines([f" beside {name}: measured at different times, so no verdict"])

@@ -35,7 +35,7 @@ def refusals(stored: StoredBenchmark | None) -> dict[str, str]:
         return dict.fromkeys(TABS, "it is not read yet")
     axes = axes_of(stored.result)
     found = {name: _WHY[name] if name in AXES and AXES[name] not in axes else "" for name in TABS}
-    if not stored.result.comparisons and not stored.card.partner:
+    if not stored.result.comparisons and not stored.metadata.partner:
         found["comparison"] = _WHY["comparison"]
     return found
 

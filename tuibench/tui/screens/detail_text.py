@@ -72,11 +72,11 @@ def _text(value: Any) -> str:
 
 def log_facts(stored: StoredBenchmark, now: float) -> Iterator[Fact]:
     """Yield history, warnings, conclusions, output of failures, and the command that repeats the benchmark."""
-    run, card = stored.result, stored.card
-    yield from _history(run, card.rerun_of or "", now)
+    run, metadata = stored.result, stored.metadata
+    yield from _history(run, metadata.rerun_of or "", now)
     for title, told in (("warnings", run.warnings), ("conclusions", run.conclusions)):
         yield from _section(title, told)
-    yield from _section("note", card.note.splitlines())
+    yield from _section("note", metadata.note.splitlines())
     for cell in run.cells:
         failure = cell.failure
         if failure is not None and failure.log_tail:

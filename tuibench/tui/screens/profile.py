@@ -47,7 +47,7 @@ class ProfileScreen(ProfilePage, RecordActions):
         if stored is None:
             return (f"profile {short_id(self.profile)}",)
         # Of a long name the list has the rest: what kind of page this is must be read, too.
-        name = cut(show(stored.card.name), _NAME, self.dashboard.glyphs.ellipsis)
+        name = cut(show(stored.metadata.name), _NAME, self.dashboard.glyphs.ellipsis)
         name = f' "{name}"' if name else ""
         return (short_id(self.profile) + name, f"{self.kind} profile", stored.row.models)
 
@@ -68,7 +68,7 @@ class ProfileScreen(ProfilePage, RecordActions):
     # What is shown
 
     def load(self) -> None:
-        """The record; what was written once does not change, its card may."""
+        """The record; what was written once does not change, its metadata may."""
         one, desk, known = self.profile, self.desk, self.book
 
         def read() -> tuple[StoredBenchmark, Book | None]:
@@ -78,7 +78,7 @@ class ProfileScreen(ProfilePage, RecordActions):
         self.ask(read, self._show, group="open", otherwise=self._refuse, opens=self.stored is None)
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """Its card may be another, or it may be gone."""
+        """Its metadata may be another, or it may be gone."""
         if before is None or pulse.stamp != before.stamp:
             self.load()
 

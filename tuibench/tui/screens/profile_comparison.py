@@ -67,7 +67,7 @@ class ProfileComparisonScreen(Page):
         """Return the ids and names of both profiles."""
         both = [self.old, self.new]
         sides = self._sides
-        names = [each.card.name for each in sides] if sides is not None else ["", ""]
+        names = [each.metadata.name for each in sides] if sides is not None else ["", ""]
         words = [f'{short_id(one)} "{name}"' if name else short_id(one) for one, name in zip(both, names, strict=True)]
         return ("Comparison of profiles", f" {self.dashboard.glyphs.to} ".join(words[::-1] if self._turned else words))
 

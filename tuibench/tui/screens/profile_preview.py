@@ -21,8 +21,10 @@ def preview_lines(stored: StoredBenchmark, width: int, glyphs: Glyphs) -> list[L
     lines: list[LineLike] = [dot.join(filter(None, (*what, *sizes, *dims)))]
     lines += [(result_headline(run), "title")]
     lines += [(text, "") for text in run.conclusions]
-    lines += [(f"note: {stored.card.note}", "")] if stored.card.note else []
-    lines += [(f"re-run of {short_id(stored.card.rerun_of)}: c compares", "dim")] if stored.card.rerun_of else []
+    lines += [(f"note: {stored.metadata.note}", "")] if stored.metadata.note else []
+    lines += (
+        [(f"re-run of {short_id(stored.metadata.rerun_of)}: c compares", "dim")] if stored.metadata.rerun_of else []
+    )
     profile = run.profile
     if profile is not None and profile.performance is not None:
         made = profile.performance

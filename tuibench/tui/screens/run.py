@@ -165,7 +165,7 @@ class RunScreen(RunKeys):
             self.ask(self._compared, self._show_beside, group="past", otherwise=lambda _: None)
 
     def _compared(self) -> SideBySide | None:
-        base = self.desk.open(self.run_id).card.partner
+        base = self.desk.open(self.run_id).metadata.partner
         return self.desk.compare(base, self.run_id) if base else None
 
     def _show_beside(self, side: SideBySide | None) -> None:
