@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -23,9 +24,11 @@ from tuibench.runs.journal import Journal, read_events
 from tuibench.runs.machine import Machine
 from tuibench.runs.replay import Replay, replay
 from tuibench.runs.run import Run, Setup
+from tuibench.runs.schedule import Schedule
 from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.runs.supervision import Bounds, OutOfTime
 from tuibench.runs.task import Call, call_child
+from tuibench.runs.track import new_tracks
 
 Script = Callable[[Job], Execution | Failure]
 DEAD = Failure("signal", "timed", "the worker died by SIGSEGV", "SIGSEGV")
@@ -261,13 +264,9 @@ def test_anchor_executions_show_drift_and_count_for_no_cell(bench: Bench, model:
 
 
 def test_dry_run_order_is_the_order_of_the_first_round(bench: Bench, model: Path) -> None:
-    import random
-
-    from tuibench.runs.schedule import Schedule
-
     spec = make_spec(model, batches=(1, 2, 4, 8))
     state = bench.run(spec, lambda job: make_execution())
-    planned = Schedule(state.cells, spec.effort, random.Random(1)).next_round()
+    planned = Schedule(new_tracks(state.cells), spec.effort, random.Random(1)).next_round()
     assert [job.cell.key for job in bench.jobs[:4]] == [turn.cell.key for turn in planned]
 
 

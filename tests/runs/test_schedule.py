@@ -13,13 +13,14 @@ from tuibench.core.cell import Used
 from tuibench.core.failure import Failure
 from tuibench.core.spec import EFFORTS, Effort
 from tuibench.runs.schedule import Schedule, Turn
+from tuibench.runs.track import new_tracks
 
 QUICK = EFFORTS["quick"]
 CRASH = Failure("signal", "timed", "died", "SIGSEGV")
 
 
 def make(count: int, effort: Effort = QUICK, seed: int = 0) -> Schedule:
-    return Schedule([make_cell(cores=n + 1) for n in range(count)], effort, random.Random(seed))
+    return Schedule(new_tracks(make_cell(cores=n + 1) for n in range(count)), effort, random.Random(seed))
 
 
 def run_all(schedule: Schedule, p50_ns: float = 1e6, wall_s: float = 1.0) -> list[list[Turn]]:
@@ -51,14 +52,14 @@ def test_order_of_each_round_is_random() -> None:
 def test_steady_cells_stop_at_the_minimum_with_the_target_as_reason() -> None:
     schedule = make(3)
     run_all(schedule)
-    for progress in schedule.progress.values():
-        assert len(progress.executions) == QUICK.min_executions
-        assert "target" in progress.stopped_by
+    for track in schedule.tracks.values():
+        assert len(track.executions) == QUICK.min_executions
+        assert "target" in track.stopped_by
 
 
 def test_cheapest_cell_is_the_anchor_of_a_sweep_from_round_two() -> None:
     schedule = make(3)
-    cheap = next(iter(schedule.progress))
+    cheap = next(iter(schedule.tracks))
     anchors = []
     while turns := schedule.next_round():
         anchors.append([t.cell.key for t in turns if t.anchor])
@@ -96,19 +97,19 @@ def test_call_longer_than_a_second_gets_three_executions() -> None:
 
 def test_group_uses_the_worst_io_class_and_better_cells_restart() -> None:
     schedule = make(2)
-    keys = list(schedule.progress)
+    keys = list(schedule.tracks)
     for turn in schedule.next_round():
         io = "bound" if turn.cell.key == keys[0] else "call"
         execution = make_execution()
         used = Used(**{**{f: getattr(execution.used, f) for f in Used.__slots__}, "io": io})
         schedule.record(turn, replace(execution, used=used), 1.0)
     schedule.force_io(keys, "call")
-    assert {p.io for p in schedule.progress.values()} == {"call"}
-    assert len(schedule.progress[keys[0]].executions) == 1, "nothing goes before the new class has held"
+    assert {p.io for p in schedule.tracks.values()} == {"call"}
+    assert len(schedule.tracks[keys[0]].executions) == 1, "nothing goes before the new class has held"
     assert [schedule.start_anew(key, "call") for key in keys] == [True, False]
-    assert schedule.progress[keys[0]].executions == []
-    assert schedule.progress[keys[0]].spent_s == 0
-    assert len(schedule.progress[keys[1]].executions) == 1
+    assert schedule.tracks[keys[0]].executions == []
+    assert schedule.tracks[keys[0]].spent_s == 0
+    assert len(schedule.tracks[keys[1]].executions) == 1
 
 
 def test_executions_of_a_cell_have_distinct_numbers() -> None:
@@ -120,9 +121,9 @@ def test_executions_of_a_cell_have_distinct_numbers() -> None:
         for turn in turns:
             if not turn.anchor:
                 schedule.record(turn, make_execution(), 1.0)
-        for progress in schedule.progress.values():
-            progress.executions.clear()
-            progress.stopped_by = ""
+        for track in schedule.tracks.values():
+            track.done.clear()
+            track.stopped_by = ""
     assert len(numbers) == len(set(numbers)) == 9
 
 
@@ -131,7 +132,7 @@ def test_failed_anchor_is_replaced() -> None:
     for turn in schedule.next_round():
         schedule.record(turn, make_execution(), 1.0)
     anchor = next(t for t in schedule.next_round() if t.anchor)
-    schedule.progress[anchor.cell.key].failure = CRASH
+    schedule.tracks[anchor.cell.key].failure = CRASH
     other = next(t for t in schedule.next_round() if t.anchor)
     assert other.cell.key != anchor.cell.key
 
@@ -147,20 +148,20 @@ def test_estimate_of_the_remaining_time_falls_to_zero() -> None:
 def spread(schedule: Schedule, key: str, count: int, wall_s: float, low: float = 1e6, high: float = 2e6) -> None:
     """Return executions of a cell that vary too much to reach any target."""
     for n in range(count):
-        turn = Turn(schedule.progress[key].cell, n + 1, n + 1, False)
+        turn = Turn(schedule.tracks[key].cell, n + 1, n + 1, False)
         schedule.record(turn, make_execution(low if n % 2 else high), wall_s)
 
 
 def test_extension_reaches_active_cells_and_timed_out_ones() -> None:
     # The target is out of reach, but not far enough to abandon a cell.
     schedule = make(5, replace(QUICK, target=0.2))
-    most, limit, live, target, failed = schedule.progress.values()
+    most, limit, live, target, failed = schedule.tracks.values()
     spread(schedule, most.cell.key, 6, 0.1)
     spread(schedule, limit.cell.key, 3, 4.0)
     spread(schedule, live.cell.key, 2, 1.0)
     spread(schedule, target.cell.key, 3, 1.0, high=1e6)
     schedule.record_failure(Turn(failed.cell, 1, 1, False), replace(CRASH, phase="load"), 1.0)
-    assert [p.live for p in schedule.progress.values()] == [False, False, True, False, False]
+    assert [p.live for p in schedule.tracks.values()] == [False, False, True, False, False]
     assert ("most allowed" in most.stopped_by, "limit of 10 s" in limit.stopped_by) == (True, True)
     executions, cells = schedule.extend(5.0)
     assert executions == 3, "half of 6, as 5 s are of 10 s"
@@ -169,7 +170,7 @@ def test_extension_reaches_active_cells_and_timed_out_ones() -> None:
         limit.cell.key: {"limit_s": 17.0, "executions": 9},
         live.cell.key: {"limit_s": 15.0, "executions": 9},
     }
-    assert [p.live for p in schedule.progress.values()] == [True, True, True, False, False]
+    assert [p.live for p in schedule.tracks.values()] == [True, True, True, False, False]
     spread(schedule, most.cell.key, 2, 0.1)
     assert most.live
     spread(schedule, most.cell.key, 1, 0.1)
@@ -178,7 +179,7 @@ def test_extension_reaches_active_cells_and_timed_out_ones() -> None:
 
 def test_extensions_add_up_and_the_estimate_grows() -> None:
     schedule = make(1, replace(QUICK, target=0.01))
-    (cell,) = schedule.progress.values()
+    (cell,) = schedule.tracks.values()
     spread(schedule, cell.cell.key, 3, 1.0)
     assert not cell.live, "given up"
     before = schedule.eta_s(1.0)
@@ -191,7 +192,7 @@ def test_extensions_add_up_and_the_estimate_grows() -> None:
 
 def test_extended_cell_is_not_abandoned_before_the_extension_ends() -> None:
     schedule = make(1, replace(QUICK, target=0.0001))
-    (cell,) = schedule.progress.values()
+    (cell,) = schedule.tracks.values()
     spread(schedule, cell.cell.key, 3, 1.0)
     assert "given up" in cell.stopped_by
     schedule.extend(10.0)
@@ -203,7 +204,7 @@ def test_extended_cell_is_not_abandoned_before_the_extension_ends() -> None:
 
 def test_extension_is_at_least_one_more_execution_of_any_length() -> None:
     schedule = make(1, replace(QUICK, target=0.2))
-    (cell,) = schedule.progress.values()
+    (cell,) = schedule.tracks.values()
     spread(schedule, cell.cell.key, 3, 60.0)
     _, cells = schedule.extend(0.5)
     assert cells == {cell.cell.key: {"limit_s": 180.5, "executions": 7}}
@@ -214,7 +215,7 @@ def test_extension_is_at_least_one_more_execution_of_any_length() -> None:
 
 def test_slow_calls_get_three_more_executions() -> None:
     schedule = make(1, EFFORTS["default"])
-    (cell,) = schedule.progress.values()
+    (cell,) = schedule.tracks.values()
     run_all(schedule, p50_ns=2e9, wall_s=3.0)
     executions, cells = schedule.extend(30.0)
     assert (executions, cells[cell.cell.key]["executions"]) == (15, 6)

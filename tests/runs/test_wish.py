@@ -70,7 +70,7 @@ def test_each_request_is_granted_once_after_a_crash(tmp_path: Path) -> None:
         ("extended", OLD, 10.0, 6),
         ("extended", NEW, 5.0, 3),
     ]
-    (key,) = schedule.progress
+    (key,) = schedule.tracks
     assert two["cells"] == {key: {"limit_s": 25.0, "executions": 15}}
 
 

@@ -91,7 +91,7 @@ class Following:
             return ""
         if replay.parts.measured:
             return "what is finished"
-        return count_of(sum(bool(track.executions) for track in replay.tracks.values()), "cell")
+        return count_of(sum(bool(track.count) for track in replay.tracks.values()), "cell")
 
     def _end(self, error: BaseException) -> None:
         """End the command: detach if the terminal went away, else cancel the run and publish its result."""

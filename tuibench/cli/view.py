@@ -156,7 +156,7 @@ class View(Generic[Watched]):
     def _introduce(self) -> None:
         """Print the preamble once the plan is known; a resumed run has it from the start."""
         if self.active.replay.planned and not self._names:
-            self._done = {key for key, track in self.active.replay.tracks.items() if track.done or track.failure}
+            self._done = {key for key, track in self.active.replay.tracks.items() if not track.live}
             self._names = self.active.replay.names()
             self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
             self.painter.clear()

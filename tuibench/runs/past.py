@@ -11,6 +11,7 @@ from tuibench.runs.journal import NAME, History, decode_event, read_history
 from tuibench.runs.profile_part import count_parts
 from tuibench.runs.regular import open_regular
 from tuibench.runs.replay import Replay, replay
+from tuibench.runs.track import count_cells
 
 _TAIL_BYTES = 1 << 14
 COUNTS = ("cells", "cells_done", "executions")
@@ -32,12 +33,7 @@ def count(earlier: Replay) -> dict[str, int]:
     if profile is not None:
         parts = earlier.parts
         return count_parts(profile, parts.done | parts.failures.keys(), parts.measured, parts.changes)
-    tracks = earlier.tracks.values()
-    return {
-        "cells": len(tracks),
-        "cells_done": sum(track.done or track.failure is not None for track in tracks),
-        "executions": sum(len(track.executions) for track in tracks),
-    }
+    return count_cells(earlier.tracks.values())
 
 
 def read_ends(run: RunDirectory) -> tuple[dict[str, Any], dict[str, Any]] | None:

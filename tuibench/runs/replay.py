@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from tuibench.core.cell import Cell, CellResult, Execution, Pooled
@@ -22,48 +22,13 @@ from tuibench.core.wish import ON_REQUEST, extension_words, finish_words
 from tuibench.runs.event_check import NONSENSE, check_execution, check_fields, check_plan, check_spec
 from tuibench.runs.profile_part import Parts
 from tuibench.runs.summary import pool, summarize
+from tuibench.runs.track import Done, Track, new_tracks
 from tuibench.stats.interval import log_interval
 
 _MODEL, _POINT, _CELL = strictly(ModelSummary), strictly(Point), strictly(Cell)
 _SPEC, _EXECUTION = strictly(BenchmarkSpec), strictly(Execution)
 _FAILURE, _POOLED = strictly(Failure), strictly(Pooled)
 _HINT = "start the benchmark anew; the journal stays as it is"
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """One execution in the journal."""
-
-    n: int
-    round: int
-    session: int
-    """Index from 0."""
-    wall_s: float
-    execution: Execution
-
-
-@dataclass(slots=True)
-class Track:
-    """The journal's data on one cell."""
-
-    cell: Cell
-    executions: list[Done] = field(default_factory=list)
-    failure: Failure | None = None
-    stopped_by: str = ""
-    done: bool = False
-    pooled: Pooled | None = None
-    turns: int = 0
-    """Number of executions started, with any outcome."""
-    crashes: int = 0
-    spent_s: float = 0.0
-    limit_s: float | None = None
-    """The cell's time limit if more time was requested."""
-    most: int | None = None
-    """The most executions, if more time was requested."""
-
-    def reopen(self) -> None:
-        """Mark the cell as not done."""
-        self.done, self.pooled, self.stopped_by = False, None, ""
 
 
 class Replay:
@@ -155,7 +120,7 @@ class Replay:
         profile = self.spec.profile if self.start else None
         if profile is not None:
             return self.parts.worth(profile)
-        return any(track.executions for track in self.tracks.values())
+        return any(track.count for track in self.tracks.values())
 
     @property
     def seconds(self) -> float:
@@ -203,7 +168,7 @@ class Replay:
         return f"{count_of(self.damaged, 'line')} of its journal cannot be read" if self.damaged else ""
 
     def _summarize(self, track: Track, pooling: bool = True) -> CellResult:
-        executions = [done.execution for done in track.executions]
+        executions = track.executions
         point = next(p for p in self.points if p.id == track.cell.point)
         status, stopped_by = _status(track, self.end)
         pooled = track.pooled
@@ -217,7 +182,7 @@ class Replay:
             stopped_by=stopped_by,
             pooled=pooled,
             items=point.items,
-            sittings=max(1, len({done.session for done in track.executions})),
+            sittings=max(1, len({done.session for done in track.done})),
         )
 
     def _on_run_start(self, event: dict[str, Any]) -> None:
@@ -242,7 +207,7 @@ class Replay:
     def _on_plan(self, event: dict[str, Any]) -> None:
         self.models, self.points, cells = _read_plan(event)
         self.inputs_sha256 = event.get("inputs_sha256")
-        self.tracks = {cell.key: Track(cell) for cell in cells}
+        self.tracks = new_tracks(cells)
 
     def _on_execution_start(self, event: dict[str, Any]) -> None:
         if event.get("anchor"):
@@ -259,9 +224,7 @@ class Replay:
         if event.get("anchor"):
             self._anchor.append((str(event["cell"]), execution))
             return
-        track = self.tracks[event["cell"]]
-        track.spent_s += wall_s
-        track.executions.append(Done(int(event["n"]), int(event["round"]), place, wall_s, execution))
+        self.tracks[event["cell"]].record(Done(execution, wall_s, int(event["round"]), place))
 
     def _count_in_session(self) -> int:
         """Count one more measurement in the current session; return the session's index."""
@@ -281,15 +244,11 @@ class Replay:
     def _on_execution_failed(self, event: dict[str, Any]) -> None:
         if event.get("anchor"):
             return
-        track = self.tracks[event["cell"]]
-        track.crashes += 1
-        track.spent_s += float(event["wall_s"])
-        if not event.get("again"):
-            track.failure = _FAILURE(event["failure"])
+        failure = None if event.get("again") else _FAILURE(event["failure"])
+        self.tracks[event["cell"]].crash(float(event["wall_s"]), failure)
 
     def _on_cell_done(self, event: dict[str, Any]) -> None:
         track = self.tracks[event["cell"]]
-        track.done = True
         track.stopped_by = str(event["stopped_by"])
         if event.get("pooled"):
             track.pooled = _POOLED(event["pooled"])
@@ -297,10 +256,7 @@ class Replay:
     def _on_warning(self, event: dict[str, Any]) -> None:
         self.warnings.append(str(event["message"]))
         if event.get("keep_io"):
-            track = self.tracks[event["cell"]]
-            track.executions = [d for d in track.executions if d.execution.used.io == event["keep_io"]]
-            track.reopen()
-            track.spent_s, track.crashes = 0.0, 0
+            self.tracks[event["cell"]].keep_io(str(event["keep_io"]))
 
     def _on_finish_asked(self, _: dict[str, Any]) -> None:
         self.finishing = True
@@ -311,8 +267,7 @@ class Replay:
         self.warnings.append(extension_words(float(event["limit_s"]), int(event["executions"])))
         for key, bounds in event["cells"].items():
             if (track := self.tracks.get(key)) is not None:
-                track.limit_s, track.most = float(bounds["limit_s"]), int(bounds["executions"])
-                track.reopen()
+                track.extend(float(bounds["limit_s"]), int(bounds["executions"]))
 
     def _on_run_end(self, event: dict[str, Any]) -> None:
         self.end = event
@@ -336,10 +291,10 @@ def _nonsense_as_damage(what: str) -> Iterator[None]:
 def _status(track: Track, end: Mapping[str, Any]) -> tuple[str, str]:
     """Return a cell's status, and the reason why it has no more executions."""
     if track.failure is not None:
-        return "partial" if track.executions else "failed", track.stopped_by
-    if track.done:
+        return "partial" if track.count else "failed", track.stopped_by
+    if track.stopped_by:
         return "ok", track.stopped_by
-    return "partial" if track.executions else "skipped", _why_early(end, len(track.executions))
+    return "partial" if track.count else "skipped", _why_early(end, track.count)
 
 
 def _read_plan(event: Mapping[str, Any]) -> tuple[tuple[ModelSummary, ...], tuple[Point, ...], tuple[Cell, ...]]:

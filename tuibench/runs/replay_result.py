@@ -27,7 +27,7 @@ def _with_profile(replay: Replay, frame: RunResult) -> RunResult:
 
 def _with_cells(replay: Replay, frame: RunResult) -> RunResult:
     cells = replay.results
-    rounds = {t.cell.key: [(d.round, d.execution) for d in t.executions] for t in replay.tracks.values()}
+    rounds = {t.cell.key: [(d.round, d.execution) for d in t.done] for t in replay.tracks.values()}
     names = replay.names()
     pair_s = 2 * sum(replay.walls_s) / len(replay.walls_s) if replay.walls_s else None
     comparisons = compare_cells(cells, rounds, names, pair_s=pair_s)

@@ -14,8 +14,9 @@ from tuibench.core.text import show
 from tuibench.core.units import percent
 from tuibench.runs.preparation import Prepared
 from tuibench.runs.regular import open_regular
-from tuibench.runs.replay import Replay, Track
-from tuibench.runs.schedule import Progress, Schedule
+from tuibench.runs.replay import Replay
+from tuibench.runs.schedule import Schedule
+from tuibench.runs.track import Track
 from tuibench.stats.interval import LEAST, mean_and_deviation
 from tuibench.stats.student import t_quantile
 
@@ -66,32 +67,25 @@ def check_plan(earlier: Replay, prepared: Prepared, cells: Sequence[Cell], input
         raise ModelError("the plan of this run cannot be made again on this machine", "tuibench rerun starts anew")
 
 
-def restore(schedule: Schedule, earlier: Replay) -> list[Progress]:
-    """Restore a schedule from the journal; return cells that are complete but not recorded as done."""
-    enough = []
-    for key, track in earlier.tracks.items():
-        progress = schedule.progress[key]
-        progress.executions.extend(done.execution for done in track.executions)
-        progress.turns, progress.crashes, progress.spent_s = track.turns, track.crashes, track.spent_s
-        progress.failure, progress.limit_s, progress.most = track.failure, track.limit_s, track.most
-        if track.executions:
-            progress.stream_kind = track.executions[-1].execution.used.stream_kind
-        if track.done or track.failure is not None:
-            progress.stopped_by = track.stopped_by or "failed"
-        elif track.executions and schedule.decide_again(key).stop:
-            enough.append(progress)
-    schedule.round = max((done.round for track in earlier.tracks.values() for done in track.executions), default=0)
+def restore(schedule: Schedule, earlier: Replay) -> list[Track]:
+    """Continue the rounds of the earlier sessions; return cells that are complete but not recorded as done."""
+    enough = [
+        track
+        for key, track in schedule.tracks.items()
+        if track.live and track.count and schedule.decide_again(key).stop
+    ]
+    schedule.round = max((done.round for track in schedule.tracks.values() for done in track.done), default=0)
     schedule.anchor_turns = earlier.anchors
     if earlier.anchor is not None:
-        schedule.anchor = schedule.progress[earlier.anchor].cell
+        schedule.anchor = schedule.tracks[earlier.anchor].cell
     return enough
 
 
 def cheapest(earlier: Replay) -> Track | None:
     """Return the previous anchor cell, else the measured cell that is cheapest to repeat."""
-    measured = [t for t in earlier.tracks.values() if t.executions and t.failure is None]
+    measured = [t for t in earlier.tracks.values() if t.count and t.failure is None]
     before = [t for t in measured if t.cell.key == earlier.anchor]
-    return min(before or measured, key=lambda t: t.spent_s / len(t.executions), default=None)
+    return min(before or measured, key=lambda t: t.spent_s / t.count, default=None)
 
 
 def disagreement(p50_ns: float, before_ns: Sequence[float]) -> str | None:

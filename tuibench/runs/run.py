@@ -28,12 +28,13 @@ from tuibench.runs.plan import make_cells, matching_cells
 from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.replay import Replay
 from tuibench.runs.resumption import Disagreement, cheapest, check_plan, disagreement, hash_inputs, restore
-from tuibench.runs.schedule import Progress, Schedule, Turn
+from tuibench.runs.schedule import Schedule, Turn
 from tuibench.runs.stopping import StopSwitch
 from tuibench.runs.summary import pool
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
 from tuibench.runs.task import Call, call_child
 from tuibench.runs.telling import ProgressReporter
+from tuibench.runs.track import Track, count_cells, new_tracks
 from tuibench.stats.sample_file import read_samples, spans
 
 Save = Callable[[dict[str, Any]], dict[str, Any]]
@@ -86,7 +87,7 @@ class Run:
         self._bounds = Bounds(limits.timeout_scale, deadline)
         self._rng = random.Random(setup.seed)
         self._prepared = Prepared()
-        self._schedule = Schedule([], spec.effort, self._rng)
+        self._schedule = Schedule({}, spec.effort, self._rng)
         self._matching: dict[str, tuple[str, ...]] = {}
         self._planned = False
         self._control = ControlPoller(
@@ -111,12 +112,7 @@ class Run:
         """Return the run's counts so far, earlier sessions included."""
         if not self._planned and self._setup.earlier is not None:
             return count(self._setup.earlier)
-        every = self._schedule.progress.values()
-        return {
-            "cells": len(every),
-            "cells_done": sum(not progress.live for progress in every),
-            "executions": sum(len(progress.executions) for progress in every),
-        }
+        return count_cells(self._schedule.tracks.values())
 
     def _measure(self) -> dict[str, Any]:
         return carry_to_the_end(
@@ -147,7 +143,9 @@ class Run:
         if earlier is not None:
             check_plan(earlier, self._prepared, cells, inputs_sha256)
         self._matching = matching_cells(cells)
-        self._schedule = Schedule(cells, self._spec.effort, self._rng)
+        tracks = new_tracks(cells) if earlier is None else earlier.tracks
+        session = 0 if earlier is None else len(earlier.sessions)
+        self._schedule = Schedule(tracks, self._spec.effort, self._rng, session)
         self._reporter = ProgressReporter(self._journal, self._schedule, self._spec.effort, self._control)
         self._planned = True
         if earlier is not None:
@@ -168,13 +166,13 @@ class Run:
         """Continue after the last session, once an anchor execution shows that the machine measures as before."""
         enough = restore(self._schedule, earlier)
         # The journal does not contain the forced I/O classes; they follow from the executions.
-        for key in self._schedule.progress:
+        for key in self._schedule.tracks:
             self._level(key)
-        for progress in enough:
-            if not progress.live:
-                self._done(progress)
-        for progress in self._schedule.live:
-            self._refuse_early(progress.cell)
+        for track in enough:
+            if not track.live:
+                self._done(track)
+        for track in self._schedule.live:
+            self._refuse_early(track.cell)
         anchor = cheapest(earlier) if self._schedule.live else None
         if anchor is None:
             return
@@ -183,7 +181,7 @@ class Run:
         answer = self._anchored
         difference: str | None = "the anchor execution failed, so this machine may not be what it was"
         if answer is not None:
-            difference = disagreement(answer.p50_ns, [done.execution.p50_ns for done in anchor.executions])
+            difference = disagreement(answer.p50_ns, [execution.p50_ns for execution in anchor.executions])
         if difference is not None and self._setup.mixed:
             self._journal.append("warning", message=f"{difference}; measured on all the same, as --mixed asks")
         elif difference is not None:
@@ -211,7 +209,7 @@ class Run:
             if self._bounds.over:
                 raise OutOfTime
             require_room(self._setup.run_dir)
-            if turn.anchor or self._schedule.progress[turn.cell.key].live:
+            if turn.anchor or self._schedule.tracks[turn.cell.key].live:
                 self._take(turn)
         # A request for more time may have come just as the last cell was done.
         self._listen()
@@ -223,15 +221,15 @@ class Run:
     @property
     def _has_something(self) -> bool:
         """Return whether any cell has an execution or a failure to end with."""
-        return any(p.executions or p.failure for p in self._schedule.progress.values())
+        return any(t.count or t.failure for t in self._schedule.tracks.values())
 
     def _wind_up(self) -> None:
         """Finish all cells that have at least one execution."""
         self._cut_short = True
-        for progress in self._schedule.live:
-            if progress.executions:
-                progress.stopped_by = finish_words(len(progress.executions))
-                self._done(progress)
+        for track in self._schedule.live:
+            if track.count:
+                track.stopped_by = finish_words(track.count)
+                self._done(track)
 
     def _take(self, turn: Turn) -> None:
         begin = time.monotonic()
@@ -261,24 +259,24 @@ class Run:
             self._anchored = execution
             return
         key, io = turn.cell.key, execution.used.io
-        progress = self._schedule.progress[key]
+        track = self._schedule.tracks[key]
         decision = self._schedule.record(turn, execution, wall_s)
-        if progress.io == io and self._schedule.start_anew(key, io):
+        if track.io == io and self._schedule.start_anew(key, io):
             self._journal.append(
                 "warning", cell=key, keep_io=io, message=f"measured anew with I/O class {io}, as its matching cell"
             )
             decision = self._schedule.decide_again(key)
         self._reporter.done(turn, execution.p50_ns)
         self._level(key)
-        if decision.stop and not progress.live:
-            self._done(progress)
+        if decision.stop and not track.live:
+            self._done(track)
 
     def _level(self, key: str) -> None:
         """Force cells that are compared to an I/O class that all of them support."""
-        group = [k for k in self._matching.get(key, ()) if not self._schedule.progress[k].failure]
-        members = [self._schedule.progress[k] for k in group]
-        seen = {p.io or e.used.io for p in members for e in p.executions[-1:]}
-        if len(seen) > 1 and not any(p.unlevel for p in members):
+        group = [k for k in self._matching.get(key, ()) if not self._schedule.tracks[k].failure]
+        members = [self._schedule.tracks[k] for k in group]
+        seen = {t.io or e.used.io for t in members for e in t.executions[-1:]}
+        if len(seen) > 1 and not any(t.unlevel for t in members):
             self._schedule.force_io(group, max(seen, key=IO_CLASSES.index))
 
     def _fail(self, turn: Turn, failure: Failure, wall_s: float) -> None:
@@ -292,22 +290,21 @@ class Run:
             message = f"{failure.message} while timing; repeated once"
             self._journal.append("warning", cell=turn.cell.key, message=message)
         elif not turn.anchor:
-            self._done(self._schedule.progress[turn.cell.key])
+            self._done(self._schedule.tracks[turn.cell.key])
 
-    def _done(self, progress: Progress) -> None:
+    def _done(self, track: Track) -> None:
         pooled = None
-        if progress.executions:
-            files = [e.samples.file for e in progress.executions]
-            samples = [_read(f) for f in files]
-            point = next(p for p in self._prepared.points if p.id == progress.cell.point)
-            pooled = to_plain(pool(progress.executions, samples, point.items))
-        self._journal.append("cell_done", cell=progress.cell.key, stopped_by=progress.stopped_by, pooled=pooled)
+        if track.count:
+            samples = [_read(e.samples.file) for e in track.executions]
+            point = next(p for p in self._prepared.points if p.id == track.cell.point)
+            pooled = to_plain(pool(track.executions, samples, point.items))
+        self._journal.append("cell_done", cell=track.cell.key, stopped_by=track.stopped_by, pooled=pooled)
 
     def _job(self, turn: Turn) -> Job:
-        setup, progress = self._setup, self._schedule.progress[turn.cell.key]
-        io, kind = progress.io or self._spec.io, self._spec.stream_kind or progress.stream_kind
+        setup, track = self._setup, self._schedule.tracks[turn.cell.key]
+        io, kind = track.io or self._spec.io, self._spec.stream_kind or track.stream_kind
         cpus = setup.machine.choose(turn.cell.asked.cores)
-        room, most = setup.memory_room(), max(self._spec.effort.max_executions, progress.most or 0)
+        room, most = setup.memory_room(), max(self._spec.effort.max_executions, track.most or 0)
         return make_job(self._spec, self._prepared, turn, setup.run_dir, cpus, io, kind, room, most)
 
     def _tell(self, message: str) -> None:

@@ -28,7 +28,7 @@ class Tally(Replay):
         tracks = self.tracks.values()
         return {
             "cells": len(tracks),
-            "cells_done": sum(track.done or track.failure is not None for track in tracks),
+            "cells_done": sum(not track.live for track in tracks),
             "executions": sum(map(len, self._io.values())),
         }
 

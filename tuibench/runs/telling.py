@@ -11,8 +11,9 @@ from tuibench.core.spec import Effort
 from tuibench.core.units import seconds
 from tuibench.runs.hearing import ControlPoller
 from tuibench.runs.journal import Journal
-from tuibench.runs.schedule import SLOW_NS, Progress, Schedule, Turn, slow_executions
+from tuibench.runs.schedule import SLOW_NS, Schedule, Turn, slow_executions
 from tuibench.runs.summary import grade_executions
+from tuibench.runs.track import Track
 
 _START_S = 0.8
 """Time of an execution outside its timed part."""
@@ -41,24 +42,24 @@ class ProgressReporter:
             self._journal.append("warning", message=slow_message(turn.cell.asked, p50_ns, self._effort))
 
     def _report(self, turn: Turn, live_ns: float | None, phase: str) -> None:
-        progress = self._schedule.progress[turn.cell.key]
-        grade = grade_executions(progress.executions) if progress.executions else None
-        p50_ns = progress.p50_ns or live_ns
-        half = progress.half_width
+        track = self._schedule.tracks[turn.cell.key]
+        grade = grade_executions(track.executions) if track.count else None
+        p50_ns = track.p50_ns or live_ns
+        half = track.half_width
         self._journal.append(
             "progress",
             cell=turn.cell.key,
             p50_ms=None if p50_ns is None else p50_ns / 1e6,
             half_width_pct=None if half is None else half * 100,
             grade=grade.letter if grade else None,
-            eta_s=self._left_s(progress),
-            n=len(progress.executions),
+            eta_s=self._left_s(track),
+            n=track.count,
             round=turn.round,
             phase=phase,
             live=len(self._schedule.live),
         )
 
-    def _left_s(self, current: Progress) -> float:
+    def _left_s(self, current: Track) -> float:
         default_s = self._effort.timed_s + _START_S
         if self._control.finishing:
             return current.execution_s or default_s

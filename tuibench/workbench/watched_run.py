@@ -18,6 +18,7 @@ from tuibench.core.wish import ON_REQUEST
 from tuibench.runs.outcome import exit_code, signal_code
 from tuibench.runs.replay import Replay
 from tuibench.runs.schedule import Schedule
+from tuibench.runs.track import new_tracks
 from tuibench.workbench.forecast import item_bytes, worker_bytes
 
 Event = dict[str, Any]
@@ -79,7 +80,7 @@ def _profile_code(replay: Replay, result: RunResult) -> ExitCode:
 def first_round(replay: Replay) -> tuple[Cell, ...]:
     """Return the planned cells in the order of the first round, without those that failed already."""
     spec = replay.spec
-    live = [cell for cell in replay.cells if replay.cell(cell.key).failure is None]
+    live = new_tracks(track.cell for track in replay.tracks.values() if track.failure is None)
     schedule = Schedule(live, spec.effort, random.Random(spec.inputs.seed))
     return tuple(turn.cell for turn in schedule.next_round())
 

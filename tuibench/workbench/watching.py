@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tuibench.core.activity import RunInfo
-from tuibench.core.cell import CellResult, Execution
+from tuibench.core.cell import CellResult
 from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.short_id import short_id
@@ -143,7 +142,7 @@ class RunWatch:
         for key in self._changed & replay.tracks.keys():
             # Percentiles over all iterations are the main cost of watching, so compute them only after the end.
             self._cells[key] = replay.cell(key, pooling=ended)
-            self._halves[key] = _half_widths([done.execution for done in replay.tracks[key].executions])
+            self._halves[key] = _half_widths(replay.tracks[key].logs)
         self._changed.clear()
         cells = tuple(self._cells[key] for key in replay.tracks)
         ahead = sum(cell.failure is None or bool(cell.executions) for cell in cells)
@@ -228,7 +227,7 @@ class RunWatch:
         same = self._at.get("cell") == key and int(self._at.get("n", 0)) > 0
         return Live(
             cell=str(key),
-            n=int(self._at["n"]) if same else len(track.executions),
+            n=int(self._at["n"]) if same else track.count,
             round=int(self._latest.get("round") or 0),
             phase=phase_words(str(self._latest.get("phase", ""))) if same else "anchor execution",
             p50_ms=_number(self._latest.get("p50_ms")),
@@ -256,8 +255,7 @@ def _request(directory: RunDirectory) -> dict[str, Any]:
         return {}
 
 
-def _half_widths(executions: list[Execution]) -> tuple[float, ...]:
-    logs = [math.log(execution.p50_ns) for execution in executions]
+def _half_widths(logs: list[float]) -> tuple[float, ...]:
     return tuple(half_width(logs[:number]) for number in range(LEAST, len(logs) + 1))
 
 
