@@ -16,6 +16,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 TREES = ("tuibench", "tests", "tools")
+TEST_FOLDERS = {
+    "arrays": "worker",
+    "measure": "worker",
+    "models": "model",
+    "profiles": "model.profile",
+    "profiles.loss": "model.loss",
+    "fetch": "model.download",
+    "intake": "model.imports",
+    "insight": "present.profile",
+    "plots": "present.plots",
+    "report": "present",
+    "request": "core.settings",
+    "workbench": "services",
+}
+"""Folders of tests before and after."""
 
 
 @dataclass
@@ -269,33 +284,77 @@ def drop_definitions(text: str, names: list[str]) -> str:
     return "".join(lines)
 
 
+def split_namespaces(text: str, moved: dict[str, str]) -> str:
+    """Give each imported module that has moved an import of its own; its local name stays."""
+    lines = text.splitlines(keepends=True)
+    nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ImportFrom) and n.module]
+    for node in sorted(nodes, key=lambda n: -n.lineno):
+        room = (node.module or "").removeprefix("tuibench").removeprefix(".")
+        if not (node.module or "").startswith("tuibench"):
+            continue
+        gone = [a for a in node.names if f"{room}.{a.name}".removeprefix(".") in moved]
+        if not gone:
+            continue
+        indent = " " * node.col_offset
+        made = []
+        stay = [a for a in node.names if a not in gone]
+        if stay:
+            made.append(f"from {node.module} import ({', '.join(map(ast.unparse, stay))})")
+        for alias in gone:
+            parent, _, stem = moved[f"{room}.{alias.name}".removeprefix(".")].rpartition(".")
+            local = alias.asname or alias.name
+            made.append(f"from tuibench_moved.{parent} import {stem}" + (f" as {local}" if local != stem else ""))
+        last = lines[(node.end_lineno or node.lineno) - 1]
+        comment = re.search(r"  # .*", last)
+        made[0] += comment[0].rstrip("\n") if comment and node.lineno == node.end_lineno else ""
+        lines[node.lineno - 1 : node.end_lineno] = [f"{indent}{line}\n" for line in made]
+    return "".join(lines)
+
+
 def rewrite(files: Iterable[Path], moved: dict[str, str]) -> None:
     """Let every import and every dotted name point at the new modules."""
     longest_first = "|".join(re.escape(name) for name in sorted(moved, key=len, reverse=True))
     pattern = re.compile(rf"\btuibench\.({longest_first})\b(?!\.?\w*\.py)")
+    folders = "|".join(sorted(TEST_FOLDERS, key=len, reverse=True))
     for file in files:
         text = old = file.read_text(encoding="utf-8")
-
-        # `from tuibench.room import module`
-        def namespace(match: re.Match[str]) -> str:
-            room, name, rest = match[1], match[2], match[3]
-            new = moved.get(f"{room}.{name}")
-            if new is None:
-                return match[0]
-            parent, _, stem = new.rpartition(".")
-            if rest:
-                return f"from tuibench.{parent} import {stem}{rest}"
-            return f"from tuibench.{parent} import {stem}" + (f" as {name}" if stem != name else "")
-
-        text = re.sub(r"from tuibench\.([a-z_0-9.]+) import ([a-z_0-9]+)( as \w+)?(?=\s*(?:#|\n|$))", namespace, text)
-        text = pattern.sub(lambda m: f"tuibench.{moved[m[1]]}", text)
+        text = split_namespaces(text, moved)
+        text = pattern.sub(lambda m: f"tuibench.{moved[m[1]]}", text).replace("tuibench_moved.", "tuibench.")
         text = re.sub(
             r'(?<=")tuibench/([a-z_0-9/]+)\.py(?=")',
             lambda m: f"tuibench/{moved.get(m[1].replace('/', '.'), m[1].replace('/', '.')).replace('.', '/')}.py",
             text,
         )
+        text = re.sub(rf"\btests\.({folders})(?=\.| import)", lambda m: f"tests.{TEST_FOLDERS[m[1]]}", text)
         if text != old:
             file.write_text(text, encoding="utf-8")
+
+
+def move_tests() -> None:
+    """Let the folders of tests mirror the rooms."""
+    for old, new in sorted(TEST_FOLDERS.items(), key=lambda each: -each[0].count(".")):
+        source, target = Path("tests", *old.split(".")), Path("tests", *new.split("."))
+        if not source.exists():
+            continue
+        for path in sorted(p for p in source.rglob("*") if p.is_file() and "__pycache__" not in p.parts):
+            aim = target / path.relative_to(source)
+            aim.parent.mkdir(parents=True, exist_ok=True)
+            if aim.exists() and path.name == "__init__.py":
+                subprocess.run(["git", "rm", "-q", "-f", str(path)], check=True)
+                continue
+            if aim.exists():
+                aim = aim.with_name(f"{aim.stem}_of_{old.rpartition('.')[2]}.py")
+                print(f"TEST NAME {path} -> {aim}", file=sys.stderr)
+            subprocess.run(["git", "mv", str(path), str(aim)], check=True)
+
+
+def move_styles() -> None:
+    """Put each style sheet beside the screen that names it."""
+    for file in sorted(Path("tuibench/tui/screens").rglob("*.py")):
+        for sheet in re.findall(r'CSS_PATH = "(\w+\.tcss)"', file.read_text(encoding="utf-8")):
+            source, target = Path("tuibench/tui/screens", sheet), file.parent / sheet
+            if source.exists() and source != target:
+                subprocess.run(["git", "mv", str(source), str(target)], check=True)
 
 
 def settle_packages() -> None:
@@ -313,11 +372,14 @@ def settle_packages() -> None:
 def main() -> None:
     """Carry out the plan named on the command line."""
     plan = read_plan(Path(sys.argv[1]))
+    for target, sources in list(plan.items()):
+        found = [source for source in sources if path_of(source).exists()]
+        for source in set(sources) - set(found):
+            print(f"no module {source}", file=sys.stderr)
+        plan[target] = found
+        if not found:
+            del plan[target]
     moved = {source: target for target, sources in plan.items() for source in sources if source != target}
-    for sources in plan.values():
-        for source in sources:
-            if not path_of(source).exists():
-                sys.exit(f"no module {source}")
     for target, sources in plan.items():
         path = path_of(target)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -340,6 +402,8 @@ def main() -> None:
             subprocess.run(["git", "mv", str(keep), str(path)], check=True)
         path.write_text(text, encoding="utf-8")
     settle_packages()
+    move_tests()
+    move_styles()
     files = [p for tree in TREES for p in Path(tree).rglob("*.py")]
     rewrite(files, moved)
 
