@@ -25,18 +25,19 @@ from tests.tui.pilot import open_app, press, settle
 from tuibench.cli.arguments import _SWITCHES
 from tuibench.cli.command import COMMANDS, LATER
 from tuibench.cli.parser import _find
-from tuibench.core import benchmark_setting, profile_setting
 from tuibench.core.errors import ExitCode
-from tuibench.core.setting import Setting
-from tuibench.report.json_export import SCHEMA_FILE
+from tuibench.core.settings import benchmark as benchmark_setting
+from tuibench.core.settings import profile as profile_setting
+from tuibench.core.settings.setting import Setting
+from tuibench.present.json_export import SCHEMA_FILE
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import _KINDS
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.key import KEYS
-from tuibench.tui.screens.detail_tabs import TABS as DETAIL_TABS
-from tuibench.tui.screens.profile_tabs import TABS as PROFILE_TABS
-from tuibench.tui.screens.project import TABS as PROJECT_TABS
+from tuibench.tui.screens.detail.screen import TABS as DETAIL_TABS
+from tuibench.tui.screens.profile.page import TABS as PROFILE_TABS
+from tuibench.tui.screens.project.screen import TABS as PROJECT_TABS
 
 ROOT = Path(__file__).resolve().parent.parent
 LIST = Path(__file__).resolve().parent / "behaviours.txt"

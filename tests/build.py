@@ -10,7 +10,7 @@ from tuibench.core.cell import Asked, Cell, Check, Execution, Noise, Samples, Us
 from tuibench.core.model import Reference
 from tuibench.core.scenario import find
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
-from tuibench.measure.job import Job
+from tuibench.worker.job import Job
 
 QUIET = Noise(0, 10**9, 0.0, 0, 0.0, 0, 0, 10)
 SERVER_ISA = (

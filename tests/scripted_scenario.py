@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tuibench.core.scenario import THROUGHPUT, Scenario
-from tuibench.measure import sync
-from tuibench.measure.scenario import Outcome, Ready
+from tuibench.worker import sync
+from tuibench.worker.drive import Outcome, Ready
 
 PAIRS = Scenario("pairs", "pairs", "pairs", THROUGHPUT, has_streams=True, drive="tests.scripted_scenario:drive")
 

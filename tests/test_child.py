@@ -16,14 +16,14 @@ import onnx
 import pytest
 from onnx import helper
 
-from tests.models.factory import BF16, F32, I64, STRING, encoder, model, save, tensor, weight
-from tests.models.spec import make_spec
+from tests.model.factory import BF16, F32, I64, STRING, encoder, model, save, tensor, weight
+from tests.model.spec import make_spec
 from tests.runs.child_task import call_here
-from tuibench.arrays.bundle import read_bundle
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.profile import CostProfile
 from tuibench.core.record import from_plain, to_plain
-from tuibench.runs.stopping import StopSwitch
+from tuibench.runs.task import StopSwitch
+from tuibench.worker.bundle import read_bundle
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -228,7 +228,7 @@ def test_memory_limit_is_nine_tenths_of_free_memory_or_the_whole_limit() -> None
     code = (
         "import resource\n"
         "from tuibench import child\n"
-        "from tuibench.measure.isolation import address_space_bytes\n"
+        "from tuibench.worker.isolation import address_space_bytes\n"
         "for request in ({}, {'spec': {'limits': {'memory_bytes': 5 * 10**9}}}):\n"
         "    child._confine({'memory_bytes': 10**10, **request})\n"
         "    print(resource.getrlimit(resource.RLIMIT_AS)[0] - address_space_bytes())\n"

@@ -10,13 +10,12 @@ import pytest
 
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import COMMANDS
-from tuibench.core import benchmark_setting, profile_setting
 from tuibench.core.errors import TuibenchError
-from tuibench.request.request import BenchmarkRequest
-from tuibench.request.translation import to_spec
+from tuibench.core.settings import benchmark as benchmark_setting
+from tuibench.core.settings import profile as profile_setting
+from tuibench.core.settings.request import BenchmarkRequest, to_spec
 from tuibench.services.api import Services
-from tuibench.tui.key import KEYS
-from tuibench.tui.key_name import spelled
+from tuibench.tui.key import KEYS, spelled
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")

@@ -10,8 +10,9 @@ import pytest
 
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import GROUPS
-from tuibench.core import benchmark_setting, profile_setting
-from tuibench.request.request import BenchmarkRequest, Info
+from tuibench.core.settings import benchmark as benchmark_setting
+from tuibench.core.settings import profile as profile_setting
+from tuibench.core.settings.request import BenchmarkRequest, Info
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = ("README.md", "docs/benchmark.md")

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from tuibench.tui.config import read_config
-from tuibench.tui.key import KEYS
-from tuibench.tui.key_name import spelled
+from tuibench.tui.key import KEYS, spelled
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "keys.md"

@@ -15,24 +15,24 @@ import pytest
 from tests.build import make_spec
 from tests.scripted_scenario import PAIRS
 from tests.store.build import make_store
-from tuibench.core.card import Metadata
 from tuibench.core.record import to_plain
-from tuibench.core.run import RunResult
+from tuibench.core.result import RunResult
 from tuibench.core.scenario import REGISTRY
+from tuibench.core.settings.model_token import resolve_model
 from tuibench.core.spec import ModelSource
+from tuibench.core.stored import Metadata
 from tuibench.core.units import short
-from tuibench.plots.scaling import axes_of, scaling
-from tuibench.plots.selection import Selection
-from tuibench.report import csv_export, json_export, markdown
-from tuibench.report.listing import listing
-from tuibench.report.summary import summary
-from tuibench.request.model_token import resolve_model
+from tuibench.present import csv_export, json_export, markdown
+from tuibench.present.listing import listing
+from tuibench.present.plots.scaling import axes_of, scaling
+from tuibench.present.plots.selection import Selection
+from tuibench.present.summary import summary
 from tuibench.runs.journal import Journal, read_events
-from tuibench.runs.machine import Machine
+from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import replay
 from tuibench.runs.run import Run, Setup
 from tuibench.runs.side_by_side import compare_results
-from tuibench.runs.stopping import StopSwitch
+from tuibench.runs.task import StopSwitch
 
 ULID = "01HXXXXXXXXXXXXXXXXXXXXX{:02d}"
 

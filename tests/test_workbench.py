@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.report import build
+from tests.present import build
 from tuibench.core.cell import Samples
 from tuibench.core.errors import EngineError, UsageError
 from tuibench.core.model import Reference
 from tuibench.services.api import Services
-from tuibench.workbench.watched_run import settle_samples
+from tuibench.services.watched_run import settle_samples
 
 
 def test_engines_are_checked_by_name_alone() -> None:

@@ -50,9 +50,8 @@ async def take_all() -> None:
     from tuibench.services.api import Services
     from tuibench.tui.app import Dashboard
     from tuibench.tui.bridge import Bridge
-    from tuibench.tui.config import Config
+    from tuibench.tui.config import Config, StateFile
     from tuibench.tui.start import STATE
-    from tuibench.tui.state import StateFile
     from tuibench.tui.terminal import Display
 
     services = Services()

@@ -47,9 +47,9 @@ def main(arguments: list[str]) -> int:
 def inspect(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `inspect` {path, cache?}: the summary of a model; `cache` is the directory of the checksum cache."""
     from tuibench.core.record import to_plain
-    from tuibench.models.checksum import Checksums
-    from tuibench.models.inspection import inspect as inspect_model
-    from tuibench.trial import read_interface
+    from tuibench.model.checksum import Checksums
+    from tuibench.model.inspection import inspect as inspect_model
+    from tuibench.model.reference_run import read_interface
 
     checksums = Checksums(request.get("cache"))
     summary = inspect_model(request["path"], read_interface, checksums=checksums)
@@ -68,10 +68,10 @@ def prepare(request: dict[str, Any], send: Send) -> Any:
     from tuibench.core.model import ModelSummary
     from tuibench.core.record import from_plain, to_plain
     from tuibench.core.spec import BenchmarkSpec
-    from tuibench.models.inspection import inspect as inspect_model
-    from tuibench.models.inspection import load_graph
-    from tuibench.models.preparation import Order, Preparer
-    from tuibench.trial import Trial, read_interface
+    from tuibench.model.inspection import inspect as inspect_model
+    from tuibench.model.inspection import load_graph
+    from tuibench.model.preparation import Order, Preparer
+    from tuibench.model.reference_run import Trial, read_interface
 
     spec = from_plain(BenchmarkSpec, request["spec"])
     index = int(request["model"])
@@ -105,7 +105,7 @@ def engines(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 
 def fetch(request: dict[str, Any], send: Send) -> Any:
     """Task `fetch` {address, cache, …}: a remote model, cached; sends {"fetched", "total"} as progress."""
-    from tuibench.fetch.errand import fetch as fetch_model
+    from tuibench.model.download.task import fetch as fetch_model
 
     return fetch_model(request, send)
 
@@ -113,7 +113,7 @@ def fetch(request: dict[str, Any], send: Send) -> Any:
 def hash_files(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `hash` {paths, cache?}: the current stamp of each file, in order; None for an unreadable one."""
     from tuibench.core.record import to_plain
-    from tuibench.models.checksum import Checksums
+    from tuibench.model.checksum import Checksums
 
     checksums = Checksums(request.get("cache"))
     stamps = [checksums.stamp_or_none(str(path)) for path in request["paths"]]
@@ -124,7 +124,7 @@ def hash_files(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - ev
 def take_in(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `import` {path}: the result in an exported or foreign file."""
     from tuibench.core.record import to_plain
-    from tuibench.intake.result import read_result
+    from tuibench.model.imports.task import read_result
 
     return to_plain(read_result(request["path"]))
 
@@ -133,7 +133,7 @@ def weights(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
     """Task `weights` {path, levels?}: an approximated loss profile, from the weights of each layer alone."""
     from tuibench.core.profile import LEVELS
     from tuibench.core.record import to_compact
-    from tuibench.profiles.loss.approximation import approximate
+    from tuibench.model.loss.change import approximate
 
     return to_compact(approximate(request["path"], tuple(request.get("levels") or LEVELS)))
 
@@ -145,7 +145,7 @@ def loss(request: dict[str, Any], send: Send) -> Any:
     Sends {"stage": "loading" | "first" | "changing"} as progress, then {"begin": {points, ms_each, classes,
     float32_db}}, then {"loss": {id, point}} for each layer and level.
     """
-    from tuibench.profiles.loss.sweep import request_sweep
+    from tuibench.model.loss.sweep import request_sweep
 
     return request_sweep(request, send)
 
@@ -158,8 +158,8 @@ def cost(request: dict[str, Any], send: Send) -> Any:
     from functools import partial
 
     from tuibench.core.record import to_compact
-    from tuibench.models.cost.order import carry_out
-    from tuibench.trial import TracedTrial
+    from tuibench.model.cost.count import carry_out
+    from tuibench.model.reference_run import TracedTrial
 
     return to_compact(
         carry_out(request, _available_bytes(request.get("memory_bytes")), partial(TracedTrial, tell=send))
@@ -178,10 +178,9 @@ def layers(request: dict[str, Any], send: Send) -> Any:
     from tuibench.core.model import Point
     from tuibench.core.record import from_plain, to_plain
     from tuibench.engines import registry
-    from tuibench.engines.layer_timer import LayerOrder
-    from tuibench.engines.protocol import Refusal
+    from tuibench.engines.protocol import LayerOrder, Refusal
     from tuibench.host.cpu import read_identity
-    from tuibench.host.tree import Tree
+    from tuibench.host.kernel_files import Tree
 
     order = LayerOrder(
         path=request["path"],
@@ -210,8 +209,8 @@ def roofline(request: dict[str, Any], send: Send) -> Any:
 
     from tuibench.core.record import to_plain
     from tuibench.host.cpu import read_identity
-    from tuibench.host.tree import Tree
-    from tuibench.profiles.roofline import measure_roofline
+    from tuibench.host.kernel_files import Tree
+    from tuibench.model.profile.roofline import measure_roofline
 
     room = _available_bytes(request.get("memory_bytes"))
     cpus, threads = tuple(request["cpus"]), int(request["threads"])
@@ -228,7 +227,7 @@ def zeros(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every t
     import tempfile
 
     from tuibench.core.record import to_plain
-    from tuibench.profiles.zero_effect import measure_zeros
+    from tuibench.model.profile.zero_effect import measure_zeros
 
     scratch = request.get("run_dir") or tempfile.gettempdir()
     cpus, threads = tuple(request["cpus"]), int(request["threads"])
@@ -244,7 +243,7 @@ def what_if(request: dict[str, Any], send: Send) -> Any:
     from tuibench.core.model import Point
     from tuibench.core.profile import WhatIf
     from tuibench.core.record import from_plain, to_plain
-    from tuibench.profiles.what_if import ask_what_if
+    from tuibench.model.profile.what_if import ask_what_if
 
     def begin(row: str) -> None:
         send({"at": {"id": row}})
@@ -282,15 +281,15 @@ _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "what_if": what_if,
 }
 _IMPORTS = {
-    "inspect": "tuibench.models.inspection",
-    "prepare": "tuibench.models.preparation",
-    "cost": "tuibench.models.cost.order",
-    "weights": "tuibench.profiles.loss.approximation",
-    "loss": "tuibench.profiles.loss.sweep",
-    "layers": "tuibench.profiles.layers",
-    "roofline": "tuibench.profiles.roofline",
-    "zeros": "tuibench.profiles.zero_effect",
-    "what_if": "tuibench.profiles.what_if",
+    "inspect": "tuibench.model.inspection",
+    "prepare": "tuibench.model.preparation",
+    "cost": "tuibench.model.cost.count",
+    "weights": "tuibench.model.loss.change",
+    "loss": "tuibench.model.loss.sweep",
+    "layers": "tuibench.model.profile.layers",
+    "roofline": "tuibench.model.profile.roofline",
+    "zeros": "tuibench.model.profile.zero_effect",
+    "what_if": "tuibench.model.profile.what_if",
 }
 """Imports of each task, done before memory is limited, because their memory grows with the machine's cores."""
 _GENTLEST = 19
@@ -298,7 +297,7 @@ _GENTLEST = 19
 
 def _describe_engine(name: str) -> dict[str, Any]:
     from tuibench.engines import registry
-    from tuibench.trial import first_words
+    from tuibench.model.reference_run import first_words
 
     try:
         return {"name": name, "available": True, "version": registry.make(name).start(), "error": None}
@@ -312,7 +311,7 @@ def _confine(request: dict[str, Any], needed: str | None = None) -> None:
     `memory_bytes` is the available memory that the caller found; a limit set by the user is in the spec and applies as
     is.
     """
-    from tuibench.measure.isolation import die_with_parent, ignore_the_keyboard, limit_memory
+    from tuibench.worker.isolation import die_with_parent, ignore_the_keyboard, limit_memory
 
     ignore_the_keyboard()
     die_with_parent(int(request.get("parent") or os.getppid()))
@@ -330,7 +329,7 @@ def _confine(request: dict[str, Any], needed: str | None = None) -> None:
 
 def _settle(request: dict[str, Any]) -> None:
     """Pin a measuring task to its CPUs, before any library creates a thread."""
-    from tuibench.measure.isolation import (
+    from tuibench.worker.isolation import (
         apply_environment,
         pin_process,
         thread_variables,
@@ -344,7 +343,7 @@ def _settle(request: dict[str, Any]) -> None:
 
 def _available_bytes(limit: int | None) -> int:
     from tuibench.host.cgroup import find_groups, read_memory
-    from tuibench.host.tree import Tree
+    from tuibench.host.kernel_files import Tree
 
     tree = Tree()
     known = [value for value in (read_memory(tree, find_groups(tree)).room_bytes, limit) if value]

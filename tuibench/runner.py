@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tuibench.runs.host_queue import HostQueue
     from tuibench.runs.journal import Journal
     from tuibench.runs.replay import Replay
-    from tuibench.runs.stopping import StopSwitch
+    from tuibench.runs.task import StopSwitch
 
 
 def main(argv: list[str]) -> int:
@@ -21,7 +21,7 @@ def main(argv: list[str]) -> int:
     from pathlib import Path
 
     from tuibench.runs.directory import RunDirectory
-    from tuibench.runs.stopping import StopSwitch
+    from tuibench.runs.task import StopSwitch
 
     directory, parent = RunDirectory(Path(argv[0])), int(argv[1])
     # Not inherited by workers: the pipe closes when the journal is complete or this process dies.
@@ -83,7 +83,7 @@ def say_begun(done: int) -> None:
     import contextlib
     import os
 
-    from tuibench.runs.stopping import BEGUN
+    from tuibench.runs.task import BEGUN
 
     with contextlib.suppress(BrokenPipeError):
         os.write(done, BEGUN)
@@ -118,7 +118,7 @@ def open_directory(directory: RunDirectory, request: dict[str, Any]) -> int:
     import os
 
     from tuibench.core.errors import HostBusy
-    from tuibench.runs.scratch import make_scratch
+    from tuibench.runs.directory import make_scratch
 
     if request.get("ephemeral"):
         make_scratch(directory.path)  # locked until this process ends
@@ -144,7 +144,7 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch, beg
     from tuibench.core.errors import TuibenchError
     from tuibench.runs.host_queue import HostQueue
     from tuibench.runs.journal import JournalBroken
-    from tuibench.runs.stopping import BY_REQUEST, Cancelled
+    from tuibench.runs.task import BY_REQUEST, Cancelled
 
     written: list[Journal] = []
 
@@ -210,9 +210,9 @@ def is_waiting_its_turn(request: dict[str, Any]) -> bool:
 
 def open_journal(directory: RunDirectory, request: dict[str, Any]) -> tuple[Journal, Replay | None]:
     """Return a new journal, or an existing journal to append to and the events read from it."""
-    from tuibench.core.form import form_of
+    from tuibench.core.schema import form_of
     from tuibench.runs.journal import NAME, Journal, cut_tail
-    from tuibench.runs.past import read_replay
+    from tuibench.runs.resumption import read_replay
 
     form = form_of(request["spec"])
     if request.get("resume") is None or not (directory.path / NAME).exists():
@@ -226,8 +226,8 @@ def end_unmeasured(
     directory: RunDirectory, journal: Journal, request: dict[str, Any], earlier: Replay | None, reason: str
 ) -> None:
     """Record that a session ended before it measured; save the results of earlier sessions if the run was cancelled."""
-    from tuibench.runs.past import count
-    from tuibench.runs.stopping import BY_REQUEST
+    from tuibench.runs.resumption import count
+    from tuibench.runs.task import BY_REQUEST
 
     if earlier is not None and reason != BY_REQUEST:
         journal.append("run_end", status="interrupted", reason=reason, **count(earlier))
@@ -240,7 +240,7 @@ def end_unmeasured(
 
 def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], earlier: Replay | None) -> None:
     """Save the results of a run that will not be measured further."""
-    from tuibench.runs.past import count
+    from tuibench.runs.resumption import count
 
     if earlier is None:
         journal.append("run_end", status="cancelled", reason="nothing was measured")
@@ -267,7 +267,7 @@ def introduce(journal: Journal, request: dict[str, Any], earlier: Replay | None)
     import os
     import time
 
-    from tuibench.core.short_id import short_id
+    from tuibench.core.ids import short_id
     from tuibench.host.facts import read_facts, this_process
     from tuibench.host.process import start_ticks
     from tuibench.runs.environment import environment_changes
@@ -337,8 +337,8 @@ def carry_out(
     from tuibench.core.record import from_plain
     from tuibench.core.spec import BenchmarkSpec
     from tuibench.host.cgroup import find_groups, read_memory
-    from tuibench.host.tree import Tree
-    from tuibench.runs.machine import Machine
+    from tuibench.host.kernel_files import Tree
+    from tuibench.runs.preparation import Machine
     from tuibench.runs.run import Run, Setup
 
     tree = Tree(Path("/"))
@@ -359,8 +359,8 @@ def carry_out(
     if spec.profile is None:
         Run(spec, setup).carry_out()
         return
-    from tuibench.runs.profiling import ProfileRun, ProfileSetup
-    from tuibench.runs.roof_shelf import describe_machine
+    from tuibench.runs.profile.profiling import ProfileRun, ProfileSetup
+    from tuibench.runs.profile.roof_cache import describe_machine
 
     ProfileRun(spec, setup, ProfileSetup(describe_machine(spec.engines[0]))).carry_out()
 
@@ -371,7 +371,7 @@ def saver(directory: RunDirectory, request: dict[str, Any]) -> Callable[[dict[st
         return dict
 
     def save(end: dict[str, Any]) -> dict[str, Any]:
-        from tuibench.workbench.saving import save_run
+        from tuibench.services.saving import save_run
 
         return save_run(directory, request, end)
 
@@ -385,8 +385,7 @@ def tidy(directory: RunDirectory, request: dict[str, Any]) -> None:
 
     from tuibench.runs.directory import prune
     from tuibench.runs.journal import read_history
-    from tuibench.workbench.opening import open_store
-    from tuibench.workbench.saved import remember_saved
+    from tuibench.services.saving import open_store, remember_saved
 
     events = read_history(directory.path).events
     if events and events[-1].get("saved"):

@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 
 from tests.benchmarks.calibration import figure
+from tuibench.core.settings.model_token import resolve_model
 from tuibench.engines import registry
 from tuibench.engines.protocol import Bound, Setting
-from tuibench.measure.loop import harness_ns, time_block
-from tuibench.measure.sync import rotate
-from tuibench.request.model_token import resolve_model
+from tuibench.worker.sync import harness_ns, rotate, time_block
 
 ROUNDS = 31
 CALLS = 20_000

@@ -15,9 +15,9 @@ from typing import Any
 
 from tests.runs.large_profile import make_large_result, make_large_run
 from tests.store.build import make_store
-from tuibench.core.card import Metadata
 from tuibench.core.profile import CostProfile
 from tuibench.core.record import from_plain, to_compact
+from tuibench.core.stored import Metadata
 from tuibench.runs.journal import decode, encode
 
 

@@ -20,8 +20,8 @@ import onnx
 from onnx import helper
 
 from tests.benchmarks.calibration import figure
-from tests.models.factory import F32, model, save, tensor, weight
-from tests.models.spec import make_spec
+from tests.model.factory import F32, model, save, tensor, weight
+from tests.model.spec import make_spec
 from tuibench.core.record import to_plain
 
 LAYERS, CHANNELS, SIDE = 60, 128, 28

@@ -18,7 +18,7 @@ from typing import Any
 
 from tests.benchmarks.calibration import figure
 from tests.benchmarks.loss import network
-from tests.models.factory import save
+from tests.model.factory import save
 from tuibench.core.profile import PerformanceProfile
 from tuibench.core.record import from_plain
 

@@ -22,8 +22,8 @@ from typing import Any
 
 from tests.benchmarks.calibration import figure
 from tests.benchmarks.loss import network
-from tests.models.factory import save
-from tests.models.spec import make_spec
+from tests.model.factory import save
+from tests.model.spec import make_spec
 from tests.test_child import call
 from tuibench.core.model import Point
 from tuibench.core.record import from_plain, to_plain
@@ -35,10 +35,10 @@ _LOOP = range(40_000)
 
 def probe(request: dict[str, Any]) -> dict[str, float]:
     """One process: the ratio as it is, and the time of the loop in each stretch."""
-    from tuibench.engines.layer_timer import LayerOrder
-    from tuibench.measure.sync import Stamps
-    from tuibench.profiles import session
-    from tuibench.profiles.layers import make_timer
+    from tuibench.engines.protocol import LayerOrder
+    from tuibench.model.profile import session
+    from tuibench.model.profile.layers import make_timer
+    from tuibench.worker.sync import Stamps
 
     loops: dict[str, list[int]] = defaultdict(list)
     stage = ""

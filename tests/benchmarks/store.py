@@ -23,7 +23,7 @@ from typing import Any
 from tests.benchmarks.calibration import figure
 from tests.store.data import make_real
 from tests.store.volume import MACHINE, fill
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 MANY, FEW = 10_000, 100

@@ -12,8 +12,8 @@ from typing import IO, Any
 from unittest.mock import patch
 
 from tests.cli.shell import Done, Environment, Shell
-from tuibench.cli.interruption import CODES
 from tuibench.cli.main import main
+from tuibench.cli.terminal import CODES
 
 
 class QuickShell(Shell):

@@ -16,11 +16,11 @@ from tuibench import __version__
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import COMMANDS, LATER
 from tuibench.cli.parser import parse_command
-from tuibench.core import benchmark_setting
 from tuibench.core.errors import ExitCode, UsageError
+from tuibench.core.settings import benchmark as benchmark_setting
+from tuibench.core.settings.request import BenchmarkRequest, DashboardRequest, Info
 from tuibench.core.spec import EFFORTS
 from tuibench.core.text import show
-from tuibench.request.request import BenchmarkRequest, DashboardRequest, Info
 
 
 def request(*argv: str) -> BenchmarkRequest:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.quick import QuickShell
-from tests.workbench.script import ScriptedRun
+from tests.services.script import ScriptedRun
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ def test_model_the_engine_cannot_run_fails_its_cell_with_reason(shell: Shell, fo
 
 
 SHORT_FIRST = """
-from tuibench.runs.plan import LIMITS_S
+from tuibench.runs.schedule import LIMITS_S
 LIMITS_S["first"] = 1.0
 """
 

@@ -13,9 +13,9 @@ import pytest
 
 from tests.cli.shell import AS_STRANGER, PATIENCE_S, Done, Shell
 from tests.store.data import make_id, make_small
-from tuibench.core.card import Metadata
-from tuibench.core.form import NEWEST
-from tuibench.core.place import Places
+from tuibench.core.machine import Places
+from tuibench.core.schema import NEWEST
+from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
 from tuibench.store.envelope import Header, encode_table, seal, unseal
 

@@ -11,10 +11,10 @@ import pytest
 from tests.cli.shell import Shell
 from tests.engines.make import mlp
 from tuibench.cli import benchmark
-from tuibench.cli.interruption import Interruption
+from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import TuibenchError
-from tuibench.request.request import BenchmarkRequest
-from tuibench.workbench.runs import Runs
+from tuibench.core.settings.request import BenchmarkRequest
+from tuibench.services.runs import Runs
 
 
 @pytest.mark.parametrize(("name", "code"), [("nope", 4), ("deepsparse", 2)])

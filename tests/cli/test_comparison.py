@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import Shell
-from tests.report.build import asked, failed_cell, ok_cell
+from tests.present.build import asked, failed_cell, ok_cell
 from tests.store.data import make_id, make_small
-from tuibench.core.card import Metadata
 from tuibench.core.cell import CellResult, Estimate
-from tuibench.core.run import Comparison, RunResult
+from tuibench.core.result import Comparison, RunResult
+from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
 
 VERDICT = Comparison("a", "b", "p50 latency", 0.9, 0.88, 0.92, 5, True, "faster", None, "b is 10 % faster than a")

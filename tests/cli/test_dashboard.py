@@ -13,7 +13,7 @@ from tests.cli.shell import Shell, as_shell
 from tests.cli.terminal import Terminal
 from tests.runs.profile_script import make_profile_result
 from tests.store.data import make_small
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
 
 HERE = {"TERM": "xterm-256color", "LANG": "C.UTF-8", "LC_ALL": None, "NO_COLOR": None}

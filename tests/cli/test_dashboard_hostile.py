@@ -10,7 +10,7 @@ from tests.cli.shell import Shell
 from tests.cli.terminal import Terminal
 from tests.cli.test_dashboard_on_terminal import HERE
 from tests.tui.hostile import check_sent, fill_hostile
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 
 KEYS_ROW = "\x1b[23;1H"

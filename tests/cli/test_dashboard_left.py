@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.quick import QuickShell
-from tests.workbench.script import ScriptedRun
+from tests.services.script import ScriptedRun
 from tuibench.tui.config import Config
 from tuibench.tui.start import Left
 from tuibench.tui.terminal import Display

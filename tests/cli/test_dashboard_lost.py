@@ -15,7 +15,7 @@ from tests.cli.running import FAKE, SCRIPT, run, stored
 from tests.cli.shell import Shell, until
 from tests.cli.terminal import Terminal
 from tests.cli.test_dashboard_on_terminal import HERE
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 
 POINTS = 50
 FARTHEST = 7000

@@ -13,7 +13,7 @@ from tests.cli.running import FAKE, SCRIPT, detach, run, runner_of, stored
 from tests.cli.shell import Shell
 from tests.cli.terminal import Terminal
 from tests.cli.test_dashboard_on_terminal import HERE
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 
 BRIEF = (*FAKE, "--executions", "1", "-t", "0.05")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.store.data import make_real
 from tuibench.cli.arguments import parse
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
 
 Capture = pytest.CaptureFixture[str]

@@ -18,9 +18,9 @@ import pytest
 from tests.build import make_spec
 from tests.cli.shell import Done, Shell
 from tuibench.core.spec import EFFORTS
-from tuibench.report.export import render
+from tuibench.present.export import render
 from tuibench.services.api import Services
-from tuibench.workbench.runs import RunOptions
+from tuibench.services.runs import RunOptions
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "tuibench" / "data" / "benchmark.schema.json").read_text(encoding="utf-8"))
@@ -168,7 +168,7 @@ def test_default_engine_is_onnxruntime_with_correct_outputs(shell: Shell) -> Non
 REBUILD = """
 import sys
 from pathlib import Path
-from tuibench.report.export import render
+from tuibench.present.export import render
 from tuibench.runs.journal import read_events
 from tuibench.runs.replay import replay
 sys.stdout.write(render(replay(read_events(Path(sys.argv[1]))).result(), "json"))

@@ -17,20 +17,20 @@ from tests.cli.running import SCRIPT, detach, end, runner_of, state, stored
 from tests.cli.shell import Shell, until
 from tests.conftest import ROOT
 from tuibench.core.errors import HostBusy, TuibenchError, UsageError, WriteError
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
 from tuibench.runs.host_queue import find_holder, find_tickets
+from tuibench.services import detached_runner as lone_runner
 from tuibench.services.api import Services
-from tuibench.workbench import lone_runner
-from tuibench.workbench.lone_runner import start_detached_runner
-from tuibench.workbench.runs import RunOptions, Runs
+from tuibench.services.detached_runner import start_detached_runner
+from tuibench.services.runs import RunOptions, Runs
 
 CLIENT = """
 import os, signal, sys
 from tests.cli.test_end_to_end_launch import brief
 from tuibench.workbench import lone_runner
 from tuibench.services.api import Services
-from tuibench.workbench.runs import RunOptions
+from tuibench.services.runs import RunOptions
 
 def send_and_die(lifeline, line, send=lone_runner.send_request):
     send(lifeline, line)

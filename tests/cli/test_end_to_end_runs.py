@@ -15,8 +15,8 @@ from tests.build import make_spec
 from tests.cli.running import BRIEF, FAKE, LONG, SCRIPT, detach, end, run, start, state, stored
 from tests.cli.shell import Shell, as_shell, until
 from tuibench.core.activity import ALIVE
+from tuibench.core.ids import short_id
 from tuibench.core.record import to_plain
-from tuibench.core.short_id import short_id
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, encode, read_events
 from tuibench.services.api import Services

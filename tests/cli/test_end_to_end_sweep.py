@@ -18,7 +18,7 @@ from tests.cli.shell import SHORT, Shell
 from tests.cli.test_end_to_end import SCHEMA
 from tests.engines import make
 from tuibench.host.topology import read_topology
-from tuibench.stats.sample_file import read_samples
+from tuibench.stats.samples import read_samples
 
 CORES = tuple(c for c in (1, 2) if c <= read_topology(os.sched_getaffinity(0)).usable_cores)
 NCORES = ",".join(map(str, CORES))

@@ -15,13 +15,13 @@ from tests.cli.running import SCRIPT, detach, end, run, runner_of, start, state
 from tests.cli.shell import AS_STRANGER, Shell, as_shell, until
 from tests.conftest import ROOT
 from tuibench.core.errors import UsageError
-from tuibench.core.run import RunResult
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.result import RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort
 from tuibench.runs.directory import LOCK
 from tuibench.runs.journal import read_events
 from tuibench.services.api import Services
-from tuibench.workbench.runs import RunOptions, Runs
+from tuibench.services.runs import RunOptions, Runs
 
 NEVER = replace(EFFORTS["quick"], timed_s=0.05, warmup_s=0.05, max_executions=3, target=0.0, limit_s=600.0)
 """Three executions, because the target is out of reach."""
@@ -149,7 +149,7 @@ def test_extension_survives_the_death_of_the_runner(keeper: Shell, runs: Runs) -
 def test_request_without_a_signal_is_found_between_executions(
     keeper: Shell, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tuibench.workbench.intervention._knock", lambda *_: None)
+    monkeypatch.setattr("tuibench.services.control._knock", lambda *_: None)
     run_id, _ = runs.launch(spec(replace(NEVER, max_executions=100)), RunOptions())
     keeper.wait_for("execution_done", n=1)
     runs.extend(run_id)
@@ -177,7 +177,7 @@ def test_run_that_ends_meanwhile_is_reported_and_keeps_no_request(
     directory = runs.directory(run_id)
     lock = os.open(directory.path / LOCK, os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
-    monkeypatch.setattr("tuibench.workbench.intervention._knock", lambda *_: os.close(lock))
+    monkeypatch.setattr("tuibench.services.control._knock", lambda *_: os.close(lock))
     with pytest.raises(UsageError, match="ended before it could be given more"):
         runs.extend(run_id, 1.0)
     assert os.listdir(directory.path / "wishes") == []

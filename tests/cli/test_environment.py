@@ -20,8 +20,8 @@ from tests.cli.test_end_to_end_sweep import load
 from tests.engines.make import mlp
 from tests.store.data import make_id, make_small
 from tuibench.cli.output import AS_ASCII
-from tuibench.core.card import Metadata
-from tuibench.report.style import to_ascii
+from tuibench.core.stored import Metadata
+from tuibench.present.table import to_ascii
 from tuibench.services.api import Services
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,12 +4,12 @@ import io
 from pathlib import Path
 
 from tests.cli.shell import Shell
-from tests.fetch.server import file_route, serve
-from tuibench.cli.fetching import ArrivalView
-from tuibench.core.remote import FetchedModel, FetchProgress
+from tests.model.download.server import file_route, serve
+from tuibench.cli.following import ArrivalView
+from tuibench.core.model import FetchedModel, FetchProgress
+from tuibench.core.settings.model_token import SAMPLES
 from tuibench.core.spec import ModelSource
-from tuibench.report.progress import ProgressPainter
-from tuibench.request.sample import SAMPLES
+from tuibench.present.progress import ProgressPainter
 
 TINY = Path(__file__).resolve().parents[2] / "tuibench" / "data" / "samples" / SAMPLES["sample:tiny"][0]
 MODEL = FetchedModel(ModelSource("a", "/a"), "m\x1b.onnx", "0123456789abcdef" * 4, 5_000_000, 5_000_000)

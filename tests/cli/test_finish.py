@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from tests.cli.test_arguments import info as help_of
-from tests.report.test_run_list import info
+from tests.present.test_run_list import info
 from tuibench.cli import finish
-from tuibench.cli.interruption import Interruption
+from tuibench.cli.terminal import Interruption
 from tuibench.core.activity import RunInfo
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tuibench.cli.interruption import CODES, Ended, Interruption, held_back
+from tuibench.cli.terminal import CODES, Ended, Interruption, held_back
 
 
 @pytest.fixture

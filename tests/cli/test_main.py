@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cli.shell import SHORT, Shell
-from tuibench.cli.interruption import CODES
 from tuibench.cli.main import main
+from tuibench.cli.terminal import CODES
 
 ONE = ("benchmark", "sample:tiny", "-e", "fake", "-s", "sync", "-ncores", "1", *SHORT)
 

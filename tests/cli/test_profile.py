@@ -16,14 +16,14 @@ from tests.runs import profile_script as roofs
 from tests.runs.profile_script import make_profile_result, make_profile_spec
 from tests.store.data import make_small
 from tuibench.cli.profile import plan_json
-from tuibench.core.card import Metadata
 from tuibench.core.errors import EngineError
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.spec import ModelSource
-from tuibench.runs.profile_part import ROOFLINE, ZEROS
-from tuibench.runs.roof_shelf import MachineCache, describe_machine
+from tuibench.core.stored import Metadata
+from tuibench.runs.profile.parts import ROOFLINE, ZEROS
+from tuibench.runs.profile.roof_cache import MachineCache, describe_machine
 from tuibench.services.api import Services
-from tuibench.workbench.profiles import ProfilePlan
+from tuibench.services.profiles import ProfilePlan
 
 LOSSY = ProfileSpec(LOSS, levels=("pruned 0.5", "int8"))
 SHORT = ("--processes", "1", "--runs", "2", "-ncores", "1")
@@ -242,7 +242,7 @@ def test_contradictory_flags_are_refused_before_anything_starts(
 
 
 def test_help_names_every_flag(quick: Shell) -> None:
-    from tuibench.core import profile_setting
+    from tuibench.core.settings import profile as profile_setting
 
     done = quick.call("profile", "--help")  # type: ignore[attr-defined]
     assert done.code == 0 and max(map(len, done.lines)) <= 79

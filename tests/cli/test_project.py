@@ -9,11 +9,11 @@ import pytest
 
 from tests.cli.shell import Done, Shell
 from tests.cli.terminal import on_terminal
-from tests.fetch.server import file_route, serve
-from tests.models.factory import encoder, save
+from tests.model.download.server import file_route, serve
+from tests.model.factory import encoder, save
+from tests.services.script import ScriptedRun
 from tests.store.data import make_small
-from tests.workbench.script import ScriptedRun
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.quick import QuickShell
+from tests.services.script import ScriptedRun
 from tests.store.data import make_small
-from tests.workbench.script import ScriptedRun
-from tuibench.core.card import Metadata
 from tuibench.core.errors import ExitCode
+from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
 from tuibench.tui.bridge import Bridge
 
@@ -26,7 +26,7 @@ def run(home: Path, monkeypatch: pytest.MonkeyPatch) -> ScriptedRun:
     made.plan()
     made.done(0, 1)
     end = {"saved": False, "why": "the store is busy"}
-    monkeypatch.setattr("tuibench.workbench.intervention.cancel", lambda *_: made.end("cancelled", **end))
+    monkeypatch.setattr("tuibench.services.control.cancel", lambda *_: made.end("cancelled", **end))
     return made
 
 

@@ -16,14 +16,14 @@ import pytest
 from tests.cli.running import detach, runner_of, state
 from tests.cli.shell import SHORT, Done, Shell, until
 from tests.conftest import ROOT
-from tests.models.factory import encoder, save
+from tests.model.factory import encoder, save
 from tuibench.cli import attach
-from tuibench.cli.interruption import Interruption
-from tuibench.core.card import StoredBenchmark
-from tuibench.report.headline import result_headline
-from tuibench.request import repeat
+from tuibench.cli.terminal import Interruption
+from tuibench.core.settings import command as repeat
+from tuibench.core.stored import StoredBenchmark
+from tuibench.present.headline import result_headline
 from tuibench.services.api import Services
-from tuibench.workbench.runs import Runs
+from tuibench.services.runs import Runs
 
 FAKE = ("-e", "fake", "-s", "sync", "-ncores", "1")
 SCRIPT = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 300}})}

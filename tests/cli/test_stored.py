@@ -17,8 +17,7 @@ from tests.cli.shell import Done, Shell
 from tests.cli.terminal import on_terminal
 from tests.store.data import make_id, make_samples, make_small
 from tuibench.cli.arguments import parse
-from tuibench.core.card import Metadata
-from tuibench.core.project import FileStamp, ModelReference
+from tuibench.core.stored import FileStamp, Metadata, ModelReference
 from tuibench.services.api import Services
 
 FOREIGN = Path(__file__).resolve().parents[1] / "fixtures" / "import" / "deepsparse-0.10.0.json"
@@ -240,7 +239,7 @@ def test_store_commands_import_no_heavy_module(command: str) -> None:
     loaded = set(json.loads(done.stdout.splitlines()[-1]))
     assert "tuibench.store.store" in loaded
     heavy = {"numpy", "onnx", "onnxruntime", "openvino", "psutil", "rich", "textual", "multiprocessing", "asyncio"}
-    assert not loaded & (heavy | {"subprocess", "difflib", "tuibench.workbench.runs", "tuibench.workbench.exchange"})
+    assert not loaded & (heavy | {"subprocess", "difflib", "tuibench.services.runs", "tuibench.services.exchange"})
 
 
 @pytest.mark.usefixtures("three")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tests.cli.shell import Shell, until
 from tests.store.data import make_small
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
 
 

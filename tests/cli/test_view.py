@@ -9,14 +9,14 @@ import pytest
 from tests.build import make_cell, make_execution, make_spec
 from tests.runs.profile_script import COSTS, LOSSY, USUAL, make_profile_spec
 from tuibench.cli import view
-from tuibench.cli.interruption import Interruption
+from tuibench.cli.terminal import Interruption
 from tuibench.core.model import Point, Reference
 from tuibench.core.profile import LossPoint
 from tuibench.core.record import to_plain
-from tuibench.report.progress import Snapshot
+from tuibench.present.progress import Snapshot
 from tuibench.runs.replay import Replay
-from tuibench.workbench.active_run import ActiveRun
-from tuibench.workbench.profiles import ProfilePlan
+from tuibench.services.profiles import ProfilePlan
+from tuibench.services.watched_run import ActiveRun
 
 
 class Run:

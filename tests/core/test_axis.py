@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.core.axis import MOST_VALUES, Axis, parse_integers, parse_names
 from tuibench.core.errors import UsageError
+from tuibench.core.settings.axis import MOST_VALUES, Axis, parse_integers, parse_names
 from tuibench.core.text import show
 
 CORES = Axis("-ncores", 1, 12, "physical cores usable here", node=6)

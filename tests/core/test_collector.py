@@ -3,7 +3,7 @@ from __future__ import annotations
 import contextlib
 import gc
 
-from tuibench.core.collector import pause_collector
+from tuibench.core.record import pause_collector
 
 
 def test_collector_is_enabled_again_after_an_exception() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tuibench.core.file_kind import name_kind
+from tuibench.core.errors import name_kind
 
 
 def test_every_file_kind_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

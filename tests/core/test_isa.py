@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.build import SERVER_ISA
-from tuibench.core.isa import isa_words
+from tuibench.core.machine import isa_words
 
 
 @pytest.mark.parametrize(

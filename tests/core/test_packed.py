@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.core.packed import pack, unpack
+from tuibench.core.record import pack, unpack
 
 VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.lists(st.integers())
 
@@ -33,11 +33,11 @@ def test_many_rows_are_packed_in_small_blocks() -> None:
 
 
 def test_row_too_large_to_read_back_is_not_packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuibench.core.packed._MOST_BYTES", 1000)
+    monkeypatch.setattr("tuibench.core.record._MOST_BYTES", 1000)
     assert pack(("a",), [["x" * 1100]]) is None
     packed = pack(("a",), [["x" * 900]])
     assert packed is not None and rows(packed) == [{"a": "x" * 900}]
-    monkeypatch.setattr("tuibench.core.packed._MOST_BYTES", 500)
+    monkeypatch.setattr("tuibench.core.record._MOST_BYTES", 500)
     with pytest.raises(ValueError, match="larger than any that is written"):
         rows(packed)
 

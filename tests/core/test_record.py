@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from tuibench.core.packed import LEAST, pack, unpack
-from tuibench.core.record import from_plain, to_compact, to_plain
+from tuibench.core.record import LEAST, from_plain, pack, to_compact, to_plain, unpack
 
 
 @dataclass(frozen=True)

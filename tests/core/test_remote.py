@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tuibench.core.remote import is_remote, public_name, remote_scheme
+from tuibench.core.model import is_remote, public_name, remote_scheme
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tuibench.core.errors import UnknownId
-from tuibench.core.short_id import resolve, short_id, short_ids
+from tuibench.core.ids import resolve, short_id, short_ids
 
 NEW = "01M3250VZ80009WDVSQ5ZMAB12"
 MIDDLE = "01M3250VZ7000RKVQKEBZ9CD12"

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import signal
 
-from tuibench.core.signal_name import signal_name
+from tuibench.core.errors import signal_name
 
 
 def test_every_signal_has_a_name() -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from tests.runs.profile_script import COSTS, LOSSES, ROOFLINE, ZEROS, make_run
 from tuibench.core.profile import Roofline
-from tuibench.core.record import from_plain, to_plain
-from tuibench.core.strict import fits, strictly
+from tuibench.core.record import fits, from_plain, strictly, to_plain
 
 
 @pytest.mark.parametrize("value", [COSTS, ROOFLINE, ZEROS, make_run(), *LOSSES])

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tuibench.core import value
 from tuibench.core.errors import UsageError
+from tuibench.core.settings import kinds as value
 
 
 @pytest.mark.parametrize(

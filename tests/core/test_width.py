@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.core.width import fit, fit_apart, fit_end, fit_middle, pad, width_of, wrapped
+from tuibench.core.text import fit, fit_apart, fit_end, fit_middle, pad, width_of, wrapped
 
 
 def test_wide_and_joined_characters_take_their_columns() -> None:

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.engines import make
-from tuibench.engines.onnx_wire import read_names
-from tuibench.models.port import input_ports
+from tuibench.engines.openvino import read_names
+from tuibench.model.inspection import input_ports
 
 
 @pytest.mark.parametrize("build", make.PLAIN + make.ODD)

@@ -14,7 +14,7 @@ from tests.engines import make
 from tests.engines.probe import setting
 from tests.engines.test_contract import expect, probe
 from tuibench.engines import openvino
-from tuibench.engines.openvino_tensor import explain, translate
+from tuibench.engines.openvino_session import explain, translate
 from tuibench.engines.protocol import IoUnavailable, Refusal
 
 

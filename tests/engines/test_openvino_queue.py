@@ -18,8 +18,7 @@ from tests.engines import make
 from tests.engines.probe import setting
 from tests.engines.test_contract import probe
 from tuibench.engines import openvino
-from tuibench.engines.openvino_queue import OpenVinoQueue
-from tuibench.engines.openvino_session import OpenVinoSession
+from tuibench.engines.openvino_session import OpenVinoQueue, OpenVinoSession
 
 NEVER = 1 << 62
 STREAMS = min(2, len(os.sched_getaffinity(0)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tuibench.host.brand import Brand, ask_cpuinfo, read_brand
+from tuibench.host.cpu import Brand, ask_cpuinfo, read_brand
 
 BOOT = "5b1d9a4e-0000-4000-8000-000000000001"
 ANSWER = {"brand_raw": "Neoverse-N1", "flags": ["asimddp", "fp", "sve"], "l3_cache_size": 1}

@@ -4,7 +4,7 @@ import pytest
 
 from tests.host.machine import Machine
 from tuibench.host.cgroup import find_groups, read_cpuset, read_memory, read_quota, read_throttling
-from tuibench.host.tree import Tree
+from tuibench.host.kernel_files import Tree
 
 GIB = 1 << 30
 

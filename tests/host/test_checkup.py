@@ -15,8 +15,8 @@ from tests.host.machine import (
     build_system,
     process_on,
 )
-from tuibench.host.brand import Brand
 from tuibench.host.checkup import examine, sample_noise
+from tuibench.host.cpu import Brand
 
 QUIET_TICKS = dict.fromkeys(range(4), (0, 0, 0, 50, 0, 0, 0, 0, 0, 0))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.host.machine import Machine
-from tuibench.host.load import busy_shares, load_words, read_cpu_times, steal_share
+from tuibench.host.kernel_files import busy_shares, load_words, read_cpu_times, steal_share
 
 
 def test_busy_and_steal_shares_come_from_two_readings(machine: Machine) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tuibench.core.errors import ExitCode, StoreError
-from tuibench.core.place import Places
-from tuibench.host.place import find_places
+from tuibench.core.machine import Places
+from tuibench.store.directories import find_places
 
 
 def names(places: Places) -> list[str]:

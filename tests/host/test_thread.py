@@ -6,7 +6,7 @@ import os
 import pytest
 
 from tests.host.machine import Machine
-from tuibench.host.thread import ThreadWaits
+from tuibench.host.noise import ThreadWaits
 
 
 def end_thread(machine: Machine, thread: int) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.host.machine import Machine
 from tuibench.core.units import cpu_ranges
-from tuibench.host.tree import Tree, parse_cpus, parse_pairs
+from tuibench.host.kernel_files import Tree, parse_cpus, parse_pairs
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tuibench import child
-from tuibench.runs.stopping import StopSwitch
+from tuibench.runs.task import StopSwitch
 
 
 def call_here(

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tests.runs.profile_script import make_profile_result, make_run
 from tuibench.core.profile import LAYER, PERFORMANCE, CostProfile, KernelRow, LayerRun, NodeCost, Profile
-from tuibench.core.run import RunResult
-from tuibench.insight.assembly import assemble_performance
+from tuibench.core.result import RunResult
+from tuibench.runs.profile.assembly import assemble_performance
 
 _PARTS = (
     "self_attn/q_proj/MatMul",

@@ -27,15 +27,14 @@ from tuibench.core.profile import (
     ZeroEffect,
 )
 from tuibench.core.record import to_plain
-from tuibench.core.run import RunResult
+from tuibench.core.result import RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.journal import NAME, Journal, cut_tail, read_events, read_history
-from tuibench.runs.machine import Machine
-from tuibench.runs.profiling import ProfileRun, ProfileSetup
+from tuibench.runs.preparation import Machine
+from tuibench.runs.profile.profiling import ProfileRun, ProfileSetup
 from tuibench.runs.replay import Replay, replay
 from tuibench.runs.run import Setup
-from tuibench.runs.stopping import StopSwitch
-from tuibench.runs.task import ChildDeath
+from tuibench.runs.task import ChildDeath, StopSwitch
 
 Say = Callable[[dict[str, Any]], Any]
 Answer = Callable[[dict[str, Any], Say], Any]

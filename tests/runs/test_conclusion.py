@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tests.runs.execution_data import asked, result
-from tuibench.core.cell import CellResult
-from tuibench.core.failure import Failure
-from tuibench.core.result_headline import cells_headline
-from tuibench.core.run import Comparison
-from tuibench.report.headline import headline_sentence
-from tuibench.runs.conclusion import conclude
+from tuibench.core.cell import CellResult, Failure
+from tuibench.core.headline import cells_headline
+from tuibench.core.result import Comparison
+from tuibench.present.headline import headline_sentence
+from tuibench.runs.result import conclude
 
 NAMES = {"a" * 64: "resnet.onnx", "b" * 64: "\x1b[2Jevil.onnx"}
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from tests.workbench.script import HERE, ScriptedRun
-from tuibench.cli.publication import page
+from tests.services.script import HERE, ScriptedRun
+from tuibench.cli.output import page
 from tuibench.core import activity
 from tuibench.core.errors import StoreDamaged, TuibenchError
 from tuibench.runs.journal import NAME, decode, read_history
-from tuibench.runs.past import read_replay
+from tuibench.runs.resumption import read_replay
 from tuibench.runs.state import Observer, read_state
-from tuibench.workbench.attached_run import AttachedRun
-from tuibench.workbench.watching import RunWatch
+from tuibench.services.run_view import RunWatch
+from tuibench.services.watched_run import AttachedRun
 
 OBSERVER = Observer(HERE, "")
 NONSENSE: tuple[Any, ...] = (None, -1, 0, 2**62, True, "x", [None], {})

@@ -9,9 +9,8 @@ import pytest
 
 from tuibench.core.errors import HostBusy
 from tuibench.runs import host_queue
-from tuibench.runs.host_moment import hold_for_a_moment
-from tuibench.runs.host_queue import HostQueue, Wait, find_holder, find_tickets, holder_words
-from tuibench.runs.stopping import StopSwitch
+from tuibench.runs.host_queue import HostQueue, Wait, find_holder, find_tickets, hold_for_a_moment, holder_words
+from tuibench.runs.task import StopSwitch
 
 
 @pytest.fixture

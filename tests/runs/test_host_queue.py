@@ -18,12 +18,12 @@ from tests.cli.shell import until
 from tuibench.core.errors import HostBusy
 from tuibench.host.process import is_stopped
 from tuibench.runs.host_queue import HostQueue, Wait, find_holder, find_tickets
-from tuibench.runs.stopping import Cancelled, StopSwitch
+from tuibench.runs.task import Cancelled, StopSwitch
 
 HOLD = """
 import sys, time
 from tuibench.runs.host_queue import HostQueue
-from tuibench.runs.stopping import StopSwitch
+from tuibench.runs.task import StopSwitch
 queue = HostQueue(sys.argv[1], sys.argv[2], lambda: {"run": sys.argv[2], "eta_s": 42}, StopSwitch())
 queue.enter(None, lambda wait: None)
 print("in", flush=True)

@@ -20,7 +20,7 @@ from tests.runs.test_host_queue import queue, refuse, ticket
 from tuibench.core.errors import HostBusy
 from tuibench.runs import host_queue
 from tuibench.runs.host_queue import Describe, HostQueue, LockOwner, Wait, find_holder, holder_words
-from tuibench.runs.stopping import StopSwitch
+from tuibench.runs.task import StopSwitch
 
 
 @pytest.fixture

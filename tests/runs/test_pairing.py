@@ -8,8 +8,8 @@ import pytest
 from tests.runs.execution_data import execution, result
 from tuibench.core.cell import CellResult, Execution
 from tuibench.core.model import ModelSummary
-from tuibench.report.verdict import comparison_sentence
-from tuibench.runs.pairing import compare_cells, explain_missing
+from tuibench.present.headline import comparison_sentence
+from tuibench.runs.comparison import compare_cells, explain_missing
 
 NAMES = {"a" * 64: "fp32.onnx", "b" * 64: "int8.onnx"}
 WOBBLE = (1.0, 1.01, 0.99, 1.005, 0.995)

@@ -4,12 +4,11 @@ import shlex
 
 import pytest
 
-from tests.request.test_repeat import Machine
+from tests.core.settings.test_repeat import Machine
 from tuibench.cli.arguments import parse
 from tuibench.core.model import ModelSummary, Point, Reference
-from tuibench.request.request import BenchmarkRequest
-from tuibench.request.translation import to_spec
-from tuibench.runs.plan import make_cells
+from tuibench.core.settings.request import BenchmarkRequest, to_spec
+from tuibench.runs.schedule import make_cells
 
 MODEL = ModelSummary("m.onnx", "a" * 64, 1, 0, (), ())
 NOTHING = Reference(None, None, None)

@@ -20,16 +20,15 @@ from tests.runs.profile_script import (
     plain,
     say_losses,
 )
+from tuibench.core.cell import Failure
 from tuibench.core.errors import ExitCode
-from tuibench.core.failure import Failure
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossPoint, ProfileSpec
 from tuibench.core.record import to_plain
+from tuibench.runs.control import ControlRequests
 from tuibench.runs.journal import read_events
-from tuibench.runs.past import count
-from tuibench.runs.profile_part import Parts, PartTally, count_parts
-from tuibench.runs.stopping import BY_REQUEST, Cancelled
-from tuibench.runs.task import ChildDeath
-from tuibench.runs.wish import ControlRequests
+from tuibench.runs.profile.parts import Parts, PartTally, count_parts
+from tuibench.runs.resumption import count
+from tuibench.runs.task import BY_REQUEST, Cancelled, ChildDeath
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from tuibench.core.cell import Estimate, Grade
 from tuibench.core.model import Point, Reference
 from tuibench.core.profile import PERFORMANCE, ProfileSpec, WhatIf
 from tuibench.core.record import to_plain
-from tuibench.insight.assembly import assemble_performance
-from tuibench.runs.profile_part import WHAT_IF, Parts
+from tuibench.runs.profile.assembly import assemble_performance
+from tuibench.runs.profile.parts import WHAT_IF, Parts
 
 POINT = Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, Reference(None, None, None, "not made"))
 

@@ -25,17 +25,16 @@ from tests.runs.profile_script import (
 from tuibench.core.errors import EngineError, ExitCode, ModelError
 from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.record import from_plain, to_plain
-from tuibench.core.run import RunResult
+from tuibench.core.result import RunResult
 from tuibench.core.spec import Limits
-from tuibench.report.headline import result_headline
+from tuibench.present.headline import result_headline
+from tuibench.runs.control import ControlRequests
 from tuibench.runs.journal import read_events
-from tuibench.runs.past import count
-from tuibench.runs.profile_part import list_parts
+from tuibench.runs.profile.parts import list_parts
 from tuibench.runs.replay import replay
-from tuibench.runs.stopping import BY_REQUEST, Cancelled
+from tuibench.runs.resumption import count
 from tuibench.runs.tally import Tally
-from tuibench.runs.task import ChildDeath
-from tuibench.runs.wish import ControlRequests
+from tuibench.runs.task import BY_REQUEST, Cancelled, ChildDeath
 
 
 @pytest.fixture

@@ -15,20 +15,18 @@ from onnx import TensorProto, helper
 
 from tests.build import make_execution, make_spec
 from tests.runs.child_task import call_here
-from tuibench.core.cell import Execution
-from tuibench.core.failure import Failure
+from tuibench.core.cell import Execution, Failure
 from tuibench.core.record import to_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits, ModelSource
-from tuibench.measure.job import Job
 from tuibench.runs.journal import Journal, read_events
-from tuibench.runs.machine import Machine
+from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import Replay, replay
 from tuibench.runs.run import Run, Setup
 from tuibench.runs.schedule import Schedule
-from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.runs.supervision import Bounds, OutOfTime
-from tuibench.runs.task import Call, call_child
+from tuibench.runs.task import Call, Cancelled, StopSwitch, call_child
 from tuibench.runs.track import new_tracks
+from tuibench.worker.job import Job
 
 Script = Callable[[Job], Execution | Failure]
 DEAD = Failure("signal", "timed", "the worker died by SIGSEGV", "SIGSEGV")
@@ -95,7 +93,7 @@ def test_sweep_measures_every_cell_and_names_the_best(tmp_path: Path, model: Pat
 
 
 def test_worker_gets_the_inputs_of_its_point(bench: Bench, model: Path) -> None:
-    from tuibench.arrays.bundle import read_bundle
+    from tuibench.worker.bundle import read_bundle
 
     bench.run(make_spec(model, batches=(1, 4)), by_batch({1: 1e6, 4: 2e6}))
     for job in bench.jobs:

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from tuibench.runs.scratch import draw_path, hold_scratch, make_scratch, sweep
+from tuibench.runs.directory import draw_path, hold_scratch, make_scratch, sweep
 
 OWNER = """
 import sys
 from pathlib import Path
-from tuibench.runs.scratch import make_scratch
+from tuibench.runs.directory import make_scratch
 held = make_scratch(Path(sys.argv[1]))
 print("held", flush=True)
 sys.stdin.read()
@@ -93,7 +93,7 @@ def test_sweep_leaves_directories_on_a_network_file_system(tmp_path: Path, monke
     path = draw_path(tmp_path)
     os.close(make_scratch(path))
     with monkeypatch.context() as patched:
-        patched.setattr("tuibench.runs.scratch.is_remote", lambda _: "nfs4")
+        patched.setattr("tuibench.runs.directory.is_remote", lambda _: "nfs4")
         sweep(tmp_path)
     assert path.is_dir()
     sweep(tmp_path)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tuibench.core.strict import strictly
+from tuibench.core.record import strictly
 from tuibench.runs.journal import decode, encode
-from tuibench.runs.shelf import FileCache
+from tuibench.runs.profile.cache import FileCache
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def test_unwritable_cache_is_no_error(tmp_path: Path) -> None:
 
 def test_oldest_entries_are_evicted_first(cache: FileCache[Thing], monkeypatch: pytest.MonkeyPatch) -> None:
     cache.put("first", FOUND)
-    monkeypatch.setattr("tuibench.runs.shelf._ROOM_BYTES", 3 * cache.path("first").stat().st_size + 20)
+    monkeypatch.setattr("tuibench.runs.profile.cache._ROOM_BYTES", 3 * cache.path("first").stat().st_size + 20)
     for place, key in enumerate(("first", "other", "third", "later")):
         cache.put(key, FOUND)
         os.utime(cache.path(key), (1e9 + place, 1e9 + place))
@@ -125,5 +125,5 @@ def test_oldest_entries_are_evicted_first(cache: FileCache[Thing], monkeypatch: 
 
 def test_oversized_file_is_not_read(cache: FileCache[Thing], monkeypatch: pytest.MonkeyPatch) -> None:
     cache.put(KEY, FOUND)
-    monkeypatch.setattr("tuibench.runs.shelf._MOST_BYTES", cache.path(KEY).stat().st_size - 1)
+    monkeypatch.setattr("tuibench.runs.profile.cache._MOST_BYTES", cache.path(KEY).stat().st_size - 1)
     assert cache.get(KEY) is None

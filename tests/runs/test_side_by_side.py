@@ -6,12 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.report import build
+from tests.present import build
 from tuibench.core.cell import CellResult, Execution
-from tuibench.core.comparison import CellPair, SideBySide
-from tuibench.core.run import RunResult, RunSession
+from tuibench.core.result import CellPair, RunResult, RunSession, SideBySide
 from tuibench.core.spec import ModelSource
-from tuibench.report.verdict import comparison_sentence
+from tuibench.present.headline import comparison_sentence
 from tuibench.runs.side_by_side import compare_results
 from tuibench.stats.comparison import unpaired
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.build import make_cell, make_execution, make_spec
-from tests.workbench.script import SUMMARY
+from tests.services.script import SUMMARY
 from tuibench.core import activity
 from tuibench.core.model import Point, Reference
 from tuibench.core.record import to_plain
@@ -230,7 +230,7 @@ def test_head_and_tail_of_an_ended_run_give_the_same_state(
         calls.append(path)
         return read_history(path)
 
-    monkeypatch.setattr("tuibench.runs.past.read_history", read_all)
+    monkeypatch.setattr("tuibench.runs.resumption.read_history", read_all)
     by_ends = read_state(run, OBSERVER)
     assert calls == [], "a list must not read what all runs measured"
     monkeypatch.setattr("tuibench.runs.state.read_ends", lambda run: None)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tuibench.runs.stopping import DETACH, KNOCK, SIGNALS, Cancelled, StopSwitch
+from tuibench.runs.task import DETACH, KNOCK, SIGNALS, Cancelled, StopSwitch
 
 
 @pytest.fixture

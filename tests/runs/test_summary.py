@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from tests.runs.execution_data import EXECUTION, USED, cell, execution
-from tuibench.core.cell import CellResult, Check, Estimate, Execution, Noise, Pooled, Samples
-from tuibench.core.failure import Failure
+from tuibench.core.cell import CellResult, Check, Estimate, Execution, Failure, Noise, Pooled, Samples
 from tuibench.core.record import from_plain, to_plain
-from tuibench.measure.reduction import histogram
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.percentile import needed_samples
+from tuibench.worker.recording import histogram
 
 
 def summary(*executions: Execution, items: int = 1) -> CellResult:

@@ -14,14 +14,13 @@ import psutil
 import pytest
 
 from tests.build import make_cell, make_job
-from tuibench.arrays.bundle import write_bundle
-from tuibench.core.cell import Execution
-from tuibench.core.failure import Failure
+from tuibench.core.cell import Execution, Failure
 from tuibench.runs import supervision
-from tuibench.runs.plan import LIMITS_S
-from tuibench.runs.stopping import Cancelled, StopSwitch
+from tuibench.runs.schedule import LIMITS_S
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
-from tuibench.stats.sample_file import read_samples
+from tuibench.runs.task import Cancelled, StopSwitch
+from tuibench.stats.samples import read_samples
+from tuibench.worker.bundle import write_bundle
 
 NEVER_OVER_S = 60.0
 """Execution time of workers that fail earlier: long enough for the failing call on a busy machine."""

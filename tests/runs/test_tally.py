@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.workbench.script import ScriptedRun
+from tests.services.script import ScriptedRun
 from tuibench.runs.journal import read_events
-from tuibench.runs.past import count
 from tuibench.runs.replay import replay
+from tuibench.runs.resumption import count
 from tuibench.runs.tally import Tally
 
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tuibench.runs import task
-from tuibench.runs.stopping import StopSwitch
-from tuibench.runs.task import ChildDeath, call_child
+from tuibench.runs.task import ChildDeath, StopSwitch, call_child
 
 
 @pytest.fixture

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.runs.test_schedule import make
-from tuibench.core.wish import extension_words, finish_words
-from tuibench.runs.hearing import ControlPoller
+from tuibench.core.activity import extension_words, finish_words
+from tuibench.runs.control import ControlPoller, ControlRequests, MoreTime
 from tuibench.runs.journal import Journal, read_events
 from tuibench.runs.supervision import Bounds
-from tuibench.runs.wish import ControlRequests, MoreTime
 
 OLD, NEW = "01M7QJXH866DK1S3FNRAFAA4P6", "01M7QJXH866DK1S3FNRAFAA4P7"
 

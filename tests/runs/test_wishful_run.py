@@ -12,21 +12,20 @@ import pytest
 
 from tests.build import make_execution, make_spec
 from tests.runs.test_run import DEAD, Bench, Script, bench, model
-from tuibench.core.cell import Execution
-from tuibench.core.failure import Failure
+from tuibench.core.cell import Execution, Failure
 from tuibench.core.record import to_plain
-from tuibench.core.run import RunResult
+from tuibench.core.result import RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits
-from tuibench.measure.job import Job
-from tuibench.report.headline import result_headline
+from tuibench.present.headline import result_headline
+from tuibench.runs.control import ControlRequests
 from tuibench.runs.journal import Journal, cut_tail, read_events, read_history
-from tuibench.runs.machine import Machine
 from tuibench.runs.outcome import exit_code
+from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import Replay, replay
 from tuibench.runs.run import Run, Setup
-from tuibench.runs.stopping import StopSwitch
 from tuibench.runs.supervision import Bounds, OutOfTime
-from tuibench.runs.wish import ControlRequests
+from tuibench.runs.task import StopSwitch
+from tuibench.worker.job import Job
 
 __all__ = ["bench", "model"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from tuibench.core.run import Comparison
+from tuibench.core.result import Comparison
 from tuibench.core.scenario import THROUGHPUT
-from tuibench.report.verdict import comparison_sentence
+from tuibench.present.headline import comparison_sentence
 from tuibench.stats.comparison import Side, compare, paired, unpaired
 
 

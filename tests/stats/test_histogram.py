@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.measure.reduction import histogram
-from tuibench.stats.histogram import MOST_BINS, as_part, bins, edges
-from tuibench.stats.percentile import merged_percentile
+from tuibench.stats.percentile import MOST_BINS, as_part, bins, edges, merged_percentile
+from tuibench.worker.recording import histogram
 
 SPAN = st.integers(min_value=1, max_value=10**11)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.stats.sample_file import MOST_KEPT, read_samples, spans, write_samples
+from tuibench.stats.samples import MOST_KEPT, read_samples, spans, write_samples
 
 
 def test_sample_file_is_compressed_little_endian_32_bit(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.stats.student import normal_quantile, t_quantile
+from tuibench.stats.interval import normal_quantile, t_quantile
 
 # The two-sided 95 % and 99 % points of the usual tables, to more digits.
 TABLE = [

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tuibench.stats.warmup import Settled, settled
+from tuibench.stats.stopping import Settled, settled
 
 
 def noise(count: int, level: float = 1e6, spread: float = 0.003, seed: int = 0) -> list[float]:

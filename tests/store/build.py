@@ -10,9 +10,9 @@ from typing import Any
 
 from tests.build import make_asked, make_execution, make_spec
 from tuibench.core.cell import CellResult, Estimate, Grade, Samples
+from tuibench.core.ids import make_ulid
 from tuibench.core.model import ModelSummary
-from tuibench.core.run import RunResult
-from tuibench.core.ulid import make_ulid
+from tuibench.core.result import RunResult
 from tuibench.store.store import Store
 
 NOW = 1_790_000_000.0

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.store.data import make_id, make_small
 from tests.store.disks.killing import MIDDLE, KillingDisk
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 MACHINE = "machine with a crowd"

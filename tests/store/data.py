@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 
-from tests.report.build import asked, execution, ok_cell, run
+from tests.present.build import asked, execution, ok_cell, run
 from tuibench.core.cell import CellResult, Execution, Samples
-from tuibench.core.run import RunResult
+from tuibench.core.result import RunResult
 
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 
 from tests.store.data import make_real
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 MACHINE = "machine with a small disk"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.store.data import make_small
 from tests.store.disks.killing import BEFORE, KillingDisk, StoppingDisk
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 MACHINE = "machine with a holder"

@@ -8,10 +8,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from tests.store.data import make_id, make_samples, make_small, sample_bytes
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, UnknownId
-from tuibench.core.project import FileStamp, ModelReference
-from tuibench.core.trash import TrashEntry
+from tuibench.core.stored import FileStamp, Metadata, ModelReference, TrashEntry
 from tuibench.store.store import Store
 
 MODEL = ModelReference("m.onnx", FileStamp("/srv/m.onnx", 5, 6, "a" * 64), "a" * 64)

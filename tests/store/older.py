@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tuibench.store.envelope import Tables
-from tuibench.store.migration import INDEX, RECORD, STEPS
+from tuibench.store.envelope import INDEX, RECORD, STEPS, Tables
 
 OLD = Path(__file__).resolve().parent.parent / "fixtures" / "store" / "schema-0"
 _NAMES = {"title": "name", "comment": "note"}

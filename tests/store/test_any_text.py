@@ -12,7 +12,7 @@ from tinydb import TinyDB
 
 from tests.store.data import make_id, make_small
 from tests.store.disks.failing import SyncingNothing
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 MACHINE = "machine"

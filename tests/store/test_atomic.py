@@ -9,8 +9,8 @@ import pytest
 
 from tests.store.build import make_id, make_result, make_store
 from tests.store.moody import Failing, Grudging, ReadOnly, Recording
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, StoreReadOnly
+from tuibench.core.stored import Metadata
 from tuibench.store.disk import RealDisk
 
 

@@ -9,9 +9,9 @@ import pytest
 from tinydb import TinyDB
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreReadOnly, UnknownId
 from tuibench.core.record import to_plain
+from tuibench.core.stored import Metadata
 
 
 def test_missing_store_reads_as_empty_and_is_not_created(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import pytest
 from tinydb import TinyDB
 
 from tests.store.build import NOW, make_id, make_result, make_store
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreDamaged, UnknownId
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.stored import Metadata
 from tuibench.store.documents import Documents
 from tuibench.store.store import Store
 

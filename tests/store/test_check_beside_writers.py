@@ -12,8 +12,7 @@ import pytest
 
 from tests.store.build import make_id, make_result, make_store
 from tests.store.disks.relay import Relay
-from tuibench.core.card import Metadata
-from tuibench.core.trash import Problem
+from tuibench.core.stored import Metadata, Problem
 from tuibench.store.store import Store
 
 

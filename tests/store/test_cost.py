@@ -17,7 +17,7 @@ from tests.store.data import make_id, make_real
 from tests.store.disks.failing import SyncingNothing
 from tests.store.disks.relay import CountingDisk
 from tests.store.volume import MACHINE, fill
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 FEW, MANY = 100, 1000

@@ -12,7 +12,7 @@ import pytest
 
 from tests.store.crowd import MACHINE, SHARED
 from tests.store.data import make_id, make_small
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 

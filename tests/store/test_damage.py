@@ -13,9 +13,9 @@ from tests.store.data import make_id, make_small
 from tests.store.disks.failing import SyncingNothing
 from tests.store.disks.powerloss import Tree, lay_out
 from tests.store.disks.relay import CountingDisk
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreDamaged
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 MACHINE = "machine with rays from the sky"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError
+from tuibench.core.stored import Metadata
 from tuibench.store.disk import RealDisk
 from tuibench.store.store import Store
 

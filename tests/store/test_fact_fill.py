@@ -6,15 +6,15 @@ from typing import Any
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError
-from tuibench.core.form import BENCHMARK, FACTS
-from tuibench.core.run import RunResult
-from tuibench.report.listing import headline_words
-from tuibench.store import fact_fill, record_file
+from tuibench.core.result import RunResult
+from tuibench.core.schema import BENCHMARK, FACTS
+from tuibench.core.stored import Metadata
+from tuibench.present.listing import headline_words
+from tuibench.store import benchmarks as fact_fill
+from tuibench.store import record as record_file
 from tuibench.store.envelope import unseal
-from tuibench.store.record_file import RecordFiles
-from tuibench.store.summary import summarize
+from tuibench.store.record import RecordFiles, summarize
 
 OLD = "1.00 ms ±1.0 % (sync, 1 core, batch 1) · grade A"
 

@@ -17,8 +17,8 @@ import pytest
 from tests.store.data import make_id, make_small
 from tests.store.disks.relay import Relay, alters
 from tests.store.holder import MACHINE
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreBusy
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 THERE = 3

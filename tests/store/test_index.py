@@ -8,9 +8,9 @@ from tinydb import TinyDB
 
 from tests.store.build import make_id, make_result, make_store
 from tests.store.moody import Recording
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.store import index as index_module
-from tuibench.store.row_encoder import RowEncoder
+from tuibench.store.envelope import RowEncoder
 
 
 class Reading(Recording):

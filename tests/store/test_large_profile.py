@@ -14,13 +14,13 @@ import pytest
 from tests.runs.large_profile import make_large_result
 from tests.store.build import MACHINE, make_store
 from tests.store.disks.relay import CountingDisk
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreDamaged
 from tuibench.core.record import to_plain
-from tuibench.core.run import RunResult
-from tuibench.report.json_export import document
+from tuibench.core.result import RunResult
+from tuibench.core.stored import Metadata
+from tuibench.present.json_export import document
 from tuibench.store.envelope import encode_table, seal, unseal
-from tuibench.store.record_file import RecordFiles
+from tuibench.store.record import RecordFiles
 from tuibench.store.store import Store
 
 NODES = 3000
@@ -47,7 +47,7 @@ def record_of(root: Path) -> Path:
 def written_plain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Write profile records in the unpacked form of earlier versions."""
     with monkeypatch.context() as patched:
-        patched.setattr("tuibench.store.record_file.to_compact", to_plain)
+        patched.setattr("tuibench.store.record.to_compact", to_plain)
         yield
 
 

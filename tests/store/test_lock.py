@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import NOW, Clock, make_id, make_result, make_store
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreBusy, StoreError, StoreReadOnly
+from tuibench.core.stored import Metadata
 from tuibench.store.disk import RealDisk
 from tuibench.store.lock import POLL_S, StoreLock
 from tuibench.store.store import Store

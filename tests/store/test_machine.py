@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from tests.store.build import Clock, make_id, make_result, make_store
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, UnknownId
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 TEXT = st.text(max_size=5)

@@ -9,8 +9,7 @@ import pytest
 from tests.store.build import Clock, make_store
 from tests.store.data import make_id, make_small
 from tests.store.disks.relay import CountingDisk
-from tuibench.core.card import Metadata
-from tuibench.core.project import FileStamp, ModelReference
+from tuibench.core.stored import FileStamp, Metadata, ModelReference
 from tuibench.store.disk import RealDisk
 from tuibench.store.store import Store
 

@@ -9,12 +9,11 @@ import pytest
 
 from tests.store.build import make_id, make_result, make_store
 from tests.store.older import OLD, steps_from_schema_0
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, StoreReadOnly
-from tuibench.core.form import NEWEST
+from tuibench.core.schema import NEWEST
+from tuibench.core.stored import Metadata
 from tuibench.store.disk import RealDisk
-from tuibench.store.envelope import SCHEMA, Header, encode_table, seal, unseal
-from tuibench.store.migration import RECORD, migrate_tables
+from tuibench.store.envelope import RECORD, SCHEMA, Header, encode_table, migrate_tables, seal, unseal
 from tuibench.store.store import Store
 
 __all__ = ["steps_from_schema_0"]

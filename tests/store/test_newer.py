@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreDamaged, StoreNewer, StoreReadOnly
-from tuibench.core.form import NEWEST
-from tuibench.core.project import FileStamp, ModelReference
+from tuibench.core.schema import NEWEST
+from tuibench.core.stored import FileStamp, Metadata, ModelReference
 from tuibench.store.envelope import Header, Unreadable, encode_table, seal, unseal
 from tuibench.store.store import Store
 

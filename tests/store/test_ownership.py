@@ -13,8 +13,8 @@ import pytest
 from tests.store.data import make_id, make_samples, make_small
 from tests.store.disks.relay import Relay
 from tests.store.history import MACHINE, prepare
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, StoreReadOnly
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.build import asked
+from tests.present.build import asked
 from tests.store.data import make_id, make_small, sample_bytes
 from tests.store.disks.powerloss import Machine, Tree, lay_out
 from tests.store.disks.recording import RecordingDisk
 from tests.store.history import KEPT, MACHINE, added, described, do, prepare, restored, unsynced
 from tests.store.ledger import Ledger, Op, carry_out, differences, is_sampled
-from tuibench.core.card import Metadata
 from tuibench.core.errors import TuibenchError
+from tuibench.core.stored import Metadata
 from tuibench.store.disk import CREATE
 from tuibench.store.store import Store
 

@@ -11,8 +11,8 @@ from tests.store.disks.failing import SyncingNothing
 from tests.store.disks.powerloss import Machine, Tree, lay_out
 from tests.store.disks.recording import RecordingDisk
 from tests.store.older import OLD, steps_from_schema_0
-from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import TuibenchError
+from tuibench.core.stored import BenchmarkRow
 from tuibench.store.store import Store
 
 __all__ = ["steps_from_schema_0"]

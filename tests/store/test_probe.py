@@ -8,10 +8,10 @@ import pytest
 
 from tests.store.build import make_result, make_store
 from tests.store.moody import ReadOnly
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError
+from tuibench.core.stored import Metadata
 from tuibench.store.disk import NAMELESS, RealDisk
-from tuibench.store.probe import ROOM_BYTES
+from tuibench.store.files import ROOM_BYTES
 
 
 class Small(RealDisk):

@@ -6,7 +6,7 @@ import pytest
 
 from tests.store.build import make_id, make_result, make_store
 from tests.store.test_projects import make_model
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 

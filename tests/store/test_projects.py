@@ -9,12 +9,11 @@ import pytest
 from tinydb import TinyDB
 
 from tests.store.build import Clock, make_id, make_result, make_store
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreConflict, StoreDamaged, StoreError, StoreReadOnly, UnknownId, UsageError
-from tuibench.core.project import FileStamp, ModelReference
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.stored import FileStamp, Metadata, ModelReference
 from tuibench.store.documents import Documents
-from tuibench.store.project_list import sort_rows
+from tuibench.store.project_files import sort_rows
 from tuibench.store.store import Store
 
 

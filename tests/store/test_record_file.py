@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreDamaged, StoreError
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.stored import Metadata
 from tuibench.store.atomic import replace
 from tuibench.store.disk import RealDisk
 from tuibench.store.envelope import Unreadable, check_head

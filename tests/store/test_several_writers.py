@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 
 
 def start(root: Path, first: int, count: int) -> subprocess.Popen[str]:

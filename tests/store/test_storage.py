@@ -13,8 +13,7 @@ from tinydb.storages import MemoryStorage
 
 from tests.store.build import make_store
 from tuibench.core.errors import StoreDamaged, StoreError
-from tuibench.store.storage import SealedStorage
-from tuibench.store.table import SealedDB
+from tuibench.store.storage import SealedDB, SealedStorage
 
 
 def open_sealed(root: Path, **changes: Any) -> SealedDB:

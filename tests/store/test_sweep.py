@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import NOW, make_id, make_result, make_store
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.store.files import parse_temp
 
 NODE = make_store(Path("/nowhere"))._context.files.node

@@ -10,12 +10,12 @@ import pytest
 
 from tests.store.build import Clock, make_id, make_result, make_store
 from tests.store.disks.relay import Relay
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, StoreReadOnly, UnknownId
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.stored import Metadata
 from tuibench.store import trash as trash_module
 from tuibench.store.documents import Documents
-from tuibench.store.manifest import read_manifest, write_manifest
+from tuibench.store.removal import read_manifest, write_manifest
 from tuibench.store.store import Store
 
 DAY_S = 86_400.0

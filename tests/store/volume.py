@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tests.store.data import make_id, make_real
 from tests.store.disks.failing import SyncingNothing
-from tuibench.core.card import Metadata
-from tuibench.core.run import RunResult
-from tuibench.store.record_file import RecordFiles
+from tuibench.core.result import RunResult
+from tuibench.core.stored import Metadata
+from tuibench.store.record import RecordFiles
 from tuibench.store.store import Store
 
 MACHINE = "machine with a long history"

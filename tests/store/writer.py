@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from tests.store.build import MACHINE, make_result
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
 
 

@@ -14,7 +14,8 @@ from textual.css.stylesheet import Stylesheet
 
 from tuibench.services.api import Services
 from tuibench.tui import app, textual_seam
-from tuibench.tui.screens import run, run_log
+from tuibench.tui.screens.run import log as run_log
+from tuibench.tui.screens.run import screen as run
 
 _NEVER_S = 3600.0
 

@@ -37,10 +37,10 @@ def fill_home(home: Path, count: int) -> str:
     """Create a project with `count` benchmarks in the store of that home; return the project's id."""
     from tests.store.volume import fill
     from tests.tui.stock import add_project
-    from tuibench.core.place import Places
-    from tuibench.host.identity import read_machine
+    from tuibench.core.machine import Places
+    from tuibench.host.facts import read_machine
     from tuibench.services.api import Services
-    from tuibench.workbench.setting import Settings
+    from tuibench.services.settings import Settings
 
     services = Services(Settings(Places(*(home / kind for kind in ("data", "state", "cache", "config")))))
     project = add_project(services, NAME)
@@ -146,7 +146,7 @@ async def undo_cost() -> dict[str, Any]:
 async def memory_of_openings() -> dict[str, float]:
     """Return the resident megabytes on the benchmark list before the first opening, after 100 and after all."""
     from tests.tui.pilot import press, settle
-    from tuibench.tui.screens.detail import DetailScreen
+    from tuibench.tui.screens.detail.screen import DetailScreen
 
     found: dict[str, float] = {}
     async with opened() as (app, pilot):

@@ -7,9 +7,9 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from tests.report.build import HOSTILE, hostile_run, model
+from tests.present.build import HOSTILE, hostile_run, model
 from tests.tui.stock import add, add_project, make, make_id, sweep, sweep_cell
-from tuibench.core.run import RunResult
+from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.services.api import Services
 

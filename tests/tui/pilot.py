@@ -19,10 +19,9 @@ from tests.tui.rest import settle
 from tuibench.core.errors import TuibenchError
 from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard, Opening
-from tuibench.tui.config import Config
+from tuibench.tui.config import Config, StateFile
 from tuibench.tui.desk import Desk
 from tuibench.tui.start import STATE
-from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
 
 _ROUNDS = 2000

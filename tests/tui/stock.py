@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from tests.report.build import (
+from tests.present.build import (
     SHA,
     asked,
     differing_cell,
@@ -23,15 +23,13 @@ from tests.report.build import (
     spec,
 )
 from tests.store.build import NOW
-from tuibench.core.activity import Holder, RunInfo
-from tuibench.core.card import Metadata
+from tuibench.core.activity import Holder, RunInfo, RunRow
 from tuibench.core.cell import CellResult
-from tuibench.core.project import FileStamp, ModelReference
-from tuibench.core.run import Comparison, RunResult
+from tuibench.core.ids import make_ulid
+from tuibench.core.result import Comparison, RunResult
 from tuibench.core.spec import ModelSource
-from tuibench.core.ulid import make_ulid
-from tuibench.core.watch import RunRow
-from tuibench.runs.conclusion import conclude
+from tuibench.core.stored import FileStamp, Metadata, ModelReference
+from tuibench.runs.result import conclude
 from tuibench.services.api import Services
 
 CORES = (1, 2, 4, 8, 16)

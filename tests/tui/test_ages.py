@@ -16,7 +16,7 @@ from tests.tui.frame import frame, rows
 from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.screens.profile_stage import profile_run
 from tests.tui.stock import add, date_back, make, rich_project, sweep_cell
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard

@@ -18,13 +18,13 @@ from tests.tui.landing import Landing, land
 from tests.tui.pilot import look, open_app, settle
 from tests.tui.screens.form_desk import running
 from tuibench.core import activity
+from tuibench.core.activity import AS_FAR, ON_REQUEST
 from tuibench.core.errors import StoreError, TuibenchError
-from tuibench.core.wish import AS_FAR, ON_REQUEST
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk, Pulse, RunRow
-from tuibench.tui.ending import ends_between
-from tuibench.tui.message import PulseTaken
+from tuibench.tui.messages import PulseTaken
+from tuibench.tui.removal import ends_between
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.question import Notice
 from tuibench.tui.widgets.text_question import TextQuestion

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.services.script import SHA, ScriptedRun
 from tests.store.build import make_store
 from tests.store.data import make_id, make_small
 from tests.store.disks.failing import FailingDisk
 from tests.test_fresh_interpreter import modules_after
-from tests.workbench.script import SHA, ScriptedRun
 from tuibench.core import activity
-from tuibench.core.card import DAMAGED, Metadata
 from tuibench.core.errors import (
     ModelError,
     StoreBusy,
@@ -31,13 +30,13 @@ from tuibench.core.errors import (
     UsageError,
     WriteError,
 )
-from tuibench.core.project import FileStamp, ModelReference
-from tuibench.core.reference import CHANGED, GONE, UNCHANGED
+from tuibench.core.model import CHANGED, GONE, UNCHANGED
+from tuibench.core.stored import DAMAGED, FileStamp, Metadata, ModelReference
 from tuibench.services.api import Services
+from tuibench.services.library import NeverSaved, StillRunning
 from tuibench.store import index
 from tuibench.store.store import Store
 from tuibench.tui.bridge import Bridge
-from tuibench.workbench.library import NeverSaved, StillRunning
 
 TINY = ROOT / "tuibench" / "data" / "samples" / "tiny.onnx"
 MODEL = ModelReference("m.onnx", FileStamp("/models/m.onnx", 1, 2, SHA), SHA)

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.request.test_repeat import Machine
+from tests.core.settings.test_repeat import Machine
 from tuibench.cli.arguments import parse
 from tuibench.core.errors import UsageError
+from tuibench.core.settings.request import BenchmarkRequest, to_spec
 from tuibench.core.spec import EFFORTS, ModelSource
-from tuibench.report.command import token_of
-from tuibench.request.request import BenchmarkRequest
-from tuibench.request.translation import to_spec
+from tuibench.present.command import token_of
 from tuibench.tui.bridge_form import read_form, to_command, to_request, values_of
 from tuibench.tui.desk import FormValues
 

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.insight.stock import make_profile
+from tests.present.profile.stock import make_profile
 from tests.tui.screens.profile_stage import profile_run, stock_profiles
 from tests.tui.stock import add
 from tuibench.core.errors import TuibenchError
 from tuibench.core.profile import LOSS, PERFORMANCE
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.services.api import Services
+from tuibench.services.profiles import Profiles
+from tuibench.services.runs import RunOptions
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.desk import LOOSE
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS, ProfileValues
-from tuibench.workbench.profiles import Profiles
-from tuibench.workbench.runs import RunOptions
 
 Launched = list[tuple[BenchmarkSpec, RunOptions]]
 

@@ -13,7 +13,7 @@ from tests.tui.stock import add
 from tests.tui.test_bridge_profile import Launched, launched
 from tests.tui.test_bridge_start import TINY, alter
 from tuibench.core.errors import ModelError
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.core.spec import ModelSource
 from tuibench.services.api import Services
 from tuibench.tui.bridge import Bridge

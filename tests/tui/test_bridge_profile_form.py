@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.models import factory
+from tests.model import factory
 from tests.tui.screens.profile_stage import profile_run
 from tests.tui.stock import add
 from tests.tui.test_bridge_profile import Launched, launched
 from tests.tui.test_bridge_start import TINY, alter
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile import CostProfile
-from tuibench.core.project import Project
 from tuibench.core.spec import BenchmarkSpec, ModelSource
+from tuibench.core.stored import Project
 from tuibench.services.api import Services
+from tuibench.services.profiles import Profiles
+from tuibench.services.projects import Projects
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.desk_profile import ProfileValues
-from tuibench.workbench.profiles import Profiles
-from tuibench.workbench.projects import Projects
 
 __all__ = ["launched"]
 

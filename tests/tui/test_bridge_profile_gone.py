@@ -11,7 +11,7 @@ from tests.tui.test_bridge_profile import Launched, launched
 from tests.tui.test_bridge_profile_again import Stage, stage
 from tests.tui.test_bridge_start import TINY
 from tuibench.core.errors import ModelError
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.core.spec import ModelSource
 from tuibench.services.api import Services
 from tuibench.tui.desk_profile import ProfileValues

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import until
+from tests.services.script import ScriptedRun
 from tests.store.data import make_small
 from tests.tui.test_bridge_start import HANGING, bridge, brief, follow, model, project
-from tests.workbench.script import ScriptedRun
 from tuibench.core import activity
-from tuibench.core.card import Metadata
 from tuibench.core.errors import UsageError
+from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
 from tuibench.tui.bridge import Bridge
 
@@ -65,5 +65,5 @@ def test_run_finished_in_meantime_is_not_reported_active(
     run.begin(pid=None, host_id="")
     run.plan()
     Services().store.benchmarks.add(make_small(1), Metadata())
-    monkeypatch.setattr("tuibench.workbench.intervention._knock", lambda *_: run.end(saved=True))
+    monkeypatch.setattr("tuibench.services.control._knock", lambda *_: run.end(saved=True))
     assert bridge.finish(run.id) == "0001 has ended meanwhile: it is finished"

@@ -17,22 +17,21 @@ import pytest
 from tests.build import make_spec
 from tests.cli.shell import until
 from tests.conftest import ROOT
-from tests.models.factory import encoder, save
+from tests.model.factory import encoder, save
 from tests.store.build import make_store
 from tests.store.data import make_id, make_small
 from tuibench.core import activity
-from tuibench.core.card import Metadata
+from tuibench.core.activity import RunView
 from tuibench.core.errors import ModelError, UsageError
-from tuibench.core.profile_spec import LOSS, ProfileSpec
-from tuibench.core.short_id import short_id
-from tuibench.core.spec import EFFORTS, InputSettings, ModelSource
-from tuibench.core.watch import RunView
-from tuibench.report.command import command_of
+from tuibench.core.ids import short_id
+from tuibench.core.spec import EFFORTS, LOSS, InputSettings, ModelSource, ProfileSpec
+from tuibench.core.stored import Metadata
+from tuibench.present.command import command_of
 from tuibench.services.api import Services
+from tuibench.services.projects import Projects
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.bridge_start import Glance
 from tuibench.tui.desk import FormStart, FormValues
-from tuibench.workbench.projects import Projects
 
 TINY = ROOT / "tuibench" / "data" / "samples" / "tiny.onnx"
 SHORT = replace(EFFORTS["quick"], timed_s=0.05, warmup_s=0.02, min_executions=2, max_executions=2, target=None)

@@ -14,7 +14,7 @@ from tests.cli.conftest import watched
 from tests.cli.shell import Shell, until
 from tests.tui.real_terminal import RealTerminal, TmuxTerminal
 from tuibench.core import activity
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.host.topology import read_topology
 from tuibench.services.api import Services
 

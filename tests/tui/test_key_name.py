@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.keys import Keys, _character_to_key
 
-from tuibench.tui.key_name import is_text, is_typed, spelled, written
+from tuibench.tui.key import is_text, is_typed, spelled, written
 
 
 @pytest.mark.parametrize("sign", sorted(set(string.ascii_letters + string.digits + string.punctuation)))

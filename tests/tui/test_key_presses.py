@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from tests.insight.stock import make_costs
-from tests.report.build import model
+from tests.present.build import model
+from tests.present.profile.stock import make_costs
 from tests.tui.frame import frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import make_desk, open_app, press, settle, type_text
 from tests.tui.stock import rich_project
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
-from tuibench.tui.screens.comparison import ComparisonScreen
-from tuibench.tui.screens.detail import DetailScreen
-from tuibench.tui.screens.form import FormScreen
+from tuibench.tui.screens.comparison.screen import ComparisonScreen
+from tuibench.tui.screens.detail.screen import DetailScreen
+from tuibench.tui.screens.form.screen import FormScreen
 
 VALUES = FormValues(model="/models/resnet50.onnx", scenarios="sync", cores="1,2,4", batches="1,8")
 

@@ -6,7 +6,7 @@ from textual.binding import BindingType
 
 from tests.tui.pilot import open_app, settle
 from tuibench.tui import key
-from tuibench.tui.key_use import live_keys
+from tuibench.tui.palette import live_keys
 from tuibench.tui.screens.base import Page
 
 

@@ -15,7 +15,7 @@ from tests.tui.counting import CountingDriver
 from tests.tui.pilot import open_app, press
 from tests.tui.rest import until
 from tests.tui.stock import rich_project
-from tuibench.core.run import RunResult
+from tuibench.core.result import RunResult
 from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard

@@ -8,15 +8,14 @@ from textual.widgets import Input
 from tests.store.data import make_small
 from tests.tui.frame import frame
 from tests.tui.pilot import open_app, press, send_key, settle, type_text
-from tuibench.core.card import Metadata
+from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
 from tuibench.tui import key
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import Config
-from tuibench.tui.key_use import live_keys
-from tuibench.tui.palette import GROUP_WORDS, list_actions
+from tuibench.tui.palette import GROUP_WORDS, list_actions, live_keys
 from tuibench.tui.screens.help import HelpScreen
-from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.terminal import Display
 
 MOVING = {"move", "focus"}

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tuibench.tui.config import Config
-from tuibench.tui.setting import DEFAULT, FILE, Setting, display_options, list_settings, refusal_of
+from tuibench.tui.config import DEFAULT, FILE, Config, Setting, display_options, list_settings, refusal_of
 
 XTERM = {"TERM": "xterm-256color", "LANG": "C.UTF-8"}
 

@@ -15,9 +15,8 @@ from tests.tui.screens.stage import with_runs
 from tests.tui.stock import make_going, rich_project
 from tests.tui.tour import visit_all
 from tuibench.services.api import Services
-from tuibench.tui.widgets.key_line import KeyLine
 from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.title_line import TitleLine
+from tuibench.tui.widgets.title_line import KeyLine, TitleLine
 
 WIDE = (120, 36)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.build import model
+from tests.present.build import model
 from tests.tui.frame import rows
 from tests.tui.hostile import LONG, SAMPLE
 from tests.tui.pilot import look, make_desk, open_app, settle

@@ -11,11 +11,10 @@ import pytest
 
 import tuibench.tui.app
 from tuibench.core import activity
-from tuibench.core.place import Places
-from tuibench.tui.config import Config
+from tuibench.core.machine import Places
+from tuibench.tui.config import Config, StateFile
 from tuibench.tui.desk import Desk
 from tuibench.tui.start import STATE, Left, check_theme, config_path, look_at_terminal, open_dashboard
-from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
 
 

@@ -12,8 +12,8 @@ from tests.tui.pilot import open_app, press
 from tests.tui.stock import add_project
 from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard
-from tuibench.tui.screens.home import HomeScreen
-from tuibench.tui.screens.project import ProjectScreen
+from tuibench.tui.screens.project.home import HomeScreen
+from tuibench.tui.screens.project.screen import ProjectScreen
 
 
 def early(*keys: events.Key) -> type[CountingDriver]:

@@ -11,7 +11,7 @@ from tests.tui.pilot import press, settle
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
-from tuibench.tui.screens.detail_tabs import TABS
+from tuibench.tui.screens.detail.screen import TABS
 
 Visit = Callable[[str], Awaitable[object]]
 Dialog = tuple[str, tuple[str, ...]]

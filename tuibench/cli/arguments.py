@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tuibench import __version__
 from tuibench.cli.command import COMMANDS, LATER
-from tuibench.core import benchmark_setting
 from tuibench.core.errors import UsageError
+from tuibench.core.settings import benchmark as benchmark_setting
+from tuibench.core.settings.command import HELP, FlagReader
+from tuibench.core.settings.kinds import not_in_this_version
+from tuibench.core.settings.model_token import list_samples
+from tuibench.core.settings.request import BenchmarkRequest, DashboardRequest, Info, RerunRequest
 from tuibench.core.text import show
-from tuibench.core.value import not_in_this_version
-from tuibench.request.flag_reader import HELP, FlagReader
-from tuibench.request.request import BenchmarkRequest, DashboardRequest, Info, RerunRequest
-from tuibench.request.sample import list_samples
 
 if TYPE_CHECKING:
     import argparse
 
-    from tuibench.request.profile_flag import ProfileRequest
+    from tuibench.core.settings.command import ProfileRequest
 
 Parsed: TypeAlias = "Info | BenchmarkRequest | ProfileRequest | RerunRequest | DashboardRequest | argparse.Namespace"
 _SWITCHES = ("--mouse", "--no-mouse", "--ascii", "--debug")
@@ -114,10 +114,10 @@ def _parse_benchmark(argv: Sequence[str]) -> Info | BenchmarkRequest:
 
 
 def _parse_profile(argv: Sequence[str]) -> Info | ProfileRequest:
-    from tuibench.request.profile_flag import read_request  # 3 ms that no other command needs
+    from tuibench.core.settings.command import read_request  # 3 ms that no other command needs
 
     if _asks_for_help(argv):
-        from tuibench.cli.profile_help import profile_help  # as above
+        from tuibench.cli.help import profile_help  # as above
 
         return Info(profile_help())
     if "sample:?" in argv:
@@ -130,7 +130,9 @@ def _parse_rerun(argv: Sequence[str]) -> Info | RerunRequest:
         from tuibench.cli.help import rerun_help  # as above
 
         return Info(rerun_help())
-    from tuibench.core import profile_setting  # 3 ms; only commands that repeat a measurement need it
+    from tuibench.core.settings import (
+        profile as profile_setting,  # 3 ms; only commands that repeat a measurement need it
+    )
 
     settings = (*profile_setting.own(), *benchmark_setting.settings(), *benchmark_setting.RERUN)
     ids, fields = FlagReader(settings, "rerun").split(argv)

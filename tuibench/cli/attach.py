@@ -6,21 +6,19 @@ import argparse
 import json
 from typing import Any
 
-from tuibench.cli.interruption import Ended, Interruption
-from tuibench.cli.output import emit
+from tuibench.cli.output import emit, page
 from tuibench.cli.profile_beside import compared_page
-from tuibench.cli.publication import page
 from tuibench.cli.session import opened
+from tuibench.cli.terminal import Ended, Interruption
 from tuibench.cli.view import View
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId
-from tuibench.core.run import RunResult
-from tuibench.core.short_id import short_id
-from tuibench.core.value import Whole
-from tuibench.report.run_list import reason_words, resume_words
+from tuibench.core.ids import short_id
+from tuibench.core.result import RunResult
+from tuibench.core.settings.kinds import Whole
+from tuibench.core.stored import Metadata
+from tuibench.present.run_list import reason_words, resume_words
 from tuibench.services.api import Services
-from tuibench.workbench.attached_run import AttachedRun
-from tuibench.workbench.watched_run import ending_code, settle_samples
+from tuibench.services.watched_run import AttachedRun, ending_code, settle_samples
 
 _LARGEST_SEQ = 2**53
 

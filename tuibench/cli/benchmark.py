@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from tuibench.cli.fetching import fetcher
-from tuibench.cli.following import Following
-from tuibench.cli.interruption import Interruption, held_back
+from tuibench.cli.following import Following, fetcher
 from tuibench.cli.output import emit
 from tuibench.cli.session import opened, tell
+from tuibench.cli.terminal import Interruption, held_back
 from tuibench.cli.view import View
-from tuibench.core.card import Metadata
 from tuibench.core.errors import ExitCode, UsageError
-from tuibench.core.run import RunResult
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.result import RunResult
+from tuibench.core.settings.request import BenchmarkRequest, to_spec
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.report.export import check_target, spare
-from tuibench.report.profile_shown import Shown
-from tuibench.request.request import BenchmarkRequest
-from tuibench.request.translation import to_spec
+from tuibench.core.stored import Metadata
+from tuibench.present.export import check_target, spare
+from tuibench.present.profile.shown import Shown
 from tuibench.services.api import Services
-from tuibench.workbench.active_run import ActiveRun
-from tuibench.workbench.runs import RunOptions
-from tuibench.workbench.watched_run import Event
+from tuibench.services.runs import RunOptions
+from tuibench.services.watched_run import ActiveRun, Event
 
 SCHEMA = 1
 

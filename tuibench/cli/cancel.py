@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.session import opened
+from tuibench.cli.terminal import Interruption
 from tuibench.core.activity import UNSAVED
 from tuibench.core.errors import ExitCode
-from tuibench.report.run_list import cancel_words
+from tuibench.present.run_list import cancel_words
 
 
 def add_parser(subparsers: Any) -> None:

@@ -6,9 +6,9 @@ import argparse
 
 from tuibench.cli.parser import Subparsers, reads
 from tuibench.cli.session import opened, tell
-from tuibench.core import value
 from tuibench.core.errors import ExitCode, UsageError
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.settings import kinds as value
 from tuibench.core.text import show
 from tuibench.services.api import Services
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import argparse
 import os
 
-from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers, reads
 from tuibench.cli.profile_beside import name_of
 from tuibench.cli.session import opened, width
+from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode, TuibenchError, UnknownId, UsageError
-from tuibench.core.profile_setting import MOST_ROWS
-from tuibench.core.remote import is_remote
-from tuibench.core.run import RunResult
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.model import is_remote
+from tuibench.core.result import RunResult
+from tuibench.core.settings.kinds import Whole
+from tuibench.core.settings.profile import MOST_ROWS
 from tuibench.core.text import show
-from tuibench.core.value import Whole
-from tuibench.report.profile_shown import TOP, Shown
-from tuibench.report.side_by_side import WIDTH, dumps, side_by_side
+from tuibench.present.profile.shown import TOP, Shown
+from tuibench.present.side_by_side import WIDTH, dumps, side_by_side
 from tuibench.services.api import Services
 
 _MODELS = (".onnx", ".ort")
@@ -80,7 +80,7 @@ def _compare_profiles(
     base: RunResult, new: RunResult, environment: tuple[str, ...], names: tuple[str, str], args: argparse.Namespace
 ) -> int:
     """Print the comparison by layer; return 14 if the models share no layer."""
-    from tuibench.report.profile_page import comparison_json, comparison_page, count_pairs  # lazy: for profiles only
+    from tuibench.present.profile.page import comparison_json, comparison_page, count_pairs  # lazy: for profiles only
 
     if args.json:
         emit(comparison_json(base, new, environment))

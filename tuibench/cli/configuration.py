@@ -10,16 +10,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers
 from tuibench.cli.session import opened, tell, width
+from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode
 from tuibench.core.text import show
-from tuibench.report.style import to_ascii
-from tuibench.tui.config import Config, read_config
+from tuibench.present.table import to_ascii
+from tuibench.tui.config import DEFAULT, FILE, Config, Setting, list_settings, read_config, refusal_of
 from tuibench.tui.key import GROUPS, KEYS, all_shown
-from tuibench.tui.setting import DEFAULT, FILE, Setting, list_settings, refusal_of
 from tuibench.tui.start import check_theme, config_path
 
 SCHEMA = 1

@@ -8,19 +8,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.session import opened, tell, width
+from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode, PhaseTimeout, TuibenchError, UsageError
-from tuibench.core.remote import is_remote
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.model import is_remote
+from tuibench.core.settings.model_token import SAMPLES, resolve_model
+from tuibench.core.settings.request import DashboardRequest
 from tuibench.core.text import show
-from tuibench.report.listing import NEWEST, hidden_words, listing, profile_words
-from tuibench.request.model_token import resolve_model
-from tuibench.request.request import DashboardRequest
-from tuibench.request.sample import SAMPLES
+from tuibench.present.listing import NEWEST, hidden_words, listing, profile_words
 from tuibench.services.api import Services
-from tuibench.workbench.model import inspect
+from tuibench.services.model import inspect
 
 if TYPE_CHECKING:
     from tuibench.tui.terminal import Display
@@ -42,8 +41,8 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
             # Report an unreadable model in the shell, where the user typed it.
             _look_at(services, request.path)
         interruption.check()
+        from tuibench.services.detached_runner import sweep_temporary  # lazy: as above
         from tuibench.tui.bridge import Bridge  # lazy: only the dashboard needs it
-        from tuibench.workbench.launch import sweep_temporary  # lazy: as above
 
         # A thread, so that the first screen need not wait.
         threading.Thread(target=sweep_temporary, name="sweep", daemon=True).start()

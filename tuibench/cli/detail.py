@@ -11,14 +11,14 @@ from tuibench.cli.output import can_draw, emit
 from tuibench.cli.parser import Subparsers
 from tuibench.cli.profile_choice import add_choices, chosen, refuse_choices, shown_of
 from tuibench.cli.session import opened, tell, width
-from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import ExitCode, StoreError, UsageError
+from tuibench.core.ids import short_id
 from tuibench.core.record import to_plain
-from tuibench.core.short_id import short_id
+from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import show
-from tuibench.report.json_export import document
-from tuibench.report.profile_shown import Shown
-from tuibench.report.stored import stored_page
+from tuibench.present.json_export import document
+from tuibench.present.profile.shown import Shown
+from tuibench.present.summary import stored_page
 from tuibench.services.api import Services
 
 SCHEMA = 1
@@ -65,8 +65,8 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
 
 def _profile_page(stored: StoredBenchmark, shown: Shown) -> str:
     """Return the page of a profile, or of one layer."""
-    from tuibench.report.profile_choice import settle  # lazy: only profiles need it
-    from tuibench.report.profile_page import profile_page
+    from tuibench.present.profile.choice import settle  # lazy: only profiles need it
+    from tuibench.present.profile.page import profile_page
 
     profile = stored.result.profile
     settled = settle(stored.row.kind, shown, profile.loss if profile is not None else None)

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from tuibench.cli.output import AS_ASCII
 from tuibench.core import engine
 from tuibench.core.errors import ExitCode
-from tuibench.workbench.probing import Answers, ask_engines, describe_terminal
+from tuibench.services.doctor import Answers, ask_engines, describe_terminal
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -50,7 +50,7 @@ def run(
         text = json.dumps(facts, indent=2, ensure_ascii=True) + "\n"
     else:
         # lazy: --help must not pay 0.5 ms for the report
-        from tuibench.report.doctor import render_doctor
+        from tuibench.present.doctor import render_doctor
 
         text = render_doctor(facts)
     encoding = getattr(stream, "encoding", None) or "utf-8"

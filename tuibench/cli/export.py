@@ -9,11 +9,10 @@ from tuibench.cli.parser import Subparsers
 from tuibench.cli.profile_choice import add_choices, chosen, refuse_choices
 from tuibench.cli.session import opened, tell
 from tuibench.core.errors import ExitCode
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.core.text import show
-from tuibench.report.export import STDOUT, form_of
-from tuibench.report.privacy import LEFT_OUT
-from tuibench.report.profile_shown import Shown
+from tuibench.present.export import LEFT_OUT, STDOUT, form_of
+from tuibench.present.profile.shown import Shown
 
 
 def add_parser(subparsers: Subparsers) -> None:

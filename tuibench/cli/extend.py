@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.session import opened
+from tuibench.cli.terminal import Interruption
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.settings.kinds import Decimal
 from tuibench.core.text import show
 from tuibench.core.units import seconds
-from tuibench.core.value import Decimal
 
 _LONGEST_S = 10_000_000
 

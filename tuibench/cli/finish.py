@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.session import opened
+from tuibench.cli.terminal import Interruption
 from tuibench.core import activity
-from tuibench.core.activity import RunInfo
-from tuibench.core.short_id import short_id
+from tuibench.core.activity import RunInfo, finishing_words
+from tuibench.core.ids import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of
-from tuibench.core.wish import finishing_words
 
 
 def add_parser(subparsers: Any) -> None:

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from tuibench.cli.interruption import Ended, Interruption, held_back
-from tuibench.cli.output import emit
+from tuibench.cli.output import emit, publish
 from tuibench.cli.profile_beside import compared_page
-from tuibench.cli.publication import publish
-from tuibench.cli.terminal import Terminal
+from tuibench.cli.terminal import Ended, Interruption, Terminal, held_back
 from tuibench.cli.view import View
-from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import ExitCode, StoreError, TuibenchError
-from tuibench.core.run import RunResult
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.machine import Places
+from tuibench.core.model import FetchedModel, FetchProgress, public_name
+from tuibench.core.result import RunResult, SideBySide
+from tuibench.core.settings.request import BenchmarkRequest
+from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
-from tuibench.core.units import count_of
-from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
-from tuibench.report.profile_shown import Shown
-from tuibench.report.run_list import reason_words, resume_words
-from tuibench.report.style import to_ascii
-from tuibench.request.request import BenchmarkRequest
+from tuibench.core.units import count_of, percent, size
+from tuibench.present.profile.shown import Shown
+from tuibench.present.progress import DryRun, ProgressPainter, Snapshot, can_repaint, dry_run_json, dry_run_text
+from tuibench.present.run_list import reason_words, resume_words
+from tuibench.present.table import to_ascii
 from tuibench.services.api import Services
-from tuibench.workbench.active_run import ActiveRun
-from tuibench.workbench.watched_run import ending_code
+from tuibench.services.watched_run import ActiveRun, ending_code
 
 
 class Following:
@@ -178,3 +180,69 @@ class Following:
 
     def _say(self, text: str) -> None:
         self._view.painter.say(text)
+
+
+_MEASURE_AFTER_S = 1.0
+
+
+class ArrivalView:
+    """Prints the size of a model once, then the downloaded part."""
+
+    def __init__(self, label: str, painter: ProgressPainter, clock: Callable[[], float]) -> None:
+        self._label = label
+        self._painter = painter
+        self._clock = clock
+        self._first: tuple[float, int] | None = None
+
+    def update(self, progress: FetchProgress) -> None:
+        """Repaint if it is time."""
+        if self._first is None:
+            self._first = (self._clock(), progress.fetched)
+            total = "of unknown size" if progress.total is None else size(progress.total)
+            self._painter.say(f"fetching {self._label}: {total}")
+        self._painter.update(Snapshot(0, 0, self._label, eta_s=self._left_s(progress), activity=_share(progress)))
+
+    def done(self, model: FetchedModel) -> None:
+        """Print the last line; nothing if the model was cached."""
+        self._painter.clear()
+        if model.fetched:
+            self._painter.say(f"fetched {show(model.name)}: {size(model.bytes)}, sha256 {show(model.sha256, 12)}")
+
+    def _left_s(self, progress: FetchProgress) -> float | None:
+        if self._first is None or progress.total is None:
+            return None
+        began, before = self._first
+        spent, arrived = self._clock() - began, progress.fetched - before
+        if spent < _MEASURE_AFTER_S or arrived <= 0:
+            return None
+        return (progress.total - progress.fetched) * spent / arrived
+
+
+def fetcher(places: Places, quiet: bool, ascii_only: bool) -> Callable[[str], ModelSource]:
+    """Return a function that fetches a name such as hf:ORG/REPO or https://… and shows the progress on stderr."""
+
+    def fetch(token: str) -> ModelSource:
+        from tuibench.services.child_call import ModelFetch  # lazy: only for remote models
+
+        in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
+        painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)
+        view = ArrivalView(show(public_name(token), 50), painter, time.monotonic)
+        try:
+            model = ModelFetch(token, places).carry_out(_unheard if quiet else view.update)
+        finally:
+            painter.clear()
+        if not quiet:
+            view.done(model)
+        return model.source
+
+    return fetch
+
+
+def _share(progress: FetchProgress) -> str:
+    if not progress.total:
+        return size(progress.fetched)
+    return f"{size(progress.fetched)} of {size(progress.total)}, {percent(progress.fetched / progress.total)}"
+
+
+def _unheard(_: FetchProgress) -> None:
+    """Ignore the progress, for -q."""

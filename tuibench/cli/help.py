@@ -6,9 +6,10 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from tuibench.cli import command
-from tuibench.core import benchmark_setting
-from tuibench.core.setting import Group, Setting
-from tuibench.request.sample import SAMPLES
+from tuibench.core.settings import benchmark as benchmark_setting
+from tuibench.core.settings import profile as profile_setting
+from tuibench.core.settings.model_token import SAMPLES
+from tuibench.core.settings.setting import Group, Setting
 
 _WIDTH = 79
 _LEFT = 27
@@ -118,3 +119,39 @@ def flag_lines(setting: Setting) -> list[str]:
     if len(left) <= _LEFT:
         return [f"{left:<{_LEFT}}  {right[0]}", *(f"{'':<{_LEFT}}  {line}" for line in right[1:])]
     return [left, *(f"{'':<{_LEFT}}  {line}" for line in right)]
+
+
+_PROFILE_HELP_INTRO = """\
+tuibench profile: where the time of a model goes, layer by layer
+
+  tuibench profile MODEL [flags]
+
+  MODEL as in tuibench benchmark: a file, a directory, https://..., hf:...,
+  or a built-in one: {samples}.
+  Defaults stand in brackets.
+"""
+
+_PROFILE_HELP_OUTRO = """\
+A profile is of one engine, one batch size and one core count. It is kept like
+a benchmark: tuibench list --profiles, show, export, compare, rerun, remove.
+--flops and --loss --approximate answer at once and keep nothing; they take
+flags about the model and about what comes out, and refuse the others.
+
+Examples
+  tuibench profile model.onnx
+  tuibench profile model.onnx --flops -b 8
+  tuibench profile model.onnx --what-if int8 -ncores 4 -x layers.csv
+  tuibench profile model.onnx --loss --inputs calibration.npz --budget
+  tuibench show last --summary-type "potential %" --sort gflops --filter Conv
+  tuibench show last --layer 37
+
+Exit codes: 0 ok, 1 some parts failed, 2 usage, 3 model, 4 engine, 5 timeout,
+6 cannot write, 7 host busy, 130 interrupted; above 1 only where nothing was
+measured.
+"""
+
+
+def profile_help() -> str:
+    """Return every flag with its default, in groups."""
+    intro = _PROFILE_HELP_INTRO.format(samples=", ".join(SAMPLES))
+    return "\n".join([intro, *group_texts(profile_setting.GROUPS), _PROFILE_HELP_OUTRO])

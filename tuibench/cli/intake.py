@@ -8,7 +8,7 @@ from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers
 from tuibench.cli.session import opened, tell
 from tuibench.core.errors import ExitCode, TuibenchError
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.core.text import show
 
 

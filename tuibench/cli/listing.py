@@ -8,9 +8,9 @@ import time
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers, reads
 from tuibench.cli.session import opened, tell, width
-from tuibench.core import value
 from tuibench.core.errors import ExitCode
-from tuibench.report.listing import NEWEST, hidden_words, listing, profile_listing, profile_words, rows_json
+from tuibench.core.settings import kinds as value
+from tuibench.present.listing import NEWEST, hidden_words, listing, profile_listing, profile_words, rows_json
 
 _MOST = 10**9
 

@@ -8,15 +8,15 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO, cast
 
-from tuibench.cli.interruption import Ended, Interruption
 from tuibench.cli.output import AS_ASCII
+from tuibench.cli.terminal import Ended, Interruption
 from tuibench.core.errors import ExitCode, TooManyFiles, TuibenchError, WriteError
 from tuibench.core.text import show
 
 if TYPE_CHECKING:
     import argparse
 
-    from tuibench.request.profile_flag import ProfileRequest
+    from tuibench.core.settings.command import ProfileRequest
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -71,7 +71,7 @@ def _as_ours(error: Exception) -> TuibenchError:
 
 def _dispatch(arguments: list[str], interruption: Interruption) -> int:
     from tuibench.cli.arguments import parse
-    from tuibench.request.request import BenchmarkRequest, DashboardRequest, Info, RerunRequest
+    from tuibench.core.settings.request import BenchmarkRequest, DashboardRequest, Info, RerunRequest
 
     parsed = parse(arguments)
     if isinstance(parsed, Info):

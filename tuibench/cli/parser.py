@@ -9,9 +9,9 @@ from typing import Any, NoReturn, TypeAlias
 
 from tuibench.cli.command import COMMANDS, Command
 from tuibench.core.errors import UsageError
+from tuibench.core.settings.kinds import Reader
+from tuibench.core.settings.request import Info
 from tuibench.core.text import show
-from tuibench.core.value import Reader
-from tuibench.request.request import Info
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 AddParser = Callable[[Any], object]

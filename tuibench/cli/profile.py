@@ -7,30 +7,29 @@ from dataclasses import replace
 from typing import Any
 
 from tuibench.cli.benchmark import check_export, measure, run_options
-from tuibench.cli.fetching import fetcher
-from tuibench.cli.interruption import Interruption
+from tuibench.cli.following import fetcher
 from tuibench.cli.output import emit
 from tuibench.cli.profile_choice import shown_of
 from tuibench.cli.session import opened, tell
-from tuibench.core import profile_setting
+from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.label import model_names
 from tuibench.core.profile import LEVELS, LOSS, LossProfile
+from tuibench.core.settings import profile as profile_setting
+from tuibench.core.settings.command import ProfileRequest, recall_profile, to_request
+from tuibench.core.settings.kinds import Topology
+from tuibench.core.settings.profile_request import read_profile
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import count_of
-from tuibench.core.value import Topology
-from tuibench.report.export import STDOUT, form_of, write_export
-from tuibench.report.profile_choice import settle
-from tuibench.report.profile_heading import ProfileHeading
-from tuibench.report.profile_page import theory_json, theory_page, theory_text
-from tuibench.report.profile_plan import time_lines
-from tuibench.report.profile_shown import Shown
-from tuibench.report.style import to_ascii
-from tuibench.request.profile import read_profile
-from tuibench.request.profile_flag import ProfileRequest, recall_profile, to_request
+from tuibench.present.export import STDOUT, form_of, write_export
+from tuibench.present.profile.choice import settle
+from tuibench.present.profile.page import theory_json, theory_page, theory_text, time_lines
+from tuibench.present.profile.rows import ProfileHeading
+from tuibench.present.profile.shown import Shown
+from tuibench.present.table import to_ascii
 from tuibench.services.api import Services
-from tuibench.workbench.profiles import ProfilePlan
+from tuibench.services.profiles import ProfilePlan
 
 _FLOPS, _APPROXIMATED = "flops", "approximated"
 _COUNTING = "counting what each layer costs ..."

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tuibench.cli.session import width
 from tuibench.core.errors import StoreError, UnknownId
-from tuibench.core.run import RunResult
-from tuibench.report.profile_shown import WIDTH, Shown
+from tuibench.core.result import RunResult
+from tuibench.present.profile.shown import WIDTH, Shown
 from tuibench.services.api import Services
 
 
@@ -21,7 +21,7 @@ def compared_page(
     services: Services, old: RunResult, new: RunResult, ascii_only: bool = False, shown: Shown | None = None
 ) -> str:
     """Return the page of two profiles of one kind; '' if either has no measurements."""
-    from tuibench.report.profile_page import comparison_page  # lazy: only profiles need it
+    from tuibench.present.profile.page import comparison_page  # lazy: only profiles need it
 
     if old.profile is None or new.profile is None or old.profile.kind != new.profile.kind:
         return ""

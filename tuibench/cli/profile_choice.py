@@ -10,9 +10,9 @@ from typing import Any
 from tuibench.cli.output import can_draw
 from tuibench.cli.parser import reads
 from tuibench.cli.session import width
-from tuibench.core import profile_setting
 from tuibench.core.errors import UsageError
-from tuibench.report.profile_shown import WIDTH, Shown
+from tuibench.core.settings import profile as profile_setting
+from tuibench.present.profile.shown import WIDTH, Shown
 
 
 def add_choices(parser: argparse.ArgumentParser) -> None:

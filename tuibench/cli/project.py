@@ -6,19 +6,18 @@ import argparse
 import json
 from collections.abc import Callable, Sequence
 
-from tuibench.cli.fetching import fetcher
+from tuibench.cli.following import fetcher
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers
-from tuibench.cli.question import confirmed
-from tuibench.cli.session import opened, tell, width
+from tuibench.cli.session import confirmed, opened, tell, width
 from tuibench.core.errors import ExitCode, UsageError
-from tuibench.core.project import ProjectRow, held_words
+from tuibench.core.ids import short_id, short_ids
 from tuibench.core.record import to_plain
-from tuibench.core.short_id import short_id, short_ids
+from tuibench.core.settings.model_token import resolve_model
+from tuibench.core.stored import ProjectRow, held_words
 from tuibench.core.text import show
-from tuibench.report.project_list import project_list, project_text, projects_json
-from tuibench.request.model_token import resolve_model
-from tuibench.workbench.projects import Projects
+from tuibench.present.listing import project_list, project_text, projects_json
+from tuibench.services.projects import Projects
 
 _SORTS = ("modified", "created", "name")
 _PROJECT = "its name, or the short id that the list shows"

@@ -8,11 +8,11 @@ import sys
 import time
 from typing import Any
 
-from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.session import opened
+from tuibench.cli.terminal import Interruption
 from tuibench.core import activity
-from tuibench.report.run_list import run_list, runs_json
+from tuibench.present.run_list import run_list, runs_json
 
 _QUIET_STATES = frozenset({activity.FINISHED, activity.CANCELLED})
 

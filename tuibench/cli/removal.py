@@ -6,15 +6,14 @@ import argparse
 from collections.abc import Sequence
 
 from tuibench.cli.parser import Subparsers
-from tuibench.cli.question import confirmed
-from tuibench.cli.session import opened, tell
+from tuibench.cli.session import confirmed, opened, tell
 from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ExitCode
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.core.units import count_of
-from tuibench.report.run_list import cancel_words
-from tuibench.report.trash_list import held_words, listed_words
-from tuibench.workbench.library import Targets
+from tuibench.present.listing import held_words, listed_words
+from tuibench.present.run_list import cancel_words
+from tuibench.services.library import Targets
 
 
 def add_parser(subparsers: Subparsers) -> None:

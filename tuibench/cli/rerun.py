@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tuibench.cli.benchmark import check_export, measure, run_options
-from tuibench.cli.fetching import fetcher
-from tuibench.cli.interruption import Interruption
+from tuibench.cli.following import fetcher
 from tuibench.cli.session import opened
-from tuibench.core import benchmark_setting, profile_setting
-from tuibench.core.card import StoredBenchmark
+from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import UsageError
+from tuibench.core.settings import benchmark as benchmark_setting
+from tuibench.core.settings import profile as profile_setting
+from tuibench.core.settings.model_token import resolve_model
+from tuibench.core.settings.request import RerunRequest, repeat
 from tuibench.core.spec import ModelSource
-from tuibench.request.model_token import resolve_model
-from tuibench.request.request import RerunRequest
-from tuibench.request.translation import repeat
+from tuibench.core.stored import StoredBenchmark
 from tuibench.services.api import Services
 
 

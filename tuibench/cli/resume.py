@@ -6,13 +6,13 @@ import argparse
 from typing import Any
 
 from tuibench.cli.benchmark import follow_or_detach
-from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.session import opened
+from tuibench.cli.terminal import Interruption, held_back
 from tuibench.core.errors import UsageError
-from tuibench.core.value import Decimal
-from tuibench.report.export import check_target
-from tuibench.request.request import BenchmarkRequest
-from tuibench.workbench.active_run import ActiveRun
+from tuibench.core.settings.kinds import Decimal
+from tuibench.core.settings.request import BenchmarkRequest
+from tuibench.present.export import check_target
+from tuibench.services.watched_run import ActiveRun
 
 _LONGEST_WAIT_S = 10_000_000
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from tuibench.core.errors import UsageError
 from tuibench.core.text import show
 from tuibench.services.api import Services
 
@@ -39,3 +40,15 @@ def width() -> int | None:
         return (os.get_terminal_size(number).columns or None) if os.isatty(number) else None
     except (OSError, ValueError):
         return None
+
+
+def confirmed(question: str, answer: str, command: str) -> bool:
+    """Return whether the user typed `answer`; raise UsageError without a terminal."""
+    if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{command} asks first, and here is no terminal to ask on", f"{command} -y does it unasked")
+    sys.stderr.write(f"{question} ")
+    sys.stderr.flush()
+    try:
+        return sys.stdin.readline().strip().lower() == answer
+    except OSError:
+        return False  # the terminal went away: not confirmed

@@ -7,8 +7,8 @@ import argparse
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers
 from tuibench.cli.session import opened, width
-from tuibench.core.trash import StoreReport
-from tuibench.report.store_report import store_json, store_report
+from tuibench.core.stored import StoreReport
+from tuibench.present.doctor import store_json, store_report
 
 
 def add_parser(subparsers: Subparsers) -> None:

@@ -7,11 +7,10 @@ import time
 
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers
-from tuibench.cli.question import confirmed
-from tuibench.cli.session import opened, tell, width
+from tuibench.cli.session import confirmed, opened, tell, width
 from tuibench.core.errors import ExitCode
 from tuibench.core.units import count_of, size
-from tuibench.report.trash_list import held_words, trash_json, trash_list
+from tuibench.present.listing import held_words, trash_json, trash_list
 
 _WORD = "empty"
 

@@ -9,22 +9,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from tuibench.cli.interruption import Interruption
+from tuibench.cli.terminal import Interruption
+from tuibench.core.activity import extension_words, finishing_words
 from tuibench.core.cell import Asked
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.units import ms
-from tuibench.core.wish import extension_words, finishing_words
-from tuibench.report.dry_run import DryRun
-from tuibench.report.preamble import preamble_text
-from tuibench.report.profile_plan import left_line, time_lines
-from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
-from tuibench.report.run_log import cell_line, phase_words
-from tuibench.workbench.forecast import expected_s, limit_s
-from tuibench.workbench.introduction import introduce
-from tuibench.workbench.watched_run import Event, WatchedRun, expected_memory, first_round
+from tuibench.present.preamble import preamble_text
+from tuibench.present.profile.page import left_line, time_lines
+from tuibench.present.progress import DryRun, ProgressPainter, Snapshot, can_repaint
+from tuibench.present.run_list import cell_line, phase_words
+from tuibench.services.forecast import expected_s, introduce, limit_s
+from tuibench.services.watched_run import Event, WatchedRun, expected_memory, first_round
 
 if TYPE_CHECKING:  # types only: benchmarks do not need them
-    from tuibench.workbench.profiles import ProfilePlan
+    from tuibench.services.profiles import ProfilePlan
 
 Watched = TypeVar("Watched", bound=WatchedRun)
 

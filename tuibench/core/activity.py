@@ -1,8 +1,19 @@
-"""The state of a run, derived from files on disk and never from a process's memory."""
+"""The view of a run in progress; services build it, shell and dashboard show it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tuibench.core.units import count_of, seconds
+
+if TYPE_CHECKING:
+    from tuibench.core.cell import CellResult
+    from tuibench.core.model import ModelSummary
+    from tuibench.core.result import RunResult
+    from tuibench.core.spec import BenchmarkSpec
+
 
 WAITING, RUNNING, INTERRUPTED, REBOOTED = "waiting", "running", "interrupted", "rebooted"
 CANCELLED, FINISHED, UNSAVED, FAILED, ELSEWHERE = "cancelled", "finished", "unsaved", "failed", "elsewhere"
@@ -54,3 +65,120 @@ class RunInfo:
     kind: str = ""
     """performance or loss if the run makes a profile: its cells are then the parts, its executions their measurements.
     """
+
+
+ON_REQUEST = "finished on request"
+"""End reason of a run finished on request."""
+
+AS_FAR = "saved as far as it was measured"
+"""End reason of an interrupted run that was saved as it was."""
+
+
+def finishing_words(profile: bool) -> str:
+    """Return what a finishing run still does; a profile continues until it has its first useful part."""
+    return "it ends as soon as it has something to show" if profile else "the execution that goes on is the last"
+
+
+def extension_words(more_s: float, executions: int) -> str:
+    """Return the message that cells below their target got more time, with the number of added executions."""
+    return f"more time on request: {seconds(more_s)} and up to {count_of(executions, 'execution')} more per cell"
+
+
+def finish_words(executions: int) -> str:
+    """Return why a cell of a run finished on request stopped at this number of executions."""
+    return f"{ON_REQUEST} after {count_of(executions, 'execution')}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """A run without a saved result: it measures, waits, was interrupted, failed, or could not be saved."""
+
+    info: RunInfo
+    project: str
+    """The ULID of its project; '' if unknown."""
+    engines: str
+    scenarios: str
+    cores: str
+    batches: str
+    """Comma-joined axes, as in a BenchmarkRow."""
+    rerun_of: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """The progress of the cell that is measured now."""
+
+    cell: str
+    """The cell's key."""
+    n: int
+    round: int
+    phase: str
+    """The phase in words."""
+    p50_ms: float | None
+    half_width: float | None
+    grade: str | None
+
+
+AHEAD, NOW, DONE, LOST = "ahead", "now", "done", "failed"
+"""States of a part of a profile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """Progress of a run that makes a profile."""
+
+    activity: str
+    """The current activity in words; '' if there is none."""
+    stage: str
+    """costs, roofline, zeros, layers, what_if, weights or loss; '' before the first."""
+    done: int
+    of: int
+    """Items of the stage, such as processes or layers; 0 if the stage is a single step."""
+    parts: tuple[tuple[str, str], ...]
+    """Name and state of each part, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A run at the last poll; cells that did not change since the poll before are the same objects."""
+
+    info: RunInfo
+    project: str
+    spec: BenchmarkSpec | None
+    """None until the run has started."""
+    models: tuple[ModelSummary, ...]
+    names: Mapping[str, str]
+    """sha256 of each model to its display name."""
+    cells: tuple[CellResult, ...]
+    """The planned cells in their order; empty until there is a plan."""
+    live: Live | None
+    executions_min: int
+    half_widths: Mapping[str, tuple[float, ...]]
+    """Per cell: the half-width (a fraction) after each execution that allows one."""
+    waiting_shares: tuple[float | None, ...]
+    """Latest executions, oldest first: the share of time they waited for a CPU."""
+    log: tuple[str, ...]
+    """Events in words, each with its time, newest last."""
+    warnings: tuple[str, ...]
+    drift: float | None
+    """Drift of the anchor cell since the start, a fraction."""
+    elapsed_s: float
+    eta_s: float | None
+    limit_s: float | None
+    status: str
+    """'' while it runs, then finished, cancelled, interrupted or failed."""
+    reason: str = ""
+    saved: bool | None = None
+    """None while it runs; then True if its result is in the store."""
+    result: RunResult | None = None
+    """The result, if the run has ended with one."""
+    making: Making | None = None
+    """Progress of a profile; a profile has no cells."""
+    other_machine: bool = False
+    """True if it was interrupted because the machine now measures differently: it resumes only as mixed machines."""
+
+    @property
+    def ended(self) -> bool:
+        """True if the run has ended."""
+        return bool(self.status)

@@ -5,12 +5,65 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tuibench.core.failure import Failure
 from tuibench.core.record import to_plain
+from tuibench.core.scenario import find
+from tuibench.core.text import show
+
+_PHASES = {
+    "inspect": "reading the model",
+    "inputs": "making inputs",
+    "start": "starting the worker",
+    "load": "load",
+    "first": "the first inference",
+    "check": "checking the outputs",
+    "warmup": "warm-up",
+    "timed": "timing",
+}
+_KINDS = {
+    "refused": "refused in",
+    "timeout": "timeout in",
+    "memory": "out of memory in",
+}
+_LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Reason why a cell or an execution has no result."""
+
+    kind: str
+    """refused, setting, signal, timeout, memory, exit, exception, inputs, engine or model.
+
+    With refused, the engine cannot run this model; with setting, it does not support a requested setting, such as a
+    precision.
+    """
+    phase: str
+    """inspect, inputs, start, load, first, check, warmup or timed."""
+    message: str
+    signal: str | None = None
+    log_tail: str | None = None
+
+
+def failure_words(failure: Failure, limit: int = _LONGEST) -> str:
+    """Return one line such as `died by SIGFPE in the first inference`, safe to print; other kinds read `failed in`."""
+    phase = _PHASES.get(failure.phase) or show(failure.phase, 20)
+    said = failure.message.strip()
+    if failure.signal and failure.kind == "signal":
+        head, said = f"died by {show(failure.signal, 20)} in", _without_death(said, failure.signal)
+    else:
+        head = _KINDS.get(failure.kind, "failed in")
+    if failure.kind == "memory":
+        said = said.removeprefix("out of memory: ").removesuffix(": out of memory")
+    return f"{head} {phase}" + (f": {show(said, limit)}" if said else "")
+
+
+def _without_death(said: str, signal: str) -> str:
+    """Return '' if the message only repeats the signal."""
+    return "" if said.endswith(f"died by {signal}") else said
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,3 +283,80 @@ def by_work(cells: Iterable[CellResult]) -> tuple[tuple[CellResult, ...], ...]:
     for cell in cells:
         groups.setdefault((cell.asked.model_sha256, tuple(sorted(cell.asked.dims.items()))), []).append(cell)
     return tuple(map(tuple, groups.values()))
+
+
+Metric = Callable[[CellResult], Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The best of several cells, and the cells whose intervals overlap with its interval."""
+
+    cell: CellResult
+    estimate: Estimate
+    tied: tuple[CellResult, ...]
+
+
+def latency(cell: CellResult) -> Estimate:
+    """Return the milliseconds per batch."""
+    return cell.latency_ms.get("p50", Estimate(None))
+
+
+def throughput(cell: CellResult) -> Estimate:
+    """Return the items per second while every stream is busy."""
+    return cell.items_per_sec
+
+
+def throughput_per_core(cell: CellResult) -> Estimate:
+    """Return the items per second and core."""
+    whole, cores = cell.items_per_sec, max(cell.asked.cores, 1)
+    value, low, high = (None if v is None else v / cores for v in (whole.value, whole.low, whole.high))
+    return Estimate(value, low, high, whole.n, whole.reason)
+
+
+def is_clean(cell: CellResult) -> bool:
+    """Return whether a cell may win: its outputs are not known to be wrong and its grade is not D."""
+    wrong = cell.check is not None and cell.check.state == "differs"
+    return not wrong and not (cell.grade is not None and cell.grade.letter == "D")
+
+
+def measured(cells: Sequence[CellResult]) -> list[CellResult]:
+    """Return the cells that have numbers."""
+    return [c for c in cells if latency(c).value is not None]
+
+
+def choose(cells: Sequence[CellResult], metric: Metric, *, most: bool) -> Choice | None:
+    """Return the cell with the most (or least) of a metric; None if no cell has it."""
+    known = [(c, e, e.value) for c in cells for e in [metric(c)] if e.value is not None]
+    if any(is_clean(c) for c, _, _ in known):
+        known = [row for row in known if is_clean(row[0])]
+    if not known:
+        return None
+    cell, estimate, _ = (max if most else min)(known, key=lambda row: row[2])
+    return Choice(cell, estimate, tuple(c for c, e, _ in known if c is not cell and _overlap(e, estimate)))
+
+
+def _overlap(a: Estimate, b: Estimate) -> bool:
+    """Return whether two intervals overlap; without an interval only the value counts."""
+    if a.value is None or b.value is None:
+        return False
+    a_low, a_high = (a.value, a.value) if a.low is None or a.high is None else (a.low, a.high)
+    b_low, b_high = (b.value, b.value) if b.low is None or b.high is None else (b.low, b.high)
+    return a_low <= b_high and b_low <= a_high
+
+
+def least_latency(cells: Sequence[CellResult]) -> Choice | None:
+    """Return the fastest of the cells with one request at a time, which the headline shows first."""
+    return choose([c for c in cells if find(c.asked.scenario).is_latency], latency, most=False)
+
+
+def most_of_streams(cells: Sequence[CellResult]) -> Choice | None:
+    """Return the cell with the most items/s of those with several streams, which the headline shows second."""
+    return choose([c for c in cells if not find(c.asked.scenario).is_latency], throughput, most=True)
+
+
+def headlined(cells: Sequence[CellResult]) -> CellResult | None:
+    """Return the cell whose number starts the headline; None without any number."""
+    able = measured(cells)
+    best = least_latency(able) or most_of_streams(able)
+    return best.cell if best is not None else None

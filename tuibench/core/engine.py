@@ -26,9 +26,11 @@ class EngineEntry:
 REGISTRY: dict[str, EngineEntry] = {
     one.name: one
     for one in (
-        EngineEntry("onnxruntime", "ort", "tuibench.engines.onnxruntime", "tuibench.profiles.layers", runs_ours=True),
+        EngineEntry(
+            "onnxruntime", "ort", "tuibench.engines.onnxruntime", "tuibench.model.profile.layers", runs_ours=True
+        ),
         EngineEntry("openvino", "ov", "tuibench.engines.openvino"),
-        EngineEntry("fake", "fake", "tuibench.engines.fake", "tuibench.profiles.scripted", hidden=True),
+        EngineEntry("fake", "fake", "tuibench.engines.fake", "tuibench.model.profile.scripted", hidden=True),
         EngineEntry("deepsparse", "ds"),
         EngineEntry("executor", "executor"),
         EngineEntry("torch", "torch"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import resource
+import signal
+import stat
 from enum import IntEnum
 
 
@@ -109,3 +111,25 @@ class HostBusy(TuibenchError):
 
 class UnknownId(UsageError):
     """The typed text matches no benchmark, project or run, or more than one."""
+
+
+_KINDS = (
+    (stat.S_ISDIR, "a directory"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+)
+
+
+def name_kind(mode: int) -> str:
+    """Return the kind of a file by its mode from `os.stat`, for messages."""
+    return next((name for test, name in _KINDS if test(mode)), "something else")
+
+
+def signal_name(number: int) -> str:
+    """Return SIGSEGV for 11; 'signal 40' for a signal without a name."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from tuibench.core.project import FileStamp
+from tuibench.core.stored import FileStamp, ModelReference
+
+if TYPE_CHECKING:
+    from tuibench.core.spec import ModelSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +100,92 @@ class Point:
     notes: tuple[str, ...] = ()
     failure: tuple[str, str, str] | None = None
     """(kind, phase, message) if no inputs could be made that the model accepts."""
+
+
+ELEMENT_BITS = {
+    **dict.fromkeys(("float64", "int64", "uint64", "complex64"), 64),
+    **dict.fromkeys(("float32", "int32", "uint32"), 32),
+    **dict.fromkeys(("float16", "bfloat16", "int16", "uint16"), 16),
+    **dict.fromkeys(("int8", "uint8", "bool"), 8),
+    **dict.fromkeys(("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "float8e8m0"), 8),
+    **dict.fromkeys(("int4", "uint4", "float4e2m1"), 4),
+    **dict.fromkeys(("int2", "uint2"), 2),
+    "complex128": 128,
+}
+"""Every type except text, which has no fixed element size."""
+
+
+def unpacked_bytes(dtype: str) -> int | None:
+    """Return the bytes of one unpacked element, as inputs are fed; None for text and unknown types."""
+    bits = ELEMENT_BITS.get(dtype)
+    return None if bits is None else max(1, bits // 8)
+
+
+UNCHANGED, CHANGED, GONE = "unchanged", "changed", "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """The state of a model's files, compared with its reference."""
+
+    state: str
+    """unchanged, changed or gone."""
+    file: str = ""
+    """The first file that differs from the reference."""
+
+
+def refer(asked: str, summary: ModelSummary) -> ModelReference | None:
+    """Return the reference to an inspected model; None if the model could not be read."""
+    if not summary.files:
+        return None
+    file, *external = summary.files
+    return ModelReference(asked, file, summary.sha256, tuple(external))
+
+
+FETCHED = ("hf", "https")
+
+
+@dataclass(frozen=True, slots=True)
+class FetchProgress:
+    """Progress of a download."""
+
+    fetched: int
+    total: int | None
+    """None if the server does not report it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedModel:
+    """A remote model that is now in the cache."""
+
+    source: ModelSource
+    name: str
+    sha256: str
+    """Checksum of the model file alone."""
+    bytes: int
+    """Bytes including the weight files."""
+    fetched: int
+    """Bytes that were downloaded; 0 if the cache had them."""
+
+
+def is_remote(token: str) -> bool:
+    """Return whether a model of this name must be fetched before it can be measured."""
+    return remote_scheme(token) in FETCHED
+
+
+def remote_scheme(token: str) -> str:
+    """Return the text before the first colon, in lower case; '' if there is none."""
+    scheme, colon, _ = token.partition(":")
+    return scheme.lower() if colon else ""
+
+
+def public_name(token: str) -> str:
+    """Return the name without user, password and query: signed addresses contain their key there."""
+    if remote_scheme(token) != "https":
+        return token
+    try:
+        parts = urlsplit(token)
+    except ValueError:
+        return "https:…"
+    host = parts.netloc.rpartition("@")[2]
+    return f"https://{host}{parts.path}" + ("?…" if parts.query else "")

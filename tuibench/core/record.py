@@ -2,15 +2,75 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import gc
+import json
+import math
 import types
 import typing
-from collections.abc import Callable, Hashable, Sequence
+import zlib
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from tuibench.core.collector import pause_collector
-from tuibench.core.packed import LEAST, pack, unpack
+
+@contextmanager
+def pause_collector() -> Iterator[None]:
+    """Pause the garbage collector: each collection walks all objects and stops every thread."""
+    paused = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if paused:
+            gc.enable()
+
+
+LEAST = 256
+"""Fewest rows that are packed; fewer stay readable in the file."""
+_BLOCK = 2048
+"""Rows per block."""
+_MOST_BYTES = 1 << 26
+"""Most bytes of one block; tuibench never writes more."""
+
+
+def pack(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> dict[str, Any] | None:
+    """Pack named columns of plain values; return None if a block would be too large to read back."""
+    blocks = []
+    for begin in range(0, len(columns[0]), _BLOCK):
+        text = json.dumps([column[begin : begin + _BLOCK] for column in columns], separators=(",", ":")).encode("ascii")
+        if len(text) > _MOST_BYTES:
+            return None
+        blocks.append(base64.b64encode(zlib.compress(text)).decode("ascii"))
+    return {"columns": list(names), "rows": len(columns[0]), "blocks": blocks}
+
+
+def unpack(found: Mapping[str, Any]) -> Iterator[dict[str, list[Any]]]:
+    """Yield the named columns of each packed block; raise ValueError for anything that `pack` did not write."""
+    count = 0
+    for block in found["blocks"]:
+        columns = json.loads(_inflate(block))
+        lengths = {len(column) for column in columns}
+        if len(lengths) != 1:
+            raise ValueError("columns of several lengths")
+        count += lengths.pop()
+        yield dict(zip(found["columns"], columns, strict=True))
+    if count != found["rows"]:
+        raise ValueError(f"{count} rows of {found['rows']}")
+
+
+def _inflate(block: str) -> bytes:
+    engine = zlib.decompressobj()
+    try:
+        text = engine.decompress(base64.b64decode(block, validate=True), _MOST_BYTES)
+    except zlib.error as error:
+        raise ValueError(f"a block that cannot be unpacked: {error}") from error
+    if not engine.eof:
+        raise ValueError("a block that is cut short, or larger than any that is written")
+    return text
+
 
 T = TypeVar("T")
 Builder = Callable[[Any], Any]
@@ -146,3 +206,69 @@ def _row(builders: list[Builder]) -> Builder:
 def _mapping(build: Builder) -> Builder:
     # Copy even if nothing is converted, so that the caller never shares the parsed data.
     return lambda data: {k: build(v) for k, v in data.items()}
+
+
+Test = Callable[[Any], bool]
+
+
+def strictly(kind: type[T]) -> Callable[[Any], T]:
+    """Return a `from_plain` for that kind that raises TypeError for a wrong type or a non-finite number."""
+
+    def make(data: Any) -> T:
+        made = from_plain(kind, data)
+        if not fits(kind, made):
+            raise TypeError(f"no {kind.__name__}")
+        return made
+
+    return make
+
+
+def fits(kind: Any, value: Any) -> bool:
+    """Return whether a value matches a type as our dataclass fields declare it, at every level."""
+    return _test(typing.cast(Hashable, kind))(value)
+
+
+@lru_cache(maxsize=512)
+def _test(kind: Any) -> Test:
+    # Tests are cached per type: a journal has thousands of values of a few dozen types.
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if kind is Any:
+        return lambda _: True
+    if origin in (typing.Union, types.UnionType):
+        options = [_test(one) for one in args]
+        return lambda value: any(test(value) for test in options)
+    if origin is tuple and args[-1] is Ellipsis:
+        each = _test(args[0])
+        return lambda value: isinstance(value, tuple) and all(map(each, value))
+    if origin is tuple and len(set(args)) == 1:  # rows of numbers, the most common case
+        each, count = _test(args[0]), len(args)
+        return lambda value: isinstance(value, tuple) and len(value) == count and all(map(each, value))
+    if origin is tuple:
+        tests = [_test(one) for one in args]
+        return lambda value: isinstance(value, tuple) and len(value) == len(tests) and _all(tests, value)
+    if origin is dict:
+        name, part = map(_test, args)
+        return lambda value: isinstance(value, dict) and all(map(name, value)) and all(map(part, value.values()))
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        return _of_dataclass(kind)
+    if kind is float:
+        return lambda value: type(value) is float and math.isfinite(value)
+    return lambda value: type(value) is kind
+
+
+def _of_dataclass(kind: type) -> Test:
+    names: list[str] = []
+    tests: list[Test] = []
+
+    def test(value: Any) -> bool:
+        if not tests:  # built on first use: a field may be of the same class
+            hints = typing.get_type_hints(kind)
+            names.extend(hints)
+            tests.extend(map(_test, hints.values()))
+        return type(value) is kind and _all(tests, [getattr(value, name) for name in names])
+
+    return test
+
+
+def _all(tests: list[Test], values: Any) -> bool:
+    return all(test(value) for test, value in zip(tests, values, strict=True))

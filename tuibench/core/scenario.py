@@ -48,7 +48,7 @@ REGISTRY: dict[str, Scenario] = {
             LATENCY,
             has_streams=False,
             summary="one request at a time",
-            drive="tuibench.measure.sync:drive",
+            drive="tuibench.worker.sync:drive",
         ),
         Scenario(
             "async",
@@ -57,7 +57,7 @@ REGISTRY: dict[str, Scenario] = {
             THROUGHPUT,
             has_streams=True,
             summary="several streams at once",
-            drive="tuibench.measure.driving:drive",
+            drive="tuibench.worker.streams:drive",
         ),
         Scenario("elastic", "elastic", "Scheduler.elastic", THROUGHPUT, has_streams=True),
         Scenario("server", "", "", THROUGHPUT, has_streams=True),

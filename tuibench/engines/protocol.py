@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from tuibench.core.model import Port
+from tuibench.core.model import Point, Port
+
+if TYPE_CHECKING:
+    from tuibench.core.profile import LayerRun
+
 
 Feed = dict[str, Any]
 """Input name to ndarray, list of ndarrays (sequence), dict (map) or None (absent optional)."""
@@ -148,3 +153,65 @@ class Engine(Protocol):
 
     def load(self, setting: Setting) -> Session:
         """Load the model; `load_ms` is the time of this call."""
+
+
+Tell = Callable[[str, int, int], None]
+"""Called with the stage ('loading', 'first', 'checking', 'profiling' or 'timing'), the progress and its total.
+
+Call it with 'first' before the first inference, which never ends for some models.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerOrder:
+    """A point of a model to time layer by layer in this process, which is pinned and has loaded nothing yet."""
+
+    path: str
+    point: Point
+    cpus: tuple[int, ...]
+    threads: int
+    runs: int
+    """Largest number of profiled runs."""
+    max_s: float
+    """Time limit for the whole order."""
+    work_dir: str
+    """No file stays in it."""
+
+
+class LayerTimer(Protocol):
+    """Interface of an engine's timing module; its `make_timer()` returns one."""
+
+    def time_layers(self, order: LayerOrder, tell: Tell) -> LayerRun:
+        """Time every layer; raise TuibenchError if that is impossible, Refusal if the engine rejects the model."""
+
+
+_CODE = re.compile(r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
+_PLACE = re.compile(r"/[\w./+-]+\.(?:cc|cpp|h|hpp):\d+ (?=[\w:<~])")
+_LOADING = re.compile(r"Load model from .*? failed:\s*", re.DOTALL)
+"""The phase and the cell already say so, and a path can be long."""
+_UNNAMED = "(anonymous namespace)"
+
+
+def plain_words(text: str) -> str:
+    """Return only the reason: a signature of 400 characters would push it off any line of limited length."""
+    text = _LOADING.sub("", _CODE.sub("", text))
+    begin = 0
+    while place := _PLACE.search(text, begin):
+        end = _end_of_signature(text, place.end())
+        text = text[: place.start()] + text[end:].lstrip() if end else text
+        begin = place.start() if end else place.end()
+    return text.strip()
+
+
+def _end_of_signature(text: str, begin: int) -> int:
+    """Return the position after the argument list that starts behind `begin`; 0 if there is none."""
+    start = text.find("(", begin)
+    while start >= 0 and text.startswith(_UNNAMED, start):
+        start = text.find("(", start + len(_UNNAMED))
+    depth = 0
+    for index in range(start, len(text) if start >= 0 else start):
+        depth += {"(": 1, ")": -1}.get(text[index], 0)
+        if depth == 0:
+            rest = re.match(r"(?: const)?(?: \[with [^]]*\])?", text[index + 1 :])
+            return index + 1 + (rest.end() if rest else 0)
+    return 0

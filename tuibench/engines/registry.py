@@ -8,8 +8,7 @@ from typing import cast
 from tuibench.core.engine import REGISTRY, names, timed
 from tuibench.core.errors import EngineError, UsageError
 from tuibench.core.text import show
-from tuibench.engines.layer_timer import LayerTimer
-from tuibench.engines.protocol import Capabilities, Engine
+from tuibench.engines.protocol import Capabilities, Engine, LayerTimer
 
 
 def check(name: str) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tuibench.host.tree import Tree, parse_cpus, parse_pairs
+from tuibench.host.kernel_files import Tree, parse_cpus, parse_pairs
 
 _V1_CONTROLLERS = ("cpu", "cpuset", "memory")
 _V1_NO_LIMIT = 1 << 62

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.record import to_plain
-from tuibench.host import disturbance, setting
-from tuibench.host.brand import Brand
+from tuibench.host import disturbance
+from tuibench.host import findings as setting
+from tuibench.host.cpu import Brand
 from tuibench.host.facts import Process, read_facts
-from tuibench.host.finding import Facts, Finding
-from tuibench.host.load import busy_shares, read_cpu_times, steal_share
+from tuibench.host.findings import Facts, Finding
+from tuibench.host.kernel_files import busy_shares, read_cpu_times, steal_share
 from tuibench.host.noise import read_slice, time_canary
 
 SCHEMA = 1

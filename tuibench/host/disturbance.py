@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tuibench.core.units import cpu_ranges, short, size
-from tuibench.host.finding import Facts, Finding
+from tuibench.host.findings import Facts, Finding
 
 BUSY_SHARE = 0.10
 STEAL_SHARE = 0.005

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tuibench.core.errors import UsageError
 from tuibench.host.cgroup import find_groups, read_cpuset, read_quota
-from tuibench.host.tree import Tree, parse_cpus
+from tuibench.host.kernel_files import Tree, parse_cpus
 
 _CPUS = "sys/devices/system/cpu"
 _NODES = "sys/devices/system/node"

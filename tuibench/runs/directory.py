@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import re
+import secrets
 import shutil
 import time
 from collections.abc import Callable
@@ -13,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.card import Metadata
 from tuibench.core.errors import StoreError
-from tuibench.core.form import require_form, require_kind
 from tuibench.core.record import from_plain
+from tuibench.core.schema import require_form, require_kind
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.runs.journal import NAME, read_history
-from tuibench.runs.regular import open_regular
+from tuibench.core.stored import Metadata
+from tuibench.host.process import is_remote
+from tuibench.runs.journal import NAME, open_regular, read_history
 
 REQUEST = "request.json"
 LOCK = "runner.lock"
@@ -213,3 +214,78 @@ def _sync(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+_PREFIX = "tuibench-tmp-"
+_NAME = re.compile(re.escape(_PREFIX) + r"[0-9a-f]{12}")
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def draw_path(root: Path) -> Path:
+    """Return an unused name for a temporary directory."""
+    return root / f"{_PREFIX}{secrets.token_hex(6)}"
+
+
+def make_scratch(path: Path) -> int:
+    """Make a temporary directory; the descriptor returned holds its lock until it is closed."""
+    while True:
+        path.mkdir(mode=0o700)
+        lock = hold_scratch(path)
+        if lock is not None:
+            return lock
+        # Another start swept it before it was locked.
+
+
+def hold_scratch(path: Path) -> int | None:
+    """Lock a directory as one of its owners; None if it is gone."""
+    try:
+        lock = os.open(path, _DIRECTORY)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        if _is_at(path, lock):
+            return lock
+    except OSError:
+        os.close(lock)
+        raise
+    os.close(lock)
+    return None
+
+
+def sweep(root: Path) -> None:
+    """Remove this user's temporary directories that no process holds: their owners were killed.
+
+    Directories on a network file system stay: locks of other machines may not be visible there.
+    """
+    if is_remote(str(root)):
+        return
+    try:
+        names = os.listdir(root)
+    except OSError:
+        return  # nothing can be made there either, and the next attempt reports it
+    for name in filter(_NAME.fullmatch, names):
+        _remove_unheld(root / name)
+
+
+def _remove_unheld(path: Path) -> None:
+    try:
+        lock = os.open(path, _DIRECTORY)
+    except OSError:
+        return  # removed since it was listed, a link, or another user's
+    try:
+        if os.fstat(lock).st_uid == os.geteuid():
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
+    except OSError:
+        return  # an owner is alive, or this file system has no locks
+    finally:
+        os.close(lock)
+
+
+def _is_at(path: Path, lock: int) -> bool:
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(found, os.fstat(lock))

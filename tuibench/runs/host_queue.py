@@ -11,21 +11,24 @@ import errno
 import json
 import pwd
 import re
+import secrets
 import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tuibench.core.activity import Holder
 from tuibench.core.errors import HostBusy
+from tuibench.core.ids import make_ulid
 from tuibench.core.text import show
 from tuibench.core.units import seconds
 from tuibench.host.process import is_stopped
-from tuibench.runs.stopping import StopSwitch
+from tuibench.runs.task import StopSwitch
 
 _CREDENTIALS = struct.Struct("3i")
 _ANSWER_S = 0.3
@@ -314,3 +317,24 @@ def _user(uid: int) -> str:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return f"uid {uid}"
+
+
+@contextmanager
+def hold_for_a_moment(name: str) -> Iterator[None]:
+    """Hold the host lock; raise HostBusy at once if a run is measuring or queued. New runs queue behind."""
+    stop = StopSwitch()
+    queue = HostQueue(name, make_ulid(int(time.time() * 1000), secrets.token_bytes(10)), _describe, stop)
+    try:
+        queue.enter(0.0, _wait)
+        yield
+    finally:
+        queue.leave()
+        stop.close()
+
+
+def _describe() -> dict[str, Any]:
+    return {"brief": True}
+
+
+def _wait(_: Wait) -> None:
+    """Do nothing: other brief holders leave in a moment."""

@@ -7,20 +7,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from tuibench.core.cell import Cell, CellResult, Execution, Pooled
+from tuibench.core.activity import ON_REQUEST, extension_words, finish_words
+from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
 from tuibench.core.errors import StoreDamaged
-from tuibench.core.failure import Failure
-from tuibench.core.form import NEWEST, require_form, require_kind
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
-from tuibench.core.run import RunResult, RunSession
+from tuibench.core.record import strictly
+from tuibench.core.result import RunResult, RunSession
+from tuibench.core.schema import NEWEST, require_form, require_kind
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.strict import strictly
 from tuibench.core.text import show
 from tuibench.core.units import count_of
-from tuibench.core.wish import ON_REQUEST, extension_words, finish_words
-from tuibench.runs.event_check import NONSENSE, check_execution, check_fields, check_plan, check_spec
-from tuibench.runs.profile_part import Parts
+from tuibench.runs.journal import NONSENSE, check_execution, check_fields, check_plan, check_spec
+from tuibench.runs.profile.parts import Parts
 from tuibench.runs.summary import pool, summarize
 from tuibench.runs.track import Done, Track, new_tracks
 from tuibench.stats.interval import log_interval
@@ -133,7 +132,7 @@ class Replay:
 
     def result(self) -> RunResult:
         """Return everything measured so far."""
-        from tuibench.runs.replay_result import make_result  # 6 ms that a list of runs does not need
+        from tuibench.runs.result import make_result  # 6 ms that a list of runs does not need
 
         with _nonsense_as_damage("no result can be made of its events"):
             return make_result(self)

@@ -10,32 +10,85 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core import engine
-from tuibench.core.cell import Cell, Execution
-from tuibench.core.failure import Failure
+from tuibench.core.activity import ON_REQUEST, finish_words
+from tuibench.core.cell import Asked, Cell, Execution, Failure
+from tuibench.core.label import name_cell
 from tuibench.core.record import to_plain
-from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.wish import ON_REQUEST, finish_words
+from tuibench.core.spec import BenchmarkSpec, Effort
+from tuibench.core.units import seconds
 from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES
-from tuibench.measure.job import Job
-from tuibench.runs.ending import carry_to_the_end
-from tuibench.runs.hearing import ControlPoller
-from tuibench.runs.job import make_job
+from tuibench.runs.control import ControlPoller
 from tuibench.runs.journal import Journal, require_room
-from tuibench.runs.machine import Machine
-from tuibench.runs.past import count
-from tuibench.runs.plan import make_cells, matching_cells
-from tuibench.runs.preparation import Preparation, Prepared
+from tuibench.runs.outcome import carry_to_the_end
+from tuibench.runs.preparation import Machine, Preparation, Prepared, make_job
 from tuibench.runs.replay import Replay
-from tuibench.runs.resumption import Disagreement, cheapest, check_plan, disagreement, hash_inputs, restore
-from tuibench.runs.schedule import Schedule, Turn
-from tuibench.runs.stopping import StopSwitch
-from tuibench.runs.summary import pool
+from tuibench.runs.resumption import Disagreement, cheapest, check_plan, count, disagreement, hash_inputs, restore
+from tuibench.runs.schedule import SLOW_NS, Schedule, Turn, make_cells, matching_cells, slow_executions
+from tuibench.runs.summary import grade_executions, pool
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
-from tuibench.runs.task import Call, call_child
-from tuibench.runs.telling import ProgressReporter
+from tuibench.runs.task import Call, StopSwitch, call_child
 from tuibench.runs.track import Track, count_cells, new_tracks
-from tuibench.stats.sample_file import read_samples, spans
+from tuibench.stats.samples import read_samples, spans
+from tuibench.worker.job import Job
+
+_START_S = 0.8
+"""Time of an execution outside its timed part."""
+
+
+class ProgressReporter:
+    """Reports the progress of one session with a schedule."""
+
+    def __init__(self, journal: Journal, schedule: Schedule, effort: Effort, control: ControlPoller) -> None:
+        self._journal = journal
+        self._schedule = schedule
+        self._effort = effort
+        self._control = control
+
+    def hear(self, turn: Turn, frame: Mapping[str, Any]) -> None:
+        """Forward a frame from the worker."""
+        if frame["f"] == "progress":
+            self._report(turn, float(frame["p50_ns"]), str(frame["phase"]))
+        elif frame["f"] == "phase":
+            self._report(turn, None, str(frame["phase"]))
+
+    def done(self, turn: Turn, p50_ns: float) -> None:
+        """Report an execution's result; warn after a cell's first one if its calls are slow."""
+        self._report(turn, p50_ns, "done")
+        if turn.n == 1 and p50_ns > SLOW_NS:
+            self._journal.append("warning", message=slow_message(turn.cell.asked, p50_ns, self._effort))
+
+    def _report(self, turn: Turn, live_ns: float | None, phase: str) -> None:
+        track = self._schedule.tracks[turn.cell.key]
+        grade = grade_executions(track.executions) if track.count else None
+        p50_ns = track.p50_ns or live_ns
+        half = track.half_width
+        self._journal.append(
+            "progress",
+            cell=turn.cell.key,
+            p50_ms=None if p50_ns is None else p50_ns / 1e6,
+            half_width_pct=None if half is None else half * 100,
+            grade=grade.letter if grade else None,
+            eta_s=self._left_s(track),
+            n=track.count,
+            round=turn.round,
+            phase=phase,
+            live=len(self._schedule.live),
+        )
+
+    def _left_s(self, current: Track) -> float:
+        default_s = self._effort.timed_s + _START_S
+        if self._control.finishing:
+            return current.execution_s or default_s
+        return self._schedule.eta_s(default_s)
+
+
+def slow_message(asked: Asked, p50_ns: float, effort: Effort) -> str:
+    """Return the warning for a call that takes longer than a second."""
+    place = name_cell(asked, ("engine", "dims"))
+    count = slow_executions(effort).max_executions
+    return f"{place}: one call takes {seconds(p50_ns / 1e9)}, so it gets {count} executions of a few calls each"
+
 
 Save = Callable[[dict[str, Any]], dict[str, Any]]
 Execute = Callable[[Job, Bounds, StopSwitch, Callable[[Mapping[str, Any]], None], int], Execution | Failure]

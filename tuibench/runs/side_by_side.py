@@ -6,18 +6,14 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tuibench.core.cell import CellResult, Estimate
-from tuibench.core.choice import latency, throughput
-from tuibench.core.comparison import CellPair, Figure, SideBySide
-from tuibench.core.failure import failure_words
+from tuibench.core.cell import CellResult, Estimate, failure_words, latency, throughput
+from tuibench.core.ids import short_id
 from tuibench.core.label import CellName, model_names, varying_axes
-from tuibench.core.run import Comparison, RunResult
+from tuibench.core.result import CellPair, Comparison, Figure, RunResult, SideBySide
 from tuibench.core.scenario import LATENCY
-from tuibench.core.short_id import short_id
 from tuibench.core.text import show
+from tuibench.runs.comparison import Match, Names, bars_between, match_cells, metric_of, side_of
 from tuibench.runs.environment import environment_changes
-from tuibench.runs.partner import Match, Names, match_cells
-from tuibench.runs.side import bars_between, metric_of, side_of
 from tuibench.stats.comparison import Side, compare
 from tuibench.stats.interval import LEAST
 

@@ -11,17 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core import activity
-from tuibench.core.activity import RESUMABLE, Holder, RunInfo
+from tuibench.core.activity import AS_FAR, ON_REQUEST, RESUMABLE, Holder, RunInfo, finishing_words
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
 from tuibench.core.label import model_names
 from tuibench.core.units import seconds
-from tuibench.core.wish import AS_FAR, ON_REQUEST, finishing_words
 from tuibench.host.process import is_stopped
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.event_check import NONSENSE
-from tuibench.runs.journal import NAME
-from tuibench.runs.past import COUNTS, count, read_ends, read_replay
+from tuibench.runs.journal import NAME, NONSENSE
 from tuibench.runs.replay import Replay
+from tuibench.runs.resumption import COUNTS, count, read_ends, read_replay
 
 _BOOT_ID = re.compile(r"[0-9a-f-]{36}")
 _BEGINS = "it just begins"

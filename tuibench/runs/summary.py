@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from tuibench.core.cell import Cell, CellResult, Check, Estimate, Execution, Grade, Pooled, Samples, Used
-from tuibench.core.failure import Failure
+from tuibench.core.cell import Cell, CellResult, Check, Estimate, Execution, Failure, Grade, Pooled, Samples, Used
 from tuibench.stats.grading import grade_noise
-from tuibench.stats.histogram import as_part
 from tuibench.stats.interval import log_interval
-from tuibench.stats.percentile import Part, median, merged_percentile, needed_samples
+from tuibench.stats.percentile import Part, as_part, median, merged_percentile, needed_samples
 
 PERCENTILES = ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")
 """The percentiles of deepsparse.benchmark, by their names in its file."""

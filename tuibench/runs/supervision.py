@@ -14,17 +14,14 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.cell import Execution
-from tuibench.core.failure import Failure
+from tuibench.core.cell import Execution, Failure
+from tuibench.core.errors import signal_name
 from tuibench.core.record import from_plain, to_plain
-from tuibench.core.signal_name import signal_name
 from tuibench.core.units import seconds
-from tuibench.measure import worker
-from tuibench.measure.channel import Assembler, send
-from tuibench.measure.job import Job
-from tuibench.runs.plan import LIMITS_S
-from tuibench.runs.stopping import Cancelled, StopSwitch
-from tuibench.runs.task import read_tail
+from tuibench.runs.schedule import LIMITS_S
+from tuibench.runs.task import Cancelled, StopSwitch, read_tail
+from tuibench.worker import main as worker
+from tuibench.worker.job import Assembler, Job, send
 
 _GRACE_S = 2.0
 _KILL_S = 5.0

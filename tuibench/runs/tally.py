@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tuibench.runs.profile_part import PartTally, count_parts
+from tuibench.runs.profile.parts import PartTally, count_parts
 from tuibench.runs.replay import Replay
 
 

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tuibench.core.cell import Cell, Execution, Pooled
-from tuibench.core.failure import Failure
+from tuibench.core.cell import Cell, Execution, Failure, Pooled
 from tuibench.stats.interval import half_width
 
 

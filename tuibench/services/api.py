@@ -8,22 +8,22 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tuibench.workbench.setting import Settings, read_settings
+from tuibench.services.settings import Settings, read_settings
 
 if TYPE_CHECKING:
-    from tuibench.core.card import StoredBenchmark
     from tuibench.core.machine import Machine
-    from tuibench.core.remote import FetchProgress
+    from tuibench.core.model import FetchProgress
     from tuibench.core.spec import ModelSource
+    from tuibench.core.stored import StoredBenchmark
     from tuibench.host.topology import Topology
+    from tuibench.services.exchange import Exchange
+    from tuibench.services.library import Library
+    from tuibench.services.model import Locate, Repetition
+    from tuibench.services.profiles import ProfilePlan, Profiles
+    from tuibench.services.projects import Projects
+    from tuibench.services.runs import Runs
+    from tuibench.services.watched_run import WatchedRun
     from tuibench.store.store import Store
-    from tuibench.workbench.exchange import Exchange
-    from tuibench.workbench.library import Library
-    from tuibench.workbench.profiles import ProfilePlan, Profiles
-    from tuibench.workbench.projects import Projects
-    from tuibench.workbench.repetition import Locate, Repetition
-    from tuibench.workbench.runs import Runs
-    from tuibench.workbench.watched_run import WatchedRun
 
 _LOOK_S = 0.2
 
@@ -43,13 +43,13 @@ class Services:
     def machine(self, *, hidden: bool = False) -> Machine:
         """Return this machine and its engines, with `hidden` also those for tests; read only constant facts."""
         from tuibench.core import engine
-        from tuibench.workbench.equipment import read_machine  # lazy: only forms need it
+        from tuibench.services.doctor import read_machine  # lazy: only forms need it
 
         return read_machine(self.store, engine.names(hidden=hidden))
 
     def load_words(self) -> str:
         """Return the load by other processes, in words; sample it for 0.2 s."""
-        from tuibench.host.load import load_words, read_cpu_times  # lazy: as above
+        from tuibench.host.kernel_files import load_words, read_cpu_times  # lazy: as above
 
         before, began, own = read_cpu_times(), time.monotonic(), time.process_time()
         time.sleep(_LOOK_S)
@@ -59,14 +59,14 @@ class Services:
     def memory_room(self) -> int | None:
         """Return the available memory in bytes; None if unknown."""
         from tuibench.host.cgroup import find_groups, read_memory  # lazy: as above
-        from tuibench.host.tree import Tree
+        from tuibench.host.kernel_files import Tree
 
         tree = Tree()
         return read_memory(tree, find_groups(tree)).room_bytes
 
     def fetch(self, token: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> ModelSource:
         """Fetch a remote model unless it is cached, and return its file; `tell` receives the progress."""
-        from tuibench.workbench.fetching import ModelFetch  # lazy: child processes
+        from tuibench.services.child_call import ModelFetch  # lazy: child processes
 
         return ModelFetch(token, self.settings.places).carry_out(tell).source
 
@@ -79,10 +79,10 @@ class Services:
 
     def examine(self, engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
         """Return how fit this machine is for measuring, with fixes; sample the noise for half a second."""
-        from tuibench.host.brand import read_brand  # lazy: only doctor needs it
         from tuibench.host.checkup import examine
+        from tuibench.host.cpu import read_brand  # lazy: only doctor needs it
         from tuibench.host.facts import this_process
-        from tuibench.workbench.stock import store_facts, store_findings
+        from tuibench.services.doctor import store_facts, store_findings
 
         process = this_process()
         cache = self.settings.places.cache
@@ -96,7 +96,7 @@ class Services:
     @cached_property
     def store(self) -> Store:
         """The store on disk; reads nothing until first use."""
-        from tuibench.workbench.opening import open_store  # lazy: tinydb takes 10 ms
+        from tuibench.services.saving import open_store  # lazy: tinydb takes 10 ms
 
         return open_store(self.settings.places.data)
 
@@ -107,14 +107,14 @@ class Services:
     @cached_property
     def library(self) -> Library:
         """The saved benchmarks and profiles."""
-        from tuibench.workbench.library import Library  # lazy: as above
+        from tuibench.services.library import Library  # lazy: as above
 
         return Library(self.store, lambda: self.runs)
 
     @cached_property
     def profiles(self) -> Profiles:
         """The profiles of models."""
-        from tuibench.workbench.profiles import Profiles  # lazy: the runner's side takes 20 ms
+        from tuibench.services.profiles import Profiles  # lazy: the runner's side takes 20 ms
 
         return Profiles(self.settings, self.store, lambda: self.library, lambda: self.runs)
 
@@ -130,7 +130,7 @@ class Services:
     @cached_property
     def exchange(self) -> Exchange:
         """Export, import and comparison."""
-        from tuibench.workbench.exchange import Exchange  # lazy: reports and comparison take 20 ms
+        from tuibench.services.exchange import Exchange  # lazy: reports and comparison take 20 ms
 
         return Exchange(
             self.store, self.library, lambda: self.runs, os.path.expanduser("~"), lambda: int(time.time() * 1000)
@@ -138,20 +138,20 @@ class Services:
 
     def repetition(self, stored: StoredBenchmark, locate: Locate) -> Repetition:
         """Return the models of a stored benchmark, checked for measuring them again."""
-        from tuibench.workbench.repetition import Repetition  # lazy: only re-runs need its child processes
+        from tuibench.services.model import Repetition  # lazy: only re-runs need its child processes
 
         return Repetition(stored, self.settings.places, locate)
 
     @cached_property
     def projects(self) -> Projects:
         """The projects, each of which groups the benchmarks of one model."""
-        from tuibench.workbench.projects import Projects  # lazy: comes with the store, as above
+        from tuibench.services.projects import Projects  # lazy: comes with the store, as above
 
         return Projects(self.settings.places, self.store, lambda: self.runs)
 
     @cached_property
     def runs(self) -> Runs:
         """The runs: running, waiting or interrupted."""
-        from tuibench.workbench.runs import Runs  # lazy: the runner's side takes 20 ms
+        from tuibench.services.runs import Runs  # lazy: the runner's side takes 20 ms
 
         return Runs(self.settings, self.store)

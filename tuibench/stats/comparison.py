@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tuibench.core.run import Comparison
+from tuibench.core.result import Comparison
 from tuibench.core.scenario import LATENCY
-from tuibench.stats.interval import LEAST, mean_and_deviation
-from tuibench.stats.student import t_quantile
+from tuibench.stats.interval import LEAST, mean_and_deviation, t_quantile
 
 DELTA = 0.02
 """Default margin: smaller differences count as equivalent."""

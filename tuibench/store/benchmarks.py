@@ -3,31 +3,148 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from tuibench.core.card import BenchmarkRow, Metadata, StoredBenchmark
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, UnknownId
-from tuibench.core.short_id import LENGTH, short_id
+from tuibench.core.headline import fact_texts
+from tuibench.core.ids import LENGTH, make_ulid, short_id
+from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, Metadata, StoredBenchmark
 from tuibench.core.text import show
-from tuibench.core.ulid import make_ulid
 from tuibench.store.context import Context
-from tuibench.store.doubt import clear_dirty, mark_dirty, update_dirty_rows
-from tuibench.store.fact_fill import FactFill
-from tuibench.store.files import Files
-from tuibench.store.index import Index
+from tuibench.store.documents import Sweeper
+from tuibench.store.files import Files, move_samples, name_samples
+from tuibench.store.index import Index, clear_dirty, mark_dirty, update_dirty_rows
 from tuibench.store.layout import HostLayout, check_ulid
-from tuibench.store.listing import Listing, join_rows
-from tuibench.store.record_file import Record, RecordFiles
-from tuibench.store.sample_shelf import move_samples, name_samples
-from tuibench.store.sweep import Sweeper
+from tuibench.store.record import Record, RecordFiles
+from tuibench.store.sealed import Sealing
 
-if TYPE_CHECKING:  # listing needs no results, and importing their types takes 12 ms
-    from tuibench.core.run import RunResult
+if TYPE_CHECKING:
+    from tuibench.core.result import RunResult
+
+
+MOST = 30
+"""Largest number of records read per call."""
+TRIES = 3
+"""Times that a record is read which the disk refuses."""
+Part = tuple[HostLayout, Sequence[BenchmarkRow]]
+
+
+class FactFill:
+    """The facts derived so far; they stay valid because a result never changes."""
+
+    def __init__(self, sealing: Sealing) -> None:
+        self._files = sealing.files
+        # The list reports damage in a row of its own.
+        self._records = RecordFiles(Sealing(sealing.files, lambda _: None, sealing.tool))
+        self._known: dict[str, dict[str, Any]] = {}
+        """By id; empty for a record without facts, which keeps its sentence."""
+        self._refused: dict[str, int] = {}
+        """By id: times that the disk refused the record."""
+        self.reads = 0
+        self.pending = False
+        """True if the last call left rows for the next one."""
+
+    @property
+    def mark(self) -> str:
+        """Return a text that changes after each call that leaves rows; '' if none are left."""
+        return f"facts {self.reads}" if self.pending else ""
+
+    def fill(self, parts: Sequence[Part]) -> list[Sequence[BenchmarkRow]]:
+        """Return the rows of each host with all known facts; the newest rows are derived first."""
+        lacking = [(row.id, layout) for layout, rows in parts for row in rows if _lacks(row)]
+        unread = sorted((one for one in lacking if one[0] not in self._known), key=lambda one: one[0], reverse=True)
+        for ulid, layout in unread[:MOST]:
+            self._derive(ulid, layout.record(ulid))
+        self.pending = len(unread) > MOST
+        if not lacking:
+            return [rows for _, rows in parts]
+        known = self._known
+        return [
+            [replace(row, facts=known[row.id]) if _lacks(row) and known.get(row.id) else row for row in rows]
+            for _, rows in parts
+        ]
+
+    def known(self, index: Index) -> list[BenchmarkRow]:
+        """Return the rows of a list whose facts are known but missing in it, for a writer to store."""
+        known = self._known
+        if not known:
+            return []
+        return [replace(row, facts=known[row.id]) for row in index.rows()[1] if _lacks(row) and known.get(row.id)]
+
+    def _derive(self, ulid: str, path: str) -> None:
+        self.reads += 1
+        try:
+            found = self._records.get(path)
+        except (StoreDamaged, StoreNewer):
+            # An unreadable record keeps its sentence; opening it reports the cause.
+            self._known[ulid] = {}
+        except StoreError:
+            self._refused[ulid] = self._refused.get(ulid, 0) + 1
+            if self._refused[ulid] >= TRIES:
+                self._known[ulid] = {}
+        else:
+            self._known[ulid] = found.row.facts if found is not None else {}
+
+
+def _lacks(row: BenchmarkRow) -> bool:
+    return not row.facts and row.status not in (DAMAGED, NEWER)
+
+
+_TEXTS = attrgetter(*(field.name for field in fields(BenchmarkRow) if field.type in ("str", str)))
+
+
+class Listing:
+    """An immutable list, newest first."""
+
+    def __init__(self, rows: tuple[BenchmarkRow, ...], before: Listing | None = None) -> None:
+        self.rows = rows
+        self._texts: list[str] | None = None
+        # The previous list is only useful if it has search texts.
+        self._before = before if before is not None and before._texts is not None else None
+
+    def search(self, text: str) -> tuple[BenchmarkRow, ...]:
+        """Return the rows that contain every word in some field, ignoring case."""
+        words = text.casefold().split()
+        if not words:
+            return self.rows
+        texts = self._texts
+        if texts is None:
+            # No word contains a line break, so a match never spans two fields.
+            before = self._before
+            known = before.texts_by_row() if before is not None else {}
+            texts = [
+                known.get(id(row)) or "\n".join((*_TEXTS(row), *fact_texts(row.facts))).casefold() for row in self.rows
+            ]
+            self._texts, self._before = texts, None
+        first, *others = words
+        found = [place for place, line in enumerate(texts) if first in line]
+        for word in others:
+            found = [place for place in found if word in texts[place]]
+        return tuple(self.rows[place] for place in found)
+
+    def texts_by_row(self) -> dict[int, str]:
+        """Return the search texts by row identity; rows are immutable and live as long as this list."""
+        return dict(zip(map(id, self.rows), self._texts or (), strict=False))
+
+
+def join_rows(parts: Sequence[Iterable[BenchmarkRow]]) -> tuple[BenchmarkRow, ...]:
+    """Return all rows, newest first; for a duplicate id keep the row of the earlier part."""
+    if len(parts) == 1:
+        rows = list(parts[0])
+    else:
+        known: dict[str, BenchmarkRow] = {}
+        for part in parts:
+            for row in part:
+                known.setdefault(row.id, row)
+        rows = list(known.values())
+    return tuple(sorted(rows, key=attrgetter("id"), reverse=True))
+
 
 _DRAWS = 1000
 

@@ -1,20 +1,269 @@
-"""Checks the whole store and repairs it without changing any user data."""
+"""Checks one host's data: its index against its records, and records against their checksums."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import os
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 
-from tuibench.core.errors import StoreReadOnly
-from tuibench.core.short_id import short_id
-from tuibench.core.trash import StoreReport
+from tuibench.core.errors import StoreDamaged, StoreError, StoreReadOnly
+from tuibench.core.ids import short_id
+from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, StoreReport
+from tuibench.store.atomic import PREVIOUS
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
-from tuibench.store.document_check import DocumentCheck
-from tuibench.store.file_check import how_to_save
-from tuibench.store.finding import Findings
-from tuibench.store.host_check import HostCheck
-from tuibench.store.layout import HostLayout
+from tuibench.store.documents import Sweeper, projects_lock
+from tuibench.store.envelope import DOCUMENT, INDEX
+from tuibench.store.file_check import FileCheck, Findings, RecordCheck, State, TrashCheck, how_to_save, put_aside
+from tuibench.store.index import Index, clear_dirty, find_dirty, to_rows
+from tuibench.store.layout import PROJECTS, QUARANTINE, RECORD, SAMPLES, VERSIONS, HostLayout, is_ulid
+from tuibench.store.record import RecordFiles
+from tuibench.store.sealed import Loaded
 from tuibench.store.trash import Trash
+from tuibench.store.trouble import damaged, refuse_newer
+
+
+class DocumentCheck:
+    """Checks everything below the root that belongs to no host."""
+
+    def __init__(self, context: Context, findings: Findings, repair: bool) -> None:
+        self._context = context
+        self._findings = findings
+        self._repair = repair
+        self._file = FileCheck(context, findings, repair)
+
+    def look(self, read_data: bool) -> None:
+        """Check every document; with `read_data` also its previous generation."""
+        self._look_at_salt()
+        if self._repair and self._context.files.kind(os.path.join(self._context.files.root, PROJECTS)):
+            with self._context.lock(projects_lock(self._context.files.root)).hold():
+                self._look_at_documents(read_data)
+        else:
+            self._look_at_documents(read_data)
+
+    def _look_at_documents(self, read_data: bool) -> None:
+        files = self._context.files
+        for kind in (PROJECTS, VERSIONS):
+            directory = os.path.join(files.root, kind)
+            for name in files.names(directory):
+                if name.endswith(RECORD) and is_ulid(name.removesuffix(RECORD)):
+                    path = os.path.join(directory, name)
+                    found = self._file.look(path, self._load, self._accept)
+                    if found is not State.GONE and read_data:
+                        self._file.look_at_previous(path)
+        for directory in (files.root, *(os.path.join(files.root, kind) for kind in (PROJECTS, VERSIONS, QUARANTINE))):
+            for path in Sweeper(self._context).find(directory):
+                if self._repair:
+                    files.remove(path)
+                self._findings.mend("leftover", files.name(path), "of a writer that died", self._repair)
+
+    def _look_at_salt(self) -> None:
+        self._findings.checked += 1
+        try:
+            self._context.host_id(False)
+        except StoreDamaged as error:
+            self._findings.add("damaged", "salt", error.message)
+
+    def _load(self, path: str) -> Loaded | None:
+        loaded = self._file.quiet.load(path, DOCUMENT, fall_back=False)
+        kind = os.path.basename(os.path.dirname(path))
+        if loaded is not None and "1" not in loaded.tables.get(kind, {}):
+            damage = damaged(self._context.files.name(path), f"it holds none of the {kind}")
+            raise self._file.quiet.misfit(path, loaded, damage)
+        return loaded
+
+    def _accept(self, path: str) -> None:
+        loaded = self._load(path)
+        if loaded is not None:
+            self._file.quiet.write_tables(path, loaded.tables, loaded)
+
+
+class HostCheck:
+    """Checks everything below one host's directory: index and names under its lock, record contents without."""
+
+    def __init__(
+        self,
+        context: Context,
+        benchmarks: Benchmarks,
+        trash: Trash,
+        layout: HostLayout,
+        findings: Findings,
+        repair: bool,
+        journals: Collection[str] = (),
+    ) -> None:
+        self._context = context
+        self._benchmarks = benchmarks
+        self._trash = trash
+        self._layout = layout
+        self._findings = findings
+        self._repair = repair
+        self._file = FileCheck(context, findings, repair, journals)
+        self._records = RecordFiles(self._file.quiet)
+        self._record = RecordCheck(self._file)
+        self._seen: set[str] = set()
+        self._index: Index = benchmarks.index(layout)
+        self._frozen = False
+        """True if a newer version wrote the index, so that nothing of this host can be written."""
+
+    def look(self, read_data: bool) -> None:
+        """Check everything; with `read_data` every byte."""
+        with self._locked():
+            self._look_at_unfinished()
+            self._look_at_leftovers()
+            self._look_at_index()
+        ids = self._index.ids_on_disk()
+        self._findings.checked += 0 if read_data else len(ids)
+        if read_data:
+            for ulid in ids:
+                self._look_at_record(ulid)
+            TrashCheck(self._file, self._confirm).look(self._layout)
+            self._file.look_at_previous(self._layout.index)
+        with self._locked():
+            self._compare()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            held = self._context.lock(self._layout.lock).hold()
+            with held:
+                yield
+        except StoreReadOnly:
+            if self._repair:
+                raise
+            # A check can run without write access; a concurrent writer may then look like a leftover.
+            yield
+
+    def _look_at_unfinished(self) -> None:
+        names = self._trash.unfinished(self._layout)
+        done = dict(self._trash.finish(self._layout)) if self._repair else {}
+        for name in names:
+            path = self._context.files.name(os.path.join(self._layout.trash, name))
+            detail = done.get(name) or ("completed" if self._repair else "the next writer completes it")
+            self._findings.mend("unfinished", path, detail, self._repair and not done.get(name))
+
+    def _look_at_leftovers(self) -> None:
+        files = self._context.files
+        sweeper = Sweeper(self._context)
+        directories = [os.path.join(self._layout.records, name) for name in files.names(self._layout.records)]
+        for directory in (self._layout.directory, self._layout.trash, self._layout.quarantine, *directories):
+            for path in sweeper.find(directory):
+                if self._repair:
+                    files.remove(path)
+                self._findings.mend("leftover", files.name(path), "of a writer that died", self._repair)
+        for directory in directories:
+            names = set(files.names(directory))
+            for name in sorted(names):
+                ulid, _, rest = name.partition(".")
+                orphan = is_ulid(ulid) and "." + rest in (SAMPLES, RECORD + PREVIOUS) and ulid + RECORD not in names
+                if orphan:
+                    path = os.path.join(directory, name)
+                    kept = f": kept as {put_aside(self._context, path)}" if self._repair else ""
+                    self._findings.mend("leftover", files.name(path), f"without a record{kept}", self._repair)
+
+    def _look_at_index(self) -> None:
+        files, path = self._context.files, self._layout.index
+        self._findings.checked += 1
+        try:
+            loaded = self._load_index(path)
+        except StoreDamaged as error:
+            self._rewrite_index()
+            then = "; made anew from the records" if self._repair else "; the repair makes it anew from the records"
+            self._findings.mend("damaged", files.name(path), error.message + then, self._repair)
+            return
+        if loaded is None:
+            if self._index.ids_on_disk():
+                self._rewrite_index()
+                self._findings.mend("missing", files.name(path), "the list is made from the records", self._repair)
+            return
+        if loaded.beyond:
+            self._file.add_newer(path, refuse_newer(files.name(path), loaded.header.schema, loaded.header.tool))
+            self._frozen = True
+            return
+        self._findings.read += 1
+
+    def _load_index(self, path: str) -> Loaded | None:
+        loaded = self._file.quiet.load(path, INDEX, fall_back=False, strict=True)
+        if loaded is not None and not loaded.beyond:
+            to_rows(loaded.tables)
+        return loaded
+
+    def _rewrite_index(self) -> None:
+        if self._repair:
+            self._index.rewrite()
+
+    def _compare(self) -> None:
+        files, may = self._context.files, self._repair and not self._frozen
+        _, rows = self._index.rows()
+        listed = {row.id: row for row in rows}
+        there = set(self._index.ids_on_disk())
+        put, drop = [], []
+
+        def note(kind: str, name: str, detail: str) -> None:
+            if self._frozen:
+                self._findings.add(kind, name, detail)
+            else:
+                self._findings.mend(kind, name, detail, self._repair)
+
+        for ulid in sorted(there | listed.keys()):
+            name = files.name(self._layout.record(ulid)) if is_ulid(ulid) else files.name(self._layout.index)
+            if ulid not in there:
+                drop.append(ulid)
+                again = self._file.recall(self._layout.record(ulid)) if is_ulid(ulid) else ""
+                note("missing", name, f"listed, but there is no such record{again}")
+                continue
+            row = self._row(ulid)
+            if row is None:
+                continue
+            if ulid not in listed:
+                note("unlisted", name, "a whole record that no list has")
+                put.append(row)
+            elif not _agree(listed[ulid], row) and row.status != NEWER:
+                note("stale", name, "the list says something else than the record")
+                put.append(row)
+        if may:
+            gone = [one for one in there if not files.kind(self._layout.record(one))]
+            with self._index.transaction():
+                self._index.put(put)
+                self._index.drop([*drop, *gone])
+            for ulid in find_dirty(files, self._layout):
+                clear_dirty(files, self._layout, ulid)
+
+    def _row(self, ulid: str) -> BenchmarkRow | None:
+        path = self._layout.record(ulid)
+        row = self._records.peek_row(path)
+        if row is None and ulid not in self._seen:
+            # The head is not sound, so check the whole record.
+            self._look_at_record(ulid)
+        if row is None and self._context.files.kind(path):
+            try:
+                row = self._index.derive(ulid, self._records)
+            except StoreError:
+                # The check of the record has reported it.
+                return None
+        return row if row is not None and row.status != DAMAGED else None
+
+    def _look_at_record(self, ulid: str) -> None:
+        path = self._layout.record(ulid)
+        self._seen.add(ulid)
+        self._confirm(lambda: self._record.look(path))
+
+    def _confirm(self, look: Callable[[], None]) -> None:
+        """Run a check; repeat it under the lock before its problems count."""
+        if not self._repair:
+            before = self._findings.copy()
+            look()
+            if len(self._findings.problems) == len(before.problems):
+                return
+            # A writer may have moved the files between listing and reading.
+            self._findings.reset(before)
+        with self._locked():
+            look()
+
+
+def _agree(listed: BenchmarkRow, row: BenchmarkRow) -> bool:
+    """Return whether a listed row equals its record's row; a row of an older version may lack facts."""
+    return listed == row or (not row.facts and replace(listed, facts={}) == row)
 
 
 def check_store(

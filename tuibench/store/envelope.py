@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tuibench.core.collector import pause_collector
-from tuibench.core.form import BENCHMARK, NEWEST
+from tuibench.core.record import pause_collector
+from tuibench.core.schema import BENCHMARK, NEWEST
 
 META = "_meta"
 SCHEMA = BENCHMARK
@@ -136,3 +136,50 @@ def _read_tables(data: bytes) -> Tables:
     if not all(isinstance(document, dict) for table in value.values() for document in table.values()):
         raise Unreadable("tables, but not of documents")
     return value
+
+
+RECORD, INDEX, DOCUMENT = "record", "index", "document"
+Step = Callable[[Tables], Tables]
+Steps = Mapping[tuple[str, int], Step]
+"""Keyed by kind of file and the schema that a step migrates from; unchanged kinds have no step."""
+
+
+def migrate_tables(kind: str, tables: Tables, schema: int, steps: Steps | None = None) -> Tables:
+    """Return the tables in the current schema; do not change the given ones."""
+    known = STEPS if steps is None else steps
+    for number in range(schema, SCHEMA):
+        step = known.get((kind, number))
+        tables = step(tables) if step is not None else tables
+    return tables
+
+
+STEPS: dict[tuple[str, int], Step] = {}
+"""No schema has changed since the first release."""
+
+
+class RowEncoder:
+    """Encodes one table of flat documents whose values keep their types, so that equal values have equal bytes."""
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+        self._kept: dict[str, tuple[tuple[Any, ...], bytes]] = {}
+
+    def encode(self, tables: Tables) -> dict[str, bytes]:
+        """Encode every table for a file."""
+        with pause_collector():
+            return {
+                name: self._encode_rows(table) if name == self._table else encode_table(table)
+                for name, table in tables.items()
+            }
+
+    def _encode_rows(self, table: dict[str, Any]) -> bytes:
+        known = self._kept
+        kept: dict[str, tuple[tuple[Any, ...], bytes]] = {}
+        for number, document in table.items():
+            values = (*document, *document.values())
+            entry = known.get(number)
+            if entry is None or entry[0] != values:
+                entry = values, encode_name(number) + b": " + json.dumps(document).encode("ascii")
+            kept[number] = entry
+        self._kept = kept
+        return b"{" + b", ".join([encoded for _, encoded in kept.values()]) + b"}"

@@ -3,21 +3,75 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
-from tuibench.core.short_id import short_id
-from tuibench.core.trash import NEWER
+from tuibench.core.ids import short_id
+from tuibench.core.stored import NEWER, Problem, StoreReport
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.context import Context
-from tuibench.store.envelope import Unreadable, unseal
-from tuibench.store.finding import Findings
-from tuibench.store.layout import RECORD
-from tuibench.store.quarantine import put_aside
+from tuibench.store.envelope import DOCUMENT, Unreadable, unseal
+from tuibench.store.files import move_tree, sync_names
+from tuibench.store.layout import PROJECTS, QUARANTINE, RECORD, SAMPLES, VERSIONS, HostLayout, is_ulid
+from tuibench.store.record import RecordFiles
+from tuibench.store.removal import NAME, load_manifest, read_manifest
 from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.trouble import drop_name, refuse_newer
+
+
+@dataclass(slots=True)
+class Findings:
+    """Counts and problems collected during a check."""
+
+    repair: bool = False
+    """True if the check repairs; problems it then leaves cannot be repaired."""
+    checked: int = 0
+    read: int = 0
+    migrated: int = 0
+    problems: list[Problem] = field(default_factory=list)
+
+    def copy(self) -> Findings:
+        """Return a copy of the findings so far."""
+        return replace(self, problems=list(self.problems))
+
+    def reset(self, before: Findings) -> None:
+        """Discard everything found since `before` was copied."""
+        self.checked, self.read, self.migrated = before.checked, before.read, before.migrated
+        self.problems[:] = before.problems
+
+    def add(self, kind: str, path: str, detail: str) -> None:
+        """Add a problem that no repair mends; `detail` need not name the file again."""
+        self.problems.append(Problem(kind, path, drop_name(detail, path)))
+
+    def mend(self, kind: str, path: str, detail: str, done: bool) -> None:
+        """Add a problem that a repair mends or has mended."""
+        mendable = not done and not self.repair
+        self.problems.append(Problem(kind, path, drop_name(detail, path), done, mendable))
+
+    def report(self, *, partial: bool = False) -> StoreReport:
+        """Return the report."""
+        return StoreReport(self.checked, self.read, tuple(self.problems), self.migrated, partial)
+
+
+def put_aside(context: Context, path: str) -> str:
+    """Move a file or directory into its quarantine; return the new path relative to the store."""
+    files = context.files
+    directory = os.path.join(context.sealing.part(path), QUARANTINE)
+    files.make_directory(directory)
+    mark = context.now_utc().replace(":", "").replace("-", "")
+    target = os.path.join(directory, f"{os.path.basename(path)}.{mark}")
+    number = 0
+    while files.kind(target):
+        number += 1
+        target = os.path.join(directory, f"{os.path.basename(path)}.{mark}-{number}")
+    move_tree(files, path, target)
+    sync_names(files, [directory], [os.path.dirname(path)])
+    return files.name(target)
+
 
 Load = Callable[[str], Loaded | None]
 Rewrite = Callable[[str], None]
@@ -135,3 +189,106 @@ class FileCheck:
 def how_to_save(ulid: str) -> str:
     """Return the hint with the command that saves a run's journal."""
     return f"tuibench resume {short_id(ulid)} --finish saves it again from the journal of its run"
+
+
+class RecordCheck:
+    """Checks every byte of a benchmark."""
+
+    def __init__(self, file: FileCheck) -> None:
+        self._file = file
+        self._records = RecordFiles(file.quiet)
+
+    def look(self, path: str) -> None:
+        """Check a record, its previous generation and its samples; quarantine the samples of a lost record."""
+        samples = path.removesuffix(".json") + SAMPLES
+        found = self._file.look(path, self._load, self._accept)
+        if found is not State.GONE:
+            self._file.look_at_previous(path)
+        if found is State.USABLE:
+            self._look_at_samples(samples)
+        elif found is State.GONE and self._file.repair and self._file.context.files.kind(samples):
+            put_aside(self._file.context, samples)
+
+    def _load(self, path: str) -> Loaded | None:
+        return self._records.read_strictly(path)
+
+    def _accept(self, path: str) -> None:
+        record = self._records.read(path)
+        if record is not None:
+            self._records.write_metadata(path, record, record.metadata)
+
+    def _look_at_samples(self, directory: str) -> None:
+        files, findings = self._file.context.files, self._file.findings
+        for name in files.names(directory):
+            path = os.path.join(directory, name)
+            findings.checked += 1
+            try:
+                found = files.read(path)
+                if found is not None:
+                    zlib.decompress(found[0])
+                findings.read += 1
+            except zlib.error:
+                kept = f"; kept as {put_aside(self._file.context, path)}" if self._file.repair else ""
+                findings.mend("damaged", files.name(path), f"the samples cannot be unpacked{kept}", self._file.repair)
+            except StoreError as error:
+                findings.add("damaged", files.name(path), error.message)
+
+
+class TrashCheck:
+    """Checks every byte of every finished removal."""
+
+    def __init__(self, file: FileCheck, confirm: Callable[[Callable[[], None]], None]) -> None:
+        """`confirm` runs the check of one removal, and repeats it under the host's lock before it reports a problem."""
+        self._file = file
+        self._confirm = confirm
+        self._record = RecordCheck(file)
+
+    def look(self, layout: HostLayout) -> None:
+        """Check each removal."""
+        for name in self._file.context.files.names(layout.trash):
+            if is_ulid(name):
+                self._confirm(partial(self._look_at_removal, os.path.join(layout.trash, name)))
+
+    def _look_at_removal(self, directory: str) -> None:
+        files = self._file.context.files
+        if not files.kind(directory):
+            return  # restored or deleted since it was listed
+        manifest = os.path.join(directory, NAME)
+        try:
+            missing = read_manifest(self._file.quiet, directory) is None
+            why = "it is not there"
+        except StoreNewer:
+            # Only the newer version knows the layout; the files can still be checked.
+            missing, why = False, ""
+        except StoreError as error:
+            missing, why = True, error.message
+        if missing:
+            # Without a manifest the origins are unknown, so quarantine the whole removal.
+            kept = (
+                f"; the whole removal is kept as {put_aside(self._file.context, directory)}"
+                if self._file.repair
+                else ""
+            )
+            self._file.findings.checked += 1
+            self._file.findings.mend("damaged", files.name(manifest), why + kept, self._file.repair)
+            return
+        self._file.look(manifest, self._load, self._accept)
+        for name in files.names(directory):
+            if not name.endswith(RECORD) or name == NAME:
+                continue
+            path = os.path.join(directory, name)
+            if name.startswith((PROJECTS, VERSIONS)):
+                if self._file.look(path, self._load, self._accept) is not State.GONE:
+                    self._file.look_at_previous(path)
+            else:
+                self._record.look(path)
+
+    def _load(self, path: str) -> Loaded | None:
+        if os.path.basename(path) == NAME:
+            return load_manifest(self._file.quiet, os.path.dirname(path))
+        return self._file.quiet.load(path, DOCUMENT, fall_back=False)
+
+    def _accept(self, path: str) -> None:
+        loaded = self._load(path)
+        if loaded is not None:
+            self._file.quiet.write_tables(path, loaded.tables, loaded)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tuibench.core.errors import StoreError
+from tuibench.core.units import size
 from tuibench.store import atomic
 from tuibench.store.atomic import Foreign, Stamp
-from tuibench.store.disk import LOCK, Disk
+from tuibench.store.disk import CREATE, LOCK, NAMELESS, Disk
 from tuibench.store.envelope import check_head
 from tuibench.store.trouble import explain, in_the_way
+
+if TYPE_CHECKING:
+    from tuibench.core.cell import CellResult, Samples
+    from tuibench.core.result import RunResult
+
 
 _TEMP = re.compile(r"\.(?P<name>.+)\.(?P<node>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]+\.tmp")
 _TRIES = 100
@@ -233,3 +243,149 @@ def parse_temp(name: str) -> tuple[str, int] | None:
     """Return the node and pid in a temporary name; None for any other name."""
     found = _TEMP.fullmatch(name)
     return (found["node"], int(found["pid"])) if found else None
+
+
+ROOM_BYTES = 32 << 20
+"""The size of a large sweep with all its samples."""
+_TRY = bytes(1 << 16)
+_NO_NAMELESS = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT})
+
+
+def probe_store(files: Files) -> str:
+    """Return '' if a result could be saved, else the reason."""
+    directory = files.root
+    while not files.is_directory(directory):
+        above = os.path.dirname(directory)
+        if _is_something(files, directory):
+            return f"{directory} is not a directory that can be entered"
+        if above == directory:
+            return f"nothing of {files.root} is there"
+        directory = above
+    try:
+        _write_something(files, directory)
+        room = files.disk.room(directory)
+    except OSError as error:
+        told = explain(error, directory, files.root)
+        return told.message.replace(" of the store:", ":", 1)
+    except StoreError as error:
+        return error.message
+    if room < ROOM_BYTES:
+        return f"only {size(room)} left where the store lies, of {size(ROOM_BYTES)} that a sweep may take"
+    return ""
+
+
+def _is_something(files: Files, path: str) -> bool:
+    try:
+        return bool(files.kind(path))
+    except StoreError:
+        # A path below a file fails here; the loop reaches the file itself further up.
+        return False
+
+
+def _write_something(files: Files, directory: str) -> None:
+    named = ""
+    try:
+        fd = files.disk.open(directory, NAMELESS, 0o600)
+    except OSError as error:
+        if error.errno not in _NO_NAMELESS:
+            raise
+        # File systems without nameless files need a temporary name.
+        named = files.temp(os.path.join(directory, "probe"))
+        fd = files.disk.open(named, CREATE, 0o600)
+    try:
+        left = memoryview(_TRY)
+        while left:
+            left = left[files.disk.write(fd, left) :]
+    finally:
+        files.disk.close(fd)
+        if named:
+            files.remove(named)
+
+
+def move_file(files: Files, source: str, target: str) -> None:
+    """Rename a file, or copy it if the target is on another disk."""
+    before, after = files.stat(source), files.stat(target)
+    if before is not None and after is not None and before.st_ino == after.st_ino:
+        # Renaming one hard link of a file over another would leave both.
+        files.remove(source)
+        return
+    with files.telling(source):
+        try:
+            files.disk.replace(source, target)
+            return
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+    files.copy(source, target)
+    files.remove(source)
+
+
+def move_tree(files: Files, source: str, target: str) -> None:
+    """Move a file or a directory of files; skip what has already moved."""
+    kind = files.kind(source)
+    if kind == "directory":
+        _move_directory(files, source, target)
+    elif kind:
+        move_file(files, source, target)
+
+
+def _move_directory(files: Files, source: str, target: str) -> None:
+    if not files.kind(target):
+        with files.telling(source):
+            try:
+                files.disk.replace(source, target)
+                return
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+    files.make_directory(target)
+    for name in files.names(source):
+        move_file(files, os.path.join(source, name), os.path.join(target, name))
+    files.sync_directory(target)
+    files.remove_tree(source)
+
+
+def sync_names(files: Files, targets: Iterable[str], sources: Iterable[str]) -> None:
+    """Make moves durable: sync the targets first, then the sources."""
+    for path in dict.fromkeys([*targets, *sources]):
+        if files.kind(path) == "directory":
+            files.sync_directory(path)
+
+
+def measure(files: Files, path: str) -> int:
+    """Return the bytes of a file, or of all files below a directory."""
+    if files.kind(path) == "directory":
+        return sum(measure(files, os.path.join(path, name)) for name in files.names(path))
+    found = files.stat(path)
+    return found.st_size if found is not None else 0
+
+
+def move_samples(files: Files, source: str, target: str) -> frozenset[str]:
+    """Move every file of a directory into another, by rename if possible; return the names in the target."""
+    names = [name for name in files.names(source) if not name.startswith(".")]
+    if names:
+        files.make_directory(target)
+    for name in names:
+        path = os.path.join(source, name)
+        if files.kind(path) != "file":
+            raise in_the_way(path, "samples are plain files")
+        files.take_in(path)
+        move_file(files, path, os.path.join(target, name))
+    if names:
+        files.sync_directory(target)
+    return frozenset(files.names(target))
+
+
+def name_samples(result: RunResult, there: Collection[str]) -> RunResult:
+    """Return the result with bare names of the present sample files, and None for missing ones."""
+    return replace(result, cells=tuple(_name_in_cell(cell, there) for cell in result.cells))
+
+
+def _name_in_cell(cell: CellResult, there: Collection[str]) -> CellResult:
+    executions = tuple(replace(one, samples=_name(one.samples, there)) for one in cell.executions)
+    return replace(cell, executions=executions, samples=_name(cell.samples, there) if cell.samples else None)
+
+
+def _name(samples: Samples, there: Collection[str]) -> Samples:
+    name = Path(samples.file).name if samples.file else None
+    return replace(samples, file=name if name in there else None)

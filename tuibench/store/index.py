@@ -7,20 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from tuibench.core.card import BenchmarkRow
-from tuibench.core.collector import pause_collector
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
+from tuibench.core.record import pause_collector
+from tuibench.core.stored import BenchmarkRow
 from tuibench.store.atomic import Stamp
-from tuibench.store.envelope import Tables
-from tuibench.store.layout import RECORD, HostLayout, is_ulid
+from tuibench.store.context import Context
+from tuibench.store.envelope import INDEX, RowEncoder, Tables
+from tuibench.store.files import Files
+from tuibench.store.layout import PROJECTS, RECORD, VERSIONS, HostLayout, is_ulid
 from tuibench.store.lock import StoreLock
-from tuibench.store.migration import INDEX
-from tuibench.store.record_file import RecordFiles
-from tuibench.store.row_encoder import RowEncoder
+from tuibench.store.record import RecordFiles, damaged_row, foreign_row, to_document, to_row
 from tuibench.store.sealed import Loaded, Sealing
-from tuibench.store.storage import SealedStorage
-from tuibench.store.summary import damaged_row, foreign_row, to_document, to_row
-from tuibench.store.table import LockedTable, SealedDB
+from tuibench.store.storage import LockedTable, SealedDB, SealedStorage
 
 TABLE = "benchmarks"
 Key = Stamp | None
@@ -205,3 +203,74 @@ def to_rows(tables: Tables) -> tuple[BenchmarkRow, ...]:
     except (TypeError, ValueError) as error:
         why = str(error) if isinstance(error, TypeError) else "a row without a number"
         raise StoreDamaged(f"it holds what is no row: {why}") from error
+
+
+_SUFFIX = ".doubt"
+
+
+def mark_dirty(files: Files, layout: HostLayout, ulid: str) -> None:
+    """Mark a benchmark's record as about to change. All functions here need the host's lock."""
+    files.touch(_path(layout, ulid))
+
+
+def clear_dirty(files: Files, layout: HostLayout, ulid: str) -> None:
+    """Clear the mark: record and row agree."""
+    files.remove(_path(layout, ulid))
+
+
+def find_dirty(files: Files, layout: HostLayout) -> list[str]:
+    """Return the ids of benchmarks whose writer did not finish."""
+    names = [name.removesuffix(_SUFFIX) for name in files.names(layout.directory) if name.endswith(_SUFFIX)]
+    return [name for name in names if is_ulid(name)]
+
+
+def update_dirty_rows(files: Files, layout: HostLayout, index: Index, records: RecordFiles) -> None:
+    """Update the index rows of marked records; leave unreadable records to a check."""
+    dirty = find_dirty(files, layout)
+    if not dirty:
+        return
+    listed = {row.id: row for row in index.rows()[1]}
+    found = []
+    for ulid in dirty:
+        try:
+            row = records.read_row(layout.record(ulid))
+        except (StoreDamaged, StoreNewer, FileNotFoundError):
+            continue
+        found += [row] if listed.get(ulid) != row else []
+    if found:
+        index.put(found)
+    for ulid in dirty:
+        clear_dirty(files, layout, ulid)
+
+
+def _path(layout: HostLayout, ulid: str) -> str:
+    return os.path.join(layout.directory, ulid + _SUFFIX)
+
+
+_YOUNG_NS = 100_000_000
+"""Two changes within one tick of the file system's clock share a time; a younger file may change again unseen."""
+
+
+def read_mark(context: Context) -> str:
+    """Return a text that differs whenever benchmarks, projects or the trash may have changed.
+
+    Every change of the store renames a file into one of these directories, which updates its time.
+    """
+    now_ns = int(context.waiting.clock() * 1e9)
+    found = []
+    for path in _places(context):
+        status = context.files.stat(path)
+        if status is None:
+            found.append("-")
+            continue
+        young = abs(now_ns - status.st_mtime_ns) < _YOUNG_NS
+        found.append(f"{status.st_mtime_ns:x}.{status.st_ino:x}" + (f"+{now_ns:x}" if young else ""))
+    return " ".join(found)
+
+
+def _places(context: Context) -> Iterator[str]:
+    root = context.files.root
+    yield from (os.path.join(root, PROJECTS), os.path.join(root, VERSIONS), context.hosts_directory)
+    for layout in context.hosts():
+        yield layout.index
+        yield layout.trash

@@ -12,23 +12,23 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from tuibench.core.errors import StoreConflict, StoreDamaged, StoreError, StoreNewer, UnknownId, UsageError
-from tuibench.core.project import ModelReference, Project, ProjectRow, Version
-from tuibench.core.short_id import LENGTH, resolve, short_id, short_ids
+from tuibench.core.ids import LENGTH, make_ulid, resolve, short_id, short_ids
+from tuibench.core.stored import ModelReference, Project, ProjectRow, Version
 from tuibench.core.text import show
-from tuibench.core.ulid import make_ulid
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
 from tuibench.store.documents import Documents
 from tuibench.store.layout import PROJECTS, VERSIONS
-from tuibench.store.project_file import (
+from tuibench.store.project_files import (
+    ProjectList,
     check_name,
     decode_project,
     decode_version,
     encode_project,
     encode_version,
+    has_words,
     name_after,
 )
-from tuibench.store.project_list import ProjectList, has_words
 
 _TRIES = 20
 _DRAWS = 1000

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from tuibench.core.errors import StoreDamaged, StoreError
-from tuibench.core.form import NEWEST
+from tuibench.core.schema import NEWEST
 from tuibench.store.atomic import HEAD, PREVIOUS, Stamp
 from tuibench.store.envelope import (
     SCHEMA,
@@ -16,6 +16,7 @@ from tuibench.store.envelope import (
     Tables,
     Unreadable,
     encode_table,
+    migrate_tables,
     read_header,
     seal,
     to_header,
@@ -23,7 +24,6 @@ from tuibench.store.envelope import (
 )
 from tuibench.store.files import Files
 from tuibench.store.layout import QUARANTINE
-from tuibench.store.migration import migrate_tables
 from tuibench.store.trouble import cannot_show, damaged, refuse_newer
 
 Say = Callable[[str], None]

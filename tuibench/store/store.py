@@ -12,16 +12,15 @@ from pathlib import Path
 
 from tuibench import __version__
 from tuibench.core.errors import StoreReadOnly
-from tuibench.core.trash import StoreReport
+from tuibench.core.stored import StoreReport
 from tuibench.store.benchmarks import Benchmarks
-from tuibench.store.context import Context, Notices, is_alive
+from tuibench.store.context import Context, HostIdentity, Notices, is_alive
 from tuibench.store.disk import Disk, RealDisk, retrying
 from tuibench.store.documents import ProjectFiles
 from tuibench.store.files import Files
+from tuibench.store.index import read_mark
 from tuibench.store.lock import WAIT_S, Waiting
-from tuibench.store.mark import read_mark
 from tuibench.store.projects import Projects
-from tuibench.store.salt import HostIdentity
 from tuibench.store.sealed import Sealing
 from tuibench.store.trash import Trash
 
@@ -100,13 +99,13 @@ class Store:
 
     def migrate(self) -> StoreReport:
         """Rewrite every older file in the current schema, all or none; keep the originals."""
-        from tuibench.store.migrate import migrate_store  # as above
+        from tuibench.store.migration import migrate_store  # as above
 
         return migrate_store(self._context, self.benchmarks)
 
     def probe(self) -> str:
         """Return '' if the store is writable and has enough space, else the reason."""
-        from tuibench.store.probe import probe_store  # as above
+        from tuibench.store.files import probe_store  # as above
 
         return probe_store(self._context.files)
 

@@ -7,20 +7,17 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
-from tuibench.core.card import DAMAGED
 from tuibench.core.errors import StoreDamaged, StoreNewer, StoreReadOnly, UnknownId
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import make_ulid, short_id
+from tuibench.core.stored import DAMAGED, TrashEntry
 from tuibench.core.text import show
-from tuibench.core.trash import TrashEntry
-from tuibench.core.ulid import make_ulid
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
 from tuibench.store.documents import ProjectFiles
+from tuibench.store.files import measure
 from tuibench.store.layout import HostLayout, is_ulid
-from tuibench.store.manifest import Manifest, Move, read_manifest
-from tuibench.store.moving import measure
-from tuibench.store.removal import Removals
-from tuibench.store.summary import to_document
+from tuibench.store.record import to_document
+from tuibench.store.removal import Manifest, Move, Removals, read_manifest
 
 KEEP_DAYS = 30
 KEEP_BYTES = 1 << 30

@@ -16,21 +16,18 @@ from textual.worker import get_current_worker
 
 from tuibench.core import activity
 from tuibench.core.errors import ExitCode, TuibenchError
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.core.units import seconds
 from tuibench.tui import key, route
-from tuibench.tui.ages import Ages
-from tuibench.tui.config import Config
+from tuibench.tui.config import Config, StateFile
 from tuibench.tui.desk import Desk, Pulse
-from tuibench.tui.ending import ends_between
 from tuibench.tui.glyph import glyphs_of
-from tuibench.tui.message import PulseTaken, Refused
-from tuibench.tui.removal import Removals
+from tuibench.tui.messages import Ages, PulseTaken, Refused
+from tuibench.tui.removal import Removals, ends_between
 from tuibench.tui.screens.base import Page
-from tuibench.tui.state import StateFile
+from tuibench.tui.start import DaemonThreads
 from tuibench.tui.terminal import Display
 from tuibench.tui.textual_seam import CalmApp, known_error
-from tuibench.tui.thread import DaemonThreads
 
 LOOK_S = 1.0
 """Seconds between two looks at other processes' changes."""

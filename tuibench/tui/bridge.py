@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tuibench.core.errors import TuibenchError
-from tuibench.core.project import held_words
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.stored import held_words
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
 from tuibench.services.api import Services
@@ -20,17 +20,13 @@ from tuibench.tui.desk import LOOSE, Found, Pulse, Removed
 
 if TYPE_CHECKING:
     from tuibench.core.activity import RunInfo
-    from tuibench.core.card import BenchmarkRow, StoredBenchmark
-    from tuibench.core.comparison import SideBySide
     from tuibench.core.machine import Machine
-    from tuibench.core.model import ModelSummary
-    from tuibench.core.project import Project, ProjectRow
-    from tuibench.core.reference import ModelState
-    from tuibench.core.remote import FetchProgress
-    from tuibench.core.trash import TrashEntry
+    from tuibench.core.model import FetchProgress, ModelState, ModelSummary
+    from tuibench.core.result import SideBySide
+    from tuibench.core.stored import BenchmarkRow, Project, ProjectRow, StoredBenchmark, TrashEntry
+    from tuibench.services.run_monitor import Presence
     from tuibench.tui.bridge_start import Starter
     from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan, RunFeed
-    from tuibench.workbench.presence import Presence
 
 
 class Bridge(ProfileBridge):
@@ -55,7 +51,7 @@ class Bridge(ProfileBridge):
 
     @property
     def _presence(self) -> Presence:
-        from tuibench.workbench.presence import Presence
+        from tuibench.services.run_monitor import Presence
 
         with self._making:
             self._made_presence = self._made_presence or Presence(self._services.runs, self._store)
@@ -81,8 +77,8 @@ class Bridge(ProfileBridge):
 
     def examine(self) -> tuple[str, ...]:
         """See Desk."""
-        from tuibench.report.doctor import render_doctor
-        from tuibench.workbench.probing import ask_engines, describe_terminal
+        from tuibench.present.doctor import render_doctor
+        from tuibench.services.doctor import ask_engines, describe_terminal
 
         answers = ask_engines([engine.name for engine in self.machine().engines])
         facts = self._services.examine(answers, describe_terminal(sys.__stdout__ or sys.stdout))
@@ -108,7 +104,7 @@ class Bridge(ProfileBridge):
     def summary(self, project: str) -> ModelSummary:
         """See Desk."""
         from tuibench.core.spec import ModelSource
-        from tuibench.report.command import token_of
+        from tuibench.present.command import token_of
 
         model = self._projects.get(project).project.versions[-1].model
         source = self._starter.locate(token_of(ModelSource(model.asked, model.file.path)))
@@ -116,14 +112,14 @@ class Bridge(ProfileBridge):
 
     def complete(self, text: str) -> tuple[str, ...]:
         """See Desk."""
-        from tuibench.request.sample import SAMPLES
-        from tuibench.workbench.completion import complete
+        from tuibench.core.settings.model_token import SAMPLES
+        from tuibench.services.typing import complete
 
         return complete(text, SAMPLES)
 
     def find_model(self, text: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> Found:
         """See Desk."""
-        from tuibench.workbench.forecast import free_dims
+        from tuibench.services.forecast import free_dims
 
         source = self._starter.locate(os.path.expanduser(text.strip()), tell)
         summary, project, name = self._projects.look(source)
@@ -204,7 +200,7 @@ class Bridge(ProfileBridge):
 
     def keep_copy(self, text: str) -> str:
         """See Desk."""
-        from tuibench.workbench.keeping import keep_copy
+        from tuibench.services.typing import keep_copy
 
         return str(keep_copy(self._services.settings.places.state, text))
 
@@ -236,7 +232,7 @@ class Bridge(ProfileBridge):
 
     def cancel(self, run: str) -> str:
         """See Desk."""
-        from tuibench.report.run_list import cancel_words
+        from tuibench.present.run_list import cancel_words
 
         return cancel_words(self._services.runs.cancel(run))
 
@@ -260,14 +256,14 @@ class Bridge(ProfileBridge):
 
     def run_log(self, run: str) -> tuple[str, ...]:
         """See Desk."""
-        from tuibench.workbench.run_story import run_log
+        from tuibench.services.run_view import run_log
 
         return run_log(self._services.runs.directory(run))
 
     def command(self, benchmark: str = "", run: str = "") -> str:
         """See Desk."""
-        from tuibench.report.command import command_of, typed
-        from tuibench.workbench.run_story import run_spec
+        from tuibench.present.command import command_of, typed
+        from tuibench.services.run_view import run_spec
 
         if run:
             return typed(run_spec(self._services.runs.directory(run)), run)
@@ -283,20 +279,19 @@ def _restored(entry: TrashEntry) -> str:
 
 
 def _titles(entry: TrashEntry) -> str:
-    from tuibench.report.trash_list import listed_words
+    from tuibench.present.listing import listed_words
 
     return listed_words(entry.names[: len(entry.projects)])
 
 
 def _held(entry: TrashEntry) -> str:
-    from tuibench.report.trash_list import held_words
+    from tuibench.present.listing import held_words
 
     return held_words(entry)
 
 
 def _finish_words(info: RunInfo) -> str:
-    from tuibench.core.activity import ALIVE, ELSEWHERE
-    from tuibench.core.wish import finishing_words
+    from tuibench.core.activity import ALIVE, ELSEWHERE, finishing_words
 
     if info.state not in (*ALIVE, ELSEWHERE):
         return f"{short_id(info.id)} has ended meanwhile: it is {info.state}"
@@ -304,6 +299,6 @@ def _finish_words(info: RunInfo) -> str:
 
 
 def _removed_words(run: RunInfo, unsaved: bool) -> str:
-    from tuibench.report.run_list import cancel_words
+    from tuibench.present.run_list import cancel_words
 
     return cancel_words(run) if unsaved else f"cancelled {short_id(run.id)}"

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from threading import Lock
 
 from tuibench.core.errors import TuibenchError
-from tuibench.core.model import ModelSummary
-from tuibench.core.project import ModelReference
-from tuibench.core.reference import refer
+from tuibench.core.model import ModelSummary, refer
 from tuibench.core.spec import ModelSource
+from tuibench.core.stored import ModelReference
 
 
 class ContentGlance:

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.errors import TuibenchError
+from tuibench.core.ids import short_id
 from tuibench.core.model import ModelSummary
-from tuibench.core.project import Project
-from tuibench.core.short_id import short_id
 from tuibench.core.spec import ModelSource
-from tuibench.report.command import token_of
+from tuibench.core.stored import Project
+from tuibench.present.command import token_of
 from tuibench.services.api import Services
+from tuibench.services.forecast import free_dims
 from tuibench.tui.bridge_form import told, values_of
+from tuibench.tui.config import StateFile
 from tuibench.tui.desk import FormStart, FormValues
-from tuibench.tui.state import StateFile
-from tuibench.workbench.forecast import free_dims
 
 _DIRECTORY = "forms"
 _OF_ONE = ("model", "name", "note", "compare_to", "against")

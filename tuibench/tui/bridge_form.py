@@ -7,19 +7,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from tuibench.core import benchmark_setting
 from tuibench.core.errors import TuibenchError, UsageError
-from tuibench.core.remote import is_remote
-from tuibench.core.setting import EFFORT, Setting
+from tuibench.core.model import is_remote
+from tuibench.core.settings import benchmark as benchmark_setting
+from tuibench.core.settings.command import FlagReader
+from tuibench.core.settings.kinds import Context, NameList, Topology
+from tuibench.core.settings.model_token import resolve_inputs, resolve_model
+from tuibench.core.settings.request import BenchmarkRequest, recall, to_effort, to_spec
+from tuibench.core.settings.setting import EFFORT, Setting
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, ModelSource
 from tuibench.core.text import show
-from tuibench.core.value import Context, Topology
-from tuibench.core.value_list import NameList
-from tuibench.report.command import token_of
-from tuibench.request.flag_reader import FlagReader
-from tuibench.request.model_token import resolve_inputs, resolve_model
-from tuibench.request.request import BenchmarkRequest
-from tuibench.request.translation import recall, to_effort, to_spec
+from tuibench.present.command import token_of
 from tuibench.tui.desk import FormValues
 
 _SPECIAL = frozenset({"engines", "dims", "quick", "precise", "target", "time_s", "compare_to"})

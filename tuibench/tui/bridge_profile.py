@@ -12,8 +12,8 @@ from tuibench.tui.desk import LOOSE
 from tuibench.tui.desk_profile import FLOPS
 
 if TYPE_CHECKING:
-    from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.profile import CostProfile, LossProfile
+    from tuibench.core.stored import BenchmarkRow, StoredBenchmark
     from tuibench.services.api import Services
     from tuibench.tui.bridge_profile_form import ProfileStarter
     from tuibench.tui.bridge_start import Starter
@@ -74,7 +74,7 @@ class ProfileBridge:
     def export_theory(self, project: str, what: str, path: str) -> str:
         """See ProfileDesk."""
         from tuibench.core.label import model_names
-        from tuibench.report.export import check_target, spare, write_export
+        from tuibench.present.export import check_target, spare, write_export
 
         target = os.path.abspath(os.path.expanduser(path.strip()))
         source = self._profiler.source(project)
@@ -94,7 +94,7 @@ class ProfileBridge:
     def theory_command(self, project: str, what: str) -> str:
         """See ProfileDesk."""
         from tuibench.core.spec import ModelSource
-        from tuibench.report.command import token_of
+        from tuibench.present.command import token_of
 
         known = self._services.projects.get(project).project
         model = known.versions[-1].model
@@ -109,9 +109,9 @@ class ProfileBridge:
 
 def _written(found: CostProfile | LossProfile, what: str, model: str, path: str) -> str:
     """Return the profile in the format that the path's ending names."""
-    from tuibench.report.export import form_of
-    from tuibench.report.profile_heading import ProfileHeading
-    from tuibench.report.profile_page import theory_json, theory_text
+    from tuibench.present.export import form_of
+    from tuibench.present.profile.page import theory_json, theory_text
+    from tuibench.present.profile.rows import ProfileHeading
 
     form = form_of(path)
     return theory_json(what, model, found) if form == "json" else theory_text(found, ProfileHeading(model=model), form)

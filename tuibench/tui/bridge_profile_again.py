@@ -5,22 +5,19 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import ModelError, TuibenchError
-from tuibench.core.model import ModelSummary
+from tuibench.core.ids import short_id
+from tuibench.core.model import ModelSummary, is_remote, refer
 from tuibench.core.profile import LEVELS, LOSS
-from tuibench.core.project import ModelReference
-from tuibench.core.reference import refer
-from tuibench.core.remote import is_remote
-from tuibench.core.short_id import short_id
+from tuibench.core.settings.profile_request import ProfileValues as Typed
+from tuibench.core.settings.profile_request import profile_values
 from tuibench.core.spec import ModelSource
+from tuibench.core.stored import ModelReference, StoredBenchmark
 from tuibench.core.text import show
-from tuibench.report.command import token_of
-from tuibench.request.profile import ProfileValues as Typed
-from tuibench.request.profile import profile_values
+from tuibench.present.command import token_of
+from tuibench.services.model import ModelChanged
 from tuibench.tui.bridge_start import Starter
 from tuibench.tui.desk_profile import ProfileValues
-from tuibench.workbench.repetition import ModelChanged
 
 
 class NotHere(ModelError):

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from tuibench.core.errors import TuibenchError
 from tuibench.core.profile import LOSS, CostProfile
+from tuibench.core.profile_losses import count_layers
 from tuibench.core.spec import BenchmarkSpec, InputSettings
-from tuibench.insight.loss_assembly import count_layers
 
 
 class CountedCosts:

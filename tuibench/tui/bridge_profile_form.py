@@ -8,26 +8,25 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 
-from tuibench.core.card import Metadata
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE, CostProfile
-from tuibench.core.project import Project
+from tuibench.core.settings.command import again
+from tuibench.core.settings.profile_request import ProfileReading, read_profile
+from tuibench.core.settings.profile_request import ProfileValues as Typed
 from tuibench.core.spec import BenchmarkSpec, ModelSource
+from tuibench.core.stored import Metadata, Project
 from tuibench.core.text import show
-from tuibench.report.command import token_of
-from tuibench.request.profile import ProfileReading, read_profile
-from tuibench.request.profile import ProfileValues as Typed
-from tuibench.request.repeat import again
+from tuibench.present.command import token_of
 from tuibench.services.api import Services
+from tuibench.services.forecast import free_dims, misfits
+from tuibench.services.model import is_untouched
+from tuibench.services.runs import RunOptions
 from tuibench.tui.bridge_content import ContentGlance
 from tuibench.tui.bridge_form import told
 from tuibench.tui.bridge_profile_again import Before, NotHere, is_away, recall, values_of
 from tuibench.tui.bridge_profile_cost import CountedCosts
 from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
-from tuibench.workbench.forecast import free_dims, misfits
-from tuibench.workbench.model import is_untouched
-from tuibench.workbench.runs import RunOptions
 
 _FIELDS = {"inputs_file": "data", "sequence_length": "sequence"}
 """Fields of a request with another name in the set-up."""

@@ -9,25 +9,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tuibench.core.card import Metadata, StoredBenchmark
 from tuibench.core.errors import ModelError, StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.machine import Machine
-from tuibench.core.model import ModelSummary
-from tuibench.core.remote import FetchProgress, is_remote
+from tuibench.core.model import FetchProgress, ModelSummary, is_remote
+from tuibench.core.settings.model_token import resolve_model
+from tuibench.core.settings.request import BenchmarkRequest, repeat, to_spec
 from tuibench.core.spec import BenchmarkSpec, ModelSource
-from tuibench.core.text import show
+from tuibench.core.stored import Metadata, StoredBenchmark
+from tuibench.core.text import fit_middle, show
 from tuibench.core.units import size
-from tuibench.core.width import fit_middle
-from tuibench.request.model_token import resolve_model
-from tuibench.request.request import BenchmarkRequest
-from tuibench.request.translation import repeat, to_spec
 from tuibench.services.api import Services
+from tuibench.services.forecast import Forecast, check_dim, expected_s, forecast, limit_s
+from tuibench.services.model import ModelChanged, ModelGone
+from tuibench.services.runs import RunOptions
 from tuibench.tui.bridge_fill import Filler
 from tuibench.tui.bridge_form import Reading, models_of, read_form, to_command, to_request, told
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
-from tuibench.workbench.forecast import Forecast, check_dim, expected_s, forecast, limit_s
-from tuibench.workbench.repetition import ModelChanged, ModelGone
-from tuibench.workbench.runs import RunOptions
 
 _FRESH_S = 2.0
 _ELSEWHERE = "R takes it from where it lies now"

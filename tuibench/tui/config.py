@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
+import stat
+import threading
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tuibench.core.text import show
-from tuibench.tui.key import clashes
-from tuibench.tui.key_name import spelled
-from tuibench.tui.small_file import read_small
+from tuibench.tui.key import clashes, spelled
+from tuibench.tui.terminal import PLAIN_THEME, Display, DisplayOptions, plan_display
+
+_MOST_BYTES = 1 << 20
+
+
+def read_small(path: Path) -> str:
+    """Return the file's text; raise OSError if it is not a regular file: opening a FIFO would wait for a writer."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if found.st_size > _MOST_BYTES:
+            raise OSError(errno.EFBIG, f"more than {_MOST_BYTES >> 20} MiB", str(path))
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(_MOST_BYTES).decode("utf-8")
+    finally:
+        os.close(descriptor)
+
 
 NAME = "config.toml"
 _SECTIONS = ("dashboard", "keys")
@@ -89,3 +112,142 @@ def _is_sensible(key: str, value: Any) -> bool:
 def _section(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     section = found.get(name, {})
     return section if isinstance(section, dict) else {}
+
+
+FILE = "config file"
+DEFAULT = "default"
+_REMOTE = "over SSH"
+_TTYS = (True, True, True)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One display setting."""
+
+    name: str
+    value: bool | int | str
+    source: str
+    """In words: the config file, an environment variable, a property of the terminal, or the default."""
+
+
+def display_options(config: Config, mouse: bool | None = None, ascii_only: bool = False) -> DisplayOptions:
+    """Return the settings requested by this start's flags, or else by the config file."""
+    return DisplayOptions(
+        mouse=config.mouse if mouse is None else mouse,
+        ascii_only=ascii_only or config.ascii,
+        fps=config.fps,
+        theme=config.theme,
+    )
+
+
+def list_settings(environ: Mapping[str, str], config: Config) -> tuple[Setting, ...]:
+    """Return all settings, as a start without flags has them in a terminal with this environment."""
+    display = plan_display(environ, _TTYS, display_options(config))
+    changes = dict(display.environ)
+    theme = changes["TEXTUAL_THEME"].partition(",")[0]
+    fps = environ.get("TEXTUAL_FPS") or changes["TEXTUAL_FPS"]
+    return (
+        Setting("theme", theme, _theme_source(environ, config, theme)),
+        Setting("colour", display.colour, DEFAULT if display.colour else "NO_COLOR"),
+        Setting("ascii", display.ascii_only, _ascii_source(environ, config, display)),
+        Setting("mouse", display.mouse, _source(config, "mouse", display.remote)),
+        Setting("fps", int(fps) if fps.isdecimal() else fps, _fps_source(environ, config, display)),
+        Setting("bell", config.bell, _source(config, "bell")),
+    )
+
+
+def refusal_of(environ: Mapping[str, str]) -> str:
+    """Return the reason why a terminal with this environment cannot show the dashboard; '' if it can."""
+    return plan_display(environ, _TTYS, DisplayOptions()).refusal
+
+
+def _source(config: Config, name: str, remote: bool = False) -> str:
+    return FILE if name in config.given else _REMOTE if remote else DEFAULT
+
+
+def _theme_source(environ: Mapping[str, str], config: Config, theme: str) -> str:
+    if not environ.get("TEXTUAL_THEME") and not config.theme:
+        return DEFAULT
+    if theme == PLAIN_THEME and PLAIN_THEME not in (environ.get("TEXTUAL_THEME"), config.theme):
+        return "NO_COLOR" if environ.get("NO_COLOR") else "a terminal of 16 colours"
+    return "TEXTUAL_THEME" if environ.get("TEXTUAL_THEME") else FILE
+
+
+def _ascii_source(environ: Mapping[str, str], config: Config, display: Display) -> str:
+    if config.ascii or not display.ascii_only:
+        return _source(config, "ascii")
+    if plan_display({**environ, "TERM": "xterm"}, _TTYS, DisplayOptions()).ascii_only:
+        return next(name for name in ("LC_ALL", "LC_CTYPE", "LANG") if environ.get(name))
+    return f"TERM={environ['TERM']}"
+
+
+def _fps_source(environ: Mapping[str, str], config: Config, display: Display) -> str:
+    return "TEXTUAL_FPS" if environ.get("TEXTUAL_FPS") else _source(config, "fps", display.remote)
+
+
+class StateFile:
+    """One JSON object in its own file; several sessions may write it, and the last one wins.
+
+    The constructor reads the file and only `keep` writes it, so that nothing else waits for a disk.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known = self._load()
+        self._changes: dict[str, Any] = {}
+        self._lock = threading.Lock()
+        """Guards the changes; never held during disk access."""
+        self._writing = threading.Lock()
+
+    def read(self) -> dict[str, Any]:
+        """Return the values stored when this session began, updated by this session."""
+        return self._known
+
+    def note(self, changes: Mapping[str, Any]) -> bool:
+        """Remember values for this session; return whether any value is still to be written for the next."""
+        new = {name: value for name, value in changes.items() if name not in self._known or self._known[name] != value}
+        with self._lock:
+            self._known = {**self._known, **new}
+            self._changes = {**self._changes, **new}
+            return bool(self._changes)
+
+    def keep(self) -> bool:
+        """Write the noted values, keeping those that others have written; return False if the write failed."""
+        with self._writing:
+            changes = self._changes
+            if not changes:
+                return True
+            if not self._write({**self._load(), **changes}):
+                return False
+            with self._lock:
+                # Values noted meanwhile are still unwritten; their own callers write them.
+                left = {name: value for name, value in self._changes.items() if changes.get(name) is not value}
+                self._changes = left
+            return True
+
+    def change(self, changes: Mapping[str, Any]) -> bool:
+        """Note and write values; return False if the write failed."""
+        return not self.note(changes) or self.keep()
+
+    def _load(self) -> dict[str, Any]:
+        """Read the file; return nothing if it cannot be read, as its values can all be chosen again."""
+        try:
+            found = json.loads(read_small(self._path))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def _write(self, new: Mapping[str, Any]) -> bool:
+        part = self._path.with_name(f".{self._path.name}.{os.getpid()}.part")
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            part.unlink(missing_ok=True)
+            descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as handle:
+                json.dump(new, handle)
+            os.replace(part, self._path)
+        except OSError:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+            return False
+        return True

@@ -11,20 +11,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from tuibench.core import engine, scenario
+from tuibench.core.activity import Live, RunRow, RunView
 from tuibench.core.machine import EngineChoice, Machine
-from tuibench.core.watch import Live, RunRow, RunView
 from tuibench.tui.desk_profile import ProfileDesk
 
 if TYPE_CHECKING:  # 20 ms not needed for the first frame
     from tuibench.core.activity import RunInfo
-    from tuibench.core.card import BenchmarkRow, StoredBenchmark
-    from tuibench.core.comparison import SideBySide
-    from tuibench.core.model import ModelSummary
-    from tuibench.core.project import Project, ProjectRow
-    from tuibench.core.reference import ModelState
-    from tuibench.core.remote import FetchProgress
+    from tuibench.core.model import FetchProgress, ModelState, ModelSummary
+    from tuibench.core.result import SideBySide
     from tuibench.core.spec import ModelSource
-    from tuibench.core.trash import TrashEntry
+    from tuibench.core.stored import BenchmarkRow, Project, ProjectRow, StoredBenchmark, TrashEntry
 
 __all__ = [
     "LOOSE",

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from tuibench.core.profile_spec import LEVELS
+from tuibench.core.spec import LEVELS
 
 if TYPE_CHECKING:  # not needed for the first frame
-    from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.profile import CostProfile, LossProfile
+    from tuibench.core.stored import BenchmarkRow, StoredBenchmark
 
 FLOPS, APPROXIMATED = "flops", "approximated"
 """Stand-ins for an id: the profiles that every project has, computed whenever they are shown."""

@@ -7,16 +7,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
+from textual.binding import ActiveBinding
 from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.widgets import Input, LoadingIndicator
 
 from tuibench.tui import key
-from tuibench.tui.key_use import live_keys
 from tuibench.tui.screens.base import Page
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
+
+
+def live_keys(page: Page) -> Iterator[tuple[str, str, ActiveBinding]]:
+    """Yield key, id and binding; skip actions that the node does not implement, as classes bind whole groups."""
+    for name, active in page.active_bindings.items():
+        known = key.KEYS.get(active.binding.id or "")
+        if (
+            known is not None
+            and active.enabled
+            and callable(getattr(active.node, f"action_{active.binding.action}", None))
+        ):
+            yield name, known.id, active
+
 
 GROUP_WORDS = {
     "benchmark": "Benchmark",

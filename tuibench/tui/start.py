@@ -5,22 +5,23 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tuibench.core.activity import ALIVE
-from tuibench.core.place import Places
+from tuibench.core.machine import Places
 from tuibench.core.text import show
-from tuibench.tui.config import NAME, Config, read_config
+from tuibench.tui.config import NAME, Config, StateFile, display_options, read_config
 from tuibench.tui.desk import Desk
-from tuibench.tui.setting import display_options
-from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display, plan_display
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
+
 
 STATE = "dashboard.json"
 
@@ -96,3 +97,33 @@ def _is_tty(number: int) -> bool:
         return os.isatty(number) and (number != 0 or not sys.stdin.closed)
     except (OSError, AttributeError):
         return False
+
+
+T = TypeVar("T")
+
+
+class DaemonThreads(ThreadPoolExecutor):
+    """One thread per call (50 µs), ended with the process; a ThreadPoolExecutor because asyncio accepts no other.
+
+    Ending them is safe: runs are other processes, and the store survives a kill at any instant.
+    """
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        """Start `fn` at once."""
+        future: Future[T] = Future()
+
+        def carry_out() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                value = fn(*args, **kwargs)
+            except BaseException as error:  # the caller gets it from the future
+                future.set_exception(error)
+            else:
+                future.set_result(value)
+
+        threading.Thread(target=carry_out, name="desk", daemon=True).start()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Return without waiting."""

@@ -11,12 +11,11 @@ from textual.pilot import Pilot
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import make_desk, open_app, press, settle
 from tests.tui.stock import add, add_project
-from tuibench.core.run import RunResult
+from tuibench.core.result import RunResult
 from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.screens.detail import DetailScreen
-from tuibench.tui.screens.detail_tabs import TABS
+from tuibench.tui.screens.detail.screen import TABS, DetailScreen
 from tuibench.tui.terminal import Display
 
 

@@ -9,9 +9,9 @@ from tests.build import SERVER_ISA
 from tests.store.build import make_id
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
-from tuibench.core.axis import Axis, parse_integers
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.model import ModelSummary
+from tuibench.core.settings.axis import Axis, parse_integers
 from tuibench.tui.desk import (
     Desk,
     EngineChoice,

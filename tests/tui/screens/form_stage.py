@@ -13,12 +13,12 @@ from textual.timer import Timer
 from tests.tui.landing import land
 from tests.tui.pilot import open_app, settle
 from tests.tui.screens.form_desk import FormDesk
-from tuibench.core.ulid import make_ulid
+from tuibench.core.ids import make_ulid
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.base import Page
-from tuibench.tui.screens.form import FormScreen
-from tuibench.tui.screens.form_checking import CHECK_S, LOOK_S, CheckedForm
+from tuibench.tui.screens.form.checking import CHECK_S, LOOK_S, CheckedForm
+from tuibench.tui.screens.form.screen import FormScreen
 
 BENCHMARK = make_ulid(1_789_000_000_000, b"0123456789")
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.tui.pilot import settle
 from tuibench.tui.app import Dashboard
-from tuibench.tui.screens.new_project import NewProjectScreen
-from tuibench.tui.widgets.text_field import TextField
+from tuibench.tui.screens.project.new import NewProjectScreen
+from tuibench.tui.widgets.field import TextField
 
 
 def page_of(app: Dashboard) -> NewProjectScreen:

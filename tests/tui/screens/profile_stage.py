@@ -11,14 +11,14 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from tests.insight.stock import make_costs, make_loss, make_profile
-from tests.report.build import model, spec
+from tests.present.build import model, spec
+from tests.present.profile.stock import make_costs, make_loss, make_profile
 from tests.store.build import NOW
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import make_desk, open_app, press, settle, type_text
 from tests.tui.stock import add, add_project, make, make_id
 from tuibench.core.profile import LOSS, PERFORMANCE, Profile, ProfileSpec
-from tuibench.core.run import RunResult
+from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.services.api import Services
 from tuibench.tui import route

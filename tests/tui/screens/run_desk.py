@@ -8,15 +8,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from tests.report.build import OTHER_SHA, SHA, asked, estimate, execution, failed_cell, model, ok_cell, spec
+from tests.present.build import OTHER_SHA, SHA, asked, estimate, execution, failed_cell, model, ok_cell, spec
 from tests.store.build import NOW, make_id
 from tests.tui.pilot import make_desk
 from tuibench.core import activity
-from tuibench.core.activity import Holder, RunInfo
+from tuibench.core.activity import Holder, Live, RunInfo, RunRow, RunView
 from tuibench.core.cell import CellResult, Estimate, Noise
 from tuibench.core.errors import TuibenchError
 from tuibench.core.spec import ModelSource
-from tuibench.core.watch import Live, RunRow, RunView
 from tuibench.tui.desk import Desk, Pulse, Removed, RunFeed
 
 RUN = make_id(7)

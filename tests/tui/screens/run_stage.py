@@ -11,11 +11,11 @@ from textual.pilot import Pilot
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import open_app, press, settle
 from tests.tui.screens.run_desk import RUN, RunDesk
+from tuibench.core.activity import RunView
 from tuibench.core.errors import TuibenchError
-from tuibench.core.watch import RunView
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.screens.run import RunScreen
+from tuibench.tui.screens.run.screen import RunScreen
 
 
 class Watched:

@@ -14,7 +14,7 @@ from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.desk import Desk, Pulse, RunRow
-from tuibench.tui.screens.project import ProjectScreen
+from tuibench.tui.screens.project.screen import ProjectScreen
 from tuibench.tui.terminal import Display
 
 

@@ -9,7 +9,7 @@ from tests.tui.pilot import make_desk
 from tuibench.core.activity import RUNNING, RunInfo
 from tuibench.core.errors import TuibenchError
 from tuibench.core.machine import EngineChoice, Machine
-from tuibench.report.doctor import render_doctor
+from tuibench.present.doctor import render_doctor
 from tuibench.tui.desk import Desk, Pulse, RunRow
 
 ENGINES = (

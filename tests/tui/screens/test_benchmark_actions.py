@@ -16,10 +16,10 @@ from tests.tui.pilot import look, settle, type_text
 from tests.tui.screens.stage import Shown, shown, with_runs
 from tests.tui.stock import make_broken, make_going, make_id
 from tuibench.core.errors import StoreBusy
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.tui.desk import Removed, RerunPlan
-from tuibench.tui.screens.remove_words import remove_words
+from tuibench.tui.screens.benchmark.actions import remove_words
 from tuibench.tui.widgets.text_question import TextQuestion
 
 

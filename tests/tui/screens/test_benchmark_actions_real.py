@@ -14,7 +14,7 @@ from tests.tui.landing import land, landed
 from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.screens.stage import Shown
 from tuibench.core import activity
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.bridge import Bridge

@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from tests.report.build import asked, default_run, failed_cell, hostile_run, lone_cell, ok_cell, run, sweep_run
+from tests.present.build import asked, default_run, failed_cell, hostile_run, lone_cell, ok_cell, run, sweep_run
 from tests.tui.stock import make, make_broken, make_going, sweep, sweep_cell
-from tuibench.core.card import Metadata, StoredBenchmark
-from tuibench.core.cell import CellResult
-from tuibench.core.failure import Failure
-from tuibench.core.run import RunResult
+from tuibench.core.cell import CellResult, Failure
+from tuibench.core.result import RunResult
+from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.tui.glyph import ASCII, UNICODE
-from tuibench.tui.screens.benchmark_preview import preview_of, preview_of_run
+from tuibench.tui.screens.benchmark.preview import preview_of, preview_of_run
 from tuibench.tui.widgets.row import LineLike, shown, width_of
 
 

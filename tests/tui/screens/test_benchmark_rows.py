@@ -11,7 +11,7 @@ from tests.tui.stock import make_going, make_id
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.tui.glyph import ASCII, UNICODE
-from tuibench.tui.screens.benchmark_rows import SORTS, BenchmarkRows, columns, run_words, sizes_word
+from tuibench.tui.screens.benchmark.rows import SORTS, BenchmarkRows, columns, run_words, sizes_word
 
 INFO = make_going("")[0].info
 

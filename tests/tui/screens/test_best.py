@@ -6,14 +6,12 @@ from typing import Any
 
 import pytest
 
-from tests.insight.stock import make_profile
-from tuibench.core.card import DAMAGED, BenchmarkRow
-from tuibench.core.failure import Failure
-from tuibench.core.headline import Headline, HeadlineNumber, Verdict, to_facts
-from tuibench.core.result_headline import profile_headline
+from tests.present.profile.stock import make_profile
+from tuibench.core.cell import Failure
+from tuibench.core.headline import Headline, HeadlineNumber, Verdict, profile_headline, to_facts
 from tuibench.core.scenario import LATENCY, THROUGHPUT
-from tuibench.core.trash import NEWER
-from tuibench.tui.screens.best import best_of, engine_word, half_of, order_of
+from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow
+from tuibench.tui.screens.benchmark.rows import best_of, engine_word, half_of, order_of
 
 ROW = BenchmarkRow(
     id="01", host="", started_utc="", status="finished", models="m.onnx", model_sha256="", engines="onnxruntime",

@@ -10,10 +10,10 @@ from tests.tui.landing import land, landed
 from tests.tui.pilot import make_desk, open_app, press, settle
 from tests.tui.screens.stage import Shown
 from tests.tui.stock import rich_project
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.tui import route
-from tuibench.tui.screens.comparison_view import ComparisonView
+from tuibench.tui.screens.comparison.view import ComparisonView
 from tuibench.tui.terminal import Display
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.stock import failed_sweep, make, rich_pair, sweep, sweep_cell
-from tuibench.core.run import Comparison, RunResult
-from tuibench.plots.figure import Figure, draw
+from tuibench.core.result import Comparison, RunResult
+from tuibench.present.plots.figure import Figure, draw
 from tuibench.runs.side_by_side import compare_results
-from tuibench.tui.screens.comparison_figure import Material, figures_of, has_metric, make_figure
-from tuibench.tui.screens.comparison_pair import pairs_of_run, pairs_of_sides
+from tuibench.tui.screens.comparison.figure import Material, figures_of, has_metric, make_figure
+from tuibench.tui.screens.comparison.pair import pairs_of_run, pairs_of_sides
 
 
 def stored(old: RunResult, new: RunResult) -> Material:

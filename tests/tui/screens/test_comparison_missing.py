@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.report import build
+from tests.present import build
 from tuibench.runs.side_by_side import compare_results
-from tuibench.tui.screens.comparison_figure import Material
-from tuibench.tui.screens.comparison_missing import missing_lines
-from tuibench.tui.screens.comparison_pair import pairs_of_sides
+from tuibench.tui.screens.comparison.figure import Material
+from tuibench.tui.screens.comparison.pair import pairs_of_sides
+from tuibench.tui.screens.comparison.view import missing_lines
 
 
 def lines(shas: tuple[str, str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from tests.tui.stock import failed_sweep, rich_pair, sweep
 from tuibench.core.cell import Asked, CellResult, Estimate
 from tuibench.core.label import CellName
 from tuibench.runs.side_by_side import compare_results
-from tuibench.tui.screens.comparison_pair import (
+from tuibench.tui.screens.comparison.pair import (
     Pair,
     PairSide,
     amount,

@@ -5,8 +5,8 @@ from dataclasses import replace
 from tests.runs.execution_data import asked
 from tuibench.core.cell import Estimate
 from tuibench.core.label import CellName
-from tuibench.tui.screens.comparison_pair import Pair, PairSide
-from tuibench.tui.screens.comparison_view import lines_of
+from tuibench.tui.screens.comparison.pair import Pair, PairSide
+from tuibench.tui.screens.comparison.view import lines_of
 
 BASE, NEW, THIRD = (
     PairSide(name, name, Estimate(value, None, None, 5), "A", "ok")

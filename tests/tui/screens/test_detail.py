@@ -2,19 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from tests.report import build
+from tests.present import build
 from tests.tui.frame import frame
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, settle
 from tests.tui.screens.detail_stage import detail
 from tests.tui.screens.stage import shown
 from tests.tui.stock import make, sweep, sweep_cell
-from tuibench.core.card import StoredBenchmark
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.stored import StoredBenchmark
 from tuibench.tui import route
-from tuibench.tui.screens.detail_tabs import TABS
-from tuibench.tui.screens.home import HomeScreen
-from tuibench.tui.screens.project import ProjectScreen
+from tuibench.tui.screens.detail.screen import TABS
+from tuibench.tui.screens.project.home import HomeScreen
+from tuibench.tui.screens.project.screen import ProjectScreen
 
 OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
 
@@ -167,7 +167,7 @@ async def test_damaged_record_shows_cause_and_hint() -> None:
 
 async def test_unchanged_poll_reads_no_record(monkeypatch: pytest.MonkeyPatch) -> None:
     # A file written 0.1 s ago counts as fresh at every poll, and this test is that fast.
-    monkeypatch.setattr("tuibench.store.mark._YOUNG_NS", 0)
+    monkeypatch.setattr("tuibench.store.index._YOUNG_NS", 0)
     async with detail(NEW, OLD, rerun_of=OLD.id, tab="cores") as seen:
         opened: list[str] = []
         real = seen.app.desk.open

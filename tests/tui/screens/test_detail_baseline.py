@@ -2,10 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.report import build
+from tests.present import build
 from tests.tui.screens.detail_stage import Detail, detail
 from tests.tui.stock import make, sweep, sweep_cell
-from tuibench.core.run import RunResult
+from tuibench.core.result import RunResult
 
 
 def numbers(seen: Detail) -> list[str]:

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.report import build
+from tests.present import build
 from tests.tui.frame import check_frame
 from tests.tui.landing import land, landed
 from tests.tui.screens.detail_stage import detail
 from tests.tui.stock import make, sweep, sweep_cell
-from tuibench.core.run import Comparison, RunResult
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.result import Comparison, RunResult
 
 OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
 

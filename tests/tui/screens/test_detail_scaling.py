@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from tests.report import build
+from tests.present import build
 from tests.tui.frame import rows
 from tests.tui.pilot import settle
 from tests.tui.screens.detail_stage import Detail, detail
 from tests.tui.stock import make, sweep, sweep_cell
 from tuibench.core.cell import CellResult
-from tuibench.core.run import RunResult
+from tuibench.core.result import RunResult
 from tuibench.tui import route
 from tuibench.tui.terminal import Display
 

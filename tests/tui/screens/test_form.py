@@ -10,9 +10,9 @@ from tests.tui.pilot import look, open_app, press, send_key, settle, type_text, 
 from tests.tui.rest import all_handled, until
 from tests.tui.screens.form_desk import MODEL, RUN, VALUES, FormDesk, running
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
-from tuibench.core import benchmark_setting
 from tuibench.core.errors import UsageError
-from tuibench.core.setting import Group, Place, Setting
+from tuibench.core.settings import benchmark as benchmark_setting
+from tuibench.core.settings.setting import Group, Place, Setting
 from tuibench.tui.desk import FormValues
 from tuibench.tui.terminal import Display
 

@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from tests.tui.screens.form_desk import ENGINES, VALUES
 from tuibench.core.spec import EFFORTS
 from tuibench.tui.desk import FormValues, Machine
-from tuibench.tui.screens.form_plan import ChoiceSpec, FieldSpec, effort_hint, errors_of_ticks, plan_rows
+from tuibench.tui.screens.form.fields import ChoiceSpec, FieldSpec, effort_hint, errors_of_ticks, plan_rows
 
 MACHINE = Machine(8, 16, 32, ("avx2",), ENGINES)
 

@@ -21,7 +21,7 @@ from tests.tui.screens.form_stage import focused, form_of, open_page
 from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard
 from tuibench.tui.bridge import Bridge
-from tuibench.tui.widgets.text_field import TextField
+from tuibench.tui.widgets.field import TextField
 
 SAMPLES = ROOT / "tuibench" / "data" / "samples"
 

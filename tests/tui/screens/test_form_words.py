@@ -12,7 +12,7 @@ from tuibench.core import activity
 from tuibench.core.activity import Holder
 from tuibench.core.text import show
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse, RunRow
-from tuibench.tui.screens.form_words import (
+from tuibench.tui.screens.form.summary import (
     LONGEST,
     amount_words,
     busy_words,

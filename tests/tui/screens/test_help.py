@@ -7,9 +7,9 @@ from tests.tui.pilot import open_app, press, settle
 from tuibench.tui import key
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import Config
-from tuibench.tui.key_use import live_keys
+from tuibench.tui.palette import live_keys
 from tuibench.tui.screens.help import HelpScreen, describe
-from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.terminal import Display
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.shell import PATIENCE_S
-from tests.report.build import HOSTILE
+from tests.present.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, make_desk, open_app, press, send_key, settle, type_text
@@ -19,11 +19,11 @@ from tests.tui.screens.profile_stage import stock_profiles
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import add, add_project, make_going, rich_project, sweep
 from tuibench.core.errors import StoreBusy
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.services.api import Services
-from tuibench.tui.screens.home import HomeScreen
-from tuibench.tui.screens.new_project import NewProjectScreen
-from tuibench.tui.state import StateFile
+from tuibench.tui.config import StateFile
+from tuibench.tui.screens.project.home import HomeScreen
+from tuibench.tui.screens.project.new import NewProjectScreen
 from tuibench.tui.terminal import Display
 from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.tui.widgets.text_block import TextBlock
@@ -42,8 +42,8 @@ def three_projects() -> tuple[Services, dict[str, str]]:
 @pytest.fixture
 def one_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fix the size of project files: they contain paths, and test paths vary in length."""
-    monkeypatch.setattr("tuibench.tui.screens.home.size", lambda _: "812 B")
-    monkeypatch.setattr("tuibench.tui.screens.project_panel.size", lambda _: "812 B")
+    monkeypatch.setattr("tuibench.tui.screens.project.home.size", lambda _: "812 B")
+    monkeypatch.setattr("tuibench.tui.screens.project.home.size", lambda _: "812 B")
 
 
 @pytest.mark.usefixtures("one_size")
@@ -206,7 +206,7 @@ async def test_benchmark_keys_act_on_newest_of_project(monkeypatch: pytest.Monke
 
 
 async def test_long_project_list_appears_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuibench.workbench.projects._LONG_BYTES", 0)
+    monkeypatch.setattr("tuibench.services.projects._LONG_BYTES", 0)
     rich_project(Services())
     counted: list[str] = []
     paint = RecordTable.show_rows

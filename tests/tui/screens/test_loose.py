@@ -9,10 +9,10 @@ from tests.tui.frame import frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import open_app, press
 from tests.tui.stock import add, add_project, sweep
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.tui.desk import LOOSE
-from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.project.home import HomeScreen
 
 FILE = ROOT / "tests" / "fixtures" / "import" / "deepsparse-1.8.0.json"
 

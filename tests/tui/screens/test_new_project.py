@@ -18,9 +18,9 @@ from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.desk import Desk, FormValues
-from tuibench.tui.screens.form import FormScreen
-from tuibench.tui.screens.new_project import NewProjectScreen
-from tuibench.tui.screens.project import ProjectScreen
+from tuibench.tui.screens.form.screen import FormScreen
+from tuibench.tui.screens.project.new import NewProjectScreen
+from tuibench.tui.screens.project.screen import ProjectScreen
 
 SAMPLES = Path(__file__).resolve().parents[3] / "tuibench" / "data" / "samples"
 

@@ -11,10 +11,10 @@ from tests.tui.frame import frame
 from tests.tui.pilot import make_desk, open_app, press, settle
 from tests.tui.rest import all_handled
 from tests.tui.screens.new_project_stage import page_of, put
-from tuibench.core.remote import FetchProgress
+from tuibench.core.model import FetchProgress
 from tuibench.tui import route
 from tuibench.tui.desk import Desk
-from tuibench.tui.widgets.text_field import TextField
+from tuibench.tui.widgets.field import TextField
 
 
 async def test_address_is_fetched_on_enter_with_progress() -> None:

@@ -5,21 +5,21 @@ from dataclasses import replace
 
 import pytest
 
-from tests.insight.stock import make_costs, make_performance, make_profile
+from tests.present.profile.stock import make_costs, make_performance, make_profile
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, until_seen
 from tests.tui.screens.profile_stage import Profiled, profile_run, profiled
+from tuibench.core.ids import short_id
 from tuibench.core.profile import LEVELS, LOSS, PERFORMANCE, Profile
-from tuibench.core.short_id import short_id
 from tuibench.core.units import table_ms
-from tuibench.insight.bar import label_of
-from tuibench.report.profile_heading import ProfileHeading
-from tuibench.report.profile_loss import loss_lines
+from tuibench.present.profile.loss_lines import loss_lines
+from tuibench.present.profile.rows import ProfileHeading
+from tuibench.present.profile.summary import label_of
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
-from tuibench.tui.screens.profile_bars import BarList
-from tuibench.tui.screens.profile_book_loss import LossBook
-from tuibench.tui.screens.profile_layers import LayersPane
+from tuibench.tui.screens.profile.books import LossBook
+from tuibench.tui.screens.profile.layers import LayersPane
+from tuibench.tui.screens.profile.pane import BarList
 
 
 def layers_of(seen: Profiled) -> LayersPane:

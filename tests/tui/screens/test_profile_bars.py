@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.tui.frame import rows
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import staged
-from tuibench.tui.screens.profile_bars import BarList
+from tuibench.tui.screens.profile.pane import BarList
 
 MANY = [(f"op{n}", float(40 - n), f"{n} ms") for n in range(40)]
 

@@ -10,7 +10,7 @@ from tests.tui.pilot import look
 from tests.tui.screens.profile_stage import profiled
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import make_going
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.tui import route
 
 

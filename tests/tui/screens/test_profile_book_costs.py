@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.insight.stock import make_costs
+from tests.present.profile.stock import make_costs
 from tuibench.tui.glyph import glyphs_of
-from tuibench.tui.screens.profile_book_costs import CostBook
+from tuibench.tui.screens.profile.book_costs import CostBook
 
 GLYPHS = glyphs_of(False)
 

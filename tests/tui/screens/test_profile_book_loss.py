@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.insight.stock import make_loss
+from tests.present.profile.stock import make_loss
 from tests.tui.screens.profile_stage import profiled
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED
 from tuibench.tui.glyph import UNICODE
-from tuibench.tui.screens.profile_book_loss import LossBook
+from tuibench.tui.screens.profile.books import LossBook
 
 
 def test_unmeasured_layer_shows_no_invented_reason() -> None:

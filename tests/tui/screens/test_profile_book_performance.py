@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.insight.stock import make_profile
+from tests.present.profile.stock import make_profile
 from tests.tui.pilot import until_seen
 from tests.tui.screens.profile_stage import profile_run, profiled
 from tuibench.core.cell import Estimate

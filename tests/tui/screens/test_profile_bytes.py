@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from tests.insight.stock import make_costs, make_loss, make_performance
+from tests.present.profile.stock import make_costs, make_loss, make_performance
 from tests.tui.counting import CountingDriver, bytes_of
 from tests.tui.frame import frame
 from tests.tui.pilot import open_app, settle, until_seen
@@ -20,10 +20,11 @@ from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.glyph import UNICODE, Glyphs
-from tuibench.tui.screens import profile, profile_theory
-from tuibench.tui.screens.profile import book_of
-from tuibench.tui.screens.profile_book import Book
-from tuibench.tui.screens.profile_book_costs import CostBook
+from tuibench.tui.screens.profile import screen as profile
+from tuibench.tui.screens.profile import theory as profile_theory
+from tuibench.tui.screens.profile.book import Book
+from tuibench.tui.screens.profile.book_costs import CostBook
+from tuibench.tui.screens.profile.screen import book_of
 from tuibench.tui.widgets.record_table import Line
 
 MANY, KEY, PAGE = 5_000, 1_500, 6_000

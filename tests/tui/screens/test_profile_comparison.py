@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from tests.insight.stock import make_costs, make_loss, make_performance, make_profile
-from tests.report.build import model
+from tests.present.build import model
+from tests.present.profile.stock import make_costs, make_loss, make_performance, make_profile
 from tests.tui.screens.profile_stage import profile_run, profiled
+from tuibench.core.ids import short_id
 from tuibench.core.profile import LOSS, PERFORMANCE, Profile
-from tuibench.core.short_id import short_id
-from tuibench.insight.comparison import LayerPair
+from tuibench.present.profile.comparison import LayerPair
 from tuibench.tui import route
-from tuibench.tui.screens import profile_comparison, profile_pairs
+from tuibench.tui.screens.profile import comparison as profile_comparison
+from tuibench.tui.screens.profile import comparison as profile_pairs
 from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.tui.widgets.row import cut_shared
 

@@ -8,12 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.insight.stock import make_costs, make_performance, untold
+from tests.present.profile.stock import make_costs, make_performance, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LAYER, PerformanceProfile
-from tuibench.insight.bar import SHARES, VALUES
-from tuibench.insight.layer import layer_rows
-from tuibench.insight.summary import (
+from tuibench.present.profile.layers import layer_rows
+from tuibench.present.profile.summary import (
     BASELINE,
     BYTES,
     COST_TYPES,
@@ -23,11 +22,13 @@ from tuibench.insight.summary import (
     POTENTIAL,
     POTENTIAL_SHARE,
     PRUNED,
+    SHARES,
     SUMMARY_TYPES,
+    VALUES,
     summarize,
 )
-from tuibench.tui.screens.profile_book import Depth
-from tuibench.tui.screens.profile_depth_values import layer_depth
+from tuibench.tui.screens.profile.book import Depth
+from tuibench.tui.screens.profile.depth import layer_depth
 
 
 def depth(profile: PerformanceProfile, kind: str, display: str = VALUES) -> Depth:

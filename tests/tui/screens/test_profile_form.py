@@ -12,13 +12,13 @@ from tests.tui.pilot import settle, until_seen
 from tests.tui.rest import all_handled, until
 from tests.tui.screens.profile_stage import ProfileAnswers, Profiled, profiled
 from tuibench.core.errors import UsageError
+from tuibench.core.ids import short_id
 from tuibench.core.machine import EngineChoice, Machine
-from tuibench.core.profile_spec import LEVELS
-from tuibench.core.short_id import short_id
+from tuibench.core.spec import LEVELS
 from tuibench.tui import route
 from tuibench.tui.desk_profile import FLOPS, ProfileCheck, ProfileStart, ProfileValues
-from tuibench.tui.screens import profile_set_up
-from tuibench.tui.screens.profile_form import ProfileFormScreen
+from tuibench.tui.screens.profile import set_up as profile_set_up
+from tuibench.tui.screens.profile.form import ProfileFormScreen
 
 
 @pytest.fixture(autouse=True)

@@ -10,11 +10,11 @@ from tests.tui.pilot import look, settle
 from tests.tui.screens.profile_stage import Profiled, profiled
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import make_going
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
-from tuibench.tui.screens.benchmark_list import BenchmarkList
-from tuibench.tui.screens.project import ProjectScreen
+from tuibench.tui.screens.benchmark.list import BenchmarkList
+from tuibench.tui.screens.project.screen import ProjectScreen
 
 
 def keys_of(seen: Profiled) -> list[str]:

@@ -4,19 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from tests.report.build import HOSTILE
+from tests.present.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
 from tests.tui.screens.stage import shown, with_runs
 from tests.tui.stock import add, add_project, make_id, rich_project, sweep
 from tuibench.core.errors import StoreBusy
-from tuibench.core.reference import ModelState
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
+from tuibench.core.model import ModelState
 from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.screens.project import ProjectScreen
+from tuibench.tui.screens.project.screen import ProjectScreen
 from tuibench.tui.terminal import Display
 
 

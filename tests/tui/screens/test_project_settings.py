@@ -9,26 +9,26 @@ from typing import Any
 import pytest
 
 from tests.cli.shell import until
-from tests.insight.stock import make_costs
+from tests.present.profile.stock import make_costs
 from tests.tui.counting import CountingDriver, bytes_of
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import make_desk, open_app, press, settle
 from tuibench.core.errors import ModelError
+from tuibench.core.model import ModelState
 from tuibench.core.profile import CostProfile
-from tuibench.core.project import ProjectRow
-from tuibench.core.reference import ModelState
 from tuibench.core.spec import ModelSource
+from tuibench.core.stored import ProjectRow
 from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.desk import Desk, Found
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.screens.base import Page
-from tuibench.tui.screens.home import HomeScreen
-from tuibench.tui.screens.model_words import cost_lines
-from tuibench.tui.screens.project import ProjectScreen
-from tuibench.tui.screens.project_settings import ProjectSettings
-from tuibench.tui.widgets.text_field import TextField
+from tuibench.tui.screens.project.home import HomeScreen
+from tuibench.tui.screens.project.model import cost_lines
+from tuibench.tui.screens.project.screen import ProjectScreen
+from tuibench.tui.screens.project.settings import ProjectSettings
+from tuibench.tui.widgets.field import TextField
 
 SAMPLE = Path(__file__).resolve().parents[3] / "tuibench" / "data" / "samples" / "text.onnx"
 

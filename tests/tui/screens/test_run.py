@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.report import build
-from tests.report.build import HOSTILE
+from tests.present import build
+from tests.present.build import HOSTILE
 from tests.runs.test_side_by_side import cell as timed_cell
 from tests.store.build import make_id
 from tests.tui.frame import check_frame, rows
@@ -29,17 +29,15 @@ from tests.tui.screens.run_desk import (
 )
 from tests.tui.screens.run_stage import watched
 from tuibench.core import activity
-from tuibench.core.activity import Holder
-from tuibench.core.card import Metadata, StoredBenchmark
+from tuibench.core.activity import Holder, Live
 from tuibench.core.errors import StoreError
-from tuibench.core.result_headline import headline_of
-from tuibench.core.short_id import short_id
-from tuibench.core.watch import Live
-from tuibench.report.headline import headline_sentence
-from tuibench.report.verdict import comparison_sentence
+from tuibench.core.headline import headline_of
+from tuibench.core.ids import short_id
+from tuibench.core.stored import Metadata, StoredBenchmark
+from tuibench.present.headline import comparison_sentence, headline_sentence
 from tuibench.runs.side_by_side import compare_results
 from tuibench.tui.config import Config
-from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.terminal import Display
 from tuibench.tui.widgets.painted import Painted
 

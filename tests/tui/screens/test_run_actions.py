@@ -13,11 +13,11 @@ from tests.tui.screens.run_desk import make_broken as broken_view
 from tests.tui.screens.run_desk import make_waiting, sketch_view
 from tests.tui.screens.stage import Shown, shown, with_runs
 from tests.tui.stock import make_broken, make_going, rich_project
-from tuibench.core.short_id import short_id
-from tuibench.core.watch import RunView
+from tuibench.core.activity import RunView
+from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard
-from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.project.home import HomeScreen
 
 
 class _Feed:

@@ -12,8 +12,8 @@ from tests.tui.counting import CountingDriver, bytes_of, sent_by
 from tests.tui.pilot import look
 from tests.tui.screens.run_desk import RUN, make_view, many_cells, sketch_view
 from tests.tui.screens.run_stage import Watched, watched
-from tuibench.core.watch import Live, RunView
-from tuibench.tui.screens import run
+from tuibench.core.activity import Live, RunView
+from tuibench.tui.screens.run import screen as run
 from tuibench.tui.widgets.painted import Painted
 
 SECONDS = 12

@@ -19,12 +19,12 @@ from tests.tui.screens.run_desk import (
 )
 from tests.tui.screens.run_stage import watched
 from tuibench.core import activity
+from tuibench.core.activity import Live, RunView
 from tuibench.core.errors import StoreError, UnknownId, UsageError
-from tuibench.core.short_id import short_id
-from tuibench.core.watch import Live, RunView
+from tuibench.core.ids import short_id
 from tuibench.tui.config import Config
 from tuibench.tui.desk import Removed
-from tuibench.tui.screens.run_log import RunLogScreen
+from tuibench.tui.screens.run.log import RunLogScreen
 
 NAME = short_id(RUN)
 

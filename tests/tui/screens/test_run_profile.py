@@ -11,7 +11,7 @@ from tests.tui.screens.profile_stage import profile_run
 from tests.tui.screens.run_desk import RUN, make_info, make_view
 from tests.tui.screens.run_stage import watched
 from tuibench.core import activity
-from tuibench.core.watch import Making, RunView
+from tuibench.core.activity import Making, RunView
 from tuibench.tui.terminal import Display
 
 PARTS = (

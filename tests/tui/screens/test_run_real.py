@@ -18,16 +18,16 @@ from tests.cli.running import FAKE, SCRIPT, detach, end, runner_of, stored
 from tests.cli.shell import PATIENCE_S, Shell, until
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import look, open_app, press, settle
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.desk import FormValues
-from tuibench.tui.screens.detail import DetailScreen
-from tuibench.tui.screens.detail_baseline import BaselinePane
-from tuibench.tui.screens.home import HomeScreen
-from tuibench.tui.screens.run import RunScreen
+from tuibench.tui.screens.detail.baseline import BaselinePane
+from tuibench.tui.screens.detail.screen import DetailScreen
+from tuibench.tui.screens.project.home import HomeScreen
+from tuibench.tui.screens.run.screen import RunScreen
 
 MANY = (*FAKE, "--executions", "300", "-t", "0.05")
 """Long as a whole, with executions that are done at once."""

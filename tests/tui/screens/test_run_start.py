@@ -9,9 +9,9 @@ from tests.store.build import make_id
 from tests.tui.frame import frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import open_app, press, settle
-from tuibench.core.short_id import short_id
-from tuibench.tui.screens.home import HomeScreen
-from tuibench.tui.screens.run_start import show_started
+from tuibench.core.ids import short_id
+from tuibench.tui.screens.benchmark.actions import show_started
+from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.screens.system import SystemScreen
 
 RUN = make_id(7)

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from tests.report.test_doctor import facts_of, write_intel
+from tests.present.test_doctor import facts_of, write_intel
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.rest import all_handled
 from tests.tui.screens.system_desk import MACHINE, RUN, SystemDesk
 from tuibench.core.errors import TuibenchError
-from tuibench.report.doctor import render_doctor
+from tuibench.present.doctor import render_doctor
 from tuibench.tui.screens.system import describe
 from tuibench.tui.terminal import Display
 from tuibench.tui.widgets.text_block import ScrollBlock

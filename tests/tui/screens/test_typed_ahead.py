@@ -14,9 +14,9 @@ from tests.tui.rest import all_handled, until
 from tests.tui.screens.stage import Shown, shown
 from tuibench.core.errors import StoreBusy
 from tuibench.tui import textual_seam
-from tuibench.tui.screens.detail import DetailScreen
-from tuibench.tui.screens.home import HomeScreen
-from tuibench.tui.screens.project import ProjectScreen
+from tuibench.tui.screens.detail.screen import DetailScreen
+from tuibench.tui.screens.project.home import HomeScreen
+from tuibench.tui.screens.project.screen import ProjectScreen
 
 
 def burst(seen: Shown, *keys: str) -> None:

@@ -15,13 +15,13 @@ from tests.tui.pilot import press, send_key, settle
 from tests.tui.rest import all_handled
 from tests.tui.screens.stage import Shown, shown
 from tuibench.core.errors import StoreBusy
-from tuibench.core.short_id import short_id
+from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.tui.desk import Removed, RerunPlan
 from tuibench.tui.screens.base import Page
-from tuibench.tui.screens.detail import DetailScreen
-from tuibench.tui.screens.home import HomeScreen
-from tuibench.tui.screens.project import ProjectScreen
+from tuibench.tui.screens.detail.screen import DetailScreen
+from tuibench.tui.screens.project.home import HomeScreen
+from tuibench.tui.screens.project.screen import ProjectScreen
 from tuibench.tui.screens.trash import TrashScreen
 
 

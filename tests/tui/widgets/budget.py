@@ -15,15 +15,12 @@ from textual.pilot import Pilot
 from tests.tui.counting import bytes_of, counter_of
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import Stage, press
-from tuibench.tui.widgets.key_line import KeyLine
-from tuibench.tui.widgets.plot_view import PlotView
+from tuibench.tui.widgets.painted import PlotView
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.row import Row
-from tuibench.tui.widgets.selector_line import Selector, SelectorLine
 from tuibench.tui.widgets.status_line import StatusLine
-from tuibench.tui.widgets.tab_line import TabLine
 from tuibench.tui.widgets.text_block import TextBlock
-from tuibench.tui.widgets.title_line import RuleLine, TitleLine
+from tuibench.tui.widgets.title_line import KeyLine, RuleLine, Selector, SelectorLine, TabLine, TitleLine
 
 COLUMNS = (
     Column("state", "", 1), Column("id", "ID", 4), Column("age", "AGE", 4, right=True, rank=2),

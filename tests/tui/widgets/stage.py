@@ -17,7 +17,7 @@ from textual.widget import Widget
 from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.frame import frame
 from tests.tui.rest import settle
-from tuibench.tui.widgets.calm import Calm
+from tuibench.tui.widgets.painted import Calm
 
 _CHARACTERS = {"space": " ", "full_stop": "."}
 M = TypeVar("M", bound=Message)

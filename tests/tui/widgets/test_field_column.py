@@ -3,8 +3,7 @@ from __future__ import annotations
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import press, resize, seen, staged, told
 from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField
-from tuibench.tui.widgets.field_column import FieldColumn, FieldPair
-from tuibench.tui.widgets.text_field import TextField
+from tuibench.tui.widgets.field import FieldColumn, FieldPair, TextField
 
 
 def column() -> FieldColumn:

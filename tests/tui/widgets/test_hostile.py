@@ -10,19 +10,15 @@ from tests.tui.counting import counter_of
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import HOSTILE, press, resize, seen, staged
 from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, ManyField
-from tuibench.tui.widgets.key_line import KeyLine
-from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.plot_view import PlotView
+from tuibench.tui.widgets.field import TextField
+from tuibench.tui.widgets.painted import Painted, PlotView
 from tuibench.tui.widgets.question import Notice
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.row import Row
-from tuibench.tui.widgets.selector_line import Selector, SelectorLine
 from tuibench.tui.widgets.status_line import StatusLine
-from tuibench.tui.widgets.tab_line import TabLine
 from tuibench.tui.widgets.text_block import ScrollBlock, TextBlock
-from tuibench.tui.widgets.text_field import TextField
 from tuibench.tui.widgets.text_question import TextQuestion
-from tuibench.tui.widgets.title_line import TitleLine
+from tuibench.tui.widgets.title_line import KeyLine, Selector, SelectorLine, TabLine, TitleLine
 
 OURS = re.compile(r"\x1b\[[0-9;?]*[hlmpqtuHJKn]|\x1b\[[<>=?][0-9;]*[a-z]|\x1b\]22;[a-z]*\x07")
 """What Textual itself sends: modes, styles, places, shapes of the pointer."""

@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.tui.counting import bytes_of
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import resize, seen, staged
-from tuibench.tui.widgets.key_line import KeyLine, fill_rows
+from tuibench.tui.widgets.title_line import KeyLine, fill_rows
 
 PAIRS = [("enter", "open"), ("n", "new"), ("r", "re-run"), ("R", "re-run+edit"), ("c", "compare"), ("d", "remove")]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.tui.counting import bytes_of, sent_by
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import resize, seen, staged, told
-from tuibench.tui.widgets.plot_view import PlotView
+from tuibench.tui.widgets.painted import PlotView
 
 FIGURE = tuple(((f"{n:>4}┤", "axis"), ("⣀⠤⠒⠉" * 10, "series-1"), (" ·", "ideal")) for n in range(10))
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.tui.counting import bytes_of
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import resize, seen, staged
-from tuibench.tui.widgets.selector_line import Selector, SelectorLine
+from tuibench.tui.widgets.title_line import Selector, SelectorLine
 
 BATCH = Selector("batch", ("1", "8", "32"), 2, "←→", spread=True)
 METRIC = Selector("metric", ("items/s", "ms"), 0, "m")

@@ -5,7 +5,7 @@ import pytest
 from tests.tui.counting import bytes_of
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import resize, seen, staged
-from tuibench.tui.widgets.tab_line import TabLine
+from tuibench.tui.widgets.title_line import TabLine
 
 NAMES = ("Base", "Cores", "Batch", "Shape", "Compare", "Env", "Log")
 

@@ -5,8 +5,7 @@ import pytest
 from tests.tui.counting import bytes_of
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import HOSTILE, press, resize, seen, staged, told
-from tuibench.tui.widgets.field import Field
-from tuibench.tui.widgets.text_field import TextField
+from tuibench.tui.widgets.field import Field, TextField
 
 
 async def test_text_field_is_one_line_and_typing_replaces_text() -> None:

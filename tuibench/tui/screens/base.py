@@ -17,13 +17,12 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.text import show
 from tuibench.tui import key
 from tuibench.tui.desk import Desk, Pulse
-from tuibench.tui.message import Answered, Refused
+from tuibench.tui.messages import Answered, Refused
 from tuibench.tui.textual_seam import after_painting
-from tuibench.tui.widgets.calm import Calm
-from tuibench.tui.widgets.key_line import KeyLine, together
+from tuibench.tui.widgets.painted import Calm
 from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.tui.widgets.status_line import StatusLine
-from tuibench.tui.widgets.title_line import TitleLine
+from tuibench.tui.widgets.title_line import KeyLine, TitleLine, together
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard

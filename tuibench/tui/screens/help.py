@@ -9,8 +9,8 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from tuibench.tui import key
-from tuibench.tui.key_name import written
-from tuibench.tui.key_use import live_keys
+from tuibench.tui.key import written
+from tuibench.tui.palette import live_keys
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.paragraph import Paragraph, lay_out
 from tuibench.tui.widgets.text_block import ScrollBlock

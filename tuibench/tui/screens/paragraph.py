@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tuibench.core.width import width_of, wrapped
+from tuibench.core.text import width_of, wrapped
 from tuibench.tui.widgets.row import LineLike
 
 _LEAST = 20

@@ -11,8 +11,8 @@ from textual.widget import Widget
 
 from tuibench.core import activity
 from tuibench.core.errors import TuibenchError
-from tuibench.core.short_id import short_id
-from tuibench.report.style import to_ascii
+from tuibench.core.ids import short_id
+from tuibench.present.table import to_ascii
 from tuibench.tui import key
 from tuibench.tui.desk import Machine, Pulse
 from tuibench.tui.screens.base import Page

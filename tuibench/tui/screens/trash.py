@@ -8,9 +8,9 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from tuibench.core.trash import TrashEntry
+from tuibench.core.stored import TrashEntry
 from tuibench.core.units import count_of, size
-from tuibench.report.age import age
+from tuibench.present.table import age
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from rich.cells import cell_len
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
 from textual.geometry import Size
 from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Input
 
+from tuibench.tui.key import bindings
 from tuibench.tui.widgets.painted import Painted
 from tuibench.tui.widgets.row import Row, Span, cut_middle, fit, safe, wrapped
 
@@ -123,3 +131,247 @@ class Field(Painted):
     def changed(self) -> None:
         """Post Changed."""
         self.post_message(self.Changed(self))
+
+
+class SafeInput(Input):
+    """Textual's Input with control characters made visible; Textual sends pasted or stored ones to the terminal."""
+
+    def validate_value(self, value: str) -> str:
+        """Make control characters visible."""
+        return safe(value)
+
+
+class TextField(Field):
+    """A text between brackets, selected on focus, so that typing replaces it."""
+
+    DEFAULT_CSS = """
+    TextField { layout: horizontal; overflow: hidden; }
+    TextField Input, TextField Input:focus {
+        height: 1; border: none; padding: 0; background: transparent;
+    }
+    """
+
+    def __init__(
+        self,
+        key: str,
+        label: str,
+        value: str = "",
+        *,
+        hint: str = "",
+        placeholder: str = "",
+        width: int = 24,
+        label_width: int = LABEL,
+        id: str | None = None,  # noqa: A002 - Textual's name
+        classes: str | None = None,
+    ) -> None:
+        """Create a field; `width` 0 uses the rest of the line."""
+        super().__init__(key, label, hint=hint, label_width=label_width, id=id, classes=classes)
+        self._columns = width
+        self.input = SafeInput(placeholder=safe(placeholder), compact=True, select_on_focus=True)
+        self._given = value
+        self.input.cursor_blink = False
+        self.input.auto_links = False
+        self.input.styles.margin = (0, 0, 0, label_width + 1)
+
+    def compose(self) -> ComposeResult:
+        """Yield the input; everything around it is painted."""
+        # Set only now: setting the value needs the app.
+        self.input.value = self._given
+        yield self.input
+
+    @property
+    def answer(self) -> str:
+        """The text without surrounding blanks; an unchanged value is returned exactly as given."""
+        untouched = not self.is_mounted or self.input.value == safe(self._given)
+        return self._given if untouched else self.input.value.strip()
+
+    def put(self, text: str) -> None:
+        """Replace the text and put the cursor behind it."""
+        self._given = text
+        if self.is_mounted:
+            self.input.value = text
+            self.input.cursor_position = len(self.input.value)
+
+    def _room(self) -> int:
+        left = self.size.width - self.label_width - 2
+        return max(min(self._columns or left, left), 1)
+
+    def on_resize(self) -> None:
+        """Fit the input into the line."""
+        self.input.styles.width = self._room()
+        self.repaint()
+
+    def control_row(self) -> Row:
+        """Return the brackets around the text."""
+        return (("[", "dim"), (" " * self._room(), ""), ("]", "dim"))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Post the field's own message instead."""
+        event.stop()
+        self.changed()
+
+
+class FieldColumn(VerticalScroll, can_focus=False):
+    """A column of fields: enter and down focus the next, up the previous; the focused one is scrolled into view."""
+
+    DEFAULT_CSS = """
+    FieldColumn { height: 1fr; scrollbar-size-vertical: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = bindings(only=("next-field", "previous-field"))
+
+    class Finished(Message):
+        """Enter was pressed in the last field."""
+
+        def __init__(self, column: FieldColumn) -> None:
+            super().__init__()
+            self.column = column
+
+        @property
+        def control(self) -> FieldColumn:
+            """The column, for `@on` with a selector."""
+            return self.column
+
+    @property
+    def fields(self) -> dict[str, Field]:
+        """All fields by key, from top to bottom."""
+        return {field.key: field for field in self.query(Field)}
+
+    def show_errors(self, errors: Mapping[str, str]) -> None:
+        """Show all errors at once, each beside its field; clear those of the other fields."""
+        for key, field in self.fields.items():
+            field.show_error(errors.get(key, ""))
+
+    def focus_field(self, key: str) -> bool:
+        """Focus a field; return False if no field has that key."""
+        field = self.fields.get(key)
+        stops = [stop for stop in self._stops() if field is not None and field in stop.ancestors_with_self]
+        if stops:
+            self.screen.set_focus(stops[0])
+        return bool(stops)
+
+    def _stops(self) -> list[Widget]:
+        shown = [widget for widget in self.query("*") if widget.focusable]
+        # Textual also counts hidden widgets as focusable.
+        return [widget for widget in shown if all(each.display for each in widget.ancestors_with_self)]
+
+    def _step(self, by: int) -> bool:
+        stops, focused = self._stops(), self.screen.focused
+        at = stops.index(focused) + by if focused in stops else 0
+        if not 0 <= at < len(stops):
+            return False
+        # Set the focus at once: over a slow line, keys typed ahead belong to the next field.
+        self.screen.set_focus(stops[at])
+        return True
+
+    def on_resize(self) -> None:
+        """Keep the focused widget in view."""
+        focused = self.screen.focused
+        if focused is not None and self in focused.ancestors:
+            self.call_after_refresh(focused.scroll_visible, animate=False)
+
+    def action_next_field(self) -> None:
+        """Focus the next field."""
+        self._step(1)
+
+    def action_previous_field(self) -> None:
+        """Focus the previous field."""
+        self._step(-1)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Handle enter in a text field; Textual's Input does not pass the key on."""
+        event.stop()
+        if not self._step(1):
+            self.post_message(self.Finished(self))
+
+
+class FieldPair(Horizontal):
+    """Two fields in one line, or in two lines if the width is small."""
+
+    DEFAULT_CSS = """
+    FieldPair { height: auto; }
+    FieldPair.-stacked { layout: vertical; }
+    """
+    NARROW = 60
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Stack the fields below NARROW columns."""
+        self.set_class(event.size.width < self.NARROW, "-stacked")
+
+
+class FilterLine(Widget):
+    """A filter line opened by `open_with`: enter and down keep the filter and return the focus, escape clears it."""
+
+    DEFAULT_CSS = """
+    FilterLine { height: 1; display: none; }
+    FilterLine.-open { display: block; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "clear", show=False),
+        Binding("down", "keep", show=False),
+    ]
+
+    class Typed(Message):
+        """The filter text changed."""
+
+        def __init__(self, line: FilterLine, text: str) -> None:
+            super().__init__()
+            self.line = line
+            self.text = text
+
+        @property
+        def control(self) -> FilterLine:
+            """The line, for `@on` with a selector."""
+            return self.line
+
+        def can_replace(self, message: Message) -> bool:
+            """Replace an unhandled older message: only the latest text counts."""
+            return isinstance(message, FilterLine.Typed) and message.line is self.line
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self._back: Widget | None = None
+
+    def compose(self) -> ComposeResult:
+        """Yield the text field."""
+        yield TextField("filter", "filter", width=0, label_width=8)
+
+    @property
+    def _field(self) -> TextField:
+        return self.query_one(TextField)
+
+    def open_with(self, text: str) -> None:
+        """Open with `text` in the field and the cursor behind it."""
+        if not self.has_class("-open"):
+            self._back = self.screen.focused
+        self.add_class("-open")
+        self._field.put(text)
+        self._field.input.select_on_focus = False
+        self._field.input.focus()
+
+    def _close(self) -> None:
+        if not self.has_class("-open"):
+            return
+        self.remove_class("-open")
+        back, self._back = self._back, None
+        self.screen.set_focus(back if back is not None and back.is_attached else None)
+
+    def on_field_changed(self, message: Field.Changed) -> None:
+        """Apply the filter while the user types."""
+        message.stop()
+        if self.has_class("-open"):
+            self.post_message(self.Typed(self, self._field.answer))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Close and keep the filter."""
+        event.stop()
+        self._close()
+
+    def action_keep(self) -> None:
+        """Close, keep the filter and focus the list."""
+        self._close()
+
+    def action_clear(self) -> None:
+        """Clear the filter and close."""
+        self._field.put("")
+        self.post_message(self.Typed(self, ""))
+        self._close()

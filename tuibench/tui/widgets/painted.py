@@ -5,21 +5,82 @@ Textual sends whole regions again, changed or not, which makes a dashboard slow 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Sequence
+from itertools import dropwhile
+from typing import Any, Self, cast
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.geometry import Region
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
 from textual.reactive import Reactive
+from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tuibench.report.style import to_ascii
-from tuibench.tui.glyph import Glyphs, glyphs_of
-from tuibench.tui.theme import style_of
-from tuibench.tui.widgets.calm import Steady
-from tuibench.tui.widgets.row import Row, changed_end, filled, safe
+from tuibench.present.table import to_ascii
+from tuibench.tui.glyph import Glyphs, glyphs_of, style_of
+from tuibench.tui.widgets.row import Row, changed_end, filled, safe, shown
+
+
+class Calm:
+    """First base class of a screen: moving the focus repaints only the two widgets involved.
+
+    Can be removed once setting `Screen.focused` no longer repaints the screen. Both widgets receive an event and
+    repaint themselves.
+    """
+
+    # Textual declares it with repaint=True: each tab key would send the whole screen, 5 to 9 kB.
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+
+    def _compositor_refresh(self) -> None:
+        """Skip painting a covered screen; not needed once `App._background_screens` stops at an opaque screen on top.
+
+        Textual checks only the screens below for transparency, so the next one below is painted behind any page
+        (Textual's pull requests 3062 and 6307, made for modal screens).
+        """
+        # Covering a screen marks it for painting. The paint runs 1/60 s later and would make the covering screen paint
+        # again. The covered screen is painted when it returns.
+        me = cast("Screen[object]", self)
+        above = list(dropwhile(lambda one: one is not me, me.app.screen_stack))[1:]
+        if all(one.is_modal for one in above):
+            super()._compositor_refresh()  # type: ignore[misc]
+
+
+class Steady:
+    """First base class of a widget: a new size does not send again what the layout has just painted.
+
+    Can be removed once `Widget._size_updated` no longer marks the whole widget for painting after a layout.
+    """
+
+    # Not a Widget subclass: Textual takes the default CSS of the first base that is one.
+    _size: Size
+    _repaint_regions: set[Region]
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        is_new = self._size != size
+        changed: bool = super()._size_updated(size, virtual_size, container_size, layout)  # type: ignore[misc]
+        if is_new:
+            # The layout that set the size paints the whole widget; Textual requests the same paint again.
+            self._repaint_regions.clear()
+            # Textual sends no Resize to a widget whose region was read between its creation and its first layout:
+            # fields were painted without their right ends. A duplicate Resize replaces the first.
+            self.post_message(events.Resize(size, virtual_size, container_size))  # type: ignore[attr-defined]
+        return changed
+
+
+class Bare(Steady):
+    """First base class of a container that paints nothing itself: a change of it does not repaint its children.
+
+    The layout repaints what a shrinking or removed child leaves behind. Can be removed once a container's refresh does
+    not repaint its children.
+    """
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Request a layout if asked for; never repaint."""
+        refreshed: Self = super().refresh(*regions, repaint=False, layout=layout, recompose=recompose)  # type: ignore[misc]
+        return refreshed
 
 
 class Painted(Steady, Widget):
@@ -98,3 +159,77 @@ class Painted(Steady, Widget):
 def _style(names: str, colour: bool) -> Style:
     """Combine the styles named in a blank-separated list; later ones win."""
     return Style.combine(style_of(name, colour) for name in names.split(" "))
+
+
+class PlotView(Painted, can_focus=True):
+    """Shows the rows of a figure and posts a message when its size changes."""
+
+    class Resized(Message):
+        """The view has a new size."""
+
+        def __init__(self, view: PlotView, width: int, height: int) -> None:
+            super().__init__()
+            self.view = view
+            self.width = width
+            self.height = height
+
+        @property
+        def control(self) -> PlotView:
+            """The view, for `@on` with a selector."""
+            return self.view
+
+        def can_replace(self, message: Message) -> bool:
+            """Replace an unhandled older message: only the latest size counts."""
+            return isinstance(message, PlotView.Resized) and message.view is self.view
+
+    def __init__(
+        self,
+        rows: Sequence[Row] = (),
+        *,
+        focusable: bool = True,
+        id: str | None = None,  # noqa: A002 - Textual's name
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.can_focus = focusable
+        self._rows = tuple(shown(row) for row in rows)
+
+    def show_rows(self, rows: Sequence[Row]) -> None:
+        """Show the rows of a figure."""
+        self._rows = tuple(shown(row) for row in rows)
+        self.repaint()
+
+    def row(self, y: int) -> Row:
+        """Return a row of the figure."""
+        return self._rows[y] if y < len(self._rows) else ()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Request a figure of this size."""
+        self.post_message(self.Resized(self, event.size.width, event.size.height))
+
+
+Drawer = Callable[[int, int], Sequence[Row]]
+"""Function that returns the rows of a figure for a width and a height."""
+
+
+class FigureView(PlotView):
+    """A plot view that sends nothing twice: neither an empty figure first nor one of a wrong size."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(focusable=False, id=id)
+        self._drawer: Drawer | None = None
+        self._drawn_for: Size | None = None
+
+    def show_figure(self, drawer: Drawer) -> None:
+        """Show the figure that `drawer` draws."""
+        self._drawer = drawer
+        self._drawn_for = None
+        self.repaint()
+
+    def row(self, y: int) -> Row:
+        """Return a row of the figure, drawing it first if the size has changed."""
+        size = self.size
+        if self._drawer is not None and size != self._drawn_for:
+            self._rows = tuple(shown(row) for row in self._drawer(*size))
+            self._drawn_for = size
+        return super().row(y)

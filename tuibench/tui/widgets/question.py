@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.screen import ModalScreen, Screen
 
 from tuibench.tui.key import bindings
-from tuibench.tui.widgets.calm import Calm
+from tuibench.tui.widgets.painted import Calm
 from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.text_block import ScrollBlock

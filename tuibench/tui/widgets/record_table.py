@@ -12,10 +12,9 @@ from textual.message import Message
 from textual.reactive import var
 
 from tuibench.tui.key import bindings
-from tuibench.tui.widgets.column import Column, Layout, lay_out
-from tuibench.tui.widgets.moving import Moving
-from tuibench.tui.widgets.place import Place
+from tuibench.tui.widgets.column import Column, Layout, Place, lay_out
 from tuibench.tui.widgets.row import Row, cut_shared, fit, safe, skip
+from tuibench.tui.widgets.text_block import Moving
 
 __all__ = ["Column", "Line", "RecordTable"]
 

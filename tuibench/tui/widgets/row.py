@@ -9,7 +9,7 @@ from typing import cast
 from rich.cells import cell_len, chop_cells, set_cell_size
 
 from tuibench.core.text import show
-from tuibench.plots.styled import Row, Span
+from tuibench.present.plots.drawing import Row, Span
 
 __all__ = ["LineLike", "Row", "Span"]
 

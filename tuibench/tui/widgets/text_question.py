@@ -9,13 +9,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import ModalScreen
 
-from tuibench.core.width import width_of
+from tuibench.core.text import width_of
 from tuibench.tui.key import bindings
-from tuibench.tui.widgets.calm import Calm
-from tuibench.tui.widgets.field import LABEL
-from tuibench.tui.widgets.field_column import FieldColumn
+from tuibench.tui.widgets.field import LABEL, FieldColumn, TextField
+from tuibench.tui.widgets.painted import Calm
 from tuibench.tui.widgets.row import safe
-from tuibench.tui.widgets.text_field import TextField
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 
 Answers = tuple[str, ...]

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.settings.model_token import resolve_inputs, resolve_model
+from tuibench.core.spec import ModelSource
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refusal(token: str) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        resolve_model(token)
+    assert (caught.value.message + caught.value.hint).isprintable()
+    return caught.value
+
+
+def test_file_keeps_its_typed_name_and_gets_an_absolute_path(here: Path) -> None:
+    (here / "m.onnx").write_bytes(b"x")
+    source = resolve_model("./m.onnx")
+    assert (source.asked, source.path) == ("./m.onnx", str(here / "m.onnx"))
+
+
+def test_directory_means_the_model_in_it(here: Path) -> None:
+    (here / "d").mkdir()
+    (here / "d" / "model.onnx").write_bytes(b"x")
+    assert resolve_model("d").path == str(here / "d" / "model.onnx")
+
+
+def test_directory_without_a_model_lists_its_files(here: Path) -> None:
+    (here / "d").mkdir()
+    assert "without a model.onnx" in refusal("d").message
+    (here / "d" / "other.onnx").write_bytes(b"x")
+    assert refusal("d").hint == "name the file: d/other.onnx"
+
+
+def test_missing_file_is_a_model_error(here: Path) -> None:
+    assert refusal("none.onnx").message == "none.onnx: no such file or directory"
+    (here / "link.onnx").symlink_to("none.onnx")
+    assert refusal("link.onnx").hint == "it is a link to a file that is gone"
+
+
+def test_name_refused_by_the_system_has_a_plain_error(here: Path) -> None:
+    refusal("x" * 5000)
+    refusal("a\0b")
+    refusal("\x1b[31m.onnx")
+    (here / "loop").symlink_to("loop")
+    refusal("loop")
+
+
+def test_special_file_is_never_opened(here: Path) -> None:
+    os.mkfifo(here / "pipe.onnx")
+    (here / "zero.onnx").symlink_to("/dev/zero")
+    (here / "d").mkdir()
+    (here / "d" / "model.onnx").symlink_to("/dev/zero")
+    assert "is a pipe" in refusal("pipe.onnx").message
+    assert "is a device" in refusal("zero.onnx").message
+    assert "is a device" in refusal("d").message
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind("sock.onnx")
+        assert "is a socket" in refusal("sock.onnx").message
+    with pytest.raises(UsageError, match="is a directory"):
+        resolve_inputs(str(here / "d"))
+
+
+def test_samples_are_package_data(tmp_path: Path) -> None:
+    for name in ("cnn", "text", "tiny"):
+        (tmp_path / f"{name}.onnx").write_bytes(b"x")
+    paths = [resolve_model(token, tmp_path).path for token in ("sample", "sample:text", "sample:tiny")]
+    assert [Path(path).name for path in paths] == ["cnn.onnx", "text.onnx", "tiny.onnx"]
+    with pytest.raises(UsageError, match="there is no sample:huge"):
+        resolve_model("sample:huge", tmp_path)
+    with pytest.raises(ModelError, match="missing from this installation"):
+        resolve_model("sample", tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("token", ["hf:org/repo", "https://user:secret@example.com/m.onnx?key=secret"])
+def test_only_remote_models_are_fetched(token: str, here: Path) -> None:
+    (here / "m.onnx").write_bytes(b"x")
+    asked = []
+
+    def fetch(name: str) -> ModelSource:
+        asked.append(name)
+        return ModelSource("public", str(here / "m.onnx"))
+
+    assert resolve_model(token, fetch=fetch) == ModelSource("public", str(here / "m.onnx"))
+    resolve_model("m.onnx", fetch=fetch)
+    assert asked == [token]
+    with pytest.raises(UsageError, match="has to be fetched first") as caught:
+        resolve_model(token)
+    assert "secret" not in caught.value.message
+
+
+def test_http_url_is_refused_with_an_alternative() -> None:
+    with pytest.raises(UsageError, match="can be changed on the way") as caught:
+        resolve_model("http://example.com/m.onnx", fetch=lambda _: ModelSource("", ""))
+    assert "https:" in caught.value.hint
+
+
+def test_zoo_stub_error_says_that_the_host_is_gone() -> None:
+    with pytest.raises(UsageError, match="host has gone") as caught:
+        resolve_model("zoo:nlp/text_classification/bert")
+    assert caught.value.hint

@@ -1,0 +1,113 @@
+"""Server answers other than a file, each reported by kind; the client follows https only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.model.download.server import Fetcher, Handler, Loopback, file_route, redirect, serve
+
+BODY = b"a model's bytes" * 100
+
+
+def test_redirects_are_followed_to_the_end(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/a"] = redirect("b", 301)
+    loopback.routes["/b"] = redirect("/c", 303)
+    loopback.routes["/c"] = redirect(loopback.url("/deep/m.onnx"), 308)
+    loopback.routes["/deep/m.onnx"] = file_route(BODY)
+    done = fetch(loopback.url("/a"))
+    assert Path(done.result["path"]).read_bytes() == BODY
+    assert Path(done.result["path"]).name == "a.onnx", "the name is the user's, not that of whoever redirects"
+
+
+@pytest.mark.parametrize(
+    "goal",
+    ["http://localhost:1/m.onnx", "file:///etc/passwd", "ftp://localhost/m", "data:,x", "//[bad", "HTTP://x", "x://y"],
+)
+def test_redirect_to_another_scheme_is_not_followed(loopback: Loopback, fetch: Fetcher, goal: str) -> None:
+    loopback.routes["/m.onnx"] = redirect(goal)
+    error = fetch(loopback.url("/m.onnx")).error
+    assert "nothing but https: is followed" in error["message"] and error["exit_code"] == 3
+    assert len(loopback.seen) == 1
+
+
+def test_redirect_without_target_or_host_is_an_error(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = lambda handler: handler.reply(302, b"")
+    assert "to nowhere" in fetch(loopback.url("/m.onnx")).error["message"]
+    loopback.routes["/m.onnx"] = redirect("https://:1/x")
+    assert "to no address" in fetch(loopback.url("/m.onnx")).error["message"]
+
+
+def test_redirect_loop_ends_after_ten_redirects(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/a"], loopback.routes["/b"] = redirect("/b"), redirect("/a")
+    assert "more than 10 times" in fetch(loopback.url("/a")).error["message"]
+    assert len(loopback.seen) == 11
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        *((401, "access refused (401)"), (403, "access refused (403)"), (404, "no such file (404)")),
+        *((410, "no such file"), (429, "cannot serve it now"), (500, "cannot serve it now (500")),
+        *((503, "cannot serve it now"), (204, "answered 204"), (300, "answered 300"), (418, "answered 418")),
+    ],
+)
+def test_http_error_is_reported_by_its_status(loopback: Loopback, fetch: Fetcher, status: int, words: str) -> None:
+    loopback.routes["/m.onnx"] = lambda handler: handler.reply(status, b"<html>no</html>")
+    error = fetch(loopback.url("/m.onnx")).error
+    assert words in error["message"] and error["hint"] and error["exit_code"] == 3
+    assert not [name for name in fetch.files() if name.endswith(".onnx")]
+
+
+def test_response_that_is_not_http_is_reported(loopback: Loopback, fetch: Fetcher) -> None:
+    def garbage(handler: Handler) -> None:
+        handler.wfile.write(b"\x00\x1b[2Jnot http at all\r\n\r\n")
+
+    loopback.routes["/m.onnx"] = garbage
+    error = fetch(loopback.url("/m.onnx")).error
+    assert "cannot be reached" in error["message"] and error["message"].isprintable()
+
+
+def test_untrusted_certificate_is_refused(loopback: Loopback, fetch: Fetcher, tmp_path: Path) -> None:
+    with serve(tmp_path, "elsewhere.example") as other:
+        fetch.environment["SSL_CERT_FILE"] = other.certificates
+        error = fetch(other.url("/m.onnx")).error
+        assert "localhost" in error["message"] and "is not who it says" in error["message"] and not other.seen
+    del fetch.environment["SSL_CERT_FILE"]
+    error = fetch(loopback.url("/m.onnx")).error
+    assert "is not who it says" in error["message"] and "SSL_CERT_FILE" in error["hint"] and not loopback.seen
+
+
+def test_refused_connection_is_an_error(loopback: Loopback, fetch: Fetcher) -> None:
+    error = fetch("https://localhost:1/m.onnx").error
+    assert "localhost:1/m.onnx cannot be reached: Connection refused" in error["message"]
+
+
+def test_credentials_are_sent_to_their_host_and_kept_out_of_messages(loopback: Loopback, fetch: Fetcher) -> None:
+    address = f"https://user:pass%20word@localhost:{loopback.port}/m.onnx?signature=hush"
+    loopback.routes["/m.onnx"] = redirect("/same.onnx")
+    loopback.routes["/same.onnx"] = redirect(loopback.url("/other.onnx", host="127.0.0.1"))
+    loopback.routes["/other.onnx"] = file_route(BODY, cut=3)
+    error = fetch(address).error
+    sent = {path: headers.get("Authorization") for path, headers in loopback.seen}
+    assert sent == {
+        "/m.onnx?signature=hush": "Basic dXNlcjpwYXNzIHdvcmQ=",
+        "/same.onnx": "Basic dXNlcjpwYXNzIHdvcmQ=",
+        "/other.onnx": None,
+    }
+    kept = "".join(path.read_text("latin-1") for path in fetch.cache.rglob("*.json"))
+    for secret in ("pass", "hush", "user:"):
+        assert secret not in error["message"] + error["hint"] + kept + "".join(fetch.files())
+
+
+def test_only_necessary_headers_are_sent(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY)
+    fetch(loopback.url("/m.onnx"))
+    assert set(loopback.headers()) == {"Host", "User-Agent", "Accept-Encoding", "Connection"}
+    assert loopback.headers()["User-Agent"].startswith("tuibench/")
+
+
+@pytest.mark.parametrize("address", ["http://localhost/m.onnx", "file:///etc/passwd", "ftp://x/y", "m.onnx", "https:x"])
+def test_malformed_address_is_a_usage_error(loopback: Loopback, fetch: Fetcher, address: str) -> None:
+    assert fetch(address).error["exit_code"] == 2

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+from tuibench.core.cell import Estimate
+from tuibench.model.profile.alone import Turn
+from tuibench.model.profile.roofline import cache_working_sets, dram_working_set
+from tuibench.model.profile.zero_effect import is_told, judge, say
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "exploits", "words"),
+    [
+        (0.15, 0.2, True, "zeros are made use of"),
+        (0.97, 1.02, False, "zeros gain nothing"),
+        (0.7, 1.2, None, "could not be told"),
+        (None, None, None, "could not be told"),
+    ],
+)
+def test_only_a_clear_interval_decides(
+    low: float | None, high: float | None, exploits: bool | None, words: str
+) -> None:
+    ratio = Estimate(1.0, low, high, 5)
+    said = say("onnxruntime", ratio, judge(ratio))
+    assert judge(ratio) is exploits and words in said
+    assert (ratio.low is None) or f"{ratio.low:.2f} to {ratio.high:.2f}" in said
+
+
+def test_memory_working_set_exceeds_caches_within_available_memory() -> None:
+    assert dram_working_set(lambda _: 32 << 20, None) == (128 << 20, "")
+    size, words = dram_working_set(lambda _: 512 << 20, None)
+    assert size == 256 << 20 and "of 2048 MB" in words
+    assert dram_working_set(lambda _: 0, 768 << 20) == (96 << 20, "DRAM on 96 MB, of 128 MB that no cache would hold")
+    none, words = dram_working_set(lambda _: 0, 256 << 20)
+    assert none == 0 and "DRAM not measured" in words and "512 MB" in words, "32 MB are the cache's own"
+    assert dram_working_set(lambda _: -1, None)[0] == 128 << 20
+
+
+@pytest.mark.parametrize(
+    ("cores", "last", "sizes"),
+    [
+        (1, 32 << 20, (512 << 10, 4 << 20)),
+        (2, 32 << 20, (1 << 20, 8 << 20)),
+        (8, 32 << 20, (4 << 20, 16 << 20)),
+        (64, 32 << 20, (32 << 20,)),
+        (2, 0, (1 << 20, 8 << 20)),
+        (4, 6 << 20, (2 << 20, 4 << 20)),
+    ],
+)
+def test_cache_working_sets_fit_the_caches_of_all_cores(cores: int, last: int, sizes: tuple[int, ...]) -> None:
+    assert cache_working_sets(cores, lambda _: last) == sizes
+
+
+@pytest.mark.parametrize(
+    ("ratios", "told"),
+    [([1.0, 1.001, 0.999, 1.0, 1.0], True), ([1.0], False), ([0.7, 1.2, 0.8, 1.1, 1.3], False), ([0.2] * 5, True)],
+)
+def test_measurement_ends_once_turns_agree(ratios: list[float], told: bool) -> None:
+    dense = [Turn(2, (1.0, 1.0, 1.0)) for _ in ratios]
+    assert is_told(dense, [Turn(2, (ratio,) * 3) for ratio in ratios]) is told

@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.present.build import HOSTILE
+from tests.present.test_listing import NOW
+from tuibench.core.activity import Holder, RunInfo
+from tuibench.core.text import show
+from tuibench.present.run_list import holder_words, run_list, runs_json, why_words
+from tuibench.present.table import width_of
+
+
+def info(**changes: Any) -> RunInfo:
+    base: dict[str, Any] = {
+        "id": "01J0000000000000000000K3F9", "state": "running", "detail": "", "started_utc": "2026-01-02T03:00:05Z",
+        "models": ("resnet50.onnx",), "name": "", "directory": "/d", "pid": 41, "cells": 4, "cells_done": 1,
+        "executions": 7, "eta_s": 62.4,
+    }  # fmt: skip
+    return RunInfo(**{**base, **changes})
+
+
+def test_active_run_is_a_line_with_its_remaining_time() -> None:
+    waiting = info(id="01J000000000000000000077ZZ", state="waiting", cells=0, cells_done=0, executions=0, eta_s=None,
+                   place=2, holder=Holder(41, "jo", "01J0000000000000000000K3F9", 62.0))  # fmt: skip
+    assert run_list([info(), waiting], NOW, width=None).splitlines() == [
+        "id    state    age  name           done  executions  left  pid  why",
+        "k3f9  running   4m  resnet50.onnx   1/4           7  62 s   41",
+        "77zz  waiting   4m  resnet50.onnx     -           0         41  place 2 · behind run k3f9 of jo, 62 s left",
+    ]
+    narrow = run_list([info(), waiting], NOW).splitlines()
+    assert max(map(width_of, narrow)) <= 80 and "behind run k3f9" in narrow[2]
+
+
+def test_ended_run_has_no_pid_and_no_remaining_time() -> None:
+    over = run_list([info(state="finished")], NOW).splitlines()
+    assert over[0].split() == ["id", "state", "age", "name", "done", "executions", "left", "why"]
+    assert over[1].split() == ["k3f9", "finished", "4m", "resnet50.onnx", "1/4", "7"]
+
+
+def test_available_commands_are_listed_once() -> None:
+    runs = [
+        info(state="interrupted", detail="the runner died by SIGKILL", resumable=True),
+        info(id="01J000000000000000000077ZZ", state="rebooted", resumable=True),
+        info(id="01J000000000000000000077AA", state="unsaved", detail="no space left", resumable=True),
+        info(id="01J000000000000000000077BB", state="interrupted", detail="its journal is damaged at the head"),
+    ]
+    text = run_list(runs, NOW).splitlines()
+    assert "the runner died by SIGKILL" in text[1]
+    assert text[-3:] == [
+        "tuibench resume ID goes on with what is missing: k3f9, 77zz",
+        "tuibench resume ID saves what was measured: 77aa",
+        "tuibench remove ID removes what cannot be taken up: 77bb",
+    ]
+    assert run_list([info()], NOW).count("resume") == 0
+    assert run_list([], NOW) == ""
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("SIGTERM", "ended by its user"),
+        ("SIGINT; 2 lines of its journal cannot be read", "ended by its user; 2 lines of its journal cannot be read"),
+        ("SIGHUP", "ended by a hang-up"),
+        ("the runner died by SIGKILL", "the runner died by SIGKILL"),
+        ("", ""),
+    ],
+)
+def test_ending_signals_are_named_in_words(reason: str, words: str) -> None:
+    assert why_words(info(state="cancelled", detail=reason)) == words
+
+
+@pytest.mark.parametrize(
+    ("holder", "words"),
+    [
+        (Holder(41, "jo", "01J0000000000000000000K3F9", 62.0), "behind run k3f9 of jo, 62 s left"),
+        (Holder(41, "jo", "", None), "behind pid 41 of jo"),
+        (Holder(41, "jo", "", -3.0, True), "behind pid 41 of jo, 0.0 s left, which is stopped and may never end"),
+    ],
+)
+def test_host_lock_owner_is_named(holder: Holder, words: str) -> None:
+    assert holder_words(holder) == words
+
+
+def test_silence_is_reported_only_for_a_live_run() -> None:
+    assert why_words(info(heartbeat_age_s=61.0)) == "silent for 61 s"
+    assert why_words(info(heartbeat_age_s=59.0)) == ""
+    assert why_words(info(state="finished", heartbeat_age_s=9e9)) == ""
+
+
+def test_hostile_names_are_safe_and_json_is_complete() -> None:
+    hostile = HOSTILE + "\x9b" + "x" * 1000
+    strange = info(state=hostile, detail=hostile, models=(hostile,), started_utc=hostile,
+                   holder=Holder(1, hostile, hostile, None), id=hostile)  # fmt: skip
+    waiting = info(state="waiting", holder=Holder(1, hostile, hostile, None), name=hostile)
+    for line in run_list([strange, waiting], NOW).splitlines():
+        assert show(line, 10_000) == line
+    assert run_list([strange], NOW, ascii_only=True).isascii()
+    loaded = json.loads(runs_json([waiting]))
+    assert loaded["runs"][0]["name"] == hostile and loaded["runs"][0]["short"] == "k3f9"
+    assert runs_json([strange]).isascii()

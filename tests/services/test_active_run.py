@@ -1,0 +1,58 @@
+"""The client's side of a runner that a shell script plays."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+import pytest
+
+from tuibench.core.errors import TuibenchError
+from tuibench.services.watched_run import ActiveRun
+
+
+@contextmanager
+def started(run_dir: Path, script: str, request: bytes, most: int = 1 << 20) -> Iterator[ActiveRun]:
+    """A run whose lifeline accepts that many bytes at once."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(["sh", "-c", script], bufsize=0, stdin=pipe, stdout=pipe)
+    process.stdin = cast("IO[bytes]", Narrow(process.stdin, most))
+    run = ActiveRun(run_dir, os.memfd_create("log"), process, request)
+    try:
+        yield run
+    finally:
+        run.close()
+
+
+class Narrow:
+    """A pipe that accepts only a part of each write, as real pipes may."""
+
+    def __init__(self, pipe: Any, most: int) -> None:
+        self._pipe = pipe
+        self._most = most
+
+    def write(self, data: bytes) -> int:
+        return int(self._pipe.write(data[: self._most]))
+
+    def close(self) -> None:
+        self._pipe.close()
+
+
+def test_request_reaches_the_runner_complete(tmp_path: Path) -> None:
+    request = b"x" * 5000 + b"\n"
+    with started(tmp_path / "run", f"IFS= read -r line; echo $line >{tmp_path}/got", request, 1000) as run:
+        list(run.events())
+    assert (tmp_path / "got").read_bytes() == request
+
+
+@pytest.mark.parametrize(("number", "name"), [(9, "SIGKILL"), (40, "signal 40")])
+def test_runner_death_by_any_signal_is_reported(tmp_path: Path, number: int, name: str) -> None:
+    with (
+        started(tmp_path / "run", f"kill -{number} $$", b"\n") as run,
+        pytest.raises(TuibenchError, match=f"the runner died by {name} before there was a plan"),
+    ):
+        run.result()

@@ -1,0 +1,138 @@
+"""Runs of a newer version, or with unknown options: named as such and never executed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.profile_script import make_profile_spec
+from tests.services.script import ScriptedRun
+from tuibench.core import activity
+from tuibench.core.errors import StoreNewer
+from tuibench.core.machine import Places
+from tuibench.core.profile import LOSS, ProfileSpec
+from tuibench.core.record import to_plain
+from tuibench.core.schema import BENCHMARK, NEWEST, PROFILE, form_of, require_form
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.runner import open_journal
+from tuibench.runs.directory import REQUEST, RunDirectory
+from tuibench.runs.journal import NAME, decode, encode, read_events
+from tuibench.runs.resumption import read_replay
+from tuibench.services.library import Library, NeverSaved
+from tuibench.services.run_monitor import Presence
+from tuibench.services.runs import RunOptions, Runs
+from tuibench.services.saving import open_store, result_of
+from tuibench.services.settings import Settings
+
+NEWER = r"this run was written by tuibench 9\.9 \(schema 4\): this version cannot read it"
+UNKNOWN = "this run is a profile of a kind that this version does not know: energy"
+PROFILE_SPEC = make_profile_spec(Path("/models/m.onnx"))
+Change = Callable[[RunDirectory], None]
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places(*(tmp_path / name for name in ("data", "state", "cache", "config")))
+
+
+@pytest.fixture
+def run(places: Places) -> ScriptedRun:
+    """A run that measured something and broke off."""
+    run = ScriptedRun(places.runs, spec=PROFILE_SPEC)
+    run.begin()
+    run.let_go()
+    return run
+
+
+def of_a_newer_version(run: RunDirectory) -> None:
+    events = [event | {"v": NEWEST + 1} for event in read_events(run.path)]
+    events[0]["versions"] = {"tuibench": "9.9"}
+    (run.path / NAME).write_bytes(b"".join(map(encode, events)))
+
+
+def asked_by_a_newer_version(run: RunDirectory) -> None:
+    request = json.loads((run.path / REQUEST).read_text())
+    (run.path / REQUEST).write_text(json.dumps(request | {"v": NEWEST + 1, "spec": {"what": "a newer one knows"}}))
+
+
+def of_an_unknown_kind(run: RunDirectory) -> None:
+    spec = {"spec": to_plain(replace(PROFILE_SPEC, profile=ProfileSpec("energy")))}
+    request = json.loads((run.path / REQUEST).read_text())
+    (run.path / REQUEST).write_text(json.dumps(request | spec))
+    first, *rest = (run.path / NAME).read_bytes().splitlines(keepends=True)
+    (run.path / NAME).write_bytes(b"".join([encode((decode(first) or {}) | spec), *rest]))
+
+
+CASES = [
+    (of_a_newer_version, NEWER),
+    (asked_by_a_newer_version, NEWER.replace(r"tuibench 9\.9", "a newer tuibench")),
+    (of_an_unknown_kind, UNKNOWN),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), CASES)
+def test_newer_run_is_listed_as_such_and_never_resumed(
+    places: Places, run: ScriptedRun, change: Change, words: str
+) -> None:
+    change(run.directory)
+    store = open_store(places.data)
+    runs = Runs(Settings(places, "nobody"), store)
+    (info,) = runs.every()
+    assert (info.state, info.resumable, info.cells) == (activity.INTERRUPTED, False, 0)
+    (row,) = Presence(runs, store).look("")
+    assert row.info.detail == info.detail
+    for act in (runs.resume, runs.resume_detached, lambda one: runs.resume_detached(one, finish=True)):
+        with pytest.raises(StoreNewer, match=words) as caught:
+            act(run.id)
+        assert caught.value.hint.startswith("Use that version, or a newer one")
+    with pytest.raises(NeverSaved, match="would be gone for good, and cannot be read here: this run"):
+        Library(store, lambda: runs).remove([run.id])
+    assert not list(places.data.rglob(f"{run.id}*"))
+
+
+@pytest.mark.parametrize("change", [of_a_newer_version, of_an_unknown_kind])
+def test_journal_of_a_newer_run_yields_no_result(run: ScriptedRun, change: Change) -> None:
+    change(run.directory)
+    for act in (read_replay, result_of):
+        with pytest.raises(StoreNewer, match="this run"):
+            act(run.directory)
+
+
+def test_newer_run_is_named_while_a_newer_version_measures(places: Places, run: ScriptedRun) -> None:
+    of_a_newer_version(run.directory)
+    run.hold()
+    store = open_store(places.data)
+    (row,) = Presence(Runs(Settings(places, "nobody"), store), store).look("")
+    run.let_go()
+    assert row.info.state == activity.RUNNING and "tuibench 9.9 (schema 4)" in row.info.detail
+
+
+@pytest.mark.parametrize(
+    ("spec", "form"),
+    [
+        (replace(PROFILE_SPEC, profile=None), BENCHMARK),
+        (PROFILE_SPEC, PROFILE),
+        (replace(PROFILE_SPEC, profile=ProfileSpec(LOSS)), PROFILE),
+    ],
+)
+def test_profile_journal_and_request_name_the_newer_schema(places: Places, spec: BenchmarkSpec, form: int) -> None:
+    runs = Runs(Settings(places, "nobody"), open_store(places.data))
+    _, request, _ = runs._compose(spec, RunOptions())
+    assert request["v"] == form == form_of(to_plain(spec))
+    directory = RunDirectory(places.runs / request["id"])
+    directory.make(request)
+    for resume in (None, {"finish": True}):
+        journal, _ = open_journal(directory, request | {"resume": resume})
+        journal.append("run_start", run=request["id"], spec=request["spec"])
+        journal.close()
+    assert [event["v"] for event in read_events(directory.path)] == [form, form]
+
+
+@pytest.mark.parametrize("number", [None, 0, 1, NEWEST, "9", True, 9.5])
+def test_invalid_schema_number_causes_no_warning(number: Any) -> None:
+    require_form("this run", number)

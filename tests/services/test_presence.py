@@ -1,0 +1,318 @@
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.build import make_spec
+from tests.services.script import SHA, ScriptedRun
+from tests.store.build import make_store
+from tests.store.data import make_id, make_small
+from tuibench.core import activity
+from tuibench.core.activity import RunRow
+from tuibench.core.machine import Places
+from tuibench.core.stored import FileStamp, Metadata, ModelReference
+from tuibench.runs import journal, state
+from tuibench.services.run_monitor import Presence
+from tuibench.services.runs import Runs
+from tuibench.services.settings import Settings
+from tuibench.store.store import Store
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places(*(tmp_path / name for name in ("data", "state", "cache", "config")))
+
+
+@pytest.fixture
+def store(places: Places) -> Store:
+    return make_store(places.data)
+
+
+@pytest.fixture
+def presence(places: Places, store: Store) -> Presence:
+    return Presence(Runs(Settings(places, "nobody"), store), store)
+
+
+@pytest.fixture
+def run(places: Places) -> Iterator[ScriptedRun]:
+    made = ScriptedRun(places.runs, 1, metadata={"name": "mine", "note": "why", "rerun_of": make_id(9)})
+    yield made
+    made.let_go()
+
+
+def look(presence: Presence, store: Store) -> tuple[RunRow, ...]:
+    return presence.look(store.mark())
+
+
+def add_line(directory: Path, body: bytes) -> None:
+    """Append an event as another version may write it, with a valid checksum."""
+    with (directory / journal.NAME).open("ab") as handle:
+        handle.write(b"%08x %s\n" % (zlib.crc32(body), body))
+
+
+def the(rows: tuple[RunRow, ...]) -> RunRow:
+    (row,) = rows
+    return row
+
+
+def test_snapshot_without_any_run_is_empty(presence: Presence, store: Store, tmp_path: Path) -> None:
+    assert look(presence, store) == ()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_active_run_is_a_row_with_its_request(presence: Presence, store: Store, run: ScriptedRun) -> None:
+    run.hold()
+    assert the(look(presence, store)).info.state == activity.RUNNING
+    run.begin()
+    run.plan()
+    row = the(look(presence, store))
+    assert (row.info.id, row.info.name, row.info.models, row.info.cells) == (run.id, "mine", ("m.onnx",), 2)
+    assert (row.engines, row.scenarios, row.cores, row.batches) == ("fake", "sync", "1,2", "")
+    assert (row.note, row.rerun_of, row.project) == ("why", make_id(9), "")
+
+
+def test_each_snapshot_continues_from_the_last(
+    presence: Presence, store: Store, run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run.hold()
+    run.begin()
+    run.plan()
+    look(presence, store)
+    decoded: list[bytes] = []
+    decode = journal.decode
+
+    def count(line: bytes) -> Any:
+        decoded.append(line)
+        return decode(line)
+
+    monkeypatch.setattr(journal, "decode", count)
+    for n in range(1, 4):
+        run.done(0, n)
+        run.progress(0, eta_s=100.0 - n)
+        info = the(look(presence, store)).info
+        assert (info.executions, info.eta_s) == (n, 100.0 - n)
+    assert len(decoded) == 3 * 2
+    run.finish(0)
+    assert the(look(presence, store)).info.cells_done == 1
+
+
+def test_snapshot_without_news_has_the_same_rows(presence: Presence, store: Store, run: ScriptedRun) -> None:
+    run.hold()
+    run.begin()
+    run.plan()
+    first = the(look(presence, store))
+    assert the(look(presence, store)) is first
+    run.say("heartbeat")
+    assert the(look(presence, store)) is first
+
+
+def test_saved_run_is_in_the_list_and_no_row(presence: Presence, store: Store, run: ScriptedRun) -> None:
+    run.hold()
+    run.begin(host_id="")
+    run.plan()
+    run.done(0, 1)
+    assert len(look(presence, store)) == 1
+    store.benchmarks.add(make_small(1), Metadata())
+    run.say("run_end", status="finished", saved=True)
+    assert look(presence, store) == ()
+    run.let_go()
+    assert look(presence, store) == ()
+
+
+@pytest.mark.parametrize(
+    ("end", "state"),
+    [
+        ({"status": "finished", "saved": False, "why": "the disk is full"}, activity.UNSAVED),
+        ({"status": "failed", "error": {"message": "not a model"}}, activity.FAILED),
+        ({"status": "interrupted", "reason": "the disk is full"}, activity.INTERRUPTED),
+    ],
+)
+def test_ended_unsaved_run_stays_a_row(
+    presence: Presence, store: Store, run: ScriptedRun, end: dict[str, object], state: str
+) -> None:
+    run.hold()
+    run.begin()
+    run.plan()
+    run.done(0, 1)
+    run.end(**end)  # type: ignore[arg-type]
+    assert the(look(presence, store)).info.state == state
+
+
+def test_dead_runner_is_seen_in_the_next_snapshot(presence: Presence, store: Store, run: ScriptedRun) -> None:
+    run.hold()
+    run.begin()
+    run.plan()
+    run.done(0, 1)
+    assert the(look(presence, store)).info.state == activity.RUNNING
+    run.let_go()
+    info = the(look(presence, store)).info
+    assert (info.state, info.resumable, info.executions) == (activity.INTERRUPTED, True, 1)
+
+
+def test_resumed_run_is_followed_again(presence: Presence, store: Store, run: ScriptedRun) -> None:
+    run.begin()
+    run.plan()
+    run.done(0, 1)
+    assert the(look(presence, store)).info.state == activity.INTERRUPTED
+    run.hold()
+    run.say("sitting", boot_id="b" * 36, pid=os.getpid(), started_utc="2026-11-18T12:00:00Z")
+    run.done(1, 1)
+    info = the(look(presence, store)).info
+    assert (info.state, info.executions) == (activity.RUNNING, 2)
+
+
+def test_ended_runs_are_not_read_again(
+    presence: Presence, store: Store, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(1, 6):
+        run = ScriptedRun(places.runs, number)
+        run.begin()
+        run.plan()
+        run.end("interrupted", reason="x")
+    assert len(look(presence, store)) == 5
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("it was read again")
+
+    for module in (journal, state):
+        monkeypatch.setattr(module, "read_history" if module is journal else "read_ends", refuse)
+    monkeypatch.setattr("tuibench.runs.resumption.open_regular", refuse)
+    monkeypatch.setattr("tuibench.runs.directory.RunDirectory.is_held", refuse)
+    assert len(look(presence, store)) == 5
+    made = store.projects.create("of the model", ModelReference("m", FileStamp("/models/m.onnx", 1, 1, SHA), SHA))
+    assert {row.project for row in look(presence, store)} == {made.id}
+
+
+def test_store_changes_are_seen_in_ended_runs(presence: Presence, store: Store, run: ScriptedRun) -> None:
+    run.begin()
+    run.plan()
+    run.done(0, 1)
+    run.end("interrupted", reason="x")
+    assert the(look(presence, store)).info.state == activity.INTERRUPTED
+    store.benchmarks.add(make_small(1), Metadata())
+    assert look(presence, store) == ()
+
+
+@pytest.mark.parametrize(
+    ("end", "state", "detail"),
+    [
+        ({"status": "cancelled", "reason": "SIGTERM", "saved": True}, activity.CANCELLED, "SIGTERM"),
+        ({"status": "finished", "saved": True}, activity.FINISHED, ""),
+        ({"status": "interrupted", "reason": "x", "saved": True}, activity.FINISHED, "saved as far as it was measured"),
+    ],
+)
+@pytest.mark.parametrize("tidies", [False, True])
+def test_end_of_an_observed_run_is_reported(
+    presence: Presence, store: Store, run: ScriptedRun, end: dict[str, Any], state: str, detail: str, tidies: bool
+) -> None:
+    run.hold()
+    run.begin(host_id="")
+    run.plan()
+    run.done(0, 1)
+    look(presence, store)
+    assert not presence.ended
+    store.benchmarks.add(make_small(1), Metadata())
+    run.say("run_end", **end, cells=2, cells_done=1, executions=1)
+    if not tidies:
+        run.let_go()
+    assert look(presence, store) == ()
+    (info,) = presence.ended
+    assert (info.id, info.state, info.detail, info.executions) == (run.id, state, detail, 1)
+    assert look(presence, store) == () and presence.ended == (info,)
+
+
+def test_run_cancelled_while_waiting_ended_as_cancelled(presence: Presence, store: Store, run: ScriptedRun) -> None:
+    run.hold()
+    run.begin()
+    run.say("waiting", place=1, holder=None)
+    assert the(look(presence, store)).info.state == activity.WAITING
+    run.end("cancelled", reason="", executions=0)
+    assert look(presence, store) == ()
+    assert [(info.state, info.executions) for info in presence.ended] == [(activity.CANCELLED, 0)]
+
+
+def test_run_ended_before_the_first_snapshot_is_not_reported(
+    presence: Presence, store: Store, run: ScriptedRun
+) -> None:
+    run.begin()
+    run.plan()
+    run.end("cancelled", reason="")
+    assert look(presence, store) == () and presence.ended == ()
+
+
+@pytest.mark.parametrize("damage", ["spec", "end", "time"])
+def test_nonsense_journal_hides_no_other_run(
+    presence: Presence, store: Store, places: Places, run: ScriptedRun, damage: str
+) -> None:
+    other = ScriptedRun(places.runs, 2)
+    other.begin()
+    run.begin(**({"spec": {"models": 3}} if damage == "spec" else {}))
+    run.plan()
+    if damage == "time":
+        add_line(run.directory.path, b'{"ev":"execution_start","seq":9,"t_ns":1e999,"cell":"x","n":1}')
+    run.end("failed", **({"error": [], "executions": "many"} if damage == "end" else {}))
+    assert [row.info.id for row in look(presence, store)] == [other.id, run.id]
+
+
+def test_run_with_a_removed_directory_disappears(presence: Presence, store: Store, run: ScriptedRun) -> None:
+    run.begin()
+    assert len(look(presence, store)) == 1
+    run.directory.remove()
+    assert look(presence, store) == ()
+
+
+def test_rows_are_newest_first(presence: Presence, store: Store, places: Places) -> None:
+    for number in (2, 5, 3):
+        ScriptedRun(places.runs, number).begin()
+    assert [row.info.id for row in look(presence, store)] == [make_id(number) for number in (5, 3, 2)]
+
+
+@pytest.mark.parametrize("damage", ["request", "journal", "other version"])
+def test_unreadable_run_is_a_row_with_its_reason(
+    presence: Presence, store: Store, run: ScriptedRun, damage: str
+) -> None:
+    run.hold()
+    run.begin()
+    if damage == "request":
+        (run.directory.path / "request.json").write_bytes(b"\xff{")
+    elif damage == "journal":
+        (run.directory.path / journal.NAME).write_bytes(b"nothing of ours\n" * 3)
+    else:
+        run.say("plan", models="of another kind")
+    row = the(look(presence, store))
+    assert (row.info.id, row.info.state) == (run.id, activity.RUNNING)
+    run.let_go()
+    assert the(look(presence, store)).info.id == run.id
+
+
+def test_row_knows_its_project_by_metadata_model_or_path(presence: Presence, store: Store, places: Places) -> None:
+    by_path = ModelReference("p.onnx", FileStamp("/models/p.onnx", 1, 1, "b" * 64), "b" * 64)
+    by_model = ModelReference("m.onnx", FileStamp("/elsewhere/m.onnx", 1, 1, SHA), SHA)
+    projects = [store.projects.create("by path", by_path), store.projects.create("by model", by_model)]
+    named = ScriptedRun(places.runs, 3, metadata={"project": "by path"})
+    planned = ScriptedRun(places.runs, 2)
+    planned.hold()
+    planned.begin()
+    early = ScriptedRun(places.runs, 1, spec=make_spec(Path("/models/p.onnx")))
+    named.begin()
+    early.begin()
+    first, second = projects[0].id, projects[1].id
+    assert [row.project for row in look(presence, store)] == [first, "", first]
+    planned.plan()
+    assert [row.project for row in look(presence, store)] == [first, second, first]
+    planned.let_go()
+
+
+def test_ended_run_of_another_host_is_not_listed(presence: Presence, store: Store, places: Places) -> None:
+    assert store.host_id
+    ended, going = ScriptedRun(places.runs, 1), ScriptedRun(places.runs, 2)
+    for one in (ended, going):
+        one.begin(host_id="f" * 16)
+        one.plan()
+    ended.end(saved=True)
+    assert [(row.info.id, row.info.state) for row in look(presence, store)] == [(going.id, activity.ELSEWHERE)]

@@ -1,1 +1,0 @@
-"""Arrays in files without pickle, for exchange between processes, and their comparison."""

@@ -1,0 +1,99 @@
+"""Short names for ids: the form shown on screen and the forms users may type."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from tuibench.core.errors import UnknownId
+from tuibench.core.text import show
+
+LENGTH = 4
+_LAST = re.compile(r"last(?:~(\d{1,9}))?", re.IGNORECASE)
+_LIKE = str.maketrans("ILO", "110")
+"""Letters that ids do not use, mapped to the digits they look like."""
+_SHOWN = 8
+
+
+def short_id(ulid: str) -> str:
+    """Return a benchmark's id as shown on screen."""
+    return ulid[-LENGTH:].lower()
+
+
+def short_ids(ulids: Iterable[str]) -> dict[str, str]:
+    """Return a unique short name for each: four characters, more only if four are shared."""
+    every = list(dict.fromkeys(ulids))
+    names: dict[str, str] = {}
+    length = LENGTH
+    left = every
+    while left:
+        ends: dict[str, list[str]] = {}
+        for ulid in every:
+            ends.setdefault(ulid[-length:], []).append(ulid)
+        for ulid in left:
+            if len(ends[ulid[-length:]]) == 1 or length >= len(ulid):
+                names[ulid] = ulid[-length:].lower()
+        left = [ulid for ulid in left if ulid not in names]
+        length += 1
+    return names
+
+
+def resolve(token: str, ids: Sequence[str], rerun_of: Mapping[str, str], noun: str = "benchmark") -> str:
+    """Return the one id of `ids`, newest first, that matches the token: its end or beginning, last, last~1, or ID~.
+
+    Raise UnknownId with the candidates if none or several match.
+    """
+    typed = token.strip()
+    if typed.endswith("~"):
+        newer = resolve(typed[:-1], ids, rerun_of, noun)
+        older = rerun_of.get(newer, "")
+        if not older:
+            raise UnknownId(f"{noun} {short_id(newer)} repeats no other", "Only a re-run has an ID~.")
+        return older
+    if found := _LAST.fullmatch(typed):
+        place = int(found[1] or 0)
+        if place < len(ids):
+            return ids[place]
+        count = f"there are {len(ids)}" if ids else f"there is no {noun} yet"
+        raise UnknownId(f"no {noun} is {show(typed, 40)}: {count}", _newest(ids))
+    return _match(typed, ids, noun)
+
+
+def _match(typed: str, ids: Sequence[str], noun: str) -> str:
+    wanted = typed.upper().translate(_LIKE)
+    if not wanted:
+        raise UnknownId(f"no {noun} is named", _newest(ids))
+    if wanted in ids:
+        return wanted
+    ends = [one for one in ids if one.endswith(wanted)]
+    # An id shown on screen matches exactly, even if other ids begin with the same characters.
+    if len(ends) == 1 and len(wanted) >= LENGTH:
+        return ends[0]
+    candidates = list(dict.fromkeys(ends + [one for one in ids if one.startswith(wanted)]))
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
+        raise UnknownId(f"no {noun} is called {show(typed, 40)}", _newest(ids))
+    raise UnknownId(f"{show(typed, 40)} may be {len(candidates)} {noun}s", f"Type more of one: {_listed(candidates)}")
+
+
+def _newest(ids: Sequence[str]) -> str:
+    return f"The newest: {_listed(ids)}" if ids else ""
+
+
+def _listed(ids: Sequence[str]) -> str:
+    shown = list(ids[:_SHOWN])
+    names = short_ids(shown)
+    more = f" and {len(ids) - len(shown)} more" if len(ids) > len(shown) else ""
+    return ", ".join(names[one] for one in shown) + more
+
+
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def make_ulid(time_ms: int, entropy: bytes) -> str:
+    """Return the 26 characters for a time and ten random bytes; the caller provides both."""
+    if len(entropy) != 10:
+        raise ValueError("a ULID takes ten random bytes")
+    value = (time_ms << 80) | int.from_bytes(entropy, "big")
+    return "".join(_ALPHABET[(value >> shift) & 31] for shift in range(125, -1, -5))

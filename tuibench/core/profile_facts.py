@@ -1,0 +1,244 @@
+"""Shares of a model's time, for bars, bounds and sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from tuibench.core.cell import Estimate, Grade
+from tuibench.core.profile import INT8, LAYER, RESIDUAL, UNMAPPED, LayerTime, PerformanceProfile, Roofline, WhatIf
+from tuibench.core.text import show
+from tuibench.core.units import percent, short, size
+
+HEAVY = 0.1
+"""Layers above this share of the time are marked."""
+_MUCH_UNTOLD = 0.05
+"""Unattributed share of the time from which no bound is given: any layer may take that time."""
+
+
+def time_of(layer: LayerTime) -> float:
+    """Return the milliseconds of a row; 0 for a row without time or a negative residual."""
+    value = layer.ms.value
+    return value if value is not None and math.isfinite(value) and value > 0 else 0.0
+
+
+def total_ms(profile: PerformanceProfile) -> float:
+    """Return the time of all rows, the base of shares."""
+    return math.fsum(time_of(layer) for layer in profile.layers)
+
+
+def untold_share(profile: PerformanceProfile) -> float:
+    """Return the share of the time that is in no layer and in no known work of the engine."""
+    total = total_ms(profile)
+    untold = [layer for layer in profile.layers if layer.kind == RESIDUAL or layer.op == UNMAPPED]
+    return math.fsum(map(time_of, untold)) / total if total else 0.0
+
+
+def untold_words(profile: PerformanceProfile) -> str:
+    """Return why there is no bound if too much time is unattributed; else ''."""
+    share = untold_share(profile)
+    if share < _MUCH_UNTOLD or profile.below_resolution:
+        return ""
+    return f"{percent(share)} was not told apart: it may be any layer's, so there is no bound"
+
+
+def by_operator(layers: Iterable[LayerTime]) -> dict[str, tuple[LayerTime, ...]]:
+    """Return the timed rows of each operator, the heaviest operator first."""
+    groups: dict[str, list[LayerTime]] = {}
+    for layer in layers:
+        if layer.ms.value is not None:
+            groups.setdefault(layer.op, []).append(layer)
+    ordered = sorted(groups.items(), key=lambda item: -math.fsum(map(time_of, item[1])))
+    return {op: tuple(found) for op, found in ordered}
+
+
+def int8_of(layer: LayerTime) -> WhatIf | None:
+    """Return the INT8 measurement of a layer; None if it was not requested."""
+    return next((form for form in layer.what_if if form.form == INT8), None)
+
+
+def int8_ratio(layer: LayerTime) -> Estimate | None:
+    """Return its time in INT8 / its time as it is; None if that was not measured."""
+    form = int8_of(layer)
+    value = form.ratio.value if form is not None else None
+    return form.ratio if form is not None and value is not None and math.isfinite(value) and value > 0 else None
+
+
+def is_product(layer: LayerTime) -> bool:
+    """Return whether a layer multiplies matrices, so that smaller number formats or fewer weights could help.
+
+    A layer with unknown operations counts: a bound must include it.
+    """
+    return layer.kind == LAYER and layer.macs != 0
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Operations of the whole model, and its time compared with the measured roofs."""
+
+    flops: int
+    """Sum of the rows with known operations."""
+    unknown: int
+    """Number of rows with unknown operations."""
+    gflops: float | None
+    """Operations per second, in 10⁹."""
+    roof_ms: float | None
+    """Least time by the roofs, for the rows that have one."""
+    roof_share: float | None
+    """`roof_ms` / the time of the same rows."""
+
+
+def work_of(profile: PerformanceProfile) -> Work:
+    """Return the work of all layers; `roof_share` ignores rows without a roof."""
+    layers = [layer for layer in profile.layers if layer.kind == LAYER]
+    flops = sum(layer.flops or 0 for layer in layers)
+    roofed = [(layer.roof_ms, time_of(layer)) for layer in layers if layer.roof_ms is not None and time_of(layer)]
+    # A layer that beats its roof, from an unknown cache, does not compensate for others.
+    roof_ms = math.fsum(map(min, roofed)) if roofed else None
+    time_ms = math.fsum(time for _, time in roofed)
+    value = profile.ms.value
+    return Work(
+        flops=flops,
+        unknown=sum(layer.flops is None for layer in layers),
+        gflops=flops / value / 1e6 if flops and value else None,
+        roof_ms=roof_ms,
+        roof_share=roof_ms / time_ms if roof_ms is not None and time_ms and not profile.below_resolution else None,
+    )
+
+
+UNATTRIBUTED, ABOVE_PEAK = "unattributed", "above-peak"
+"""Codes of `Withheld`."""
+MOST_UNATTRIBUTED = 0.1
+"""Highest trusted share of the time that is in no layer's row."""
+MOST_OF_PEAK = 1.5
+"""Highest trusted rate of a row, as a multiple of the measured peak; padding taps count as work up to about this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Reason to show neither INT8 estimates nor shares of the roofs of a profile."""
+
+    code: str
+    value: float
+    """Share of the time that is in no row, or the rate of the fastest row as a multiple of the peak."""
+    limit: float
+    layer: LayerTime | None = None
+    """The fastest row."""
+    gflops: float | None = None
+    """The rate of that row."""
+
+
+def find_withheld(profile: PerformanceProfile) -> Withheld | None:
+    """Check the stored rows of a profile; None if they can be trusted, or if no times are shown anyway."""
+    if profile.below_resolution:
+        return None
+    share = untold_share(profile)
+    if share > MOST_UNATTRIBUTED:
+        return Withheld(UNATTRIBUTED, share, MOST_UNATTRIBUTED)
+    fastest = max(_multiples(profile), key=lambda found: found[0], default=None)
+    if fastest is None or fastest[0] <= MOST_OF_PEAK:
+        return None
+    multiple, layer, rate = fastest
+    return Withheld(ABOVE_PEAK, multiple, MOST_OF_PEAK, layer, rate)
+
+
+def withhold(profile: PerformanceProfile, reason: str) -> PerformanceProfile:
+    """Return the profile without roofs of rows and INT8 ratios, with the reason in their place."""
+    return replace(profile, layers=tuple(_without(layer, reason) for layer in profile.layers))
+
+
+def _multiples(profile: PerformanceProfile) -> Iterator[tuple[float, LayerTime, float]]:
+    """Yield each row's rate as a multiple of its peak, with the row and the rate."""
+    for layer in profile.layers:
+        time_ms, peak = time_of(layer), _peak(profile.roofline, layer)
+        if layer.flops and time_ms and peak:
+            rate = layer.flops / time_ms / 1e6
+            yield rate / peak, layer, rate
+
+
+def _peak(roofline: Roofline | None, layer: LayerTime) -> float | None:
+    if roofline is None:
+        return None
+    return roofline.int8_gops if layer.integer else roofline.f32_gflops
+
+
+def _without(layer: LayerTime, reason: str) -> LayerTime:
+    nothing = Estimate(None, reason=reason)
+    forms = tuple(replace(form, ratio=nothing, reason=reason, around=None) for form in layer.what_if)
+    why = layer.roof_reason if layer.roof_ms is None else reason
+    return replace(layer, what_if=forms, roof_ms=None, roof="", roof_reason=why)
+
+
+F32, _ROOF_INT8, DRAM, CACHE = "f32", "int8", "DRAM", "cache"
+"""Names of the roofs that can bind a layer."""
+_QUIET = ("A", "B")
+_LONGEST = 200
+
+
+def least_ms(
+    flops: float | None, bytes_moved: float | None, integer: bool, roofline: Roofline, precision: str = ""
+) -> tuple[float | None, str, str]:
+    """Return the longer of the least times for operations and for bytes, its roof, and the reason for no time.
+
+    There is no time if either is unknown: the other one would wrongly be called the bound.
+    """
+    peak = roofline.int8_gops if integer else roofline.f32_gflops
+    bandwidth, level = bandwidth_for(bytes_moved or 0, roofline)
+    if flops is None or bytes_moved is None:
+        return None, "", "not all that it computes or moves is known"
+    if precision and flops:
+        return None, "", f"its numbers are {show(precision, 20)}, in which no peak was measured"
+    missing = [_ROOF_INT8 if integer else F32] if flops and not peak else []
+    missing += [level] if bytes_moved and not bandwidth else []
+    if missing:
+        return None, "", f"not measured on this machine: {', '.join(missing)}"
+    computing = flops / peak / 1e6 if peak else 0.0
+    moving = bytes_moved / bandwidth / 1e6 if bandwidth else 0.0
+    value, roof = max((computing, _ROOF_INT8 if integer else F32), (moving, level))
+    return (value, roof, "") if value > 0 else (None, "", "")
+
+
+def bandwidth_for(bytes_moved: float, roofline: Roofline) -> tuple[float | None, str]:
+    """Return GB/s and the level of the smallest memory that a layer's tensors fit into."""
+    for held, gb_s in roofline.cache_gb_s:
+        if bytes_moved <= held:
+            return gb_s, CACHE
+    return roofline.dram_gb_s, DRAM
+
+
+def is_disturbed(grade: Grade) -> bool:
+    """Return whether a measurement was too disturbed to be compared with later ones."""
+    return grade.letter not in _QUIET
+
+
+def roof_lines(roofline: Roofline) -> tuple[str, ...]:
+    """Return the measured peaks and bandwidths, when and how well they were measured, and reasons for missing ones."""
+    peaks = [(F32, roofline.f32_gflops, "GFLOP/s"), (_ROOF_INT8, roofline.int8_gops, "GOP/s")]
+    peaks += [(f"up to {size(bytes_)}", gb_s, "GB/s") for bytes_, gb_s in roofline.cache_gb_s]
+    peaks += [(DRAM, roofline.dram_gb_s, "GB/s")]
+    found = ", ".join(f"{name} {short(value)} {unit}" for name, value, unit in peaks if value is not None)
+    missing = [name for name, value, _ in peaks if value is None]
+    words = [found or "none could be measured", f"measured {measured_words(roofline.measured_utc, roofline.grade)}"]
+    words += [f"not known: {', '.join(missing)}"] if missing else []
+    words += [show(roofline.reason, _LONGEST)] if roofline.reason else []
+    return tuple(words)
+
+
+def measured_words(utc: str, grade: Grade | None) -> str:
+    """Return when the machine was measured, with the grade of that measurement."""
+    when = f"{show(utc[:16]).replace('T', ' ')} UTC" if utc else "at an unknown time"
+    return f"{when}, grade {show(grade.letter, 4)}" if grade is not None else f"{when}, not graded"
+
+
+def machine_cautions(profile: PerformanceProfile) -> Iterator[str]:
+    """Yield cautions about disturbed measurements of roofs and zero effect; the next profile measures them again."""
+    roofs = profile.roofline if find_withheld(profile) is None else None
+    zeros = profile.zero_effect
+    for name, wrong, grade in (
+        ("roofs", "% roof may be wrong", roofs.grade if roofs is not None else None),
+        ("effect of zeros", "it may be wrong", zeros.grade if zeros is not None else None),
+    ):
+        if grade is not None and is_disturbed(grade):
+            cause = f"grade {show(grade.letter, 4)}: {show(grade.cause, _LONGEST)}"
+            yield f"{name} measured at {cause}; {wrong}, and the next profile measures it anew"

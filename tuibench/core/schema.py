@@ -1,0 +1,88 @@
+"""Schema versions of written files: each file records the lowest version that can read it.
+
+Files without new features stay readable for older versions, and newer files are recognized by the number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from tuibench.core.errors import StoreNewer
+from tuibench.core.spec import KINDS
+from tuibench.core.text import show
+
+BENCHMARK, PROFILE, FACTS = 1, 2, 3
+"""FACTS is a store record without sentences; exports keep their sentences and version."""
+NEWEST = FACTS
+"""The newest schema version that this release reads; records, journals, requests and exports share the numbers."""
+
+_HINT = "Use that version, or a newer one. Nothing is wrong with it."
+
+
+def form_of(spec: Mapping[str, Any]) -> int:
+    """Return the schema version for the result of a specification, given as plain values."""
+    return BENCHMARK if spec.get("profile") is None else PROFILE
+
+
+def require_form(what: str, number: object, versions: object = None) -> None:
+    """Raise StoreNewer if `number` is an unknown schema version; `versions` may name the release that wrote it."""
+    if type(number) is int and number > NEWEST:
+        tool = versions.get("tuibench") if isinstance(versions, Mapping) else None
+        who = f"tuibench {show(tool, 30)}" if isinstance(tool, str) and tool else "a newer tuibench"
+        raise StoreNewer(f"{what} was written by {who} (schema {number}): this version cannot read it", _HINT)
+
+
+def require_kind(what: str, spec: object) -> None:
+    """Raise StoreNewer if a specification in plain values has an unknown kind of profile."""
+    asked = spec.get("profile") if isinstance(spec, Mapping) else None
+    kind = asked.get("kind") if isinstance(asked, Mapping) else None
+    if isinstance(kind, str) and kind not in KINDS:
+        raise StoreNewer(f"{what} is a profile of a kind that this version does not know: {show(kind, 30)}", _HINT)
+
+
+Range = tuple[float, float]
+
+CORES = (1, 65_536)
+"""On any machine; on this one the maximum of `-ncores` is the number of usable cores."""
+BATCH = (1, 65_536)
+LENGTH = (1, 2**31 - 1)
+"""No engine accepts a longer axis."""
+SIZE = (0, 2**31 - 1)
+"""Zero is a valid length: the past of a decoder at its first token."""
+STREAMS = (1, 4096)
+DISTINCT = (1, 1024)
+SEED = (0, 2**63 - 1)
+TARGET = (0.0001, 1.0)
+TIME_S = (0.001, 86_400.0)
+WARMUP_S = (0.0, 3600.0)
+EXECUTIONS = (1, 1000)
+MAX_TIME_S = (1.0, 10_000_000.0)
+WAIT_S = (0.0, 10_000_000.0)
+TIMEOUT_SCALE = (0.01, 1000.0)
+MEMORY_BYTES = (2**20, 2**60)
+PROFILE_RUNS = (1, 1000)
+PROFILE_PROCESSES = (1, 50)
+PROFILE_SAMPLES = (1, 1024)
+
+AMOUNT = (0.0, math.inf)
+"""A measured number that cannot be negative; it may be unknown (NaN)."""
+COUNT = (1.0, math.inf)
+"""A count of at least one."""
+
+
+def holds(allowed: Range, value: float) -> bool:
+    """Return whether `value` lies in the range."""
+    low, high = allowed
+    return low <= value <= high or (math.isnan(value) and high == math.inf)
+
+
+def words_of(allowed: Range) -> str:
+    """Return the range for a message, such as '1 to 4096' or 'at least 0'."""
+    low, high = allowed
+    return f"at least {_text(low)}" if high == math.inf else f"{_text(low)} to {_text(high)}"
+
+
+def _text(end: float) -> str:
+    return str(int(end)) if math.isfinite(end) and end == int(end) else f"{end:g}"

@@ -1,0 +1,238 @@
+"""Every setting and flag of `tuibench benchmark`, in the groups of its help."""
+
+from __future__ import annotations
+
+from tuibench.core import engine, scenario
+from tuibench.core import schema as ranges
+from tuibench.core.settings import kinds as value
+from tuibench.core.settings import kinds as value_list
+from tuibench.core.settings.kinds import Decimal, OneOf, Switch, Whole
+from tuibench.core.settings.setting import ALWAYS, CHANGED, EFFORT, Group, Place, Setting
+from tuibench.core.spec import EFFORTS
+
+_DEFAULT, _QUICK, _PRECISE = EFFORTS["default"], EFFORTS["quick"], EFFORTS["precise"]
+_LIST_HINT = "1,2,4  1-8  pow2:64"
+_SWITCH = Switch()
+_EFFORT_FLAGS = ("quick", "precise", "target", "time_s", "warmup_s", "executions")
+
+
+def _effort(name: str) -> str:
+    effort = EFFORTS[name]
+    return f"until p50 is known to {(effort.target or 0.0) * 100:g} %, at most {effort.limit_s:g} s per cell"
+
+
+_AXES = (
+    Setting(
+        "engines", "-e --engine LIST", ", ".join(engine.names()), engine.DEFAULT,
+        kind=value_list.NameList((engine.DEFAULT,)), at="engines", many="list", place=Place("Engines"),
+    ),
+    Setting(
+        "scenarios", "-s --scenario LIST", "sync: one request at a time; async: several streams at once",
+        "async and sync", kind=value_list.NameList(scenario.DEFAULT, scenario.names(), scenario.names(planned=True)),
+        at="scenarios", many="list", place=Place("Scenarios"),
+    ),
+    Setting(
+        "cores", "-ncores --num_cores LIST", "physical cores: 1,2,max  1-8  pow2  node",
+        "max, all that affinity and quota allow", kind=value_list.CoreList(1, None), at="cores", many="list",
+        place=Place("Cores", 24),
+    ),
+    Setting(
+        "batches", "-b --batch_size LIST", "1,8,32  1-4  pow2:64", "1, or the model's own where it is fixed",
+        kind=value_list.IntegerList(*ranges.BATCH), at="batches", many="list",
+        place=Place("Batches", 24, "1, or the model's", _LIST_HINT),
+    ),
+    Setting(
+        "sequence_lengths", "-seq_len --sequence_length LIST", "length of the sequence axes",
+        "chosen per model and printed", kind=value_list.IntegerList(1, None), at="sequence_lengths", many="list",
+    ),
+    Setting(
+        "dims", "--dim NAME=LIST", "any other symbolic dim, by name or as INPUT:AXIS=LIST; may be repeated",
+        "chosen and printed", kind=value_list.Dims(), at="dims", default=(), many="each",
+        place=Place("", 24, "chosen, and said", _LIST_HINT),
+    ),
+)  # fmt: skip
+
+_RUNNING = (
+    Setting(
+        "streams", "-nstreams --num_streams N", "requests in flight for async", "one per core, not tuned",
+        kind=value.Streams(*ranges.STREAMS), at="streams", place=Place("Streams", 10, "per core"),
+    ),
+    Setting(
+        "stream_kind", "--stream-kind KIND", "queue, threads or processes", "by engine and latency",
+        kind=OneOf("queue", "threads", "processes"), at="stream_kind", identity=CHANGED, needs_streams=True,
+    ),
+    Setting(
+        "pin", "-pin --thread_pinning core|none",
+        "core: each engine thread keeps one CPU; none: they move within the cores given", "core",
+        kind=OneOf("core", "none", later=("numa",)), at="pin", default="core", always_spelled=True,
+        place=Place("Pinning", beside=29),
+    ),
+    Setting(
+        "precision", "--precision NAME", "f32, f16, bf16 or engine-default", "f32",
+        kind=OneOf("f32", "f16", "bf16", "engine-default"), at="precision", default="f32", always_spelled=True,
+        place=Place("Precision"),
+    ),
+    Setting(
+        "io", "--io CLASS", "bound, engine-allocated or call: what copying the timed call includes",
+        "bound where possible", kind=OneOf("bound", "engine-allocated", "call"), at="io", identity=CHANGED,
+    ),
+    Setting(
+        "batch_dim", "--batch-dim NAME", "the symbolic dim that is the batch", "found on axis 0",
+        at="inputs.batch_dim",
+    ),
+)  # fmt: skip
+
+_FED = (
+    Setting(
+        "shapes", "-i -shapes --input_shapes SHAPES",
+        "shapes in the order of the inputs, quoted: '[1,3,224,224]' or '[1,128],[1,128]'", "the model's",
+        kind=value.shapes, at="inputs.shapes", default=(),
+    ),
+    Setting(
+        "inputs_file", "--inputs FILE.npz", "arrays by input name; a leading sample axis is rotated over",
+        "made from the seed", kind=value.FilePath(), at="inputs.file",
+    ),
+    Setting(
+        "distinct", "--distinct-inputs N", "samples to rotate over; 1 is the hot loop", "8",
+        kind=Whole(*ranges.DISTINCT), at="inputs.distinct", default=8, always_spelled=True, identity=ALWAYS,
+    ),
+    Setting(
+        "seed", "--seed N", "of the samples and the order", "0",
+        kind=Whole(*ranges.SEED), at="inputs.seed", default=0, always_spelled=True, identity=ALWAYS,
+    ),
+    Setting(
+        "no_check", "--no-check", "do not compare outputs with the reference", "compared",
+        kind=Switch(given=False, absent=True), at="check", default=False,
+    ),
+)  # fmt: skip
+
+_EFFORT = (
+    Setting(
+        "quick", "--quick", _effort("quick"),
+        kind=_SWITCH, at=EFFORT, default=False, replaces=_EFFORT_FLAGS, place=Place("Effort"),
+    ),
+    Setting(
+        "precise", "--precise", _effort("precise"), _effort("default"),
+        kind=_SWITCH, at=EFFORT, default=False, replaces=_EFFORT_FLAGS, place=Place("Effort"),
+    ),
+    Setting(
+        "target", "--target PCT", "another half-width of the 95 % interval to stop at", "2",
+        kind=value.percent, at=EFFORT, replaces=("time_s", "executions"), place=Place("Target", 10, "as above"),
+    ),
+    Setting(
+        "time_s", "-t --time SEC", "measured time per cell, shared among its executions, instead of a target",
+        "until the target is met", kind=Decimal(*ranges.TIME_S, "seconds"), at=EFFORT, replaces=("target",),
+        place=Place("Time in s", 10, "needed", "per cell"),
+    ),
+    Setting(
+        "warmup_s", "-w --warmup_time SEC", "longest warm-up of each execution",
+        f"{_DEFAULT.warmup_s:g}, {_QUICK.warmup_s:g} with --quick, {_PRECISE.warmup_s:g} with --precise",
+        kind=Decimal(*ranges.WARMUP_S, "seconds"), at=EFFORT,
+        place=Place("Warm-up s", 10, "as above", "at most", beside=40),
+    ),
+    Setting(
+        "executions", "--executions K", "exactly K fresh processes per cell",
+        f"{_DEFAULT.min_executions} to {_DEFAULT.max_executions}", kind=Whole(*ranges.EXECUTIONS), at=EFFORT,
+        replaces=("target",),
+    ),
+)  # fmt: skip
+
+_LIMITS = (
+    Setting(
+        "max_time_s", "--max-time SEC", "end the whole command after this", "no limit",
+        kind=Decimal(*ranges.MAX_TIME_S, "seconds"), at="limits.max_time_s",
+    ),
+    Setting(
+        "timeout_scale", "--timeout FACTOR", "stretch the limits for hanging loads and calls", "1",
+        kind=Decimal(*ranges.TIMEOUT_SCALE, "a factor"), at="limits.timeout_scale", default=1.0,
+    ),
+    Setting(
+        "memory_bytes", "--memory-limit SIZE", "address space of one worker, such as 8GB", "from what is free",
+        kind=value.size, at="limits.memory_bytes",
+    ),
+)  # fmt: skip
+
+_OUTPUT = (
+    Setting(
+        "export_path", "-x --export_path FILE", "write the result: .csv, .md, any other name JSON, - stdout", "none",
+        once="one run writes one file; --json prints to stdout besides",
+    ),
+    Setting("json", "--json", "the result as JSON on stdout instead of lines", kind=_SWITCH, default=False),
+    Setting("quiet", "-q --quiet", "nothing on stderr but errors", kind=_SWITCH, default=False),
+    Setting("ascii", "--ascii", "plain ASCII only", kind=_SWITCH, default=False),
+    Setting(
+        "dry_run", "--dry-run", "print cells, order, seconds and memory (--json: as JSON); measure nothing",
+        kind=_SWITCH, default=False,
+    ),
+    Setting(
+        "keep_raw", "--keep-raw", "keep every sample", "at most 65,536 per execution",
+        kind=_SWITCH, at="keep_raw", default=False,
+    ),
+    Setting(
+        "compare_to", "--compare-to ID", "afterwards, side by side with a stored benchmark", "none",
+        place=Place("Compare to", 24, "nothing", "a stored benchmark, such as m9q"),
+    ),
+    Setting("debug", "--debug", "show the traceback of an error", kind=_SWITCH, default=False),
+)  # fmt: skip
+
+_KEEPING = (
+    Setting(
+        "name", "--name TEXT", "what to call it in lists", "none",
+        kind=value.label, default="", place=Place("Name", 14, "none"),
+    ),
+    Setting(
+        "note", "--note TEXT", "what to remember of it", "none", default="", place=Place("Note", 0, "none", beside=30)
+    ),
+    Setting("project", "--project NAME", "where it belongs", "the project of its model", kind=value.label, default=""),
+    Setting("no_save", "--no-save", "do not keep the result in the store", "kept", kind=_SWITCH, default=False),
+    Setting(
+        "detach", "--detach", "start it, print its id and return; it goes on when you log out",
+        kind=_SWITCH, default=False,
+    ),
+    Setting(
+        "wait_s", "--wait SEC", "for another benchmark on this machine to end, then give up with exit 7",
+        "as long as it takes", kind=Decimal(*ranges.WAIT_S, "seconds"), with_form=True,
+    ),
+    Setting(
+        "no_wait", "--no-wait", "exit 7 at once where another benchmark is measuring",
+        kind=_SWITCH, default=False, with_form=True,
+    ),
+    Setting(
+        "share_host", "--share-host", "measure beside another benchmark; recorded in the result",
+        kind=_SWITCH, default=False, with_form=True,
+    ),
+)  # fmt: skip
+
+GROUPS = (
+    Group("What to measure; each takes a list, and every combination is one cell", _AXES),
+    Group("How to run it", _RUNNING),
+    Group("What is fed", _FED),
+    Group("How long and how precisely", (*_EFFORT, *_LIMITS)),
+    Group("What comes out", _OUTPUT),
+    Group("Where it is kept, and when it runs", _KEEPING),
+)
+
+RERUN = (
+    Setting(
+        "changed", "--changed", "measure a model that was changed since as a new version of it", "refused",
+        kind=_SWITCH, default=False,
+    ),
+    Setting(
+        "paths", "--model PATH", "where a model lies now; may be repeated", "where it was measured",
+        default=(), many="each",
+    ),
+)  # fmt: skip
+"""Flags of `tuibench rerun` only, which also accepts those of `tuibench benchmark`."""
+
+LATER = ("--opt", "--require-grade")
+"""Planned flags, not implemented."""
+
+
+def settings() -> tuple[Setting, ...]:
+    """Return every setting, in the order of the help."""
+    return tuple(setting for group in GROUPS for setting in group.settings)
+
+
+def by_name() -> dict[str, Setting]:
+    """Return every setting by its name."""
+    return {setting.name: setting for setting in settings()}

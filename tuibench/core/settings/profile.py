@@ -1,0 +1,164 @@
+"""Every setting and flag of `tuibench profile`, in the groups of its help."""
+
+from __future__ import annotations
+
+from tuibench.core import engine
+from tuibench.core import schema as ranges
+from tuibench.core.settings import benchmark as benchmark_setting
+from tuibench.core.settings import kinds as value
+from tuibench.core.settings import kinds as value_list
+from tuibench.core.settings.kinds import Decimal, Switch, Whole
+from tuibench.core.settings.setting import Group, Setting
+from tuibench.core.spec import LEVELS, LOSS, PERFORMANCE, WHAT_IF, ProfileSpec
+
+MOST_ROWS = 100_000
+_USUAL = ProfileSpec(PERFORMANCE)
+_SHARED = benchmark_setting.by_name()
+_SWITCH = Switch()
+
+PAGE = (
+    Setting("sort", "--sort COLUMN", "of the table of layers", "ms, of a loss profile worst, of FLOPS flops"),
+    Setting("reverse", "--reverse", "that table the other way round", kind=_SWITCH, default=False),
+    Setting("text", "--filter TEXT", "only layers with each word in operator, node, weight or kernel", "all"),
+    Setting("top", "--top N", "so many layers of it", "20", kind=Whole(1, MOST_ROWS)),
+    Setting(
+        "summary", "--summary-type KIND",
+        "what the bars per operator show: baseline ms, potential ms, potential %, INT8 ms, pruned, FLOPs, bytes or"
+        " params; of a loss profile a level or params", "baseline ms, int8, FLOPs",
+    ),
+    Setting("display", "--value WHAT", "how they show it: values, log, or % of total (% is enough)", "values"),
+    Setting("layer", "--layer NODE", "instead, all that is known of one layer: by its number, a node or its weight"),
+)  # fmt: skip
+"""Options for showing a profile; commands that show stored profiles accept them too."""
+
+_ASKED = (
+    Setting(
+        "flops", "--flops", "what each layer costs by its shapes alone; nothing is measured or kept",
+        kind=_SWITCH, default=False,
+    ),
+    Setting(
+        "loss", "--loss", "how much the outputs lose when one layer is pruned or made INT8",
+        kind=Switch(LOSS, PERFORMANCE), at="profile.kind", default=False,
+    ),
+    Setting(
+        "approximate", "--approximate", "with --loss: from the weights alone; nothing is measured or kept",
+        kind=_SWITCH, at="profile.approximate", default=False, of=LOSS,
+    ),
+    Setting(
+        "budget", "--budget", "with --loss: one level for all layers, the others for the ten worst",
+        kind=_SWITCH, at="profile.budget", default=False, of=LOSS,
+    ),
+    Setting(
+        "what_if", "--what-if int8", "time each heavy layer alone in INT8, too: what that would gain", "not",
+        kind=value_list.NameList((), WHAT_IF), at="profile.what_if", many="list", of=PERFORMANCE,
+    ),
+)  # fmt: skip
+
+_SUBJECT = (
+    Setting(
+        "engine", "-e --engine NAME", "what runs it: so far one tells its layers apart", "onnxruntime",
+        kind=value_list.NameList(engine.timed()[:1], noun="engine"), at="engines", many="list",
+    ),
+    Setting(
+        "cores", "-ncores --num_cores N", "physical cores", "all that affinity and quota allow",
+        kind=value_list.CoreList(1, None, "core count"), at="cores", many="list",
+    ),
+    Setting(
+        "batch", "-b --batch_size N", "items in one inference", "1, or the model's own where it is fixed",
+        kind=value_list.IntegerList(*ranges.BATCH, "batch size"), at="batches", many="list",
+    ),
+    Setting(
+        "sequence_length", "-seq_len --sequence_length N", "length of the sequence axes", "chosen and printed",
+        kind=value_list.IntegerList(1, None, "length"), at="sequence_lengths", many="list",
+    ),
+    Setting(
+        "dims", "--dim NAME=N", "any other symbolic dim; may be repeated", "chosen and printed",
+        kind=value_list.Dims("size"), at="dims", default=(), many="each",
+    ),
+    _SHARED["batch_dim"],
+    Setting(
+        "shapes", "-i -shapes --input_shapes SHAPES", "in the order of the inputs: '[1,3,224,224]'", "the model's",
+        kind=value.shapes, at="inputs.shapes", default=(),
+    ),
+    Setting(
+        "inputs_file", "--inputs FILE.npz", "arrays by input name; for --loss calibration data", "made from the seed",
+        kind=value.FilePath(), at="inputs.file",
+    ),
+    Setting(
+        "seed", "--seed N", "of the inputs that are made", "0",
+        kind=Whole(*ranges.SEED), at="inputs.seed", default=0, always_spelled=True,
+    ),
+)  # fmt: skip
+
+_AMOUNT = (
+    Setting(
+        "processes", "--processes N", "fresh processes, over which a layer's time gets its interval",
+        f"{_USUAL.processes}", kind=Whole(*ranges.PROFILE_PROCESSES), at="profile.processes",
+        default=_USUAL.processes, always_spelled=True, of=PERFORMANCE,
+    ),
+    Setting(
+        "runs", "--runs N", "profiled runs in each of them", f"{_USUAL.runs}",
+        kind=Whole(*ranges.PROFILE_RUNS), at="profile.runs", default=_USUAL.runs, always_spelled=True, of=PERFORMANCE,
+    ),
+    Setting(
+        "fresh_roofs", "--fresh-roofs", "measure what this machine can do anew", "once a week",
+        kind=_SWITCH, at="profile.fresh_roofs", default=False, of=PERFORMANCE,
+    ),
+    Setting(
+        "samples", "--samples N", "with --loss: of the data, for each changed layer", f"{_USUAL.samples}",
+        kind=Whole(*ranges.PROFILE_SAMPLES), at="profile.samples", default=_USUAL.samples, always_spelled=True,
+        of=LOSS,
+    ),
+    Setting(
+        "levels", "--level LEVEL", f"with --loss: {', '.join(LEVELS)}; may be repeated", "all",
+        kind=value_list.Levels(), at="profile.levels", default=(), many="each", of=LOSS,
+    ),
+    Setting(
+        "max_time", "--max-time SEC", "end the whole command after this", "no limit",
+        kind=Decimal(*ranges.MAX_TIME_S, "seconds"), at="limits.max_time_s",
+    ),
+    Setting(
+        "timeout", "--timeout FACTOR", "stretch the limits for hanging loads and calls", "1",
+        kind=Decimal(*ranges.TIMEOUT_SCALE, "a factor"), at="limits.timeout_scale", default=1.0,
+    ),
+    Setting(
+        "memory_limit", "--memory-limit SIZE", "address space of one process, such as 8GB", "from what is free",
+        kind=value.size, at="limits.memory_bytes",
+    ),
+)  # fmt: skip
+
+_OUTPUT = (
+    *PAGE,
+    *(_SHARED[name] for name in ("export_path", "json", "quiet", "ascii")),
+    Setting(
+        "dry_run", "--dry-run", "print what would be done and about how long it takes; measure nothing",
+        kind=_SWITCH, default=False,
+    ),
+    _SHARED["debug"],
+)  # fmt: skip
+_KEEPING = ("name", "note", "project", "no_save", "detach", "wait_s", "no_wait", "share_host")
+
+GROUPS = (
+    Group("What to find out; without any of these, how long each layer takes", _ASKED),
+    Group("Of what, where", _SUBJECT),
+    Group("How much", _AMOUNT),
+    Group("What comes out", _OUTPUT),
+    Group("Where it is kept, and when it runs", tuple(_SHARED[name] for name in _KEEPING)),
+)
+
+
+def settings() -> tuple[Setting, ...]:
+    """Return every setting, in the order of the help."""
+    return tuple(setting for group in GROUPS for setting in group.settings)
+
+
+def by_name() -> dict[str, Setting]:
+    """Return every setting by its name."""
+    return {setting.name: setting for setting in settings()}
+
+
+def own() -> tuple[Setting, ...]:
+    """Return the settings that benchmarks lack and that a re-run may change; the kind of a profile stays the same."""
+    elsewhere = {flag for setting in benchmark_setting.settings() for flag in setting.flags}
+    fixed = ("flops", "loss", "approximate")
+    return tuple(one for one in settings() if one.name not in fixed and not elsewhere.intersection(one.flags))

@@ -1,0 +1,220 @@
+"""Converts a benchmark's request to its specification and back; both directions use the table of settings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tuibench.core import scenario
+from tuibench.core.errors import UsageError
+from tuibench.core.model import is_remote, public_name
+from tuibench.core.settings import benchmark as benchmark_setting
+from tuibench.core.settings.kinds import Context, Topology, nearest
+from tuibench.core.settings.model_token import resolve_inputs, resolve_model
+from tuibench.core.settings.setting import EFFORT, build_sections, in_spec_order
+from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort, ModelSource
+from tuibench.core.text import show
+
+
+class BenchmarkRequest:
+    """A `tuibench benchmark` command as typed: its models, and the values of settings by name.
+
+    Axes are still text, because their upper ends depend on the machine.
+    """
+
+    __slots__ = ("given", "models")
+
+    def __init__(self, models: tuple[str, ...], **given: Any) -> None:
+        unknown = given.keys() - benchmark_setting.by_name()
+        if unknown:
+            raise TypeError(f"no setting: {', '.join(sorted(unknown))}")
+        self.models = models
+        self.given: Mapping[str, Any] = given
+
+    def __getattr__(self, name: str) -> Any:
+        known = benchmark_setting.by_name().get(name) if not name.startswith("_") else None
+        if known is None:
+            raise AttributeError(name)
+        return self.given.get(name, known.default)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, BenchmarkRequest):
+            return NotImplemented
+        return self.models == other.models and self._values() == other._values()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"BenchmarkRequest({self.models!r}, **{dict(self.given)!r})"
+
+    def _values(self) -> dict[str, Any]:
+        return {one.name: self.given.get(one.name, one.default) for one in benchmark_setting.settings()}
+
+
+@dataclass(frozen=True, slots=True)
+class RerunRequest:
+    """A `tuibench rerun` command as typed."""
+
+    token: str
+    """The benchmark to repeat."""
+    changed: bool
+    """True if a changed model may be measured."""
+    paths: tuple[str, ...]
+    """Present paths of the models."""
+    given: Mapping[str, Any]
+    """Values of the typed settings, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class DashboardRequest:
+    """A `tuibench` command that opens the dashboard, with or without a model."""
+
+    path: str = ""
+    """A model whose form opens first; '' opens the list of projects."""
+    mouse: bool | None = None
+    """None: by the terminal and the config file."""
+    ascii: bool = False
+    debug: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """Text printed instead of measuring: help, the version, the list of samples."""
+
+    text: str
+
+
+def to_spec(
+    request: BenchmarkRequest, topology: Topology, fetch: Callable[[str], ModelSource] | None = None
+) -> tuple[BenchmarkSpec, tuple[str, ...]]:
+    """Return the spec and notes for the user; check all settings before any model.
+
+    Remote models are fetched by `fetch` only after everything else was checked.
+    """
+    context = Context(topology, resolve_inputs, [])
+    values: dict[str, Any] = {}
+    settings = in_spec_order(benchmark_setting.settings())
+    for setting in settings:
+        if setting.at == EFFORT:
+            values[setting.name] = to_effort(request)
+        else:
+            flag = setting.flags[0]
+            values[setting.name] = setting.kind.settle(flag, getattr(request, setting.name), context)
+    values["streams"] = _streams(request.streams, values["scenarios"], context.notes)
+    models = _models(request.models, context.notes, fetch)
+    return BenchmarkSpec(models=models, **build_sections(settings, values)), tuple(context.notes)
+
+
+def to_effort(request: BenchmarkRequest) -> Effort:
+    """Return the effort, which sets the duration of a measurement.
+
+    A named effort is the base; `--target` and `-w` replace single values of it. `-t SEC` and `--executions K` fix the
+    amount, so they switch the target off. K executions (without `--executions`: the base's minimum) share SEC seconds
+    (without `-t`: each runs for the base's time). The limit per cell is raised where it would end the measurement
+    early. `-t` and `--executions` can be combined; neither can be combined with `--target`.
+    """
+    if request.quick and request.precise:
+        raise UsageError("--quick and --precise exclude each other", "give one of them")
+    base = EFFORTS["quick" if request.quick else "precise" if request.precise else "default"]
+    if request.warmup_s is not None:
+        base = replace(base, warmup_s=request.warmup_s)
+    if request.time_s is None and request.executions is None:
+        return base if request.target is None else replace(base, target=request.target)
+    if request.target is not None:
+        fixed = "-t" if request.time_s is not None else "--executions"
+        raise UsageError(f"{fixed} fixes how much is measured, --target how precisely", "give one of them")
+    count = request.executions or base.min_executions
+    timed_s = base.timed_s if request.time_s is None else request.time_s / count
+    room_s = count * (3 * timed_s + base.warmup_s + 10)
+    return replace(
+        base, min_executions=count, max_executions=count, timed_s=timed_s, target=None,
+        limit_s=max(base.limit_s, room_s),
+    )  # fmt: skip
+
+
+def effort_values(effort: Effort) -> dict[str, Any]:
+    """Return the values of the settings that make this effort; the inverse of `to_effort`."""
+    found: dict[str, Any] = {effort.name: True} if effort.name in EFFORTS and effort.name != "default" else {}
+    if effort.target is None:
+        count = effort.max_executions
+        total_s = nearest(effort.timed_s * count, effort.timed_s, lambda seconds: seconds / count)
+        found |= {"executions": count, "time_s": total_s}
+    else:
+        found["target"] = effort.target
+    return found | {"warmup_s": effort.warmup_s}
+
+
+def to_values(spec: BenchmarkSpec) -> dict[str, Any]:
+    """Return the values of a request, by name, that read back to `spec`, without its models.
+
+    A setting at its default is omitted, unless a changed default would change the result.
+    """
+    settings = benchmark_setting.settings()
+    unknown = spec.options.keys() - {setting.name for setting in settings}
+    if unknown:
+        raise UsageError(f"this version has no setting {show(min(unknown), 40)}", "use the version that measured it")
+    found: dict[str, Any] = {}
+    for setting in in_spec_order(settings):
+        if setting.at == EFFORT:
+            found |= effort_values(spec.effort) if "warmup_s" not in found else {}
+            continue
+        value = setting.kind.recall(setting.stored(spec))
+        if value != setting.default or setting.always_spelled:
+            found[setting.name] = value
+    return found
+
+
+def recall(spec: BenchmarkSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a stored benchmark updated with `given`; raise UsageError for one out of range."""
+    known, found = benchmark_setting.by_name(), to_values(spec)
+    for name in given:
+        for replaced in known[name].replaces:
+            found.pop(replaced, None)
+    for name, value in found.items():
+        setting = known[name]
+        if not setting.many and name not in given:
+            setting.kind.check(setting.flag, value)
+    if "dims" in given:
+        found["dims"] = _merge(found.get("dims", ()), given["dims"])
+    return {**found, **{name: value for name, value in given.items() if name != "dims"}}
+
+
+def repeat(
+    spec: BenchmarkSpec, sources: Sequence[ModelSource], given: Mapping[str, Any], topology: Topology, name: str
+) -> tuple[BenchmarkRequest, BenchmarkSpec, tuple[str, ...]]:
+    """Return the request, spec and notes of a stored benchmark updated with `given`, named `name` by default."""
+    request = BenchmarkRequest(tuple(source.path for source in sources), **{"name": name, **recall(spec, given)})
+    found, notes = to_spec(request, topology)
+    known = benchmark_setting.by_name()
+    is_other = any(known[one].at == EFFORT for one in given)
+    named = {os.path.abspath(source.path): source for source in sources}
+    models = tuple(named[source.path] for source in found.models)
+    return request, replace(found, models=models, effort=found.effort if is_other else spec.effort), notes
+
+
+def _merge(stored: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
+    """Merge 'NAME=LIST' texts; a given list replaces the stored list of the same name."""
+    names = {text.rpartition("=")[0] for text in given}
+    return (*(text for text in stored if text.rpartition("=")[0] not in names), *given)
+
+
+def _models(
+    tokens: tuple[str, ...], notes: list[str], fetch: Callable[[str], ModelSource] | None
+) -> tuple[ModelSource, ...]:
+    here = {token: resolve_model(token) for token in tokens if not is_remote(token)}
+    sources: dict[str, ModelSource] = {}
+    for token in tokens:
+        source = here.get(token) or resolve_model(token, fetch=fetch)
+        if sources.setdefault(os.path.realpath(source.path), source) is not source:
+            notes.append(f"{show(public_name(token), 80)}: given more than once, measured once")
+    return tuple(sources.values())
+
+
+def _streams(asked: int | None, scenarios: tuple[str, ...], notes: list[str]) -> int | None:
+    if asked is None or scenario.any_streams(scenarios):
+        return asked
+    if asked > 1:
+        notes.append(f"-nstreams {asked}: sync has one request at a time, so 1 stream is used")
+    return None

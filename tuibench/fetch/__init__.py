@@ -1,1 +1,0 @@
-"""Remote models: a child process fetches them into the cache and nowhere else."""

@@ -1,1 +1,0 @@
-"""Conclusions drawn from the figures of a profile."""

@@ -1,1 +1,0 @@
-"""Code that runs inside a worker: one execution of one cell per process."""

@@ -1,0 +1,273 @@
+"""The child's task `cost`: counts a model on existing inputs or on inputs made here."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from tuibench.core import engine
+from tuibench.core.dims import Search
+from tuibench.core.dims import expand as expand_points
+from tuibench.core.errors import ModelError
+from tuibench.core.model import ModelSummary, Point
+from tuibench.core.profile import EXECUTED, SECONDS, CostProfile, CountBound
+from tuibench.core.record import from_plain
+from tuibench.core.roles import Layout
+from tuibench.core.scenario import PROFILED
+from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
+from tuibench.core.text import show
+from tuibench.model.checksum import check_external, locate
+from tuibench.model.cost.assembly import Setting, Zeros, assemble, share_out
+from tuibench.model.cost.constant import describe_weights, find_constants
+from tuibench.model.cost.expansion import (
+    LOOPS,
+    MOST_EXECUTED,
+    Expansion,
+    expand,
+    limited_loops,
+    locate_weights,
+    reached,
+)
+from tuibench.model.cost.known import MOST_EVENTS, Trace, infer, learn_from_trace, read_profile, skip_folded
+from tuibench.model.cost.structure import Shape, Tensor
+from tuibench.model.inspection import input_ports, load_graph, output_ports
+from tuibench.model.preparation import Order, Preparer, TrialError, shorten
+from tuibench.worker.bundle import Feed, read_bundle
+
+STATIC = "static inference"
+TRACED = "one run without optimization"
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Input shapes and the trace of a run on them; without a trace shapes are inferred, and `reason` says why."""
+
+    inputs: Mapping[str, Shape] = field(default_factory=dict)
+    batch: int | None = None
+    items: int = 1
+    dims: Mapping[str, int] = field(default_factory=dict)
+    symbols: Mapping[str, int] = field(default_factory=dict)
+    """Values of dims by their names in the model, including the batch."""
+    trace: Trace | None = None
+    reason: str = ""
+    bound: CountBound | None = None
+    """Set if a run reached a limit."""
+
+
+def open_expansion(path: str | os.PathLike[str]) -> Expansion:
+    """Return a model's graph, expanded; raise ModelError for an .ort file, which has no readable graph."""
+    model = load_graph(path)
+    if model is None:
+        what = f"{show(path)} is an .ort file: it holds no graph of nodes that could be counted"
+        raise ModelError(what, "profile the .onnx file that it was made from")
+    return expand(model)
+
+
+def count(path: str | os.PathLike[str], shapes: Shapes | Mapping[str, Shape] | None = None) -> CostProfile:
+    """Return the cost of each node of the model at `path`, without running or caching anything."""
+    given = shapes if isinstance(shapes, Shapes) else Shapes(dict(shapes or {}))
+    return count_expansion(open_expansion(path), Path(path), given)
+
+
+def count_expansion(
+    expansion: Expansion, path: Path, shapes: Shapes, clock: Callable[[], float] = time.monotonic
+) -> CostProfile:
+    """Return the cost profile of an expanded model."""
+    sites, top = expansion.sites, expansion.top
+    if shapes.trace is not None:
+        if shapes.trace.is_converted:
+            infer(expansion.model, sites, top, shapes.inputs, shapes.symbols)
+        inputs = {name: Tensor("", shape) for name, shape in shapes.inputs.items()}
+        known = learn_from_trace(sites, top, expansion.names, shapes.trace, inputs)
+        origin = TRACED
+    else:
+        known = infer(expansion.model, sites, top, shapes.inputs, shapes.symbols)
+        origin = f"{STATIC}: {shapes.reason}" if shapes.reason else STATIC
+    constants = find_constants(sites, top)
+    describe_weights(sites, constants)
+    skip_folded(known, constants)
+    zeros = Zeros(path, clock)
+    holdings = share_out(sites, constants, zeros.count)
+    setting = Setting(shapes.batch, shapes.items, shapes.dims, origin, zeros.notes(), expansion.bound or shapes.bound)
+    return assemble(expansion, known, constants, holdings, setting)
+
+
+class Tracer(Protocol):
+    """Runs a model without optimization and returns the profile that the engine wrote."""
+
+    def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
+        """Return the outputs for one feed; raise TrialError if the engine refuses."""
+
+    max_s: float | None
+    """Seconds that all runs may take together; None for no limit."""
+    is_overdue: bool
+    """True if that limit ended a run."""
+
+    def end(self) -> str | None:
+        """End the session and return the path of its profile; None if the model was never loaded."""
+
+
+OpenTracer = Callable[[str | bytes, str, str], Tracer]
+"""Takes a path, or a model's bytes and the folder of its external weights, and the output directory."""
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One request with its expanded model."""
+
+    path: Path
+    expansion: Expansion
+    spec: BenchmarkSpec
+    work_dir: str
+    available_bytes: int
+    point: Point | None
+    loop_s: float | None = None
+    """Set if runs are only for shapes; loops are limited then."""
+
+    def trace(self, open_tracer: OpenTracer) -> Shapes:
+        """Return the shapes that the nodes see in one run."""
+        if self.expansion.bound is not None:
+            return self.guess("the model was not run, as it has too many nodes")
+        try:
+            source, limits = self._source()
+            tracer = open_tracer(*source, self.work_dir)
+        except ModelError as error:
+            return self.guess(error.message)
+        if any(site.op in LOOPS for site in self.expansion.sites):
+            tracer.max_s = self.loop_s
+        try:
+            found = self._run(tracer, limits)
+        except (TrialError, ModelError) as error:
+            found = self.guess(f"ONNX Runtime without optimization: {shorten(error.message)}")
+        finally:
+            tracer.end()
+        return self._bounded(SECONDS, self.loop_s) if tracer.is_overdue and self.loop_s is not None else found
+
+    def _source(self) -> tuple[tuple[str | bytes, str], Mapping[int, int]]:
+        """Return the model to run, and the limits of its loops in turns."""
+        if self.loop_s is None:
+            source = locate_weights(self.expansion, self.path) if self.expansion.renamed else (str(self.path), "")
+            return source, {}
+        with limited_loops(self.expansion) as limits:
+            if self.expansion.renamed or limits:
+                return locate_weights(self.expansion, self.path), limits
+        return (str(self.path), ""), limits
+
+    def _bounded(self, code: str, limit: float) -> Shapes:
+        """Return shapes for a run that reached a limit, without using the run."""
+        bound = CountBound(code, limit, len(self.expansion.sites))
+        return replace(self.guess("the run reached a limit"), bound=bound)
+
+    def _run(self, tracer: Tracer, limits: Mapping[int, int]) -> Shapes:
+        point = self.point or self._make_point(tracer)
+        if point.failure is not None or point.bundle is None:
+            return self.guess(point.failure[2] if point.failure is not None else "there are no inputs")
+        try:
+            feed = read_bundle(point.bundle)[0]
+        except (OSError, ValueError, IndexError) as error:
+            return self.guess(f"the inputs made for it cannot be read: {error}")
+        outputs = tracer.run(feed)
+        written = tracer.end()
+        trace = read_profile(written) if written is not None else Trace()
+        if not trace.events:
+            cut = f"stops at {MOST_EVENTS:,} events, before one inference was over" if trace.is_cut else "told nothing"
+            return self.guess(f"ONNX Runtime's profiler {cut}")
+        if reached(self.expansion, limits, trace):
+            return self._bounded(EXECUTED, MOST_EXECUTED)
+        trace.outputs = _tensors(outputs)
+        inputs = {name: tensor.shape or () for name, tensor in _tensors(feed).items()}
+        symbols = self._symbols(point.batch, point.dims)
+        return Shapes(inputs, point.batch, point.items, point.dims, symbols, trace)
+
+    def guess(self, reason: str) -> Shapes:
+        """Return the input shapes of the first candidate, for inference without a run."""
+        if self.point is not None:
+            given = self.point
+            shapes = {fed.name: fed.shape for fed in given.inputs}
+            return Shapes(
+                shapes, given.batch, given.items, given.dims, self._symbols(given.batch, given.dims), None, reason
+            )
+        layout = self._layout
+        request = expand_points(self.spec, 0, layout)[0]
+        if request.problem is not None:
+            raise ModelError(request.problem)
+        search = Search(layout, request.batch, request.fixed, request.shapes)
+        _, candidate = next(iter(search.candidates()))
+        shapes = {port.name: candidate.shapes[port.name] for port in layout.ports if port.kind == "tensor"}
+        symbols = self._symbols(request.batch, candidate.dims)
+        return Shapes(shapes, request.batch, max(request.batch or 1, 1), candidate.dims, symbols, None, reason)
+
+    @property
+    def _layout(self) -> Layout:
+        return Layout(input_ports(self.expansion.model.graph), self.spec.inputs.batch_dim)
+
+    def _symbols(self, batch: int | None, dims: Mapping[str, int]) -> dict[str, int]:
+        return {**dims, **dict.fromkeys(self._layout.batch, 1 if batch is None else batch)}
+
+    def _make_point(self, tracer: Tracer) -> Point:
+        """Make inputs as for a benchmark."""
+        model = self.expansion.model
+        check_external(model, self.path)
+        # The preparer needs only the interface; a full summary would read and hash every weight.
+        summary = ModelSummary(str(self.path), "", 0, 0, input_ports(model.graph), output_ports(model.graph))
+        order = Order(self.spec, 0, Path(self.work_dir), self.available_bytes, reference=False)
+        return Preparer(order, summary, model, tracer.run, lambda _stage, _point: None).carry_out()[0]
+
+
+def carry_out(request: Mapping[str, Any], available_bytes: int, open_tracer: OpenTracer) -> CostProfile:
+    """Count the requested model; take the shapes from one run if the model runs."""
+    path = locate(request["path"]).path
+    point = from_plain(Point, request["point"]) if request.get("point") else None
+    expansion = open_expansion(path)
+    # Use a separate directory, because the run's directory contains inputs of the same names.
+    with tempfile.TemporaryDirectory(prefix="cost-", dir=request["run_dir"]) as work_dir:
+        task = _Task(
+            path, expansion, _spec(request, str(path)), work_dir, available_bytes, point, request.get("loop_s")
+        )
+        static = request.get("static")
+        # A request without a run gives the reason, for example a run that did not end.
+        shapes = (
+            task.guess(static if isinstance(static, str) else "no run was asked for")
+            if static
+            else task.trace(open_tracer)
+        )
+    return count_expansion(expansion, path, shapes)
+
+
+def _spec(request: Mapping[str, Any], path: str) -> BenchmarkSpec:
+    """Return the request's spec, as far as it concerns inputs."""
+    if request.get("spec"):
+        asked: BenchmarkSpec = from_plain(BenchmarkSpec, request["spec"])
+        return replace(asked, models=(ModelSource(path, path),), inputs=replace(asked.inputs, distinct=1))
+    batch, dims = request.get("batch"), request.get("dims") or {}
+    return BenchmarkSpec(
+        models=(ModelSource(path, path),),
+        engines=(engine.DEFAULT,),
+        scenarios=(PROFILED,),
+        cores=(1,),
+        batches=(int(batch),) if batch else (),
+        dims=tuple((str(name), (int(size),)) for name, size in dims.items()),
+        sequence_lengths=(),
+        streams=None,
+        stream_kind=None,
+        pin="none",
+        precision="engine-default",
+        io=None,
+        effort=EFFORTS["quick"],
+        inputs=InputSettings(distinct=1),
+        limits=Limits(),
+    )
+
+
+def _tensors(values: Mapping[str, Any] | Feed) -> dict[str, Tensor]:
+    found: dict[str, Tensor] = {}
+    for name, value in values.items():
+        shape: Shape | None = getattr(value, "shape", None)
+        if shape is not None:
+            found[name] = Tensor("", tuple(int(dim) for dim in shape))
+    return found

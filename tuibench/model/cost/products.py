@@ -1,0 +1,450 @@
+"""Multiply-accumulates of ONNX's own matrix operators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tuibench.core.text import show
+from tuibench.model.cost.elements import ELEMENT, ELEMENT_CONTRIB, ELEMENT_ML, ELEMENT_NCHWC
+from tuibench.model.cost.structure import Call, Count, Shape, Unknown, Work
+from tuibench.model.graph import op_of, text
+
+_SAMPLING = 8
+"""Operations to interpolate one value between four pixels."""
+
+
+def count_conv(call: Call, kernel: int = 1, bias: int | None = 2) -> Work:
+    """Count one kernel over the channels of its group per output element; taps on padding count, as is usual."""
+    weights = at_least(call.shape(kernel), 3, "the kernel")
+    out = call.written()
+    biased = bias is not None and call.has(bias)
+    return Work(out * math.prod(weights[1:]), out if biased else 0, call.quantized)
+
+
+def count_conv_transpose(call: Call) -> Work:
+    """Count one kernel over the output channels of its group per input element."""
+    weights = at_least(call.shape(1), 2, "the kernel")
+    return Work(call.elements(0) * math.prod(weights[1:]), call.written() if call.has(2) else 0, call.quantized)
+
+
+def count_deform_conv(call: Call) -> Work:
+    """Count a convolution whose taps lie between pixels: each tap is first interpolated from four."""
+    weights = at_least(call.shape(1), 3, "the kernel")
+    out = at_least(call.out(), 3, "the output")
+    taps = out[0] * call.shape(0)[1] * math.prod(out[2:]) * math.prod(weights[2:])
+    return Work(math.prod(out) * math.prod(weights[1:]), _SAMPLING * taps + (math.prod(out) if call.has(3) else 0))
+
+
+def count_gemm(call: Call, left: int = 0, right: int = 1, bias: int = 2) -> Work:
+    """Count rows x columns x depth; the rows are the batch."""
+    rows, depth = _turned(call.shape(left), call.number("transA"))
+    columns = _turned(call.shape(right), call.number("transB"))[1]
+    return Work(rows * columns * depth, rows * columns if call.has(bias) else 0, call.quantized)
+
+
+def count_matmul(call: Call, left: int = 0, right: int = 1) -> Work:
+    """Count one product per matrix of the batch; either operand may be a vector, and batches are broadcast."""
+    return Work(matmul_macs(call.shape(left), call.shape(right)), 0, call.quantized)
+
+
+def matmul_macs(left: Shape, right: Shape) -> int:
+    """Return the multiply-accumulates of numpy's matmul."""
+    if not left or not right:
+        raise Unknown("one side of the product is a single number")
+    rows, columns = (left[-2] if len(left) > 1 else 1), (right[-1] if len(right) > 1 else 1)
+    return math.prod(broadcast(left[:-2], right[:-2])) * rows * columns * left[-1]
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """Return the common shape of several broadcast shapes."""
+    rank = max(map(len, shapes), default=0)
+    padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+    # A dim of 0 replaces 1 like any other dim.
+    return tuple(next((d for d in dims if d != 1), 1) for dims in zip(*padded, strict=True))
+
+
+def count_einsum(call: Call) -> Work:
+    """Count operands combined one after the other; a step that sums over no label is element-wise."""
+    terms, result = _parse(call.words("equation"), [len(call.shape(n)) for n in range(len(call.inputs))])
+    sizes: dict[str, int] = {}
+    for number, term in enumerate(terms):
+        for label, size in zip(term, call.shape(number), strict=True):
+            sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
+    macs = element = 0
+    held = set(terms[0])
+    for number, term in enumerate(terms[1:], 1):
+        together = held | set(term)
+        needed = set(result).union(*terms[number + 1 :])
+        work = math.prod(sizes[label] for label in together)
+        macs, element = (macs + work, element) if together - needed else (macs, element + work)
+        held = together & needed
+    if len(terms) == 1:
+        element = call.elements(0) if set(terms[0]) - set(result) else 0
+    return Work(macs, element, call.quantized)
+
+
+def _parse(equation: str, ranks: Sequence[int]) -> tuple[list[list[str]], list[str]]:
+    """Return the labels of each operand and of the result; labels of an ellipsis are numbers, counted from the last."""
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    parts = left.split(",")
+    if len(parts) != len(ranks):
+        raise Unknown("its equation does not fit its inputs")
+    terms = [_labels(part, rank) for part, rank in zip(parts, ranks, strict=True)]
+    if any(len(term) != rank for term, rank in zip(terms, ranks, strict=True)):
+        raise Unknown("its equation does not fit the rank of its inputs")
+    every = [label for term in terms for label in term]
+    hidden = sorted({label for label in every if label.isdigit()}, key=int, reverse=True)
+    if not arrow:
+        return terms, hidden + sorted(label for label in set(every) - set(hidden) if every.count(label) == 1)
+    return terms, (hidden if "..." in right else []) + [c for c in right.replace("...", "") if c in every]
+
+
+def _labels(part: str, rank: int) -> list[str]:
+    before, dots, after = part.partition("...")
+    hidden = rank - len(before) - len(after) if dots else 0
+    return [*before, *(str(n) for n in range(hidden, 0, -1)), *after]
+
+
+def at_least(shape: Shape, rank: int, what: str) -> Shape:
+    """Return the shape; raise Unknown if it has fewer than `rank` dims."""
+    if len(shape) < rank:
+        raise Unknown(f"{what} has {len(shape)} dims, not {rank}")
+    return shape
+
+
+def _turned(shape: Shape, transposed: int) -> tuple[int, int]:
+    if len(shape) != 2:
+        raise Unknown(f"a matrix has {len(shape)} dims, not 2")
+    return (shape[1], shape[0]) if transposed else (shape[0], shape[1])
+
+
+MATRIX: dict[str, Count] = {
+    "Conv": count_conv,
+    "ConvTranspose": count_conv_transpose,
+    "DeformConv": count_deform_conv,
+    "Gemm": count_gemm,
+    "MatMul": count_matmul,
+    "Einsum": count_einsum,
+}
+
+
+_SOFTMAX = 5
+_SHARED = "past and present share one buffer, whose length does not tell how far the past reaches"
+
+
+def count_attention(call: Call) -> Work:
+    """Count ONNX's own Attention: 3 dims with head counts as attributes, or 4 dims; past keys and values at 4 and 5."""
+    query, key, value = call.shape(0), call.shape(1), call.shape(2)
+    heads, rows, width = _heads(query, call.number("q_num_heads"))
+    _, columns, _ = _heads(key, call.number("kv_num_heads"))
+    _, _, deep = _heads(value, call.number("kv_num_heads"))
+    columns += at_least(call.shape(4), 4, "the past")[2] if call.has(4) else 0
+    return _scores(query[0], heads, rows, columns, width, deep)
+
+
+def count_packed_attention(call: Call) -> Work:
+    """Count ONNX Runtime's first form, which includes the projection of the input to queries, keys and values."""
+    return _project(call, call.number("num_heads"), call.shape(4) if call.has(4) else None)
+
+
+def count_integer_attention(call: Call) -> Work:
+    """Count the same form with an 8-bit projection; the past is input 8."""
+    work = _project(call, call.number("num_heads"), call.shape(8) if call.has(8) else None)
+    return Work(work.macs, work.element_flops, integer=True)
+
+
+def count_multi_head(call: Call) -> Work:
+    """Count attention on separate queries, keys and values, or on one input packed into five dims; past keys at 6."""
+    query, heads = call.shape(0), call.number("num_heads")
+    if heads <= 0:
+        raise Unknown("its attribute num_heads is not there")
+    batch, rows = query[0], query[1]
+    if len(query) == 5:
+        width = deep = query[4]
+        columns = rows
+    else:
+        width = at_least(query, 3, "the query")[2] // heads
+        columns, deep = _keys(call, heads)
+    if call.has(6):
+        # A past with a length of its own is the start of a buffer.
+        columns += _past(call, 6, is_shared=call.has(8))
+    return _scores(batch, heads, rows, columns, width, deep)
+
+
+def count_grouped(call: Call) -> Work:
+    """Count attention with fewer key heads than query heads; the output keys show the length of the past."""
+    heads, groups = call.number("num_heads"), call.number("kv_num_heads")
+    if heads <= 0 or groups <= 0:
+        raise Unknown("its attributes num_heads and kv_num_heads are not there")
+    query = at_least(call.shape(0), 3, "the query")
+    width = query[2] // (heads if call.has(1) else heads + 2 * groups)
+    if len(call.outputs) > 1 and call.outputs[1] is not None:
+        columns = at_least(call.out(1), 4, "the keys")[2]
+        # The output has more keys than the past, unless both are one buffer of the longest length.
+        if call.has(3):
+            _past(call, 3, is_shared=at_least(call.shape(3), 4, "the past")[2] >= columns)
+    else:
+        columns = query[1] + (_past(call, 3) if call.has(3) else 0)
+    return _scores(query[0], heads, query[1], columns, width, width)
+
+
+def _past(call: Call, number: int, *, is_shared: bool = False) -> int:
+    """Return the number of keys in the past."""
+    if is_shared:
+        raise Unknown(_SHARED)
+    return at_least(call.shape(number), 4, "the past")[2]
+
+
+def _keys(call: Call, heads: int) -> tuple[int, int]:
+    """Return the number of keys and the width of a value in one head."""
+    if not call.has(1):
+        raise Unknown("its keys are missing")
+    key = call.shape(1)
+    if len(key) == 5:
+        return key[1], key[4]
+    value = call.shape(2)
+    columns = key[2] if len(key) == 4 else at_least(key, 3, "the keys")[1]
+    return columns, value[3] if len(value) == 4 else at_least(value, 3, "the values")[2] // heads
+
+
+def _project(call: Call, heads: int, past: Shape | None) -> Work:
+    data, weights = at_least(call.shape(0), 3, "the input"), at_least(call.shape(1), 2, "the weights")
+    if heads <= 0:
+        raise Unknown("its attribute num_heads is not there")
+    if past is not None and call.number("past_present_share_buffer"):
+        raise Unknown(_SHARED)
+    batch, rows, depth = data[:3]
+    query, _, value = call.numbers("qkv_hidden_sizes")[:3] or (weights[1] // 3,) * 3
+    columns = rows + (past[3] if past is not None and len(past) == 5 else 0)
+    work = _scores(batch, heads, rows, columns, query // heads, value // heads)
+    projected = batch * rows * weights[1]
+    return Work((work.macs or 0) + projected * depth, (work.element_flops or 0) + (projected if call.has(2) else 0))
+
+
+def _heads(shape: Shape, heads: int) -> tuple[int, int, int]:
+    """Return heads, rows and the width of one head."""
+    if len(shape) == 4:
+        return shape[1], shape[2], shape[3]
+    if len(shape) != 3 or heads <= 0:
+        raise Unknown("its heads are not told")
+    return heads, shape[1], shape[2] // heads
+
+
+def _scores(batch: int, heads: int, rows: int, columns: int, width: int, deep: int) -> Work:
+    cells = batch * heads * rows * columns
+    return Work(cells * (width + deep), (_SOFTMAX + 1) * cells)
+
+
+ATTENTION: dict[str, Count] = {"Attention": count_attention}
+ATTENTION_CONTRIB: dict[str, Count] = {
+    "Attention": count_packed_attention,
+    "QAttention": count_integer_attention,
+    "MultiHeadAttention": count_multi_head,
+    "GroupQueryAttention": count_grouped,
+}
+
+
+_ELEMENT = {4: 17, 3: 14, 1: 3}
+"""Operations per cell and step, by the number of gates: sums, activations and the mixing of states."""
+
+
+def count_lstm(call: Call) -> Work:
+    """Count four gates."""
+    return _count(call, 4)
+
+
+def count_gru(call: Call) -> Work:
+    """Count three gates."""
+    return _count(call, 3)
+
+
+def count_rnn(call: Call) -> Work:
+    """Count one gate."""
+    return _count(call, 1)
+
+
+def count_dynamic_lstm(call: Call) -> Work:
+    """Count an LSTM with transposed 8-bit matrices."""
+    data = at_least(call.shape(0), 3, "the input")
+    directions, inside, width = at_least(call.shape(1), 3, "the weights")[:3]
+    cells, steps = width // 4, data[0] * data[1] * directions
+    return Work(steps * width * (inside + cells), _ELEMENT[4] * steps * cells, integer=True)
+
+
+def _count(call: Call, gates: int) -> Work:
+    # Count sequences that end early in full: their lengths are data.
+    data = at_least(call.shape(0), 3, "the input")
+    directions, width, inside = at_least(call.shape(1), 3, "the weights")[:3]
+    cells = at_least(call.shape(2), 3, "the recurrent weights")[2]
+    if width != gates * cells:
+        raise Unknown("its two weights do not fit together")
+    steps = math.prod(data[:2]) * directions
+    return Work(steps * width * (inside + cells), _ELEMENT[gates] * steps * cells)
+
+
+RECURRENT: dict[str, Count] = {"LSTM": count_lstm, "GRU": count_gru, "RNN": count_rnn}
+
+
+_GELU = 8
+
+
+def count_fused_conv(call: Call) -> Work:
+    """Count a convolution, an addition and an activation."""
+    work, out = count_conv(call), call.written()
+    return _add(work, out * (int(call.has(3)) + int(bool(call.words("activation")))))
+
+
+def count_fused_gemm(call: Call) -> Work:
+    """Count a product and an activation."""
+    work = count_gemm(call)
+    return _add(work, call.written() if call.words("activation") else 0)
+
+
+def count_gelu_gemm(call: Call) -> Work:
+    """Count a product and a Gelu."""
+    return _add(count_gemm(call), _GELU * call.written())
+
+
+def count_fused_matmul(call: Call) -> Work:
+    """Count a product with optionally transposed operands and batch dims; the output shows the other sizes."""
+    left = call.shape(0)
+    if len(left) < 2 or not call.number("transA"):
+        depth = left[-1] if left else 0
+    else:
+        depth = left[0] if call.number("transBatchA") else left[-2]
+    if not left:
+        raise Unknown("one side of the product is a single number")
+    return Work(call.written() * depth, 0, call.quantized)
+
+
+def count_matmul_activation(call: Call) -> Work:
+    """Count a product, an addition and an activation."""
+    return _add(count_matmul(call), call.written())
+
+
+def _add(work: Work, more: int) -> Work:
+    return replace(work, element_flops=(work.element_flops or 0) + more)
+
+
+FUSED: dict[str, Count] = {
+    "FusedConv": count_fused_conv,
+    "NhwcFusedConv": count_fused_conv,
+    "NhwcConv": count_conv,
+    "FusedGemm": count_fused_gemm,
+    "GemmFastGelu": count_gelu_gemm,
+    "FusedMatMul": count_fused_matmul,
+    "TransposeMatMul": count_fused_matmul,
+    "FusedMatMulActivation": count_matmul_activation,
+}
+NCHWC: dict[str, Count] = {"Conv": count_fused_conv}
+
+
+_RESCALE = 2
+"""Operations that convert one sum back to 8 bits: a scale and a zero point."""
+
+
+def count_qlinear_conv(call: Call) -> Work:
+    """Count with the kernel at input 3 and the bias at 8; x, its scale and its zero point come first."""
+    return _integer(count_conv(call, 3, 8), _RESCALE * call.written())
+
+
+def count_conv_integer(call: Call) -> Work:
+    """Count a convolution whose sums stay integers."""
+    return _integer(count_conv(call, bias=None))
+
+
+def count_qlinear_matmul(call: Call) -> Work:
+    """Count with the operands at inputs 0 and 3."""
+    return _integer(count_matmul(call, 0, 3), _RESCALE * call.written())
+
+
+def count_matmul_integer(call: Call) -> Work:
+    """Count with the operands at inputs 0 and 1."""
+    return _integer(count_matmul(call))
+
+
+def count_dynamic_matmul(call: Call) -> Work:
+    """Count quantizing the left operand, the product, its conversion to floats and an optional bias."""
+    bias = call.written() if call.has(4) else 0
+    return _integer(count_matmul(call), 4 * call.elements(0) + _RESCALE * call.written() + bias)
+
+
+def count_matmul_to_float(call: Call) -> Work:
+    """Count an integer product with a float result; the bias is input 6."""
+    return _integer(count_matmul(call), (_RESCALE + int(call.has(6))) * call.written())
+
+
+def count_qgemm(call: Call) -> Work:
+    """Count with the operands at inputs 0 and 3, the bias at 6."""
+    return _integer(count_gemm(call, 0, 3, 6), _RESCALE * call.written())
+
+
+def count_matmul_nbits(call: Call) -> Work:
+    """Count float products with a right operand packed in blocks, whose shape only the attributes show."""
+    depth, columns = call.number("K"), call.number("N")
+    if depth <= 0 or columns <= 0:
+        raise Unknown("its attributes K and N are not there")
+    data = call.shape(0)
+    if not data or data[-1] != depth:
+        raise Unknown("its input does not fit its attribute K")
+    rows = math.prod(data[:-1])
+    return Work(rows * depth * columns, _RESCALE * depth * columns)
+
+
+def _integer(work: Work, more: int = 0) -> Work:
+    element = None if work.element_flops is None else work.element_flops + more
+    return replace(work, element_flops=element, integer=True)
+
+
+INTEGER: dict[str, Count] = {
+    "QLinearConv": count_qlinear_conv,
+    "ConvInteger": count_conv_integer,
+    "QLinearMatMul": count_qlinear_matmul,
+    "MatMulInteger": count_matmul_integer,
+}
+INTEGER_CONTRIB: dict[str, Count] = {
+    "QLinearConv": count_qlinear_conv,
+    "QLinearMatMul": count_qlinear_matmul,
+    "DynamicQuantizeMatMul": count_dynamic_matmul,
+    "MatMulIntegerToFloat": count_matmul_to_float,
+    "MatMulInteger16": count_matmul_integer,
+    "QGemm": count_qgemm,
+    "MatMulNBits": count_matmul_nbits,
+    "MatMulBnb4": count_matmul_nbits,
+    "DynamicQuantizeLSTM": count_dynamic_lstm,
+}
+
+
+_CONTRIB = {**ELEMENT_CONTRIB, **FUSED, **INTEGER_CONTRIB, **ATTENTION_CONTRIB}
+_OWN = {**ELEMENT, **MATRIX, **INTEGER, **RECURRENT, **ATTENTION}
+_DOMAINS: dict[str, dict[str, Count]] = {
+    "": _OWN,
+    "ai.onnx": _OWN,
+    "com.microsoft": _CONTRIB,
+    # The same operators, converted by the engine to channels last.
+    "com.ms.internal.nhwc": _OWN,
+    "com.microsoft.nchwc": {**ELEMENT_NCHWC, **NCHWC},
+    "ai.onnx.ml": ELEMENT_ML,
+}
+
+
+def is_counted(domain: str, name: str) -> bool:
+    """Return whether an operator has a count function."""
+    return name in _DOMAINS.get(domain, {})
+
+
+def count_call(call: Call) -> Work:
+    """Return the work of one execution of a node, or the reason why it is unknown."""
+    name = text(call.node.op_type)
+    count = _DOMAINS.get(text(call.node.domain), {}).get(name)
+    if count is None:
+        return Work(None, None, why=f"what {show(op_of(call.node), 60)} does is not known")
+    try:
+        return count(call)
+    except Unknown as unknown:
+        return Work(None, None, why=str(unknown))
+    except (IndexError, ValueError, OverflowError):
+        # A model can have any shape at any operator; count functions check only what they need.
+        return Work(None, None, why="its shapes do not fit the operator")

@@ -1,0 +1,232 @@
+"""Resolves `hf:ORG/REPO[/FILE]` to files of a commit, using the hub's own library."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tuibench.core.errors import EngineError, ModelError, TuibenchError, UsageError
+from tuibench.core.model import FETCHED, public_name, remote_scheme
+from tuibench.core.text import show
+from tuibench.core.units import size
+from tuibench.model.download.cache import ModelCache, cannot_write
+from tuibench.model.download.file import (
+    Address,
+    Download,
+    Kept,
+    Terms,
+    Wanted,
+    Web,
+    find_kept,
+    key_of,
+    parse_address,
+    safe_name,
+)
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+
+_NOTE = "hub"
+_MOST_NAMED = 8
+_FORM = "such as hf:ORG/REPO or hf:ORG/REPO/onnx/model.onnx"
+_SILENT = {
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+}
+
+File = dict[str, Any]
+
+
+def find_wanted(token: str, cache: ModelCache, timeout_s: float) -> list[Wanted]:
+    """Return the model, then its weight files; ask the hub only while a file is missing."""
+    repo, file = split_token(token)
+    note = cache.read_note(_NOTE)
+    if not _is_whole(note):
+        note = _look_up(repo, file, timeout_s)
+        cache.write_note(_NOTE, note)
+    names = _local_names(note["files"])
+    if all(find_kept(cache, name) for name in names):
+        return [_wanted(Address("", "hf"), file, name) for file, name in zip(note["files"], names, strict=True)]
+    hub = _library()
+    found = []
+    for entry, name in zip(note["files"], names, strict=True):
+        address = parse_address(hub.hf_hub_url(repo, entry["path"], revision=note["commit"]))
+        token_of_user = hub.get_token()
+        bearer = f"Bearer {token_of_user}" if token_of_user else None
+        found.append(_wanted(Address(address.url, address.host, bearer), entry, name))
+    return found
+
+
+def split_token(token: str) -> tuple[str, str]:
+    """Return repository and file of a token; the file is '' if the token has none."""
+    parts = token.partition(":")[2].split("/")
+    word = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
+    if len(parts) < 2 or not all(word.fullmatch(part) for part in parts[:2]):
+        raise UsageError(f"{show(token, 120)} names no repository", _FORM)
+    if any(part in ("", ".", "..") or not part.isprintable() for part in parts[2:]):
+        raise UsageError(f"{show(token, 120)} names no file", _FORM)
+    return "/".join(parts[:2]), "/".join(parts[2:])
+
+
+def choose(repo: str, file: str, files: list[File]) -> File:
+    """Return the requested file; raise an error that lists the models if it is missing or ambiguous."""
+    models = [entry for entry in files if entry["path"].lower().endswith((".onnx", ".ort"))]
+    listed = ", ".join(f"{show(entry['path'], 80)} ({size(entry['bytes'] or 0)})" for entry in models[:_MOST_NAMED])
+    listed += f" and {len(models) - _MOST_NAMED} more" if len(models) > _MOST_NAMED else ""
+    if file:
+        found = next((entry for entry in files if entry["path"] == file), None)
+        if found is None:
+            raise ModelError(f"hf:{repo} has no {show(file, 80)}", f"it has {listed}" if listed else "it has no model")
+        return found
+    if not models:
+        raise ModelError(f"hf:{repo} has no .onnx file", "name a repository with one, or export the model to ONNX")
+    if len(models) > 1:
+        raise UsageError(f"hf:{repo} has {len(models)} models", f"name one, as hf:{repo}/FILE: {listed}")
+    return models[0]
+
+
+def find_data(model: File, files: list[File]) -> list[File]:
+    """Return the weight files beside a model, found by the names that exporters use."""
+    folder, _, name = model["path"].rpartition("/")
+    stem = name.rpartition(".")[0]
+    beside = [entry for entry in files if entry["path"].rpartition("/")[0] == folder and entry is not model]
+    alone = not any(entry["path"].lower().endswith(".onnx") for entry in beside)
+
+    def belongs(entry: File) -> bool:
+        other = entry["path"].rpartition("/")[2]
+        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", other):
+            return False
+        own = other.startswith((f"{name}_data", f"{name}.data")) or other in (f"{stem}.data", f"{stem}.bin")
+        return own or (alone and other.endswith((".data", "_data")))
+
+    return [entry for entry in beside if belongs(entry)]
+
+
+def _look_up(repo: str, file: str, timeout_s: float) -> dict[str, Any]:
+    hub = _library()
+    try:
+        info = hub.HfApi().model_info(repo, files_metadata=True, timeout=timeout_s)
+        files = [_describe(sibling) for sibling in info.siblings or ()]
+    except Exception as error:  # its HTTP client, and the errors it raises, change between versions
+        raise _explain(repo, error) from error
+    model = choose(repo, file, files)
+    return {"repo": repo, "commit": str(info.sha), "files": [model, *find_data(model, files)]}
+
+
+def _describe(sibling: Any) -> File:
+    stored = getattr(sibling, "lfs", None)
+    sha256 = stored.get("sha256") if isinstance(stored, dict) else getattr(stored, "sha256", None)
+    return {"path": str(sibling.rfilename), "bytes": getattr(sibling, "size", None), "sha256": sha256}
+
+
+def _explain(repo: str, error: Exception) -> TuibenchError:
+    kind = type(error).__name__
+    if kind == "GatedRepoError":
+        return ModelError(
+            f"hf:{repo} is only for those whom its authors let in", "ask there, then log in: hf auth login"
+        )
+    if kind == "RepositoryNotFoundError" or getattr(getattr(error, "response", None), "status_code", 0) == 404:
+        return ModelError(f"hf:{repo}: there is no such repository, or it is private", "check the name; hf auth login")
+    said = show(str(error).strip().splitlines()[0] if str(error).strip() else kind, 200)
+    return ModelError(f"hf:{repo}: the hub does not answer: {said}", "check the connection and HF_ENDPOINT")
+
+
+def _library() -> ModuleType:
+    os.environ.update(_SILENT)
+    try:
+        import huggingface_hub
+    except ImportError as error:
+        what = f"hf: needs the package huggingface_hub, which cannot be imported: {show(error, 120)}"
+        raise EngineError(what, "pip install 'tuibench[hf]'") from error
+    return huggingface_hub
+
+
+def _is_whole(note: dict[str, Any]) -> bool:
+    files = note.get("files")
+    return isinstance(files, list) and bool(files) and isinstance(note.get("commit"), str)
+
+
+def _local_names(files: list[File]) -> list[str]:
+    """Return the names in the cache; data files keep theirs, because the model refers to them."""
+    names = [entry["path"].rpartition("/")[2] for entry in files]
+    return [safe_name(names[0]), *names[1:]]
+
+
+def _wanted(address: Address, entry: File, name: str) -> Wanted:
+    return Wanted(address, name, entry["bytes"], entry["sha256"])
+
+
+_SPEAK_EVERY_S = 0.2
+
+Send = Callable[[dict[str, Any]], None]
+
+
+class Meter:
+    """Sends {"fetched", "total"} a few times a second, and always at the start and end of a file."""
+
+    def __init__(self, send: Send, clock: Callable[[], float] = time.monotonic) -> None:
+        self._send = send
+        self._clock = clock
+        self._spoken_at = float("-inf")
+
+    def at(self, fetched: int, total: int | None) -> None:
+        """Report the progress."""
+        now = self._clock()
+        if fetched == 0 or fetched == total or now - self._spoken_at >= _SPEAK_EVERY_S:
+            self._spoken_at = now
+            self._send({"fetched": fetched, "total": total})
+
+
+def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
+    """Fetch a model: takes {address, cache, stall_s?, most_bytes?, spare_bytes?}, returns path, checksum and sizes."""
+    token = str(request["address"])
+    terms = Terms()
+    given = {name: request[name] for name in ("stall_s", "most_bytes", "spare_bytes") if name in request}
+    terms = replace(terms, **given)
+    scheme = remote_scheme(token)
+    if scheme not in FETCHED:
+        raise UsageError(f"{show(public_name(token), 120)} cannot be fetched", "give hf:ORG/REPO[/FILE] or https://…")
+    address = parse_address(token) if scheme == "https" else None
+    cache = ModelCache(str(request["cache"]), address.key if address is not None else key_of(token))
+    web = Web(terms.stall_s)
+    try:
+        with cache.locked():
+            if address is not None:
+                wanted = [Wanted(address, address.file_name)]
+            else:
+                wanted = find_wanted(token, cache, terms.stall_s)
+            kept = _fetch_all(wanted, cache, web, terms, Meter(send))
+    except OSError as error:
+        # Network errors are already raised as other types; the rest are disk errors.
+        raise cannot_write(cache.directory, error) from error
+    return {
+        "path": kept[0].path,
+        "name": wanted[0].name,
+        "sha256": kept[0].sha256,
+        "bytes": sum(one.bytes for one in kept),
+        "fetched": sum(one.fetched for one in kept),
+    }
+
+
+def _fetch_all(wanted: list[Wanted], cache: ModelCache, web: Web, terms: Terms, meter: Meter) -> list[Kept]:
+    """Fetch all files of a model; report one progress for all."""
+    kept: list[Kept] = []
+    after = [one.bytes for one in wanted[1:]]
+    for index, one in enumerate(wanted):
+        before = sum(done.bytes for done in kept)
+        rest = after[index:]
+
+        def tell(fetched: int, total: int | None, before: int = before, rest: list[int | None] = rest) -> None:
+            known = None if total is None or None in rest else before + total + sum(b for b in rest if b is not None)
+            meter.at(before + fetched, known)
+
+        # The weights beside a model may be longer than the format allows for the model itself.
+        bounds = terms if index == 0 or one.bytes is None else replace(terms, most_bytes=one.bytes)
+        kept.append(Download(one, cache, web, bounds, tell).carry_out())
+    return kept

@@ -1,0 +1,147 @@
+"""Reads a foreign JSON file safely: no file can make the reader hang or use unbounded memory."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tuibench.core.errors import UsageError, name_kind
+from tuibench.core.result import RunResult
+from tuibench.core.text import show
+from tuibench.core.units import size
+from tuibench.model.imports import deepsparse, own
+from tuibench.model.imports.checks import Refusal
+
+MOST_BYTES = 64_000_000
+MOST_DEPTH = 50
+LARGEST = 2.0**63
+_MOST_DIGITS = 20
+_EXPORT_HINT = "import takes JSON as `tuibench export ID -x FILE.json` and deepsparse.benchmark -x write it"
+
+
+def load_document(path: str, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
+    """Return the object in a file; raise Refusal if it is no regular file, too large, or invalid JSON."""
+    text = _decode(_read(path, most_bytes))
+    twice: list[str] = []
+
+    def gather(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs) and not twice:
+            seen: set[str] = set()
+            for name, _ in pairs:
+                twice.extend([name] if name in seen else [])
+                seen.add(name)
+        return found
+
+    try:
+        # Convert NaN, infinities and oversized integers to values that `_check_limits` reports with their place.
+        document = json.loads(text, object_pairs_hook=gather, parse_constant=_not_finite, parse_int=_parse_int)
+    except json.JSONDecodeError as error:
+        raise _no_json(text, error) from error
+    except RecursionError as error:
+        raise _too_deep() from error
+    if twice:
+        raise Refusal(f"the key '{show(twice[0], 60)}' stands twice in one object", "one of the two must go")
+    if not isinstance(document, dict):
+        raise Refusal("holds no JSON object", _EXPORT_HINT)
+    _check_limits(document)
+    return document
+
+
+def _read(path: str, most_bytes: int) -> bytes:
+    try:
+        mode = os.stat(path).st_mode
+        # Opening a device can have effects, so check first; then check the opened file again.
+        if stat.S_ISREG(mode):
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+            with open(descriptor, "rb") as file:
+                mode = os.fstat(descriptor).st_mode
+                data = file.read(most_bytes + 1) if stat.S_ISREG(mode) else b""
+    except FileNotFoundError as error:
+        raise Refusal("does not exist", "check the name") from error
+    except (OSError, ValueError) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        raise Refusal(f"cannot be read: {show(reason[:1].lower() + reason[1:])}") from error
+    if not stat.S_ISREG(mode):
+        raise Refusal(f"is {name_kind(mode)}, not a file", "give the name of a JSON file")
+    if len(data) > most_bytes:
+        raise Refusal(f"has more than {size(most_bytes)}, which no export has", _EXPORT_HINT)
+    return data
+
+
+def _decode(data: bytes) -> str:
+    if not data.strip():
+        raise Refusal("is empty", "export or download it again")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refusal(f"is not text: byte {error.start} is not UTF-8", _EXPORT_HINT) from error
+    if "\0" in text:
+        raise Refusal("is not text: it holds zero bytes", _EXPORT_HINT)
+    return text
+
+
+def _no_json(text: str, error: json.JSONDecodeError) -> Refusal:
+    if text.lstrip().startswith("<"):
+        return Refusal("looks like a web page, not like JSON", "download the file itself, not the page that shows it")
+    if error.pos >= len(text.rstrip()):
+        return Refusal(f"breaks off in line {error.lineno}, as if only a part had arrived", "get the whole file again")
+    return Refusal(f"is not JSON: line {error.lineno}, column {error.colno}: {error.msg.lower()}", _EXPORT_HINT)
+
+
+def _too_deep() -> Refusal:
+    return Refusal(f"is nested deeper than {MOST_DEPTH} levels, which no export is", _EXPORT_HINT)
+
+
+def _not_finite(name: str) -> float:
+    return float(name.lower())
+
+
+def _parse_int(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _MOST_DIGITS else math.inf
+
+
+def _check_limits(document: dict[str, Any]) -> None:
+    """Check depth and size of numbers, so that later code can rely on them; the file size bounds its texts."""
+    queue: list[tuple[Any, str, int]] = [(document, "", 0)]
+    while queue:
+        value, place, depth = queue.pop()
+        if depth > MOST_DEPTH:
+            raise _too_deep()
+        if isinstance(value, (int, float)) and not abs(value) < LARGEST:
+            raise Refusal(f"{place} is not finite or too large to be a measurement", "JSON has no NaN or Infinity")
+        queue += [(part, where, depth + 1) for part, where in _parts(value, place)]
+
+
+def _parts(value: Any, place: str) -> Iterator[tuple[Any, str]]:
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield part, f"{place}.{show(name, 60)}" if place else show(name, 60)
+    elif isinstance(value, list):
+        # Build places only for wrong figures: a series has thousands of them.
+        wrong = (isinstance(p, (str, dict, list)) or not abs(p or 0) < LARGEST for p in value)
+        yield from ((part, f"{place}[{i}]") for i, (part, look) in enumerate(zip(value, wrong, strict=True)) if look)
+
+
+SCHEMA_PATH = Path(__file__).resolve().parents[1] / "data" / "benchmark.schema.json"
+
+
+def read_result(path: str, most_bytes: int = MOST_BYTES) -> RunResult:
+    """Return the result in an export or in a file of deepsparse.benchmark; open no path named in the file."""
+    try:
+        document = load_document(path, most_bytes)
+        if own.KEY in document:
+            return own.read_own(document, json.loads(SCHEMA_PATH.read_text("utf-8")))
+        if deepsparse.KEY in document:
+            return deepsparse.read_deepsparse(document)
+        raise Refusal(
+            f"is JSON, but no benchmark: it has neither '{own.KEY}' nor '{deepsparse.KEY}'",
+            "import takes what `tuibench export` and deepsparse.benchmark -x write",
+        )
+    except Refusal as refusal:
+        raise UsageError(f"{show(path)}: {refusal.what}", refusal.hint) from refusal

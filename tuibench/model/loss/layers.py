@@ -1,0 +1,393 @@
+"""The layers of a model: nodes that multiply by a weight, and where the file stores that weight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from tuibench.core.errors import ModelError
+from tuibench.core.text import show
+from tuibench.model.checksum import extent, is_external, read_chunks
+from tuibench.model.cost.structure import size_of
+from tuibench.model.graph import Placed, dtype_name, walk
+from tuibench.worker.bundle import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The source of a name's value: an initializer, or the node that outputs it."""
+
+    graph: onnx.GraphProto
+    name: str
+    tensor: onnx.TensorProto | None
+    node: onnx.NodeProto | None
+
+
+class Scopes:
+    """All graphs of a model, each linked to the graph around it."""
+
+    def __init__(self, graph: onnx.GraphProto) -> None:
+        self.places = tuple(walk(graph))
+        graphs = {place.id: place.graph for place in self.places}
+        self._outer = {id(place.graph): graphs[place.parent] for place in self.places if place.parent}
+        self._sources: dict[int, dict[str, Source | None]] = {}
+
+    def find(self, graph: onnx.GraphProto, name: str) -> Source | None:
+        """Return the source of `name` in `graph`; None for an input or an unknown name."""
+        current: onnx.GraphProto | None = graph
+        while current is not None:
+            known = self._known(current)
+            if name in known:
+                return known[name]
+            current = self._outer.get(id(current))
+        return None
+
+    def _known(self, graph: onnx.GraphProto) -> dict[str, Source | None]:
+        found = self._sources.get(id(graph))
+        if found is None:
+            found = {value.name: None for value in graph.input}
+            found |= {tensor.name: Source(graph, tensor.name, tensor, None) for tensor in graph.initializer}
+            found |= {name: Source(graph, name, None, node) for node in graph.node for name in node.output if name}
+            self._sources[id(graph)] = found
+        return found
+
+
+_MOST_STEPS = 64
+"""Most nodes between a layer and its weight; a longer chain is a loop in a damaged file."""
+
+
+@dataclass(slots=True)
+class Trail:
+    """The path from a node's input back to the stored weight."""
+
+    source: Source | None = None
+    permutations: list[tuple[int, ...]] = field(default_factory=list)
+    """Nearest to the node first; an empty one reverses all axes."""
+    dequantizer: onnx.NodeProto | None = None
+    dequantizer_graph: onnx.GraphProto | None = None
+    permutations_before: int = 0
+    quantized: bool = False
+
+    def stored_axis(self, axis: int, rank: int, skip: int = 0) -> int:
+        """Return the stored axis behind an axis of the node's view; skip the first `skip` permutations."""
+        for permutation in self.permutations[skip:]:
+            axis = permutation[axis] if permutation else rank - 1 - axis
+        return axis
+
+
+def follow(scopes: Scopes, graph: onnx.GraphProto, name: str) -> Trail:
+    """Trace `name` back as long as a single input determines its value."""
+    trail = Trail()
+    for _ in range(_MOST_STEPS):
+        source = scopes.find(graph, name)
+        if source is None or source.tensor is not None:
+            trail.source = source
+            return trail
+        node = source.node
+        assert node is not None
+        graph = source.graph
+        if node.op_type in ("Constant", "ConstantOfShape"):
+            trail.source = source
+            return trail
+        if node.op_type == "Transpose":
+            trail.permutations.append(integers_of(node, "perm"))
+        elif node.op_type == "DequantizeLinear" and not trail.quantized:
+            trail.dequantizer, trail.dequantizer_graph, trail.quantized = node, graph, True
+            trail.permutations_before = len(trail.permutations)
+        elif node.op_type == "QuantizeLinear":
+            # Behind it are the original weights, which have a scale of their own.
+            trail.dequantizer = trail.dequantizer_graph = None
+            trail.quantized = True
+        elif node.op_type not in ("Identity", "Cast"):
+            return trail
+        if not node.input:
+            return trail
+        name = node.input[0]
+    return trail
+
+
+def integer_of(node: onnx.NodeProto, name: str, default: int) -> int:
+    """Return an integer attribute."""
+    return next((int(a.i) for a in node.attribute if a.name == name), default)
+
+
+def integers_of(node: onnx.NodeProto, name: str) -> tuple[int, ...]:
+    """Return an integer-list attribute; empty if it is missing."""
+    return next((tuple(a.ints) for a in node.attribute if a.name == name), ())
+
+
+FLOATS = ("float32", "float64", "float16")
+_BYTES = ("int8", "uint8")
+_DOMAINS = ("", "ai.onnx", "com.microsoft")
+_Inputs = tuple[int, int | None, int | None]
+"""The positions of a weight, its scale and its zero point among a node's inputs."""
+_PLAIN: tuple[_Inputs, ...] = ((1, None, None), (0, None, None))
+_CONVOLUTIONS: dict[str, tuple[_Inputs, ...]] = {
+    **dict.fromkeys(("Conv", "FusedConv", "ConvTranspose"), ((1, None, None),)),
+    "QLinearConv": ((3, 4, 5),),
+    "ConvInteger": ((1, None, 3),),
+}
+_PRODUCTS: dict[str, tuple[_Inputs, ...]] = {
+    **dict.fromkeys(("Gemm", "FusedGemm", "MatMul", "FusedMatMul"), _PLAIN),
+    "Attention": ((1, None, None),),
+    **dict.fromkeys(("QLinearMatMul", "QGemm"), ((3, 4, 5), (0, 1, 2))),
+    "MatMulInteger": ((1, None, 3), (0, None, 2)),
+    "MatMulIntegerToFloat": ((1, 3, 5), (0, 2, 4)),
+    "DynamicQuantizeMatMul": ((1, 2, 3),),
+}
+_LAYERS = _CONVOLUTIONS | _PRODUCTS
+LAYER_OPERATORS = frozenset(_LAYERS)
+_PACKED = ("MatMulNBits", "MatMulBnb4", "MatMulFpQ4")
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A node and its weight; axes refer to the weight as stored."""
+
+    id: str
+    op: str
+    name: str
+    weight: str
+    root: Source
+    element: int
+    """TensorProto element type of the stored weight."""
+    shape: tuple[int, ...]
+    reduced: tuple[int, ...] = ()
+    """The axes within one output channel."""
+    groups: tuple[int, int] | None = None
+    """The axis that stacks channel groups, and the number of groups."""
+    scale: Source | None = None
+    zero: Source | None = None
+    channel_axis: int = 0
+    """The axis of the scales and zero points."""
+    integer: bool = False
+    """True if the multiplication uses an int8 weight."""
+    reason: str = ""
+
+    @property
+    def dtype(self) -> str:
+        """The numpy-like name of the stored type."""
+        return dtype_name(self.element)
+
+
+def find_layers(scopes: Scopes) -> tuple[Layer, ...]:
+    """Return all layers in file order; layers that share a weight appear once, under the first one."""
+    found: dict[tuple[int, str], Layer] = {}
+    for place in scopes.places:
+        if place.node.domain not in _DOMAINS:
+            continue
+        for layer in _layers_at(scopes, place):
+            found.setdefault((id(layer.root.graph), layer.root.name), layer)
+    return tuple(found.values())
+
+
+def _layers_at(scopes: Scopes, place: Placed) -> Iterator[Layer]:
+    node = place.node
+    if node.op_type in _PACKED:
+        source = scopes.find(place.graph, node.input[1]) if len(node.input) > 1 else None
+        if source is not None and source.tensor is not None:
+            yield _make(place, source, source.tensor.data_type, tuple(source.tensor.dims), "its weights are packed")
+        return
+    for at, scale, zero in _LAYERS.get(node.op_type, ()):
+        if at >= len(node.input):
+            continue
+        trail = follow(scopes, place.graph, node.input[at])
+        source = trail.source
+        stored = _stored(scopes, source) if source else None
+        if source is not None and stored is not None and len(stored[1]) >= 2:
+            yield _describe(scopes, place, source, trail, stored, (at, scale, zero))
+            return
+
+
+def _describe(
+    scopes: Scopes, place: Placed, source: Source, trail: Trail, stored: tuple[int, tuple[int, ...]], inputs: _Inputs
+) -> Layer:
+    element, shape = stored
+    at, scale_at, zero_at = inputs
+    node, rank = place.node, len(shape)
+    given, graph, places = node, place.graph, (scale_at, zero_at)
+    if trail.dequantizer is not None and trail.dequantizer_graph is not None:
+        given, graph, places = trail.dequantizer, trail.dequantizer_graph, (1, 2)
+    scale, zero = (_find_input(scopes, graph, given, number) for number in places)
+    reason = _reason_against(trail, element, rank, scale)
+    channel_axis = 0 if reason else _channel_axis(trail, node, at, rank)
+    if not reason and not all(_fits(held, shape[channel_axis]) for held in (scale, zero)):
+        reason = "its weights have scales for something else than channels"
+    if reason:
+        return _make(place, source, element, shape, reason)
+    groups = integer_of(node, "group", 1) if node.op_type == "ConvTranspose" else 1
+    split = trail.stored_axis(0, rank)
+    return Layer(
+        *(place.id, place.op, node.name, source.name, source, element, shape),
+        reduced=tuple(sorted(trail.stored_axis(a, rank) for a in _reduced_axes(node, at, rank))),
+        groups=(split, groups) if groups > 1 and shape[split] % groups == 0 else None,
+        scale=scale,
+        zero=zero,
+        channel_axis=channel_axis,
+        integer=trail.quantized or dtype_name(element) in _BYTES,
+    )
+
+
+def _reason_against(trail: Trail, element: int, rank: int, scale: Source | None) -> str:
+    if dtype_name(element) not in (*FLOATS, *_BYTES):
+        return f"its weights are {dtype_name(element)}"
+    if trail.dequantizer is not None and scale is None:
+        return "the scale of its weights is no constant"
+    if any(permutation and sorted(permutation) != list(range(rank)) for permutation in trail.permutations):
+        return "the axes of its weights are unclear"
+    return ""
+
+
+def _fits(source: Source | None, channels: int) -> bool:
+    """Return whether there is one value for all channels or one per channel."""
+    tensor = (source.tensor or constant_tensor(source)) if source else None
+    return tensor is None or math.prod(tensor.dims) == 1 or list(tensor.dims) == [channels]
+
+
+def _channel_axis(trail: Trail, node: onnx.NodeProto, at: int, rank: int) -> int:
+    """Return the stored axis that the per-channel scales and zero points apply to."""
+    if trail.dequantizer is None:
+        return trail.stored_axis(_output_axis(node, at, rank), rank)
+    named = integer_of(trail.dequantizer, "axis", 1)
+    return trail.stored_axis(named % rank, rank, trail.permutations_before)
+
+
+def _make(place: Placed, source: Source, element: int, shape: tuple[int, ...], reason: str) -> Layer:
+    return Layer(place.id, place.op, place.node.name, source.name, source, element, shape, reason=reason)
+
+
+def _stored(scopes: Scopes, source: Source) -> tuple[int, tuple[int, ...]] | None:
+    """Return the stored element type and shape; None if the weight cannot be read."""
+    tensor = source.tensor or constant_tensor(source)
+    if tensor is not None:
+        shape = tuple(tensor.dims)
+        return (tensor.data_type, shape) if all(dim > 0 for dim in shape) else None
+    node = source.node
+    if node is None or node.op_type != "ConstantOfShape" or not node.input:
+        return None
+    given = scopes.find(source.graph, node.input[0])
+    dims = (given.tensor or constant_tensor(given)) if given else None
+    if dims is None or dims.data_location == onnx.TensorProto.EXTERNAL or dims.data_type != onnx.TensorProto.INT64:
+        return None
+    try:
+        shape = tuple(int(dim) for dim in onnx.numpy_helper.to_array(dims).reshape(-1))
+    except ValueError:
+        # The data is shorter than its shape: the engine will refuse the model in its own words.
+        return None
+    filler = fill_tensor(node)
+    element = filler.data_type if filler is not None else onnx.TensorProto.FLOAT
+    return (element, shape) if all(dim > 0 for dim in shape) else None
+
+
+def constant_tensor(source: Source) -> onnx.TensorProto | None:
+    """Return the tensor in a Constant node."""
+    if source.node is None or source.node.op_type != "Constant":
+        return None
+    return next((a.t for a in source.node.attribute if a.name == "value" and a.HasField("t")), None)
+
+
+def fill_tensor(node: onnx.NodeProto) -> onnx.TensorProto | None:
+    """Return the value that ConstantOfShape repeats; None for its default, a float zero."""
+    return next((a.t for a in node.attribute if a.name == "value" and a.HasField("t")), None)
+
+
+def _find_input(scopes: Scopes, graph: onnx.GraphProto, node: onnx.NodeProto, number: int | None) -> Source | None:
+    if number is None or number >= len(node.input) or not node.input[number]:
+        return None
+    source = scopes.find(graph, node.input[number])
+    return source if source and (source.tensor is not None or constant_tensor(source) is not None) else None
+
+
+def _output_axis(node: onnx.NodeProto, at: int, rank: int) -> int:
+    """Return the axis of output channels, in the weight as the node reads it."""
+    if node.op_type in _CONVOLUTIONS:
+        return 1 if node.op_type == "ConvTranspose" else 0
+    return 2 * rank - 3 - _reduced_axes(node, at, rank)[0]
+
+
+def _reduced_axes(node: onnx.NodeProto, at: int, rank: int) -> tuple[int, ...]:
+    if node.op_type in _CONVOLUTIONS:
+        return tuple(axis for axis in range(rank) if axis != _output_axis(node, at, rank))
+    turned = integer_of(node, "transA" if at == 0 else "transB", 0) != 0
+    return (rank - 1 if (at == 0) != turned else rank - 2,)
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """One weight: as stored, and its real values."""
+
+    stored: Array
+    real: Array
+    """The real values as floats, in the same shape."""
+    zero: Array
+    """The stored value of zero: one element, or one per channel."""
+
+
+class WeightReader:
+    """Reads the weights of one model; caches the sizes of their files."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._sizes: dict[Path, int] = {}
+
+    def stored(self, layer: Layer) -> Array:
+        """Return the array stored in the file."""
+        tensor = layer.root.tensor or constant_tensor(layer.root)
+        if tensor is not None:
+            return self.tensor(tensor)
+        assert layer.root.node is not None
+        filler = fill_tensor(layer.root.node)
+        value = self.tensor(filler).reshape(-1) if filler is not None else np.zeros(1, np.float32)
+        return np.full(layer.shape, value[0])
+
+    def weight(self, layer: Layer, stored: Array | None = None) -> Weight:
+        """Return a layer's weight; the layer must have no reason against it."""
+        held = self.stored(layer) if stored is None else stored
+        if held.dtype.kind == "f":
+            return Weight(held, held if held.dtype != np.float16 else held.astype(np.float32), np.zeros(1, held.dtype))
+        zero = self._along_channels(layer, layer.zero)
+        zero = np.zeros(1, held.dtype) if zero is None else zero.astype(held.dtype)
+        scale = self._along_channels(layer, layer.scale)
+        real = held.astype(np.float32) - zero.astype(np.float32)
+        # An overflowing scale gives infinite weights, which the layer then reports.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Weight(held, real if scale is None else real * scale.astype(np.float32), zero)
+
+    def tensor(self, tensor: onnx.TensorProto) -> Array:
+        """Read any tensor of the model; raise ModelError if it is damaged."""
+        try:
+            return np.asarray(numpy_helper.to_array(self._inside(tensor)))
+        except (ValueError, TypeError, KeyError) as error:
+            name = show(tensor.name, 60)
+            raise ModelError(f"weight '{name}' is damaged: {show(error, 120)}", "export the model again") from None
+
+    def raw(self, tensor: onnx.TensorProto) -> bytes:
+        """Return exactly the bytes of an external weight."""
+        place = extent(tensor, self._path, self._sizes)
+        # Types of two or four bits share bytes; numpy uses one byte for each element.
+        needed = size_of(dtype_name(tensor.data_type), tuple(tensor.dims))
+        if needed is None:
+            needed = math.prod(tensor.dims) * onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
+        return b"".join(read_chunks(place.path, place.offset, min(place.length, needed)))
+
+    def _inside(self, tensor: onnx.TensorProto) -> onnx.TensorProto:
+        if not is_external(tensor):
+            return tensor
+        return onnx.TensorProto(
+            name=tensor.name, data_type=tensor.data_type, dims=tensor.dims, raw_data=self.raw(tensor)
+        )
+
+    def _along_channels(self, layer: Layer, source: Source | None) -> Array | None:
+        tensor = (source.tensor or constant_tensor(source)) if source else None
+        if tensor is None:
+            return None
+        values = self.tensor(tensor)
+        if values.size == 1:
+            return values.reshape(1)
+        return values.reshape([-1 if at == layer.channel_axis else 1 for at in range(len(layer.shape))])

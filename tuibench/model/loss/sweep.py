@@ -1,0 +1,366 @@
+"""The measured loss profile: changes one layer at a time in one session and compares the outputs."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from tuibench.core.errors import ModelError
+from tuibench.core.model import Point
+from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, RECURRENT, LossPoint
+from tuibench.core.record import from_plain, to_plain
+from tuibench.core.text import show
+from tuibench.core.units import count_of
+from tuibench.engines import registry
+from tuibench.engines.protocol import IoUnavailable, Setting, plain_words
+from tuibench.model.checksum import check_external, locate
+from tuibench.model.inspection import load_graph
+from tuibench.model.loss.change import Lifted, change, lift, no_graph, pruned_share
+from tuibench.model.loss.layers import LAYER_OPERATORS, Layer, Scopes, Weight, WeightReader, find_layers
+from tuibench.model.loss.likeness import ONLY_ZEROS, Likeness, find_classes, find_probabilities, floats
+from tuibench.worker.bundle import Array, Feed, read_bundle
+from tuibench.worker.isolation import pin_process
+
+
+class Runs(Protocol):
+    """A loaded model."""
+
+    def run(self, feed: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the outputs by name; let the engine's exceptions pass."""
+
+    def close(self) -> None:
+        """Free the model."""
+
+
+Load = Callable[[Path], Runs]
+"""Loads a model; raises ModelError with the engine's words if it is refused."""
+
+
+class _Loaded:
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def run(self, feed: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return dict(self._session.bind([dict(feed)], "call").outputs(0))
+        except IoUnavailable:
+            return dict(self._session.bind([dict(feed)], "engine-allocated").outputs(0))
+
+    def close(self) -> None:
+        self._session.close()
+
+
+def loader(work_dir: str, threads: int | None = None, cpus: tuple[int, ...] = ()) -> Load:
+    """Return a function that loads models into ONNX Runtime; the process must be pinned to `cpus` already."""
+    allowed = cpus or tuple(sorted(os.sched_getaffinity(0)))
+
+    def load(path: Path) -> Runs:
+        engine = registry.make("onnxruntime")
+        engine.start()
+        count = threads or len(allowed)
+        setting = Setting(str(path), count, 1, allowed, "none", "engine-default", True, work_dir)
+        try:
+            return _Loaded(engine.load(setting))
+        except MemoryError:
+            raise
+        except Exception as error:  # an engine raises any type; its words are the result
+            raise ModelError(f"ONNX Runtime: {show(engine_words(error))}") from None
+
+    return load
+
+
+def engine_words(error: BaseException) -> str:
+    """Return an engine's error text without details for its developers."""
+    return (plain_words(str(error)) or type(error).__name__)[:300]
+
+
+Outputs = list[dict[str, Array]]
+"""The float outputs of each sample."""
+
+
+@dataclass
+class Changer:
+    """The session with changed layers, and its outputs without any change."""
+
+    session: Runs
+    lifted: Lifted
+    feeds: Sequence[Feed]
+    classes: frozenset[str]
+    probabilities: frozenset[str]
+    reason: str = ""
+    """The reason why the unchanged outputs allow no comparison."""
+    _unchanged: Outputs = field(default_factory=list)
+
+    def remember(self) -> None:
+        """Run the unchanged model and keep its outputs."""
+        try:
+            self._unchanged = [floats(self._run(feed, {})) for feed in self.feeds]
+        except MemoryError:
+            raise
+        except Exception as error:  # an engine raises any type; its words are the result
+            words = show(engine_words(error))
+            raise ModelError(f"ONNX Runtime, with the weights of layers as inputs: {words}") from None
+
+    def compare(self, changed: Mapping[str, Array], level: str) -> LossPoint:
+        """Compare the outputs with these weights against the unchanged ones."""
+        if not self._unchanged[0]:
+            self.reason = "no output holds floats, so there is nothing to compare"
+        if self.reason:
+            return LossPoint(level, None, None, reason=self.reason)
+        found = Likeness(self.classes, self.probabilities)
+        try:
+            for feed, expected in zip(self.feeds, self._unchanged, strict=True):
+                found.add(expected, self._run(feed, changed))
+        except MemoryError:
+            raise
+        except Exception as error:  # a model may fail on changed weights: that is a result
+            reason = show(engine_words(error))
+            return LossPoint(level, None, None, samples=found.samples, reason=reason, harm=True)
+        return found.point(level)
+
+    def against(self, others: Outputs) -> float | None:
+        """Return the distance of the unchanged outputs from others in dB; None if equal or not comparable."""
+        found = Likeness(frozenset())
+        for mine, other in zip(self._unchanged, others, strict=True):
+            found.add(other, mine)
+        return found.point("").sqnr_db
+
+    def _run(self, feed: Feed, changed: Mapping[str, Array]) -> dict[str, Any]:
+        return self.session.run({**feed, **self.lifted.weights, **changed})
+
+
+Send = Callable[[dict[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One requested sweep and its tools."""
+
+    path: str
+    bundle: str
+    levels: tuple[str, ...]
+    run_dir: Path
+    load: Load
+    send: Send
+    layers: frozenset[str] | None = None
+    """Ids of the layers to change; None for all."""
+    skip: frozenset[tuple[str, str]] = frozenset()
+    """(id, level) pairs that are already measured."""
+    samples: int = 2
+    batch: int | None = None
+    """Items per sample."""
+    clock: Callable[[], float] = time.perf_counter
+
+    def carry_out(self) -> dict[str, Any]:
+        """Send a line before and after each point; return the results common to all points."""
+        return _Sweeping(self).carry_out()
+
+
+@dataclass
+class _Sweeping:
+    """One running sweep."""
+
+    asked: Sweep
+    notes: list[str] = field(default_factory=list)
+    ran: int = 0
+    """Samples per change."""
+
+    def carry_out(self) -> dict[str, Any]:
+        for level in self.asked.levels:
+            pruned_share(level)
+        path = locate(self.asked.path).path
+        model = load_graph(path)
+        if model is None:
+            raise no_graph(path)
+        check_external(model, path)
+        if any(node.op_type in LAYER_OPERATORS for function in model.functions for node in function.node):
+            self.notes.append("layers inside functions of the model's own are not looked at")
+        self.notes += _recurrent(model)
+        # Lift all layers even if few are requested, so that every sweep compares the same form of the model.
+        layers = [layer for layer in find_layers(Scopes(model.graph)) if not layer.reason]
+        if not layers:
+            self.notes.append("there is no layer whose weights could be changed")
+            self._begin(0, 0.0, False, None)
+            return self._end(False, None)
+        feeds = self._feeds()
+        feeds, measured = self._run_as_it_is(path, feeds)
+        self.ran = len(feeds)
+        classes = find_classes(model.graph, measured[0])
+        probabilities = find_probabilities(measured[0])
+        reader = WeightReader(path)
+        lifted, session = self._load_lifted(model, layers, reader)
+        del model
+        try:
+            changer = Changer(session, lifted, feeds, classes, probabilities)
+            return self._sweep(changer, layers, measured, reader)
+        finally:
+            session.close()
+
+    def _feeds(self) -> list[Feed]:
+        feeds = read_bundle(self.asked.bundle)
+        if len(feeds) < self.asked.samples:
+            here = count_of(len(feeds), "sample")
+            batch = self.asked.batch
+            inside = "" if batch is None or batch < 2 else f"; a sample is a whole batch, here of {batch} items"
+            self.notes.append(f"{here} instead of {self.asked.samples}: the data has no more{inside}")
+        return feeds[: max(self.asked.samples, 1)]
+
+    def _run_as_it_is(self, path: Path, feeds: Sequence[Feed]) -> tuple[list[Feed], Outputs]:
+        """Run the model unchanged, as optimized by its engine; return the samples and their float outputs.
+
+        Drop samples whose outputs cannot be compared, unless that would drop all of them.
+        """
+        self.asked.send({"stage": "loading"})
+        session = self.asked.load(path)
+        try:
+            # A model may never end: the first run shows that and has its own time limit.
+            self.asked.send({"stage": "first"})
+            outputs = [session.run(feeds[0])]
+            self.asked.send({"stage": "changing"})
+            outputs += [session.run(feed) for feed in feeds[1:]]
+        except MemoryError:
+            raise
+        except Exception as error:  # an engine raises any type; its words are the result
+            raise ModelError(f"ONNX Runtime: {show(engine_words(error))}") from None
+        finally:
+            session.close()
+        kept = [floats(found) for found in outputs]
+        left_out = [name for name in outputs[0] if name not in kept[0]]
+        if left_out:
+            named = ", ".join(f"'{show(name, 40)}'" for name in left_out[:5])
+            self.notes.append(f"outputs that hold no floats are left out: {named}")
+        names = {name for found in kept for name in found}
+        good = [at for at, found in enumerate(kept) if found.keys() == names and not _void(found)]
+        if good:
+            self.notes += _left_out(kept)
+            kept = [kept[at] for at in good]
+            self.notes += _odd(kept)
+        return [feeds[at] for at in good or range(len(feeds))], kept
+
+    def _load_lifted(self, model: Any, layers: Sequence[Layer], reader: WeightReader) -> tuple[Lifted, Runs]:
+        path = self.asked.run_dir / "loss.onnx"
+        try:
+            lifted = lift(model, layers, reader, path)
+            return lifted, self.asked.load(path)
+        finally:
+            path.unlink(missing_ok=True)
+
+    def _sweep(
+        self, changer: Changer, layers: Sequence[Layer], measured: Outputs, reader: WeightReader
+    ) -> dict[str, Any]:
+        changer.remember()
+        # The first runs also allocate memory; the next ones measure the time per point.
+        began = self.asked.clock()
+        unchanged = changer.compare({}, "")
+        each_s = self.asked.clock() - began
+        float32_db = changer.against(measured)
+        work = [(layer, level) for layer in layers for level in self.asked.levels if self._is_asked(layer.id, level)]
+        classes = bool(changer.classes)
+        self._note(unchanged)
+        # With outputs of zeros a change may still show, as it can make them non-zero.
+        changer.reason = "" if unchanged.reason == ONLY_ZEROS else unchanged.reason
+        self._begin(len(work), 1000 * each_s, classes, float32_db)
+        self._carry_out_all(changer, work, reader)
+        return self._end(classes, float32_db)
+
+    def _note(self, unchanged: LossPoint) -> None:
+        if unchanged.reason:
+            self.notes.append(unchanged.reason)
+        elif unchanged.sqnr_db is not None:
+            differs = f"the unchanged model differs from itself from run to run ({unchanged.sqnr_db:.0f} dB)"
+            self.notes.append(f"{differs}: less noise than that says nothing of a layer")
+
+    def _is_asked(self, node: str, level: str) -> bool:
+        wanted = self.asked.layers is None or node in self.asked.layers
+        return wanted and (node, level) not in self.asked.skip
+
+    def _carry_out_all(self, changer: Changer, work: Sequence[tuple[Layer, str]], reader: WeightReader) -> None:
+        weight: Weight | None = None
+        current = ""
+        for layer, level in work:
+            # Announce the point first, as it may kill this process.
+            self.asked.send({"at": {"id": layer.id, "level": level}})
+            name = changer.lifted.names[layer.id]
+            if weight is None or current != layer.id:
+                weight, current = reader.weight(layer, changer.lifted.weights[name]), layer.id
+            point = self._point(changer, layer, level, weight, name)
+            self.asked.send({"loss": {"id": layer.id, "point": to_plain(point)}})
+
+    @staticmethod
+    def _point(changer: Changer, layer: Layer, level: str, weight: Weight, name: str) -> LossPoint:
+        if level == INT8 and layer.integer:
+            return LossPoint(level, None, None, reason=ALREADY_INT8)
+        return changer.compare({name: change(weight, layer, level)}, level)
+
+    def _begin(self, points: int, ms_each: float, classes: bool, float32_db: float | None) -> None:
+        told: dict[str, Any] = {"points": points, "ms_each": ms_each, "classes": classes, "float32_db": float32_db}
+        # Send everything known now: a profile that is cut short sends no end.
+        told |= {"samples": self.ran, "notes": list(self.notes)}
+        self.asked.send({"begin": told})
+
+    def _end(self, classes: bool, float32_db: float | None) -> dict[str, Any]:
+        return {"classes": classes, "float32_db": float32_db, "notes": self.notes}
+
+
+def _void(outputs: Mapping[str, Array]) -> list[str]:
+    """Return the outputs of one sample that have no finite value."""
+    return [name for name, value in outputs.items() if not np.isfinite(value).any()]
+
+
+def _left_out(outputs: Outputs) -> Iterator[str]:
+    """Yield notes on samples left out because the unchanged model gives no usable output."""
+    names = dict.fromkeys(name for found in outputs for name in found)
+    empty = [name for found in outputs for name in [each for each in names if each not in found][:1]]
+    void = [name for found in outputs if found.keys() == names.keys() for name in _void(found)[:1]]
+    for lacking, what in ((void, "NaN or infinite"), (empty, "empty")):
+        if lacking:
+            of = f"{len(lacking)} of {count_of(len(outputs), 'sample')}"
+            yield f"{of} left out: output '{show(lacking[0], 60)}' of the unchanged model is {what} there"
+
+
+def _odd(outputs: Outputs) -> Iterator[str]:
+    """Yield notes on unchanged outputs that are partly NaN or infinite."""
+    for name in outputs[0]:
+        arrays = [found[name] for found in outputs if name in found]
+        size, known = sum(one.size for one in arrays), sum(int(np.isfinite(one).sum()) for one in arrays)
+        if 0 < known < size:
+            yield f"output '{show(name, 60)}' is NaN or infinite in {size - known} of {size} values, which are left out"
+
+
+def _recurrent(model: Any) -> list[str]:
+    """Return a note if the model has recurrent nodes, whose weights are not changed."""
+    found = Counter(place.node.op_type for place in Scopes(model.graph).places if place.node.op_type in RECURRENT)
+    named = ", ".join(f"{count} {op}" for op, count in found.items())
+    return [f"the weights of {named} are not changed, only those of convolutions and matrix products"] if named else []
+
+
+def request_sweep(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
+    """Run the request of child task `loss`, pinned to its CPUs."""
+    point = from_plain(Point, request["point"])
+    if point.bundle is None:
+        said = point.failure[2] if point.failure else "no inputs were made for it"
+        raise ModelError(f"the model has nothing to run on: {said}")
+    cpus = tuple(int(cpu) for cpu in request.get("cpus") or ())
+    threads = int(request.get("threads") or len(cpus) or 1)
+    if cpus:
+        pin_process(cpus)
+    chosen = request.get("layers")
+    return Sweep(
+        path=request["path"],
+        bundle=point.bundle,
+        levels=tuple(request.get("levels") or LEVELS),
+        run_dir=Path(request["run_dir"]),
+        load=loader(request["run_dir"], threads, cpus),
+        send=send,
+        layers=None if chosen is None else frozenset(chosen),
+        skip=frozenset((str(node), str(level)) for node, level in request.get("skip") or ()),
+        samples=int(request.get("samples") or 2),
+        batch=point.batch,
+    ).carry_out()

@@ -1,0 +1,162 @@
+"""A small model in its own session: call it, profile it, or alternate it with another one."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from tuibench.core.cell import Grade
+from tuibench.engines.onnxruntime import make_options
+from tuibench.engines.protocol import Setting
+from tuibench.host.noise import Witness
+from tuibench.model.profile.events import Run, read_events, split_runs
+from tuibench.stats.grading import grade_noise
+from tuibench.worker import isolation
+from tuibench.worker.sync import Stamps, rotate
+
+Array = np.ndarray[Any, Any]
+BLOCK_S = 0.02
+_BEST, _NEAR, _STILL = 0.05, 0.01, 4
+"""Stop rule: the best time is the 5% quantile; stop after four blocks in a row that improve it by less than 1%."""
+_SETTLING_S = 0.003
+"""Time that threads of another session may still spin after their last call."""
+
+
+def is_of_engine(error: Exception) -> bool:
+    """Return whether the engine raised the error, as opposed to our own code."""
+    return type(error).__module__.startswith("onnxruntime") or type(error) is RuntimeError
+
+
+class Watch:
+    """A noise witness over many short measurements; it ignores the time between them."""
+
+    def __init__(self, cpus: Sequence[int]) -> None:
+        self._witness = Witness(cpus)
+        self._witness.start()
+        self._timed_s = 0.0
+
+    def begin(self) -> None:
+        """Register the threads of a new session and discard what they waited for until now."""
+        self._witness.meet()
+
+    def skip(self) -> None:
+        """Discard the time since the last block."""
+        self._witness.skip()
+
+    def mark(self, seconds: Sequence[float]) -> None:
+        """End a block whose calls took `seconds`."""
+        self._witness.mark()
+        self._timed_s += sum(seconds)
+
+    def grade(self) -> Grade | None:
+        """Return how disturbed the machine was in all blocks together."""
+        return grade_noise([self._witness.finish()], self._timed_s)
+
+
+class Alone:
+    """One small model with its input bound; `profile` is the file name prefix of its profile files."""
+
+    def __init__(self, model: bytes, feed: Mapping[str, Array], setting: Setting, profile: str | None = None) -> None:
+        import onnxruntime as ort  # after the process is pinned
+
+        options, pinned = make_options(setting)
+        if profile is not None:
+            options.enable_profiling = True
+            options.profile_file_prefix = profile
+        self._session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        if pinned == "core":
+            isolation.pin_thread(setting.cpus[0])
+        binding = self._session.io_binding()
+        for name, array in feed.items():
+            value = ort.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(array))
+            binding.bind_ortvalue_input(name, value)
+        for output in self._session.get_outputs():
+            binding.bind_output(output.name, "cpu")
+        self._binding = binding
+        self.call: Callable[[], object] = lambda: self._session.run_with_iobinding(binding)
+        self._stamps = Stamps()
+
+    def times_s(self, seconds: float, least: int = 3) -> list[float]:
+        """Return the duration of each call; call for `seconds` and at least `least` times."""
+        taken: list[float] = []
+        count, until = 1, perf_counter() + seconds
+        while len(taken) < least or perf_counter() < until:
+            durations, elapsed_ns = self._stamps.block(rotate((self.call,)), count)
+            taken.extend((durations / 1e9).tolist())
+            count = max(1, min(4 * count, int(count * 2_000_000 / max(1, elapsed_ns))))
+        return taken
+
+    def best_s(self, max_s: float, watch: Watch, least: int = 5) -> float:
+        """Return the time of the quickest calls; stop when it no longer improves or at `max_s`."""
+        taken: list[float] = []
+        best, still = math.inf, 0
+        until = perf_counter() + max_s
+        watch.begin()
+        while len(taken) < least or (still < _STILL and perf_counter() < until):
+            block = self.times_s(BLOCK_S, least=1)
+            watch.mark(block)
+            taken += block
+            found = float(np.quantile(taken, _BEST))
+            still = still + 1 if found > (1 - _NEAR) * best else 0
+            best = min(best, found)
+        return float(np.quantile(taken, _BEST))
+
+    def end_profiling(self) -> list[Run]:
+        """Return the kernels of every run so far and delete the profile file."""
+        path = self._session.end_profiling()
+        try:
+            with open(path, encoding="utf-8", errors="replace") as lines:
+                return list(split_runs(read_events(lines)))
+        finally:
+            os.unlink(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One block of calls of a session that alternates with another; `dropped` warm-up calls are not in `seconds`."""
+
+    dropped: int
+    seconds: tuple[float, ...]
+
+
+def take_turns(
+    first: Alone,
+    second: Alone,
+    max_s: float,
+    least: int = 5,
+    *,
+    enough: Callable[[Sequence[Turn], Sequence[Turn]], bool] = lambda _, __: False,
+    watch: Watch | None = None,
+) -> tuple[list[Turn], list[Turn]]:
+    """Alternate blocks of both models until `enough` agrees or `max_s` passes; a disturbance then affects both.
+
+    Make at least `least` blocks of each.
+    """
+    turns: tuple[list[Turn], list[Turn]] = ([], [])
+    until = perf_counter() + max_s
+    while len(turns[0]) < least or (perf_counter() < until and not enough(*turns)):
+        pairs = ((first, turns[0]), (second, turns[1]))
+        # Reverse every second pair, so that neither model always runs after the other.
+        for alone, own in pairs if len(turns[0]) % 2 == 0 else reversed(pairs):
+            begin, dropped = perf_counter(), 0
+            while perf_counter() - begin < _SETTLING_S or dropped < 2:
+                alone.call()
+                dropped += 1
+            if watch is not None:
+                watch.skip()
+            own.append(Turn(dropped, tuple(alone.times_s(BLOCK_S))))
+            if watch is not None:
+                watch.mark(own[-1].seconds)
+    return turns
+
+
+def turn_ratios(first: Sequence[Turn], second: Sequence[Turn]) -> list[float]:
+    """Return the second model's time over the first's, turn by turn."""
+    pairs = zip(first, second, strict=True)
+    return [float(np.median(other.seconds) / np.median(one.seconds)) for one, other in pairs]

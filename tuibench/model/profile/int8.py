@@ -1,0 +1,359 @@
+"""Int8 form of a small model's products: U8 activations and S8 weights in QDQ form, as in quantized models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper, version_converter
+
+from tuibench.engines.onnxruntime import make_options
+from tuibench.engines.protocol import Setting, plain_words
+from tuibench.model.graph import op_of
+from tuibench.model.profile.mapping import is_integer
+
+Array = np.ndarray[Any, Any]
+_NAME = "simple.onnx"
+_LEAST_OPSET, _RAISED = 10, 13
+"""The first opset with integer products, and one with per-channel scales."""
+
+
+class NotAlone(Exception):
+    """A row cannot run by itself or lacks the wanted form; the message gives the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A model of a few nodes and its inputs."""
+
+    model: bytes
+    feed: dict[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Nodes in model order, the values they read from outside, and the names of the outputs that others read."""
+
+    nodes: Sequence[onnx.NodeProto]
+    constants: Mapping[str, Array]
+    fed: Mapping[str, Array]
+    given: Sequence[str]
+    opsets: Sequence[onnx.OperatorSetIdProto]
+    functions: Sequence[onnx.FunctionProto] = ()
+
+
+def as_it_is(cut: Cut) -> Form:
+    """Build the nodes with their constants unchanged; rename everything, as some names cannot be written down."""
+    names: dict[str, str] = {"": ""}
+
+    def named(name: str) -> str:
+        return names.setdefault(name, f"t{len(names)}")
+
+    nodes = []
+    for at, node in enumerate(cut.nodes):
+        copy = onnx.NodeProto()
+        copy.CopyFrom(node)
+        copy.name = f"n{at}"
+        copy.input[:] = map(named, node.input)
+        copy.output[:] = map(named, node.output)
+        nodes.append(copy)
+    inputs = [
+        helper.make_tensor_value_info(named(name), helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+        for name, array in cut.fed.items()
+    ]
+    # The engine infers the output types.
+    outputs = [onnx.ValueInfoProto(name=named(name)) for name in cut.given]
+    weights = [numpy_helper.from_array(array, named(name)) for name, array in cut.constants.items()]
+    graph = helper.make_graph(nodes, "cut", inputs, outputs, weights)
+    opsets = list(cut.opsets)
+    model = helper.make_model(graph, opset_imports=opsets, functions=list(cut.functions), ir_version=10)
+    return Form(model.SerializeToString(), {named(name): array for name, array in cut.fed.items()})
+
+
+def simplified(form: Form, setting: Setting, work_dir: str) -> onnx.ModelProto:
+    """Let the engine simplify the form without changing operators; normalizations fold into weights, for example."""
+    import onnxruntime as ort  # after the process is pinned
+
+    path = Path(work_dir) / _NAME
+    options, _ = make_options(replace(setting, threads=1, pin="none"))
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = str(path)
+    try:
+        ort.InferenceSession(form.model, options, providers=["CPUExecutionProvider"])
+        return _raised(onnx.load(path))
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _raised(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Convert the model to an opset with integer operators; raise NotAlone if that fails."""
+    own = next((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), _RAISED)
+    if own >= _LEAST_OPSET:
+        return model
+    try:
+        return version_converter.convert_version(model, _RAISED)
+    except version_converter.ConvertError as error:
+        raise NotAlone(
+            f"its operators are of version {own}, without integers: {plain_words(str(error))[:200]}"
+        ) from error
+
+
+def values_of(
+    model: onnx.ModelProto, feed: Mapping[str, Array], names: Sequence[str], setting: Setting
+) -> dict[str, Array]:
+    """Run the model and return the named tensors; leave out values that are no tensors."""
+    import onnxruntime as ort  # after the process is pinned
+
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    known = {output.name for output in changed.graph.output}
+    changed.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in known)
+    options, _ = make_options(replace(setting, threads=1, pin="none", optimize=False))
+    session = ort.InferenceSession(changed.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    given = session.run(list(names), dict(feed)) if names else []
+    return {name: array for name, array in zip(names, given, strict=True) if isinstance(array, np.ndarray)}
+
+
+_PRODUCTS = frozenset({"Conv", "MatMul", "Gemm"})
+_DOMAIN = "com.microsoft"
+"""Domain of the Q/DQ operators; there they take per-channel scales at any opset."""
+_BETWEEN = frozenset({"Relu", "Clip"})
+"""Activations that a convolution kernel fuses."""
+_MOST_BIAS = 2**30
+
+
+def to_be_known(model: onnx.ModelProto) -> list[str]:
+    """Return the tensors within a model whose ranges are needed: inputs and outputs of the products."""
+    given = {value.name for value in model.graph.input} | {tensor.name for tensor in model.graph.initializer}
+    readers = _readers(model.graph)
+    names = [
+        name
+        for node in model.graph.node
+        if node.op_type in _PRODUCTS
+        for name in (*node.input[:2], _end(node, readers, model.graph))
+    ]
+    return [name for name in dict.fromkeys(names) if name not in given]
+
+
+def as_int8(model: onnx.ModelProto, values: Mapping[str, Array]) -> bytes:
+    """Convert the products to int8 where they have such a form; raise NotAlone with the reason if none has.
+
+    Inputs and outputs stay floats, so the conversions are part of the model.
+    """
+    products = [node for node in model.graph.node if op_of(node) in _PRODUCTS]
+    if not products:
+        ops = list(dict.fromkeys(op_of(node) for node in model.graph.node))
+        if any(map(is_integer, ops)):
+            raise NotAlone("it works on integers already")
+        named = ops[0] if len(ops) == 1 else f"none of {', '.join(ops)}"
+        raise NotAlone(f"{named[:200]} has {'no' if len(ops) == 1 else 'an'} int8 form here")
+    writer = _Writer(model, values)
+    reasons = []
+    for node in model.graph.node:
+        try:
+            writer.write(node)
+        except NotAlone as error:
+            reasons.append(str(error))
+            writer.copy(node)
+    if len(reasons) == len(products):
+        raise NotAlone(reasons[0])
+    return writer.written()
+
+
+def _readers(graph: onnx.GraphProto) -> dict[str, list[onnx.NodeProto]]:
+    found: dict[str, list[onnx.NodeProto]] = {}
+    for node in graph.node:
+        for name in node.input:
+            found.setdefault(name, []).append(node)
+    return found
+
+
+def _end(node: onnx.NodeProto, readers: Mapping[str, list[onnx.NodeProto]], graph: onnx.GraphProto) -> str:
+    """Return the tensor a product's kernel outputs: behind the activation that it fuses, if any."""
+    output: str = node.output[0]
+    own = readers.get(output, [])
+    alone = len(own) == 1 and all(value.name != output for value in graph.output)
+    return str(own[0].output[0]) if alone and node.op_type == "Conv" and own[0].op_type in _BETWEEN else output
+
+
+class _Writer:
+    """Copies a model's nodes and puts Q/DQ nodes around its products."""
+
+    def __init__(self, model: onnx.ModelProto, values: Mapping[str, Array]) -> None:
+        self._model = model
+        self._values = values
+        self._weights = {tensor.name: tensor for tensor in model.graph.initializer}
+        self._readers = _readers(model.graph)
+        self._nodes: list[onnx.NodeProto] = []
+        self._constants: list[onnx.TensorProto] = []
+        self._integers: dict[str, tuple[str, Array]] = {}
+        """Maps a tensor to its dequantized copy and the scale."""
+        self._ends: set[str] = set()
+        """Tensors to quantize and dequantize where they are produced."""
+
+    def write(self, node: onnx.NodeProto) -> None:
+        """Write one node; quantize its inputs first if it is a product."""
+        change = {"Conv": self._conv, "MatMul": self._matmul, "Gemm": self._gemm}.get(op_of(node))
+        if change is None:
+            self.copy(node)
+        else:
+            self.copy(node, change(node))
+
+    def copy(self, node: onnx.NodeProto, inputs: list[str] | None = None) -> None:
+        """Copy a node, with other inputs if given."""
+        own = onnx.NodeProto()
+        own.CopyFrom(node)
+        own.input[:] = node.input if inputs is None else inputs
+        self._nodes.append(own)
+        for place, name in enumerate(node.output):
+            if name in self._ends:
+                own.output[place] = f"{name}/float"
+                self._turn(f"{name}/float", name, self._known(name))
+
+    def written(self) -> bytes:
+        """Return the serialized model without weights that are no longer read."""
+        model = onnx.ModelProto()
+        model.CopyFrom(self._model)
+        del model.graph.node[:]
+        model.graph.node.extend(self._nodes)
+        read = {name for node in self._nodes for name in node.input} | {value.name for value in model.graph.output}
+        weights = [tensor for tensor in self._model.graph.initializer if tensor.name in read]
+        del model.graph.initializer[:]
+        model.graph.initializer.extend([*weights, *self._constants])
+        del model.graph.value_info[:]
+        if all(opset.domain != _DOMAIN for opset in model.opset_import):
+            model.opset_import.append(helper.make_opsetid(_DOMAIN, 1))
+        return bytes(model.SerializeToString())
+
+    def _conv(self, node: onnx.NodeProto) -> list[str]:
+        weight = self._weight(node.input[1])
+        self._bias(node, weight.shape[0])
+        read, scale = self._read(node.input[0])
+        self._ends.add(_end(node, self._readers, self._model.graph))
+        return [read, *self._constant(node, weight, 0, scale)]
+
+    def _matmul(self, node: onnx.NodeProto) -> list[str]:
+        left, right = node.input
+        if left in self._weights:
+            raise NotAlone("its first input is a constant")
+        if right not in self._weights:
+            other = self._known(right)
+            return [self._read(left)[0], self._signed(right, other)]
+        weight = self._weight(right)
+        read, scale = self._read(left)
+        # Only two-dimensional weights take scales per column.
+        return [read, *self._constant(node, weight, 1 if weight.ndim == 2 else None, scale)]
+
+    def _gemm(self, node: onnx.NodeProto) -> list[str]:
+        settings = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+        if settings.get("transA") or settings.get("alpha", 1.0) != 1.0 or settings.get("beta", 1.0) != 1.0:
+            raise NotAlone("it transposes or scales what it reads")
+        weight = self._weight(node.input[1])
+        axis = 0 if settings.get("transB") else 1
+        self._bias(node, weight.shape[axis])
+        read, scale = self._read(node.input[0])
+        return [read, *self._constant(node, weight, axis, scale)]
+
+    def _weight(self, name: str) -> Array:
+        if name not in self._weights:
+            raise NotAlone("its weights are no constant")
+        array: Array = numpy_helper.to_array(self._weights[name])
+        return _floats(array)
+
+    def _known(self, name: str) -> Array:
+        if name not in self._values:
+            raise NotAlone("what it reads or gives is not known")
+        return _floats(self._values[name])
+
+    def _bias(self, node: onnx.NodeProto, channels: int) -> Array | None:
+        """Return one number per channel, or None without a bias."""
+        name = node.input[2] if len(node.input) > 2 else ""
+        if not name:
+            return None
+        if name not in self._weights:
+            raise NotAlone("its bias is no constant")
+        bias: Array = _floats(numpy_helper.to_array(self._weights[name]))
+        if bias.size != channels or bias.shape[-1] != channels:
+            raise NotAlone("its bias has another size than its channels")
+        return bias.reshape(-1)
+
+    def _read(self, name: str) -> tuple[str, Array]:
+        """Quantize a tensor once for all its readers; return the dequantized tensor and its scale."""
+        if name not in self._integers:
+            self._turn(name, f"{name}/back", self._known(name))
+            self._integers[name] = self._integers.pop(f"{name}/back")
+        return self._integers[name]
+
+    def _turn(self, name: str, back: str, values: Array) -> None:
+        scale, zero = unsigned_range(values)
+        self._through(name, back, scale, zero)
+        self._integers[back] = (back, scale)
+
+    def _signed(self, name: str, values: Array) -> str:
+        """Quantize the second of two non-constant factors as int8."""
+        _, scale = signed(values, None)
+        back = f"{name}/signed {len(self._constants)}"
+        self._through(name, back, scale, np.zeros((), np.int8))
+        return back
+
+    def _through(self, name: str, back: str, scale: Array, zero: Array) -> None:
+        at = len(self._constants)
+        names = [self._hold(f"int8/{at}/scale", scale), self._hold(f"int8/{at}/zero", zero)]
+        self._nodes.append(_turn("QuantizeLinear", [name, *names], f"{back}/int8", f"into {at}"))
+        self._nodes.append(_turn("DequantizeLinear", [f"{back}/int8", *names], back, f"out of {at}"))
+
+    def _constant(self, node: onnx.NodeProto, weight: Array, axis: int | None, scale: Array) -> list[str]:
+        """Add int8 weights, and the bias in units of both scales."""
+        integers, scales = signed(weight, axis)
+        at = len(self._constants)
+        held = [self._hold(f"int8/{at}/w", integers), self._hold(f"int8/{at}/ws", scales)]
+        held.append(self._hold(f"int8/{at}/wz", np.zeros(scales.shape, np.int8)))
+        self._nodes.append(_turn("DequantizeLinear", held, f"int8/{at}", f"weights {at}", axis))
+        bias = self._bias(node, scales.size) if node.op_type != "MatMul" else None
+        if bias is None:
+            return [f"int8/{at}"]
+        both = (scale * scales).astype(np.float32)
+        whole = np.clip(np.rint(np.nan_to_num(bias) / both), -_MOST_BIAS, _MOST_BIAS).astype(np.int32)
+        held = [self._hold(f"int8/{at}/b", whole), self._hold(f"int8/{at}/bs", both)]
+        held.append(self._hold(f"int8/{at}/bz", np.zeros(both.shape, np.int32)))
+        self._nodes.append(_turn("DequantizeLinear", held, f"int8/{at}/bias", f"bias {at}", 0))
+        return [f"int8/{at}", f"int8/{at}/bias"]
+
+    def _hold(self, name: str, array: Array) -> str:
+        self._constants.append(numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+
+def _turn(op: str, inputs: list[str], output: str, name: str, axis: int | None = None) -> onnx.NodeProto:
+    settings: dict[str, Any] = {} if axis is None else {"axis": axis}
+    return helper.make_node(op, inputs, [output], name=name, domain=_DOMAIN, **settings)
+
+
+def _floats(array: Array) -> Array:
+    if array.dtype != np.float32:
+        raise NotAlone("it is not of 32-bit floats")
+    return array
+
+
+def unsigned_range(values: Array) -> tuple[Array, Array]:
+    """Return the uint8 scale and zero point for the range of the values."""
+    finite = values[np.isfinite(values)]
+    low = min(0.0, float(finite.min(initial=0.0)))
+    high = max(0.0, float(finite.max(initial=0.0)))
+    scale = max((high - low) / 255, 1e-8)
+    zero = min(255, max(0, round(-low / scale)))
+    return np.asarray(scale, np.float32), np.asarray(zero, np.uint8)
+
+
+def signed(values: Array, axis: int | None) -> tuple[Array, Array]:
+    """Quantize values to int8 with one scale for all, or one per slice along an axis."""
+    clean = np.nan_to_num(values, posinf=0.0, neginf=0.0)
+    over = None if axis is None else tuple(at for at in range(values.ndim) if at != axis % values.ndim)
+    most = np.abs(clean).max(axis=over, keepdims=True, initial=0.0)
+    scales = np.maximum(most / 127, 1e-8).astype(np.float32)
+    integers = np.clip(np.rint(clean / scales), -127, 127).astype(np.int8)
+    return integers, scales.reshape(() if axis is None else (-1,))

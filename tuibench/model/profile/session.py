@@ -1,0 +1,266 @@
+"""One fresh process: profiled runs, then unprofiled runs of the same session, with the times of their kernels."""
+
+from __future__ import annotations
+
+import gc
+import os
+import statistics
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from time import perf_counter, perf_counter_ns, time_ns
+
+from tuibench.core.cell import Noise
+from tuibench.core.errors import EngineError
+from tuibench.core.units import count_of
+from tuibench.engines.onnxruntime import CAPABILITIES, OnnxRuntimeSession, make_options
+from tuibench.engines.protocol import Bound, Feed, IoUnavailable, Refusal, Setting, Tell
+from tuibench.host.noise import Witness
+from tuibench.model.profile.events import Run, read_events, split_runs
+from tuibench.worker import isolation, loading
+from tuibench.worker.bundle import read_bundle
+from tuibench.worker.execution import MemoryLog, array_bytes, prove
+from tuibench.worker.sync import BLOCK_NS, Stamps, rotate
+
+FULL = 1_000_000
+"""ONNX Runtime's profiler writes this many events and drops the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedRuns:
+    """The timed runs that the file records."""
+
+    runs: list[Run]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Counted:
+    """The lines of a file, with a count of the events read."""
+
+    lines: Iterable[str]
+    events: int = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self.lines:
+            self.events += line.lstrip().startswith("{")
+            yield line
+
+
+def read_timed(lines: Iterable[str], wanted: int, since_us: float | None, full: int = FULL) -> TimedRuns:
+    """Return the last `wanted` runs after `since_us`, without the first of them, which is a warm-up.
+
+    If `since_us` is unknown, a full file is unusable. Raise EngineError if no timed run is found.
+    """
+    counted = _Counted(lines)
+    runs = list(split_runs(read_events(counted), since_us or 0.0))
+    is_full = counted.events >= full
+    if since_us is None:
+        runs = [] if is_full else runs[-wanted:]
+    else:
+        runs = runs[1:][-wanted:]
+    if not runs:
+        why = f"its profiler writes down {full:,} events and no more" if is_full else "its profiler told of none"
+        raise EngineError(
+            f"no inference could be told apart into layers: {why}", "use inputs by which loops turn less often"
+        )
+    if len(runs) == wanted:
+        return TimedRuns(runs)
+    why = f", which stops at {full:,} events" if is_full else ""
+    return TimedRuns(runs, (f"{len(runs)} of {wanted} profiled runs: the others are not in the profiler's file{why}",))
+
+
+MOST_EVENTS = 50_000
+_LEAST_KERNEL_US = 3.0
+"""The least wall time per profiled kernel; bounds the number of kernels in a run."""
+_UNPROFILED_S = 0.6
+_TELL_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The requested amount of measurement."""
+
+    runs: int
+    max_s: float
+    """Limit for the whole measurement."""
+    most_kernels: int | None
+    """Most kernels in one run; None if the model has loops."""
+
+
+@dataclass(slots=True)
+class Measured:
+    """The result of one session."""
+
+    runs: list[Run]
+    profiled_us: float
+    unprofiled_us: float
+    unprofiled_runs: int
+    load_ms: float
+    first_ms: float
+    peak_bytes: int | None
+    noise: Noise
+    notes: list[str] = field(default_factory=list)
+
+
+def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Tell) -> Measured:
+    """Load with profiling, run, end profiling, and time the same session without it."""
+    import onnxruntime as ort  # after the process is pinned
+
+    feeds = read_bundle(bundle)
+    memory = MemoryLog()
+    options, pinned = make_options(setting)
+    options.enable_profiling = True
+    options.profile_file_prefix = os.path.join(work_dir, "profile")
+    tell("loading", 0, 1)
+    begin, begin_time_ns = perf_counter_ns(), time_ns()
+    raw = ort.InferenceSession(setting.model_path, options, providers=["CPUExecutionProvider"])
+    load_ms = (perf_counter_ns() - begin) / 1e6
+    start_ns = int(raw.get_profiling_start_time_ns())
+    is_same_clock = begin_time_ns <= start_ns <= time_ns()
+    memory.note("load")
+    if pinned == "core":
+        isolation.pin_thread(setting.cpus[0])
+    path = ""
+    try:
+        session = OnnxRuntimeSession(raw, setting, pinned)
+        tell("first", 0, 1)
+        first_ms = _first_ms(session, feeds)
+        memory.note("first")
+        tell("checking", 0, 1)
+        bound = _bind(session, feeds)
+        # The samples are in memory twice now, because of the harness.
+        memory.note("bind", ours=sum(array_bytes(feed) for feed in feeds))
+        timed = _Timed(bound, Witness(setting.cpus), asked, tell)
+        timed.profile()
+        path = raw.end_profiling()
+        timed.go_on()
+        memory.note("timed")
+        told = _read(path, timed.profiled, (timed.since_ns - start_ns) / 1000 if is_same_clock else None)
+        return timed.sum_up(told, load_ms, first_ms, memory.result().get("peak"))
+    finally:
+        path = path or raw.end_profiling()
+        if os.path.exists(path):
+            os.unlink(path)
+
+
+class _Timed:
+    """The profiled and the unprofiled phase of one session, watched by one witness."""
+
+    def __init__(self, bound: Bound, witness: Witness, asked: Asked, tell: Tell) -> None:
+        self._calls = rotate(bound.calls)
+        self._witness = witness
+        self._asked = asked
+        self._tell = tell
+        self._stamps = Stamps()
+        self._profiled: list[int] = []
+        self._unprofiled: list[int] = []
+        self.since_ns = 0
+        """Wall-clock start of the profiled runs; the profiler uses the same clock."""
+
+    @property
+    def profiled(self) -> int:
+        """The number of runs timed while profiling was on."""
+        return len(self._profiled)
+
+    def profile(self) -> None:
+        """Drop one warm-up run, then make the requested runs as far as the limits allow."""
+        self._tell("profiling", 0, self._asked.runs)
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        self.since_ns = time_ns()
+        run_ns = int(self._stamps.block(self._calls, 1)[0][0])
+        count = runs_for(self._asked, run_ns)
+        self._witness.start()
+        self._profiled = self._run(count, run_ns, "profiling", lambda done, _: done >= count)
+
+    def go_on(self) -> None:
+        """Time the session without its profiler: as long as the profiled runs took, at least 0.6 s, within `max_s`."""
+        self._witness.skip()
+        profiled_ns = sum(self._profiled)
+        wanted_ns = min(max(_UNPROFILED_S * 1e9, profiled_ns), self._asked.max_s * 1e9 / 3)
+        run_ns = max(1, profiled_ns // len(self._profiled))
+        # The first run is still affected by the end of profiling.
+        self._stamps.block(self._calls, 1)
+        self._unprofiled = self._run(
+            max(1, int(wanted_ns // run_ns)), run_ns, "timing", lambda _, passed_ns: passed_ns >= wanted_ns
+        )
+
+    def _run(self, expected: int, run_ns: int, stage: str, enough: Callable[[int, int], bool]) -> list[int]:
+        """Run blocks of calls until there are enough; progress reports in between are not timed."""
+        taken: list[int] = []
+        passed_ns = 0
+        told = perf_counter()
+        while not taken or not enough(len(taken), passed_ns):
+            left = max(1, expected - len(taken))
+            durations, elapsed_ns = self._stamps.block(self._calls, max(1, min(left, BLOCK_NS // max(1, run_ns))))
+            self._witness.mark()
+            taken.extend(durations.tolist())
+            passed_ns += elapsed_ns
+            if perf_counter() - told > _TELL_S:
+                told = perf_counter()
+                self._tell(stage, len(taken), max(expected, len(taken)))
+                self._witness.skip()
+        return taken
+
+    def sum_up(self, told: TimedRuns, load_ms: float, first_ms: float, peak_bytes: int | None) -> Measured:
+        """Return all results of the session."""
+        noise = self._witness.finish()
+        notes = list(told.notes)
+        if self.profiled < self._asked.runs:
+            made = count_of(self.profiled, "profiled run")
+            notes.append(f"{made} instead of {self._asked.runs}: one takes too long, or has many kernels")
+        return Measured(
+            runs=told.runs,
+            profiled_us=statistics.median(self._profiled) / 1000,
+            unprofiled_us=statistics.median(self._unprofiled) / 1000,
+            unprofiled_runs=len(self._unprofiled),
+            load_ms=load_ms,
+            first_ms=first_ms,
+            peak_bytes=peak_bytes,
+            noise=noise,
+            notes=notes,
+        )
+
+
+def runs_for(asked: Asked, run_ns: int) -> int:
+    """Return the requested number of runs, reduced to fit the time and the profiler's event limit."""
+    kernels = run_ns / 1000 / _LEAST_KERNEL_US
+    if asked.most_kernels is not None:
+        kernels = min(kernels, asked.most_kernels)
+    in_time = asked.max_s * 1e9 / 3 / max(1, run_ns)
+    return max(1, min(asked.runs, int(in_time), int(MOST_EVENTS / (kernels + 2))))
+
+
+def _first_ms(session: OnnxRuntimeSession, feeds: list[Feed]) -> float:
+    """Time the first inference in the simplest I/O class that the input types allow, as a benchmark does."""
+    try:
+        plain = session.bind(feeds[:1], "call")
+    except IoUnavailable:
+        plain = loading.bind(session, feeds[:1], None, CAPABILITIES.io_classes)
+    begin = perf_counter_ns()
+    plain.calls[0]()
+    return (perf_counter_ns() - begin) / 1e6
+
+
+def _bind(session: OnnxRuntimeSession, feeds: list[Feed]) -> Bound:
+    """Bind the cheapest I/O class that can run every sample, as a benchmark does."""
+    classes = loading.classes(CAPABILITIES.io_classes)
+    for last, io in enumerate(classes, 1):
+        try:
+            bound = session.bind(feeds, io)
+            prove(bound)
+        except (MemoryError, Refusal):
+            raise
+        except Exception:
+            # Output shapes that differ between samples can fail at any call.
+            if last == len(classes):
+                raise
+        else:
+            return bound
+    raise IoUnavailable("the engine offers no way to pass inputs")
+
+
+def _read(path: str, wanted: int, since_us: float | None) -> TimedRuns:
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        return read_timed(lines, wanted, since_us)

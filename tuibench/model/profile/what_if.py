@@ -1,0 +1,236 @@
+"""Task `what_if`: times each row alone, unchanged and in another form, and reports the ratio."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import onnx
+from onnx import external_data_helper, numpy_helper
+
+from tuibench.core.cell import Estimate
+from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.model import Point
+from tuibench.core.profile import INT8, WhatIf
+from tuibench.core.text import show
+from tuibench.engines import registry
+from tuibench.engines.onnxruntime import make_options
+from tuibench.engines.protocol import Feed, Setting, plain_words
+from tuibench.model.checksum import check_external, is_external
+from tuibench.model.inspection import load_graph
+from tuibench.model.profile.alone import Alone, Turn, is_of_engine, take_turns, turn_ratios
+from tuibench.model.profile.calibration import Bias, calibrate, middle_mean
+from tuibench.model.profile.events import Flat, Kernel, Run
+from tuibench.model.profile.int8 import Array, Cut, NotAlone, as_int8, as_it_is, simplified, to_be_known, values_of
+from tuibench.model.profile.layers import setting_for
+from tuibench.model.profile.mapping import OWN_WORK, is_integer
+from tuibench.stats.interval import log_interval
+from tuibench.worker.bundle import read_bundle
+
+_GRAPHS = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
+
+
+class Source:
+    """The values of one model on one input sample."""
+
+    def __init__(self, model: onnx.ModelProto, path: str, feed: Feed, setting: Setting) -> None:
+        self._model = model
+        self._home = os.path.dirname(os.path.abspath(path))
+        self._feed = feed
+        self._setting = setting
+        self._weights = {tensor.name: tensor for tensor in model.graph.initializer}
+        self._weights |= {
+            node.output[0]: attribute.t
+            for node in model.graph.node
+            if node.op_type == "Constant"
+            for attribute in node.attribute
+            if attribute.name == "value"
+        }
+        flat = Flat(model.graph)
+        moving = flat.dynamic()
+        self._nodes = {placed.id: number for number, placed in enumerate(flat.nodes)}
+        self._placed = flat.nodes
+        self._still = {name for (scope, name), made in flat.producer.items() if not scope and not moving[made]}
+        """Tensors computed from constants alone."""
+        self._readers: dict[str, set[int]] = {}
+        """Readers of top-level tensors, including subgraphs of nodes."""
+        for number, tensors in enumerate(flat.inputs):
+            for scope, name in tensors:
+                if not scope:
+                    self._readers.setdefault(name, set()).add(number)
+        self._outputs = {output.name for output in model.graph.output}
+        self._values: Mapping[str, Array] = {}
+        self._reason = ""
+
+    def run(self, wanted: Sequence[str]) -> None:
+        """Run the model once, unoptimized, and keep every tensor that the wanted nodes read."""
+        import onnxruntime as ort  # after the process is pinned
+
+        made = {name for node in self._model.graph.node for name in node.output}
+        placed = [self._placed[self._nodes[one]] for one in wanted if one in self._nodes]
+        names = {name for one in placed if not one.parent for name in one.node.input if name in made}
+        names -= set(self._weights)
+        changed = onnx.ModelProto()
+        changed.CopyFrom(self._model)
+        changed.graph.output.extend(onnx.ValueInfoProto(name=name) for name in sorted(names - self._outputs))
+        options, _ = make_options(self._setting)
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", self._home)
+        try:
+            session = ort.InferenceSession(changed.SerializeToString(), options, providers=["CPUExecutionProvider"])
+            given = session.run(sorted(names), self._feed) if names else []
+        except Exception as error:  # an engine raises any type; every row then gets this reason
+            if isinstance(error, MemoryError) or not is_of_engine(error):
+                raise
+            self._reason = f"what it reads could not be had: {plain_words(str(error))[:200]}"
+            return
+        self._values = {**self._feed, **dict(zip(sorted(names), given, strict=True))}
+
+    def cut(self, names: Sequence[str]) -> Cut:
+        """Return the nodes of a row with the values they read; raise NotAlone with the reason."""
+        if self._reason:
+            raise NotAlone(self._reason)
+        if any(name not in self._nodes for name in names):
+            raise NotAlone("the model has no such node")
+        numbers = sorted(self._nodes[name] for name in names)
+        placed = [self._placed[number] for number in numbers]
+        if any(one.parent for one in placed):
+            raise NotAlone("it lies in the graph of another node")
+        nodes = [one.node for one in placed if one.op != "Constant"]
+        if any(attribute.type in _GRAPHS for node in nodes for attribute in node.attribute):
+            raise NotAlone("it runs graphs of its own")
+        made = {name for node in nodes for name in node.output if name}
+        read = dict.fromkeys(name for node in nodes for name in node.input if name and name not in made)
+        constants: dict[str, Array] = {}
+        fed: dict[str, Array] = {}
+        for name in read:
+            if name in self._weights and name not in self._feed:
+                constants[name] = self._constant(self._weights[name])
+            elif isinstance(self._values.get(name), np.ndarray):
+                (constants if name in self._still else fed)[name] = self._values[name]
+            else:
+                raise NotAlone("it reads something that is no tensor")
+        return Cut(nodes, constants, fed, self._given(made, numbers), self._model.opset_import, self._model.functions)
+
+    def _given(self, made: set[str], numbers: Sequence[int]) -> list[str]:
+        """Return the outputs that other nodes read; if none are, all outputs that nothing reads."""
+        own = set(numbers)
+        given = sorted(name for name in made if name in self._outputs or self._readers.get(name, own) - own)
+        return given or sorted(name for name in made if name not in self._readers)
+
+    def _constant(self, tensor: onnx.TensorProto) -> Array:
+        if is_external(tensor) and not tensor.raw_data:
+            loaded = onnx.TensorProto()
+            loaded.CopyFrom(tensor)
+            external_data_helper.load_external_data_for_tensor(loaded, self._home)
+            tensor = loaded
+        array: Array = numpy_helper.to_array(tensor)
+        return array
+
+
+Say = Callable[[str, WhatIf], None]
+
+LEAST_US = 5.0
+"""A row that takes less time alone is dominated by the cost of the call."""
+_NARROW = 0.01
+_TURNING = frozenset({"QuantizeLinear", "DequantizeLinear"})
+
+
+def ask_what_if(
+    path: str, point: Point, cpus: Sequence[int], threads: int, rows: Mapping[str, Sequence[str]], run_dir: str,
+    max_s: float, begin: Callable[[str], None], say: Say, form: str = INT8,
+) -> None:  # fmt: skip
+    """Report each row's ratio, or why it has none, one row after the other; rows are keyed by one of their nodes.
+
+    Call `begin` with the next row first, as the row may kill this process.
+    """
+    if form != INT8:
+        raise UsageError(f"layers cannot be measured as '{show(form, 40)}'", f"forms: {INT8}")
+    model = load_graph(path)
+    if model is None or point.bundle is None:
+        raise ModelError(f"{show(path)}: its layers cannot be taken out of it", "profile an .onnx file that runs")
+    check_external(model, Path(path))
+    registry.make("onnxruntime").start()
+    setting = setting_for(path, cpus, threads, run_dir)
+    bias = calibrate(setting, run_dir)
+    until = perf_counter() + max_s
+    source = Source(model, path, read_bundle(point.bundle)[0], setting)
+    source.run([name for names in rows.values() for name in names])
+    for at, (chief, names) in enumerate(rows.items()):
+        begin(chief)
+        left_s = max(0.2, (until - perf_counter()) / (len(rows) - at))
+        try:
+            say(chief, measure_ratio(source.cut(names), setting, bias, run_dir, left_s))
+        except NotAlone as error:
+            say(chief, _unknown(str(error)))
+        except Exception as error:  # an engine raises any type at a generated model; the next row may work
+            if isinstance(error, MemoryError) or not is_of_engine(error):
+                raise
+            say(chief, _unknown(plain_words(str(error))[:300] or type(error).__name__))
+
+
+def _unknown(reason: str) -> WhatIf:
+    return WhatIf(INT8, Estimate(None, reason=reason), reason)
+
+
+def measure_ratio(cut: Cut, setting: Setting, bias: Bias, run_dir: str, max_s: float) -> WhatIf:
+    """Return the row's time with int8 products over its unchanged time, both as optimized by the engine."""
+    plain = as_it_is(cut)
+    simple = simplified(plain, setting, run_dir)
+    values = values_of(simple, plain.feed, to_be_known(simple), setting)
+    changed = as_int8(simple, {**plain.feed, **values})
+    first = Alone(plain.model, plain.feed, setting, os.path.join(run_dir, "plain"))
+    try:
+        second = Alone(changed, plain.feed, setting, os.path.join(run_dir, "changed"))
+    except BaseException:
+        first.end_profiling()
+        raise
+    turns = take_turns(first, second, min(max_s, 1.0) / 2, enough=_is_narrow)
+    runs = first.end_profiling(), second.end_profiling()
+    return compared(runs, turns, bias, frozenset(node.op_type for node in cut.nodes))
+
+
+def _is_narrow(first: Sequence[Turn], second: Sequence[Turn]) -> bool:
+    half = log_interval(turn_ratios(first, second)).half_width
+    return half is not None and half < _NARROW
+
+
+def compared(
+    runs: tuple[Sequence[Run], Sequence[Run]],
+    turns: tuple[Sequence[Turn], Sequence[Turn]],
+    bias: Bias,
+    ops: frozenset[str],
+) -> WhatIf:
+    """Compare two profiled sessions that alternated on a row whose own operators are `ops`."""
+    if not any(is_integer(kernel.op) for run in runs[1][-1:] for kernel in run.values()):
+        raise NotAlone("the engine runs its products in floats all the same")
+
+    def counts(kernel: Kernel) -> bool:
+        """Exclude layout changes: alone every row pays them, but a whole model shares them between layers."""
+        return kernel.op not in OWN_WORK or kernel.op in ops
+
+    before = kernel_us(runs[0], turns[0], bias, counts)
+    after = kernel_us(runs[1], turns[1], bias, counts)
+    if middle_mean(before) < LEAST_US:
+        raise NotAlone(f"it takes less than {LEAST_US:g} µs alone")
+    turning = kernel_us(runs[1], turns[1], bias, lambda kernel: kernel.op in _TURNING)
+    ratio = log_interval([max(b, 0.1) / a for a, b in zip(before, after, strict=True)])
+    whole = middle_mean(after)
+    return WhatIf(INT8, ratio, around=middle_mean(turning) / whole if whole > 0 else None)
+
+
+def kernel_us(runs: Sequence[Run], turns: Sequence[Turn], bias: Bias, counts: Callable[[Kernel], bool]) -> list[float]:
+    """Return the time of the selected kernels per turn, without the dropped runs."""
+    found, at = [], 0
+    for turn in turns:
+        own = runs[at + turn.dropped : at + turn.dropped + len(turn.seconds)]
+        at += turn.dropped + len(turn.seconds)
+        found.append(middle_mean([sum(_us(kernel, bias) for kernel in run.values() if counts(kernel)) for run in own]))
+    return found
+
+
+def _us(kernel: Kernel, bias: Bias) -> float:
+    return max(0.0, kernel.us - kernel.calls * bias.of(3))

@@ -1,0 +1,78 @@
+"""Task `zeros`: tests on synthetic layers if this machine's engine is faster when weights are zero."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import ZeroEffect
+from tuibench.engines import registry
+from tuibench.model.profile import bench_model
+from tuibench.model.profile.alone import Alone, Turn, Watch, take_turns, turn_ratios
+from tuibench.model.profile.layers import setting_for
+from tuibench.stats.interval import log_interval
+
+ZEROS = 0.9
+_WORTH = 0.9
+"""A ratio below this is a gain; skipping nine tenths of the products could give 0.1."""
+_NARROW = 0.03
+_ENGINE = "onnxruntime"
+
+
+def measure_zeros(cpus: Sequence[int], threads: int, max_s: float, run_dir: str) -> ZeroEffect:
+    """Time a convolution and a matrix product with and without zeros, in turn; combine both ratios."""
+    version = registry.make(_ENGINE).start()
+    setting = setting_for("", cpus, threads, run_dir)
+    size, channels = 28, 64
+    pairs = (
+        (bench_model.conv(channels, size), bench_model.conv(channels, size, ZEROS), (1, channels, size, size)),
+        (bench_model.matmul(128, 512, 512), bench_model.matmul(128, 512, 512, ZEROS), (128, 512)),
+    )
+    ratios: list[list[float]] = []
+    watch = Watch(cpus)
+    for dense, sparse, shape in pairs:
+        feed = {"x": bench_model.draw(shape, seed=1)}
+        sides = Alone(dense, feed, setting), Alone(sparse, feed, setting)
+        watch.begin()
+        turns = take_turns(*sides, 0.4 * max_s, enough=is_told, watch=watch)
+        ratios.append(turn_ratios(*turns))
+    both = [math.exp(statistics.fmean(map(math.log, pair))) for pair in zip(*ratios, strict=False)]
+    ratio = log_interval(both)
+    exploits = judge(ratio)
+    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return ZeroEffect(_ENGINE, version, ratio, exploits, say(_ENGINE, ratio, exploits), now, watch.grade())
+
+
+def is_told(first: Sequence[Turn], second: Sequence[Turn]) -> bool:
+    """Return whether more turns would not change the answer: the interval is narrow and clear of the threshold."""
+    ratio = log_interval(turn_ratios(first, second))
+    half = ratio.half_width
+    return half is not None and half < _NARROW and judge(ratio) is not None
+
+
+def judge(ratio: Estimate) -> bool | None:
+    """Return whether the engine exploits zeros; None if the interval includes the threshold."""
+    if ratio.low is None or ratio.high is None:
+        return None
+    if ratio.high < _WORTH:
+        return True
+    return False if ratio.low > _WORTH else None
+
+
+def say(engine: str, ratio: Estimate, exploits: bool | None) -> str:
+    """Return one sentence for readers who consider pruning."""
+    value = "?" if ratio.value is None else f"{ratio.value:.2f}"
+    known = ratio.low is not None and ratio.high is not None
+    within = f" (95 % interval {ratio.low:.2f} to {ratio.high:.2f})" if known else ""
+    share = f"{100 * ZEROS:.0f} % zeros"
+    if exploits is None:
+        said = f"whether {engine} gains from zeros here could not be told"
+        return f"{said}: layers with {share} take {value}x the time{within}"
+    if exploits:
+        return (
+            f"zeros are made use of by {engine} here: layers with {share} take {value}x the time of dense ones{within}"
+        )
+    return f"zeros gain nothing with {engine} here: layers with {share} take {value}x the time of dense ones{within}"

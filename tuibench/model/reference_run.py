@@ -1,0 +1,230 @@
+"""ONNX Runtime for the child: checks that a model runs and returns its outputs; measures no times."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tuibench.engines.protocol import Setting
+    from tuibench.model.inspection import Interface
+    from tuibench.model.preparation import TrialError
+
+_MOST_THREADS = 8
+_ERROR_LEVEL = 3
+_LOOK_S = 0.05
+
+
+class Trial:
+    """ONNX Runtime for trial runs; creates each of its two sessions once for all points."""
+
+    def __init__(self, path: str, work_dir: str) -> None:
+        self._path = path
+        self._work_dir = work_dir
+        self._sessions: dict[bool, Any] = {}
+
+    def run(self, feed: dict[str, Any], optimize: bool) -> dict[str, Any]:
+        """Return the outputs for one feed; TrialError shows whether loading the model or running the feed failed."""
+        return _run_once(self._session(optimize), feed)
+
+    def _session(self, optimize: bool) -> Any:
+        from tuibench.model.preparation import TrialError
+
+        found = self._sessions.get(optimize)
+        if found is None:
+            try:
+                found = load_session(self._path, self._work_dir, optimize)
+            except Exception as error:  # an engine raises any type; kept, because another point would fail the same way
+                found = TrialError(first_words(error), loading=True)
+            self._sessions[optimize] = found
+        if isinstance(found, TrialError):
+            raise found
+        return found
+
+
+class TracedTrial:
+    """ONNX Runtime without optimization and with its profiler on, to trace the shapes of a model's nodes."""
+
+    def __init__(
+        self,
+        model: str | bytes,
+        folder: str,
+        work_dir: str,
+        tell: Callable[[dict[str, Any]], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`tell` is called when a run begins and when it ends; some runs never end."""
+        self.max_s: float | None = None
+        """Seconds, by `clock`, that all runs may take together; None for no limit."""
+        self.is_overdue = False
+        """True if that limit ended a run."""
+        self._clock = clock
+        self._used_s = 0.0
+        self._tell = tell or (lambda _: None)
+        self._model = model
+        """A path, or bytes whose external weights are in `folder`."""
+        self._folder = folder
+        self._work_dir = work_dir
+        self._session: Any = None
+        self._profile: Any = None
+        self._options: Any = None
+        self._refusal: TrialError | None = None
+
+    def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
+        """Return the outputs for one feed; TrialError shows whether loading the model or running the feed failed."""
+        session = self._load()
+        self._tell({"running": True})
+        began, done = self._clock(), threading.Event()
+        watch = threading.Thread(target=self._watch, args=(began, done), daemon=True)
+        watch.start()
+        try:
+            return _run_once(session, feed)
+        finally:
+            done.set()
+            watch.join()
+            self._used_s += self._clock() - began
+            self._tell({"running": False})
+
+    def _watch(self, began: float, done: threading.Event) -> None:
+        """End the run between two nodes once its time is over."""
+        while self.max_s is not None and not done.wait(_LOOK_S):
+            if self._used_s + self._clock() - began > self.max_s:
+                self.is_overdue = self._options.terminate = True
+                return
+
+    def end(self) -> str | None:
+        """End the session and return the path of the profile of all runs, or None if nothing was loaded."""
+        profile, self._profile, self._session = self._profile, None, None
+        return str(profile.end_profiling()) if profile is not None else None
+
+    def _load(self) -> Any:
+        from tuibench.model.preparation import TrialError
+
+        if self._refusal is not None:
+            raise self._refusal
+        if self._session is None:
+            try:
+                self._session = self._open()
+            except Exception as error:  # an engine raises any type; kept, because another feed would fail the same way
+                self._refusal = TrialError(first_words(error), loading=True)
+                raise self._refusal from error
+        return self._session
+
+    def _open(self) -> Any:
+        from tuibench.engines import registry
+        from tuibench.engines.onnxruntime import OnnxRuntimeSession
+
+        setting = _plain_setting(self._folder, self._work_dir, optimize=False)
+        registry.make("onnxruntime").start()
+        import onnxruntime as ort  # only after its telemetry is off
+
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = setting.threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = _ERROR_LEVEL
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.enable_profiling = True
+        options.profile_file_prefix = os.path.join(self._work_dir, f"shapes-{os.getpid()}")
+        # Prepacked weights would be missing from a kernel's input shapes.
+        options.add_session_config_entry("session.disable_prepacking", "1")
+        if isinstance(self._model, bytes):
+            options.add_session_config_entry("session.model_external_initializers_file_folder_path", self._folder)
+        self._profile = ort.InferenceSession(self._model, options, providers=["CPUExecutionProvider"])
+        self._options = ort.RunOptions()
+        return OnnxRuntimeSession(_Endable(self._profile, self._options), setting, "none")
+
+
+class _Endable:
+    """Session whose runs end when their options request it."""
+
+    def __init__(self, session: Any, options: Any) -> None:
+        self._session = session
+        self._options = options
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def run(self, names: Any, feed: Any) -> Any:
+        """Run one inference."""
+        return self._session.run(names, feed, self._options)
+
+    def run_with_iobinding(self, binding: Any) -> None:
+        """Run one inference on bound tensors."""
+        self._session.run_with_iobinding(binding, self._options)
+
+
+def _run_once(session: Any, feed: dict[str, Any]) -> dict[str, Any]:
+    from tuibench.engines.protocol import IoUnavailable
+    from tuibench.model.preparation import TrialError
+
+    try:
+        try:
+            return dict(session.bind([feed], "call").outputs(0))
+        except IoUnavailable:
+            return dict(session.bind([feed], "engine-allocated").outputs(0))
+    except Exception as error:  # an engine raises any type; its message is the result
+        raise _unreadable(session, feed) or TrialError(first_words(error)) from error
+
+
+def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
+    """Return the error for a model that runs but whose outputs have a type that numpy lacks; None otherwise."""
+    from tuibench.model.inputs import RAW_BYTES
+    from tuibench.model.preparation import TrialError
+
+    lacking = [port for port in session.outputs() if port.dtype in RAW_BYTES]
+    if not lacking:
+        return None
+    try:
+        session.bind([feed], "engine-allocated").calls[0]()
+    except Exception:  # the run itself fails, so the first error is the better one
+        return None
+    return TrialError(f"output '{lacking[0].name[:60]}' is {lacking[0].dtype}, which numpy cannot hold", ran=True)
+
+
+def load_session(path: str, work_dir: str, optimize: bool) -> Any:
+    """Load a model into ONNX Runtime on a few CPUs; only its values matter, not its speed."""
+    from tuibench.engines import registry
+
+    engine = registry.make("onnxruntime")
+    engine.start()
+    return engine.load(_plain_setting(path, work_dir, optimize))
+
+
+def _plain_setting(path: str, work_dir: str, optimize: bool) -> Setting:
+    from tuibench.engines.protocol import Setting
+
+    cpus = tuple(sorted(os.sched_getaffinity(0)))[:_MOST_THREADS]
+    return Setting(
+        model_path=path,
+        threads=len(cpus),
+        streams=1,
+        cpus=cpus,
+        pin="none",
+        precision="engine-default",
+        one_at_a_time=True,
+        work_dir=work_dir,
+        optimize=optimize,
+    )
+
+
+def read_interface(path: str) -> Interface:
+    """Return inputs and outputs of a file that only the engine can parse; ModelError has the engine's message."""
+    from tuibench.core.errors import ModelError
+    from tuibench.core.text import show
+
+    try:
+        session = load_session(path, os.path.dirname(path), True)
+    except Exception as error:  # an engine raises any type; its message is the result
+        raise ModelError(f"{show(path)}: {show(first_words(error))}") from error
+    return session.inputs(), session.outputs()
+
+
+def first_words(error: BaseException) -> str:
+    """Return an engine's error message without the parts meant for its developers."""
+    from tuibench.engines.protocol import plain_words
+
+    return (plain_words(str(error)) or type(error).__name__)[:1000]

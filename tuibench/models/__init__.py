@@ -1,1 +1,0 @@
-"""Model files and their inputs; parses untrusted bytes, so it runs only in child processes."""

@@ -1,1 +1,0 @@
-"""Cost of each node of a model, computed from shapes; nothing here measures."""

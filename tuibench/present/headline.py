@@ -1,0 +1,230 @@
+"""The words of a headline: numbers, grade, missing cells and the verdict, in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tuibench.core.cell import failure_words
+from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts, Verdict, verdict_of
+from tuibench.core.label import name_cell
+from tuibench.core.scenario import THROUGHPUT
+from tuibench.core.spec import APPROXIMATED, PERFORMANCE
+from tuibench.core.text import show
+from tuibench.core.units import count_of, ms, percent, seconds, short
+
+if TYPE_CHECKING:
+    from tuibench.core.result import Comparison, RunResult
+
+
+_LEAST_PAIRS = 3
+_LONGEST = 500
+
+
+def comparison_sentence(found: Comparison) -> str:
+    """Return the sentence of a comparison, safe to print."""
+    return verdict_sentence(verdict_of(found))
+
+
+def verdict_sentence(found: Verdict, *, brief: bool = False) -> str:
+    """Return the sentence; `brief` omits intervals, for narrow lists."""
+    if found.told:
+        return show(found.told, _LONGEST)
+    if found.kind is None:
+        return f"{_ratio(found, brief)}; no verdict: {'; '.join(show(reason, _LONGEST) for reason in found.reasons)}"
+    if found.low is None or found.high is None:
+        return f"{_ratio(found, brief)}; undecided: {found.n} of at least {_LEAST_PAIRS} pairs"
+    ratio = f"; ratio {_digits(found.ratio)} [{_digits(found.low)}, {_digits(found.high)}]"
+    return _decision(found, found.low, found.high, brief) + ratio
+
+
+def change_words(ratio: float) -> str:
+    """Return a ratio of times as a percentage if small, as a factor if large."""
+    if ratio >= 2 or ratio <= 0.5:
+        return f"{_digits(ratio)} times the"
+    return f"{percent(abs(ratio - 1))} {'more' if ratio > 1 else 'less'}"
+
+
+def time_word(metric: str) -> str:
+    """Return the quantity that a ratio of a metric compares."""
+    return "time per item" if metric == THROUGHPUT else metric
+
+
+def _decision(found: Verdict, low: float, high: float, brief: bool) -> str:
+    base, new, margin = show(found.base), show(found.new), f"{found.margin * 100:g} %"
+    of = time_word(found.metric)
+    span = "" if brief else f" ({_span(low, high)})"
+    if found.kind == "equivalent":
+        return f"{new} and {base} are equivalent within {margin} in {of}{span}"
+    if found.kind == "undecided":
+        return f"undecided: {new} may differ from {base} by {_span(low, high)} in {of}{_settling(found, brief)}"
+    sure = low > 1 + found.margin if found.kind == "slower" else high < 1 - found.margin
+    caveat = "" if sure else f", perhaps by less than {margin}"
+    return f"{new} is {found.kind} than {base}: {change_words(found.ratio)} {of}{span}{caveat}"
+
+
+def _ratio(found: Verdict, brief: bool) -> str:
+    ratio = f"{show(found.new)} / {show(found.base)} in {time_word(found.metric)}: {_digits(found.ratio)}"
+    if found.low is None or found.high is None:
+        return f"{ratio}, no interval"
+    return ratio if brief else f"{ratio} ({_digits(found.low)} to {_digits(found.high)})"
+
+
+def _settling(found: Verdict, brief: bool) -> str:
+    more = found.more_pairs
+    if more is None:
+        return "; the spread is too large for more pairs to settle it"
+    cost = "" if found.more_s is None or brief else f" ({seconds(found.more_s)})"
+    return f"; about {more} more {'pair' if more == 1 else 'pairs'}{cost} would settle it"
+
+
+def _span(low: float, high: float) -> str:
+    if low > 2 or high < 0.5:
+        return f"{_digits(low)} to {_digits(high)} times"
+    return f"{_signed(low)} to {_signed(high)} %"
+
+
+def _signed(ratio: float) -> str:
+    value = (ratio - 1) * 100
+    text = f"{abs(value):.1f}" if abs(value) < 99.5 else f"{abs(value):.0f}"
+    if float(text) == 0:
+        return text
+    # A minus sign, because a hyphen between numbers reads as a range.
+    return f"+{text}" if value > 0 else f"\N{MINUS SIGN}{text}"
+
+
+def _digits(ratio: float) -> str:
+    return f"{ratio:.3f}" if 0.1 <= ratio < 10 else f"{ratio:.4g}" if ratio >= 10 else f"{ratio:.3g}"
+
+
+_HEADLINE_LONGEST = 60
+_MOST_WORDS = 200
+_WHERE_KNOWN = ", where that is known"
+_FINISHED = "finished"
+
+
+def result_headline(result: RunResult) -> str:
+    """Return the headline of a result."""
+    from tuibench.core.headline import headline_of  # as above
+
+    return headline_sentence(headline_of(result))
+
+
+def headline_sentence(found: Headline, *, verdict: bool = True) -> str:
+    """Return the whole line; `verdict` False omits the verdict, for places with a separate line for it."""
+    parts = [*_numbers(found, cells=True), *grade_words(found), *remark_words(found)]
+    if verdict and found.verdict is not None:
+        parts.append(verdict_sentence(found.verdict))
+    return " · ".join(filter(None, [*parts, *([] if found.status == _FINISHED else [show(found.status)])]))
+
+
+def brief_headline(found: Headline) -> str:
+    """Return the line without cells, grade and tool, which lists show in columns; an abnormal status comes first."""
+    if found.status == _FINISHED:
+        parts = [*_numbers(found, cells=False), *remark_words(found)]
+    else:
+        # An interrupted or cancelled run implies incomplete cells.
+        failed = {status: count for status, count in found.missing.items() if status == "failed"}
+        parts = [show(found.status), *_numbers(found, cells=False), *remark_words(found, failed)]
+    if found.verdict is not None:
+        parts.append(verdict_sentence(found.verdict, brief=True))
+    return show(" · ".join(filter(None, parts)), _MOST_WORDS)
+
+
+def number_words(number: HeadlineNumber, *, half: bool = True) -> str:
+    """Return a number with its unit and interval."""
+    amount = f"{short(number.value)} {number.unit}" if number.unit != "ms" else ms(number.value)
+    per = "/batch" if number.metric == BATCH_TIME else ""
+    return amount + per + ("" if number.half_width is None or not half else f" ±{percent(number.half_width)}")
+
+
+def remark_words(found: Headline, missing: dict[str, int] | None = None) -> list[str]:
+    """Return warnings about the numbers; empty without any."""
+    if not found.numbers or found.profile is not None:
+        return []
+    remarks = ["outputs differ"] if found.differs else []
+    return remarks + missing_words(found, missing)
+
+
+def missing_words(found: Headline, missing: dict[str, int] | None = None) -> list[str]:
+    """Return the number of incomplete cells by status."""
+    every = found.missing if missing is None else missing
+    return [f"{count} of {count_of(found.cells, 'cell')} {status}" for status, count in every.items()]
+
+
+def grade_words(found: Headline) -> list[str]:
+    """Return the grade, or a note that the tool gives none."""
+    if found.tool:
+        return [f"{show(found.tool)}, no grade, no interval"]
+    return [f"grade {show(found.grade, 4)}"] if found.grade else []
+
+
+def _numbers(found: Headline, *, cells: bool) -> Iterator[str]:
+    for number in found.numbers:
+        yield number_words(number) + (f" ({_cell(number, found)})" if cells and number.scenario else "")
+    if found.profile is not None:
+        yield from _profile_words(found)
+    elif not found.numbers:
+        yield _nothing(found, more=cells)
+
+
+def _nothing(found: Headline, *, more: bool) -> str:
+    """Return the reason of the first failure, the first thing to fix."""
+    if found.failure is not None:
+        others = f" (and {found.more_failures} more)" if more and found.more_failures else ""
+        return failure_words(found.failure) + others
+    skipped = found.missing.get("skipped", 0)
+    return f"nothing measured: {count_of(skipped, 'cell')} skipped" if skipped else "nothing measured"
+
+
+def _cell(number: HeadlineNumber, found: Headline) -> str:
+    return name_cell(number, found.varied, model=show(number.model, _HEADLINE_LONGEST), brief=not found.tool)
+
+
+def _profile_words(found: Headline) -> Iterator[str]:
+    facts = found.profile
+    assert facts is not None
+    if facts.kind == PERFORMANCE:
+        if not found.numbers:
+            yield "no time"
+        yield "layers below the profiler's resolution" if facts.below_resolution else _heaviest(facts)
+    elif facts.kind == APPROXIMATED:
+        yield _largest_change(facts)
+        yield "a proxy"
+    else:
+        yield from _loss_words(facts)
+
+
+def _heaviest(facts: ProfileFacts) -> str:
+    return f"{percent(facts.share)} {show(facts.op, _HEADLINE_LONGEST)}" if facts.op else ""
+
+
+def _largest_change(facts: ProfileFacts) -> str:
+    if facts.layer and facts.db is not None:
+        name = show(facts.layer, _HEADLINE_LONGEST)
+        return f"largest change of weights: {name}, {short(facts.db)} dB at {show(facts.level, 20)}"
+    return "no weights change" + _WHERE_KNOWN * facts.unsure if facts.known else "no change of weights is known"
+
+
+def _loss_words(facts: ProfileFacts) -> Iterator[str]:
+    """Yield the layer that harms the outputs most, or the reason why there is none."""
+    # If a profile ended early, the other layers are unknown.
+    cut = facts.measured < facts.asked
+    part = f"of {facts.measured} of {count_of(facts.asked, 'layer')} " if cut else ""
+    if facts.harmed:
+        others = facts.harmed_count - 1
+        more = f" and {count_of(others, 'more layer')}" if others else ""
+        yield f"{part}harm beyond dB: {show(facts.harmed, _HEADLINE_LONGEST)}{more}"
+    if facts.layer:
+        most = "most sensitive of the others" if facts.harmed else f"{part}most sensitive"
+        yield f"{most}: {sensitive_words(facts)}"
+    elif not facts.harmed and facts.unknown:
+        yield f"not known of any layer: {show(facts.unknown, _MOST_WORDS)}"
+    elif not facts.harmed:
+        yield (f"{part}none" if part else "no layer") + " loses anything" + _WHERE_KNOWN * facts.unsure
+
+
+def sensitive_words(facts: ProfileFacts) -> str:
+    """Return the most sensitive layer with its loss."""
+    db = 0.0 if facts.db is None else facts.db
+    return f"{show(facts.layer, _HEADLINE_LONGEST)}, {short(db)} dB SQNR at {show(facts.level, 20)}"

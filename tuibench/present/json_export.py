@@ -1,0 +1,216 @@
+"""JSON export of a run: the file of deepsparse.benchmark for one cell, with all further data under `tuibench`."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+from tuibench.core.cell import CellResult, Estimate, Pooled
+from tuibench.core.errors import UsageError
+from tuibench.core.record import to_plain
+from tuibench.core.result import RunResult, SideBySide
+from tuibench.core.scenario import find
+from tuibench.core.settings.command import again
+from tuibench.present.headline import comparison_sentence, result_headline
+from tuibench.present.label import first_cell, model_index, model_of
+from tuibench.present.lines import batch_size
+from tuibench.present.profile.shown import shown_profile
+
+SCHEMA_FILE = "benchmark.schema.json"
+"""Schema in tuibench/data; every export is valid against it."""
+
+ESTIMATES = ("p50", "p90", "p95", "p99", "p99_9", "mean", "std", "floor")
+PERCENTILES = ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")
+
+
+def document(run: RunResult, beside: SideBySide | None = None) -> dict[str, Any]:
+    """Return the whole export as plain values; every number is finite, and missing values have a reason."""
+    run = run if run.profile is None else replace(run, profile=shown_profile(run.profile))
+    cell = first_cell(run)
+    reasons: dict[str, str] = {}
+    own = _own(run, cell, reasons) | ({} if beside is None else {"side_by_side": side_values(beside)})
+    body = {**_compatible(run, cell, reasons), "tuibench": own}
+    plain: dict[str, Any] = finite(body, "", reasons)
+    plain["tuibench"]["reasons"] = reasons
+    return plain
+
+
+def dumps(run: RunResult, beside: SideBySide | None = None) -> str:
+    """Return the document as ASCII text, which every terminal and codec accepts."""
+    return _pretty(document(run, beside), "\n") + "\n"
+
+
+def seconds_to_run(run: RunResult, cell: CellResult) -> int | float:
+    """Return the requested measuring time in seconds: `-t`, or the time of the executions that a target needed."""
+    effort = run.spec.effort
+    count = effort.max_executions if effort.target is None else len(cell.executions) or effort.min_executions
+    total = effort.timed_s * count
+    # deepsparse.benchmark writes a whole number; dividing and multiplying must not change the typed value.
+    return round(total) if abs(total - round(total)) < 1e-9 * max(total, 1) else total
+
+
+def _compatible(run: RunResult, cell: CellResult | None, reasons: dict[str, str]) -> dict[str, Any]:
+    """Return the top level: names, types and units as in deepsparse.benchmark's file."""
+    if cell is None:
+        made = run.spec.profile is not None
+        reasons["benchmark_result"] = "it is a profile; see tuibench.profile" if made else "the run has no cells"
+    source, _ = model_of(run, cell) if cell else (None, None)
+    shapes = run.spec.inputs.shapes
+    scenario = find(cell.asked.scenario).label if cell else None
+    measured = cell is not None and cell.pooled is not None
+    return {
+        "engine": _engine_text(run, cell) if cell else None,
+        "version": run.versions.get("tuibench", ""),
+        "orig_model_path": source.asked if source else None,
+        "model_path": source.path if source else None,
+        "batch_size": batch_size(run, cell) if cell else None,
+        "input_shapes": [list(shape) for shape in shapes] if shapes else None,
+        "num_cores": _num_cores(cell) if cell else None,
+        "scenario": scenario,
+        "scheduler": find(cell.asked.scenario).scheduler if cell else None,
+        "seconds_to_run": seconds_to_run(run, cell) if cell else None,
+        "num_streams": (cell.used.streams if cell.used else cell.asked.streams) if cell else None,
+        # Engines run a whole model or refuse it, so a measured model is fully supported.
+        "fraction_of_supported_ops": 1.0 if measured else None,
+        "benchmark_result": _benchmark_result(cell, scenario, reasons),
+    }
+
+
+def _num_cores(cell: CellResult) -> int:
+    return len(cell.used.cpus) if cell.used and cell.used.cpus else cell.asked.cores
+
+
+def _engine_text(run: RunResult, cell: CellResult) -> str:
+    asked, used = cell.asked, cell.used
+    source, _ = model_of(run, cell)
+    version = used.engine_version if used else run.versions.get(asked.engine, "unknown")
+    facts = {
+        "onnx_file_path": source.path if source else "",
+        "batch_size": batch_size(run, cell),
+        "num_cores": _num_cores(cell),
+        "num_streams": used.streams if used else asked.streams,
+        "scheduler": find(asked.scenario).scheduler,
+        "precision": (used.precision if used else None) or "unknown",
+    }
+    return "\n".join([f"{asked.engine} {version}:", *(f"\t{name}: {value}" for name, value in facts.items())])
+
+
+def _benchmark_result(cell: CellResult | None, scenario: str | None, reasons: dict[str, str]) -> dict[str, Any]:
+    pooled = cell.pooled if cell else None
+    names = ("items_per_sec", "seconds_ran", "iterations", "median", "mean", "std")
+    result: dict[str, Any] = {"scenario": scenario}
+    result |= {name: getattr(pooled, name) if pooled else None for name in names}
+    result |= {f"{name}%": _percentile(pooled, name) for name in PERCENTILES}
+    if pooled is None:
+        reasons.setdefault("benchmark_result", "the cell has no measured execution; see tuibench.cells[].failure")
+        return result
+    for name in PERCENTILES:
+        if result[f"{name}%"] is None:
+            reasons[f"benchmark_result.{name}%"] = _too_few(pooled)
+    return result
+
+
+def _too_few(pooled: Pooled) -> str:
+    return f"{pooled.iterations} iterations are too few for it"
+
+
+def _percentile(pooled: Pooled | None, name: str) -> float | None:
+    if pooled is None:
+        return None
+    value = pooled.percentiles.get(name)
+    return pooled.percentiles.get(f"{name}%") if value is None else value
+
+
+def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> dict[str, Any]:
+    plain: dict[str, Any] = to_plain(run)
+    index = model_index(run, first) if first else 0
+    for place, pooled in enumerate(cell.pooled for cell in run.cells):
+        for name, value in pooled.percentiles.items() if pooled else ():
+            if pooled and value is None:
+                reasons[f"tuibench.cells[{place}].pooled.percentiles.{name}"] = _too_few(pooled)
+    for place, point in enumerate(run.points):
+        if point.bundle is None and point.failure is None:
+            reasons[f"tuibench.points[{place}].bundle"] = "the inputs went away with the run; its seed makes them again"
+    return {
+        "schema": plain["schema"],
+        "id": plain["id"],
+        "status": plain["status"],
+        "first": first.key if first else None,
+        "headline": result_headline(run),
+        "cells": [_cell(cell) for cell in run.cells],
+        "environment": plain["environment"],
+        "versions": plain["versions"],
+        "model": plain["models"][index] if index < len(run.models) else None,
+        "models": plain["models"],
+        "points": plain["points"],
+        "spec": plain["spec"],
+        "comparisons": [
+            said | {"sentence": comparison_sentence(one)}
+            for said, one in zip(plain["comparisons"], run.comparisons, strict=True)
+        ],
+        "conclusions": plain["conclusions"],
+        "warnings": plain["warnings"],
+        "anchor": plain["anchor"],
+        **{name: plain[name] for name in ("host", "sittings", "waited_s", "shared_host", "foreign")},
+        "started_utc": plain["started_utc"],
+        "seconds": plain["seconds"],
+        "again": _again(run, reasons),
+        "profile": plain["profile"],
+        "reasons": reasons,
+    }
+
+
+def _again(run: RunResult, reasons: dict[str, str]) -> str:
+    """Return the command that repeats the run; '' for another tool's result or a setting of a newer version."""
+    try:
+        return "" if run.foreign else again(run.spec)
+    except UsageError as error:
+        reasons["tuibench.again"] = error.message
+        return ""
+
+
+def side_values(beside: SideBySide) -> dict[str, Any]:
+    """Return two results side by side as plain values, with names and sentences in words."""
+    plain: dict[str, Any] = to_plain(beside)
+    for said, pair in zip(plain["pairs"], beside.pairs, strict=True):
+        del said["cell"]
+        said["name"] = pair.name
+        if pair.comparison is not None:
+            said["comparison"]["sentence"] = comparison_sentence(pair.comparison)
+    return plain
+
+
+def _cell(cell: CellResult) -> dict[str, Any]:
+    plain: dict[str, Any] = to_plain(cell)
+    why = cell.failure.message if cell.failure else cell.stopped_by or "not measured"
+    missing = to_plain(Estimate(None, reason=why))
+    plain["latency_ms"] = dict.fromkeys(ESTIMATES, missing) | plain["latency_ms"]
+    for name in ("items_per_sec", "items_per_cpu_sec"):
+        if plain[name]["value"] is None and plain[name]["reason"] is None:
+            plain[name]["reason"] = why
+    return plain
+
+
+def _pretty(value: Any, line: str) -> str:
+    """Return indented objects, but arrays of numbers on one line, because a run has thousands of them."""
+    deeper = line + "  "
+    if isinstance(value, dict) and value:
+        parts = [f"{deeper}{json.dumps(name)}: {_pretty(part, deeper)}" for name, part in value.items()]
+        return "{" + ",".join(parts) + line + "}"
+    if isinstance(value, list) and any(isinstance(part, dict) for part in value):
+        return "[" + ",".join(deeper + _pretty(part, deeper) for part in value) + line + "]"
+    return json.dumps(value, ensure_ascii=True, allow_nan=False)
+
+
+def finite(value: Any, path: str, reasons: dict[str, str]) -> Any:
+    """Replace values that JSON cannot represent with null, and record their path and value in `reasons`."""
+    if isinstance(value, dict):
+        return {name: finite(part, f"{path}.{name}" if path else name, reasons) for name, part in value.items()}
+    if isinstance(value, list):
+        return [finite(part, f"{path}[{i}]", reasons) for i, part in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        reasons[path] = f"not finite: {value}"
+        return None
+    return value

@@ -1,0 +1,211 @@
+"""Lines of one cell: the eight lines of deepsparse.benchmark in its order, then further numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from tuibench.core.cell import CellResult, Check, Estimate, Pooled, Used
+from tuibench.core.result import RunResult
+from tuibench.core.scenario import find
+from tuibench.core.text import show
+from tuibench.core.units import count_of, number, short, size
+from tuibench.present.label import TAILS, axis_value, describe, failure_text, model_of, plus_minus, reason_of, varying
+
+
+def cell_lines(run: RunResult, cell: CellResult) -> list[str]:
+    """Return all lines of one cell, compatible ones first; of a failed cell its name and the reason."""
+    return [*compatible_lines(run, cell), *own_lines(cell)]
+
+
+def compatible_lines(run: RunResult, cell: CellResult) -> list[str]:
+    """Return the lines that scripts for deepsparse.benchmark read: same labels, order and definitions."""
+    source, _ = model_of(run, cell)
+    lines = [
+        f"Original Model Path: {show(source.asked if source else '', 4096)}",
+        f"Batch Size: {batch_size(run, cell)}",
+        f"Scenario: {show(find(cell.asked.scenario).label, 40)}",
+    ]
+    return lines + (_pooled_lines(cell.pooled) if cell.pooled else [])
+
+
+def own_lines(cell: CellResult, prefix: str = "") -> list[str]:
+    """Return the further lines: interval, percentiles, floor, grade, memory, start, CPU, outputs, deviations."""
+    lines = [*_latency_lines(cell), *_throughput_lines(cell), *_machine_lines(cell), *_outcome_lines(cell)]
+    return [prefix + line for line in lines]
+
+
+def batch_size(run: RunResult, cell: CellResult) -> int:
+    """Return axis 0 of the inputs; items per call if the model has no batch."""
+    text = axis_value(run, cell, "batch")
+    return int(text) if text.isdigit() else cell.items
+
+
+def differences(cell: CellResult) -> list[str]:
+    """Return the settings whose value read back differs from the requested one."""
+    used = cell.used
+    return [] if used is None else list(_differences(cell, used))
+
+
+def check_text(check: Check | None) -> str:
+    """Return the result of the output check in words."""
+    if check is None:
+        return "unchecked"
+    known = check.difference is not None and check.tolerance is not None
+    figures = f" (difference {check.difference:.2g}, tolerance {check.tolerance:.2g})" if known else ""
+    words = {"agrees": "agree with the reference", "differs": "DIFFER from the reference"}
+    reason = f": {show(check.reason, 300)}" if check.reason else ""
+    return f"{words.get(check.state, show(check.state, 40))}{figures}{reason}"
+
+
+def _pooled_lines(pooled: Pooled) -> list[str]:
+    return [
+        f"Throughput (items/sec): {number(pooled.items_per_sec)}",
+        f"Latency Mean (ms/batch): {number(pooled.mean)}",
+        f"Latency Median (ms/batch): {number(pooled.median)}",
+        f"Latency Std (ms/batch): {number(pooled.std)}",
+        f"Iterations: {pooled.iterations}",
+    ]
+
+
+def _latency_lines(cell: CellResult) -> Iterator[str]:
+    p50 = cell.latency_ms.get("p50", Estimate(None))
+    if p50.value is not None:
+        yield f"Latency p50 (ms/batch): {number(p50.value)} {_interval(p50)}"
+    tails = {label: cell.latency_ms[key] for label, key in TAILS.items() if key in cell.latency_ms}
+    if tails and p50.value is not None:
+        yield f"Latency Percentiles (ms/batch): {' · '.join(f'{label} {_value(e)}' for label, e in tails.items())}"
+        yield from _missing_tails(tails, reason_of(p50))
+    floor = cell.latency_ms.get("floor", Estimate(None))
+    if floor.value is not None:
+        yield f"Latency Floor (ms/batch): {number(floor.value)}"
+
+
+def _missing_tails(tails: Mapping[str, Estimate], known: str) -> Iterator[str]:
+    """Yield each reason with its percentiles; skip the reason that the median's line states already."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for label, estimate in tails.items():
+        what = "Percentile Missing" if estimate.value is None else "Percentile without Interval"
+        reason = reason_of(estimate)
+        if reason and (estimate.value is None or reason != known):
+            groups.setdefault((what, reason), []).append(label)
+    yield from (f"{what}: {', '.join(labels)} {reason}" for (what, reason), labels in groups.items())
+
+
+def _throughput_lines(cell: CellResult) -> Iterator[str]:
+    steady = cell.items_per_sec
+    if steady.value is not None:
+        yield f"Throughput Steady (items/sec): {number(steady.value)} {_interval(steady)}"
+    if cell.items_per_cpu_sec.value is not None:
+        yield f"Throughput per CPU Second (items): {number(cell.items_per_cpu_sec.value)}"
+
+
+def _machine_lines(cell: CellResult) -> Iterator[str]:
+    if cell.grade is not None:
+        yield f"Grade: {show(cell.grade.letter, 4)} ({show(cell.grade.cause, 300)})"
+    if cell.memory_bytes:
+        memory = (f"{show(name, 40).replace('_', ' ')} {size(count)}" for name, count in cell.memory_bytes.items())
+        yield f"Memory: {' · '.join(memory)}"
+    start = [("load", cell.load_ms), ("first inference", cell.first_ms)]
+    known = [f"{name} {number(value)}" for name, value in start if value is not None]
+    if known:
+        yield f"Start (ms): {' · '.join(known)}"
+    yield from _warmup_lines(cell)
+    used = cell.used
+    if used is not None and used.cpu_seconds_per_second is not None:
+        cpus = ",".join(str(cpu) for cpu in used.cpus)
+        yield f"CPU Used: {short(used.cpu_seconds_per_second)} of {cell.asked.cores} cores (CPU {show(cpus, 60)})"
+    if used is not None and find(cell.asked.scenario).has_streams:
+        yield f"Streams: {used.streams} ({show(used.stream_kind or 'kind unknown', 40)})"
+
+
+def _warmup_lines(cell: CellResult) -> Iterator[str]:
+    restless = sum(not execution.warmup.settled for execution in cell.executions)
+    if restless:
+        yield f"Warm-up: not settled in {restless} of {count_of(len(cell.executions), 'execution')}"
+
+
+def _outcome_lines(cell: CellResult) -> Iterator[str]:
+    if cell.pooled is not None:
+        yield f"Outputs: {check_text(cell.check)}"
+    if cell.used is not None and cell.used.io != "bound":
+        yield f"I/O: {show(cell.used.io, 40)} (its copying is inside the timed call)"
+    yield from (f"Not as Asked: {difference}" for difference in differences(cell))
+    if cell.stopped_by and cell.pooled is not None:
+        yield f"Stopped By: {show(cell.stopped_by, 300)}"
+    if cell.status != "ok":
+        text = failure_text(cell)
+        yield f"{text[:1].upper()}{text[1:]}"
+        tail = cell.failure.log_tail.strip().splitlines() if cell.failure and cell.failure.log_tail else []
+        if tail:
+            yield f"Last Words: {show(tail[-1], 300)}"
+
+
+def _differences(cell: CellResult, used: Used) -> Iterator[str]:
+    asked = cell.asked
+    pairs: list[tuple[str, object, object]] = [
+        ("cores", asked.cores, len(used.cpus)),
+        ("streams", asked.streams, used.streams),
+        ("pinning", asked.pin, used.pinned),
+    ]
+    pairs += [("threads", asked.cores, used.threads)] if used.threads is not None else []
+    # A batch of 1 cannot be verified, and a batch that was not read back is not a difference.
+    read = asked.batch is not None and asked.batch > 1 and used.batch is not None
+    pairs += [("batch", asked.batch, used.batch)] if read else []
+    for name, wanted, got in pairs:
+        if wanted != got:
+            yield f"{name} asked {show(wanted, 60)}, used {show(got, 60)}"
+    if asked.batch is not None and used.batch is None and "batch" in used.details:
+        yield f"batch asked {asked.batch}, could not be read back: {show(used.details['batch'])}"
+    if asked.precision == "engine-default":
+        yield f"precision left to the engine, used {show(used.precision or 'unknown', 60)}"
+    elif used.precision is None:
+        yield f"precision asked {show(asked.precision, 60)}, could not be read back"
+    elif used.precision != asked.precision:
+        yield f"precision asked {show(asked.precision, 60)}, used {show(used.precision, 60)}"
+    if "precision" in used.details:
+        yield f"precision: {show(used.details['precision'])}"
+
+
+def _interval(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return f"(no interval: {reason_of(estimate)})"
+    bounds = f"[{number(estimate.low)}, {number(estimate.high)}]"
+    return f"{plus_minus(estimate)} {bounds} over {estimate.n} executions"
+
+
+def _value(estimate: Estimate | None) -> str:
+    return "-" if estimate is None or estimate.value is None else number(estimate.value)
+
+
+_MOST_NAMED = 5
+
+
+def provenance_lines(run: RunResult) -> list[str]:
+    """Return a line for each fact that affects the numbers; empty for most results."""
+    return list(_lines(run))
+
+
+def _lines(run: RunResult) -> Iterator[str]:
+    if run.foreign:
+        yield f"Imported from {show(run.foreign, 100)}: no grade, no interval"
+    if run.shared_host:
+        yield "Measured beside another benchmark (--share-host)"
+    yield from _resumed(run)
+    for session in run.sittings:
+        if session.mixed:
+            changes = "; ".join(show(change, 200) for change in session.mixed)
+            yield f"Changed between sessions (--mixed): {changes}"
+
+
+def _resumed(run: RunResult) -> Iterator[str]:
+    """Yield the cells that were measured in several sessions; without names if all were."""
+    counts: dict[int, list[CellResult]] = {}
+    for cell in run.cells:
+        if cell.sittings > 1:
+            counts.setdefault(cell.sittings, []).append(cell)
+    axes = varying(run)
+    for sessions, cells in sorted(counts.items()):
+        named = [describe(run, cell, axes) for cell in cells[:_MOST_NAMED]]
+        more = f" and {len(cells) - len(named)} more" if len(cells) > len(named) else ""
+        which = "" if len(cells) == len(run.cells) else f": {' / '.join(named)}{more}"
+        yield f"Executions from {sessions} sessions{which}"

@@ -1,0 +1,97 @@
+"""A run as Markdown, to paste into an issue: no name in it can become markup."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.result import RunResult
+from tuibench.core.text import show
+from tuibench.core.units import number
+from tuibench.present.command import command_of
+from tuibench.present.headline import comparison_sentence, result_headline
+from tuibench.present.label import axis_value, describe, failure_text, no_interval_notes, plus_minus, varying
+from tuibench.present.lines import check_text, differences, provenance_lines
+from tuibench.present.summary import TITLE, drawings, tradeoff_lines
+
+_MARKUP = re.compile(r"([\\`*_\[\]#!|~$])")
+_LONGEST = 100_000
+_FIGURE_WIDTH = 80
+
+
+def dumps(run: RunResult) -> str:
+    """Return headline, table of cells, problems, figures, conclusions, environment and the command."""
+    parts = ["# tuibench benchmark", escape(result_headline(run)), _table(run)]
+    notes = _notes(run)
+    parts += [_bullets(notes)] if notes else []
+    parts += _figures_of(run)
+    said = list(map(comparison_sentence, run.comparisons)) + list(run.conclusions)
+    parts += ["## Conclusions", _bullets(said)] if said else []
+    choices = tradeoff_lines(run)
+    parts += [f"## {TITLE}", "\n".join(f"    {line}".rstrip() for line in choices)] if choices else []
+    parts += ["## Warnings", _bullets(list(run.warnings))] if run.warnings else []
+    versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
+    parts += [escape(f"{run.id} · {run.started_utc} · {number(run.seconds)} s · {versions}")]
+    # An indented block is literal to the last character, so the command can be copied.
+    parts += [f"Again:\n\n    {command}"] if (command := command_of(run)) else []
+    return "\n\n".join(parts) + "\n"
+
+
+def escape(text: object) -> str:
+    """Return text with HTML and Markdown marks escaped and control characters visible."""
+    return _MARKUP.sub(r"\\\1", html.escape(show(text, _LONGEST), quote=False))
+
+
+def _table(run: RunResult) -> str:
+    axes = varying(run) or ["scenario"]
+    figures = ("p50 ms/batch", "±", "items/s", "±", "p99 ms", "grade", "outputs", "status")
+    rows = [" | ".join([*axes, *figures]), " | ".join(["---"] * len(axes) + ["---:"] * 5 + ["---"] * 3)]
+    rows += [
+        " | ".join([*(escape(axis_value(run, cell, axis)) for axis in axes), *_figures(cell)]) for cell in run.cells
+    ]
+    return "\n".join(f"| {row} |" for row in rows)
+
+
+def _figures_of(run: RunResult) -> Iterator[str]:
+    """Yield each figure in an indented block, which is literal after a heading but not after a list."""
+    for drawing in drawings(run, _FIGURE_WIDTH):
+        yield f"## {escape(drawing.title)}"
+        yield "\n".join(f"    {line}".rstrip() for line in drawing.text.splitlines())
+        if drawing.sentences:
+            yield _bullets(list(drawing.sentences))
+
+
+def _figures(cell: CellResult) -> list[str]:
+    p50, rate = cell.latency_ms.get("p50", Estimate(None)), cell.items_per_sec
+    p99 = cell.latency_ms.get("p99", Estimate(None))
+    return [
+        _number(p50),
+        plus_minus(p50),
+        _number(rate),
+        plus_minus(rate),
+        _number(p99),
+        escape(cell.grade.letter if cell.grade else ""),
+        escape(check_text(cell.check) if cell.pooled else ""),
+        escape(failure_text(cell) or cell.status),
+    ]
+
+
+def _number(estimate: Estimate) -> str:
+    return "" if estimate.value is None else number(estimate.value)
+
+
+def _notes(run: RunResult) -> list[str]:
+    axes = varying(run)
+    notes = [f"{describe(run, cell, axes)}: {text}" for cell in run.cells for text in differences(cell)]
+    notes += no_interval_notes(run) + provenance_lines(run)
+    return notes + [
+        f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {cell.grade.cause}"
+        for cell in run.cells
+        if cell.grade is not None and cell.grade.letter in ("C", "D")
+    ]
+
+
+def _bullets(texts: list[str]) -> str:
+    return "\n".join(f"- {escape(text)}" for text in texts)

@@ -1,0 +1,166 @@
+"""One value per layer over the depth of a model, as columns with a cursor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tuibench.core.units import short
+from tuibench.present.plots.drawing import (
+    DOTS_ACROSS,
+    DOTS_DOWN,
+    Canvas,
+    Row,
+    Span,
+    message_rows,
+    round_ticks,
+    tame,
+    tick_labels,
+)
+from tuibench.present.plots.figure import Frame, frame_rows, make_frame
+
+_LEVELS = " .:#"
+"""Fill levels of one character in ASCII."""
+_EVERYDAY = 5
+_DECADES = 5.0
+"""Range of a logarithmic axis in decades; smaller values have no height."""
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """The values to draw; None for a layer without a value."""
+
+    values: tuple[float | None, ...]
+    y_name: str
+    """Safe to print."""
+    x_name: str = "layer"
+    log: bool = False
+    first: int = 1
+    """The number of the first layer, for the tick labels."""
+    empty: str = "no layer has a value"
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One column of dots, or of characters in ASCII; `is_missing` if its layers have no value."""
+
+    value: float | None
+    is_missing: bool
+
+
+def draw_depth(
+    depth: Depth, width: int, height: int, *, cursor: int | None = None, ascii_only: bool = False
+) -> tuple[Row, ...]:
+    """Return exactly `height` rows of `width` columns; `cursor` is the index of a value.
+
+    A column shared by several layers shows the greatest value, so that peaks stay visible.
+    """
+    if width < 1 or height < 1:
+        return ()
+    values = [_tamed(value, depth.log) for value in depth.values]
+    known = [value for value in values if value is not None]
+    if not known:
+        return message_rows(depth.empty, width, height, ascii_only)
+    low, high = _span(known, depth.log)
+    frame = make_frame(width, height, low, high, ascii_only, _powers if depth.log else tick_labels)
+    across = 1 if ascii_only else DOTS_ACROSS
+    columns = _columns(values, frame.columns * across)
+    canvas = Canvas(frame.columns, frame.lines, ascii_only)
+    # Logarithmic columns start at the bottom; others start at zero.
+    zero = _dot(frame, frame.y.low if depth.log else 0.0)
+    chosen = _chosen(cursor, len(values), frame.columns)
+    for number in range(frame.columns):
+        part = columns[number * across : (number + 1) * across]
+        _draw_column(canvas, frame, number, part, zero, "mark" if number in chosen else "series-1")
+    ticks = list(_ticks(depth, len(values), frame, cursor if chosen else None))
+    legend: list[Span] = [(f"{depth.y_name} by {depth.x_name}" + (" (log)" if depth.log else ""), "dim")]
+    middle = _place(cursor, len(values), frame.columns) if chosen and cursor is not None else None
+    return frame_rows(frame, canvas.rows(), ticks, legend, middle)
+
+
+def _tamed(value: float | None, log: bool) -> float | None:
+    if value is None or not math.isfinite(value):
+        return None
+    if log:
+        return math.log10(tame(value)) if tame(value) > 0 else None
+    return tame(value)
+
+
+def _span(known: Sequence[float], log: bool) -> tuple[float, float]:
+    if log:
+        # Whole decades, and one below the least value, so that it has a height.
+        top = math.ceil(max(known))
+        return max(math.floor(min(known)) - 1.0, top - _DECADES), top
+    return min([*known, 0.0]), max([*known, 0.0])
+
+
+def _powers(ticks: Sequence[float]) -> Sequence[str]:
+    # Large and small powers are shorter with an exponent.
+    return [short(10.0**tick, 2) if abs(tick) < _EVERYDAY else f"{10.0**tick:.1e}" for tick in ticks]
+
+
+def _columns(values: Sequence[float | None], count: int) -> list[_Column]:
+    """Assign values to columns; a column takes several layers, or a layer several columns."""
+    found = []
+    for column in range(count):
+        start = column * len(values) // count
+        end = max((column + 1) * len(values) // count, start + 1)
+        known = [value for value in values[start:end] if value is not None]
+        found.append(_Column(max(known, default=None), not known))
+    return found
+
+
+def _chosen(cursor: int | None, count: int, columns: int) -> range:
+    """Return the character columns of the cursor's layer."""
+    if cursor is None or not 0 <= cursor < count:
+        return range(0)
+    first = cursor * columns // count
+    return range(first, max(-(-(cursor + 1) * columns // count), first + 1))
+
+
+def _place(number: int, count: int, columns: int) -> int:
+    """Return the column in the middle of a layer."""
+    return min((2 * number + 1) * columns // (2 * count), columns - 1)
+
+
+def _dot(frame: Frame, value: float) -> int:
+    return min(max(frame.y.place(value), 0), frame.lines * DOTS_DOWN - 1)
+
+
+def _draw_column(canvas: Canvas, frame: Frame, column: int, part: Sequence[_Column], zero: int, style: str) -> None:
+    top = frame.lines
+    for offset, each in enumerate(part):
+        if each.value is None:
+            continue
+        tip = _dot(frame, each.value)
+        top = min(top, min(tip, zero) // DOTS_DOWN)
+        if frame.ascii_only:
+            _fill(canvas, column, tip, zero, style)
+        else:
+            x = column * DOTS_ACROSS + offset
+            canvas.line((x, zero), (x, tip), style)
+    if all(each.is_missing for each in part):
+        canvas.backdrop(column, zero // DOTS_DOWN, "-" if frame.ascii_only else "·", "dim")
+    if style == "mark":
+        for row in range(top):
+            canvas.backdrop(column, row, "|" if frame.ascii_only else "│", "mark")
+
+
+def _fill(canvas: Canvas, column: int, tip: int, zero: int, style: str) -> None:
+    """Fill whole characters, with a partial one at the end; the least value stays visible."""
+    low, high = min(tip, zero), max(tip, zero)
+    for row in range(low // DOTS_DOWN, high // DOTS_DOWN + 1):
+        inside = min(high, row * DOTS_DOWN + DOTS_DOWN - 1) - max(low, row * DOTS_DOWN) + 1
+        canvas.sign(column, row, _LEVELS[max(inside * (len(_LEVELS) - 1) // DOTS_DOWN, 1)], style)
+
+
+def _ticks(depth: Depth, count: int, frame: Frame, cursor: int | None) -> Iterator[tuple[int, str]]:
+    """Yield the first and last layer, round numbers between them, and the cursor's layer."""
+    last = depth.first + count - 1
+    rounds = (int(tick) for tick in round_ticks(depth.first, last, max(2, frame.columns // 12)) if tick == int(tick))
+    numbers = {depth.first, last, *(tick for tick in rounds if depth.first < tick < last)}
+    if cursor is not None:
+        numbers.add(depth.first + cursor)
+    for number in sorted(numbers):
+        yield _place(number - depth.first, count, frame.columns), str(number)

@@ -1,0 +1,217 @@
+"""The text on stderr before measuring: the run's plan, CPUs and inputs, and the flags that change them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+from tuibench.core.cell import Failure, failure_words
+from tuibench.core.model import FedInput, ModelSummary, Point
+from tuibench.core.text import show
+from tuibench.core.units import count_of, cpu_ranges, scaled, seconds, short, size
+from tuibench.present.table import to_ascii
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+_MOST_VALUES = 6
+_MOST_HOWS = 3
+
+
+def feed_lines(points: Sequence[Point], names: Sequence[str], *, rotating: bool = True) -> list[str]:
+    """Return every fed input and every chosen dim; `names` are the names of the models, in their order.
+
+    `rotating` adds the number of samples that a benchmark rotates over.
+    """
+    several = len({point.model for point in points}) > 1
+    lines: list[str] = []
+    for index in dict.fromkeys(point.model for point in points):
+        name = show(names[index], 60) if index < len(names) else ""
+        own = [point for point in points if point.model == index]
+        lines += [f"{name}: {line}" if several else line for line in _lines_of_model(own)]
+    counts = dict.fromkeys(str(point.distinct) for point in points if point.failure is None and point.distinct > 1)
+    if counts and rotating:
+        lines.append(f"Rotating over {' or '.join(counts)} samples (--distinct-inputs 1 for the hot loop)")
+    return lines
+
+
+def failure_of(point: Point) -> str:
+    """Return why a point has no inputs; '' if it has some."""
+    if point.failure is None:
+        return ""
+    failure = Failure(*point.failure)
+    return show(failure.message, 300) if failure.kind == "inputs" else failure_words(failure)
+
+
+def _lines_of_model(points: Sequence[Point]) -> Iterator[str]:
+    fed = [point for point in points if point.failure is None]
+    for name in dict.fromkeys(one.name for point in fed or points for one in point.inputs):
+        yield from _input_lines(name, [one for point in fed or points for one in point.inputs if one.name == name])
+    for name in dict.fromkeys(name for point in points for name in point.chosen):
+        values = _values(point.chosen[name] for point in points if name in point.chosen)
+        yield f"Chosen: {show(name, 60)} = {values} (--dim {show(name, 60)}=N changes it)"
+    for note, of in _group(points, lambda point: point.notes):
+        yield f"{_place(of, points)}{show(note, 300)}"
+    for why, of in _group(points, lambda point: tuple(filter(None, [failure_of(point)]))):
+        place = _place(of, points)
+        yield f"{'' if why.startswith(place) else place}No inputs: {why}"
+
+
+def _input_lines(name: str, fed: Sequence[FedInput]) -> Iterator[str]:
+    """Yield one line, or several if the points differ in more than lengths."""
+    for (dtype, rank), _ in _group(fed, lambda one: ((one.dtype, len(one.shape)),)):
+        alike = [one for one in fed if (one.dtype, len(one.shape)) == (dtype, rank)]
+        shape = ", ".join(_values(sizes) for sizes in zip(*(one.shape for one in alike), strict=True))
+        hows = list(dict.fromkeys(show(one.how, 200) for one in alike))
+        how = "; ".join(hows[:_MOST_HOWS]) + ("; …" if len(hows) > _MOST_HOWS else "")
+        yield f"Input '{show(name, 100)}': {show(dtype, 40)} [{shape}], {how}"
+
+
+def _values(sizes: Iterable[int]) -> str:
+    """Return `224` if all are equal, `1-20` for consecutive numbers, `1/8/32` for others."""
+    different = sorted(set(sizes))
+    if len(different) > 2 and all(b - a == 1 for a, b in pairwise(different)):
+        return f"{different[0]}-{different[-1]}"
+    if len(different) > _MOST_VALUES:
+        return "/".join([*map(str, different[: _MOST_VALUES - 2]), "…", str(different[-1])])
+    return "/".join(map(str, different))
+
+
+def _place(of: Sequence[Point], points: Sequence[Point]) -> str:
+    """Return a prefix that names the points of a line; '' if it is about all points."""
+    if len(of) == len(points):
+        return ""
+    batches = _values(point.batch for point in of if point.batch is not None)
+    words = [f"batch {batches}"] if batches else []
+    words += [
+        f"{show(name, 24)}={_values(point.dims[name] for point in of if name in point.dims)}"
+        for name in dict.fromkeys(name for point in of for name in point.dims)
+    ]
+    return f"{' '.join(words) or 'one point'}: "
+
+
+def _group(things: Sequence[T], keys: Callable[[T], Iterable[K]]) -> list[tuple[K, list[T]]]:
+    """Return each key once, in the order of its first thing, with all things that have it."""
+    groups: dict[K, list[T]] = {}
+    for thing in things:
+        for key in dict.fromkeys(keys(thing)):
+            groups.setdefault(key, []).append(thing)
+    return list(groups.items())
+
+
+_MOST_OPERATORS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFact:
+    """An engine with the settings that it will run with."""
+
+    name: str
+    version: str
+    threads: tuple[int, ...]
+    """One number per core count of the sweep."""
+    isa: tuple[str, ...]
+    """Instruction sets of the CPU: AVX512, VNNI, BF16, AMX …"""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamChoice:
+    """The number of async streams at one core count, with the reason."""
+
+    cores: int
+    streams: int
+    why: str
+    """Either asked, or the origin of the default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preamble:
+    """All facts known before the first worker starts."""
+
+    pin: str
+    cpus: tuple[int, ...]
+    engines: tuple[EngineFact, ...]
+    models: tuple[str, ...]
+    """Models as the user named them."""
+    points: tuple[Point, ...]
+    streams: tuple[StreamChoice, ...]
+    cells: int
+    expected_s: float
+    limit_s: float
+    notes: tuple[str, ...] = ()
+    """Notes from parsing the command line, and warnings."""
+    summaries: tuple[ModelSummary, ...] = ()
+    parts: tuple[str, ...] = ()
+    """Steps of a profile, in order; a profile has no cells."""
+    time: tuple[str, ...] = ()
+    """Lines about the expected time of a profile, if known yet."""
+
+
+def preamble_text(preamble: Preamble, ascii_only: bool = False) -> str:
+    """Return the text for stderr."""
+    text = "\n".join(preamble_lines(preamble)) + "\n"
+    return to_ascii(text) if ascii_only else text
+
+
+def preamble_lines(preamble: Preamble) -> list[str]:
+    """Return the lines in the order in which a reader asks, each safe to show."""
+    lines = [show(note, 500) for note in preamble.notes]
+    # A profile uses the default pinning and has no flag for it.
+    lines.append(pinning_line(preamble.pin, preamble.cpus) + ("" if preamble.parts else " (-pin none|core)"))
+    lines += [engine_line(engine) for engine in preamble.engines]
+    lines += [model_line(*pair) for pair in zip(preamble.models, preamble.summaries, strict=False)]
+    lines += feed_lines(preamble.points, preamble.models, rotating=not preamble.parts)
+    lines += [stream_line(choice) for choice in preamble.streams]
+    if preamble.parts:
+        return [*lines, f"Plan: {', '.join(preamble.parts)}", *preamble.time]
+    return [*lines, plan_line(preamble.cells, preamble.expected_s, preamble.limit_s)]
+
+
+def pinning_line(pin: str, cpus: Sequence[int]) -> str:
+    """Return the line about the CPUs of the workers."""
+    where = f"CPU {cpu_ranges(cpus)}" if cpus else "the CPUs of its process"
+    how = "each engine thread on one CPU" if pin == "core" else "threads move among them"
+    return f"Pinning: {show(pin, 20)}, {where}, {how}"
+
+
+def engine_line(engine: EngineFact) -> str:
+    """Return the line about engine, version, threads and instruction sets."""
+    threads = ",".join(str(count) for count in engine.threads)
+    isa = " ".join(show(name, 20) for name in engine.isa) or "unknown"
+    return f"Engine: {show(engine.name, 40)} {show(engine.version, 40)}, threads {threads}, ISA {isa}"
+
+
+def model_line(name: str, model: ModelSummary) -> str:
+    """Return the line about the model, with the facts that its inspection found."""
+    facts = [size(model.file_bytes + model.external_bytes)]
+    if model.opsets:
+        facts.append("opset " + ", ".join(f"{show(d, 20)} {v}" if d else str(v) for d, v in model.opsets.items()))
+    if model.nodes is not None:
+        facts.append(count_of(model.nodes, "node"))
+    if model.operators:
+        top = sorted(model.operators.items(), key=lambda item: -item[1])[:_MOST_OPERATORS]
+        facts[-1] += " (" + ", ".join(f"{count} {show(op, 30)}" for op, count in top) + ")"
+    if model.parameters:
+        facts.append(
+            f"{scaled(model.parameters)} parameters {'+'.join(show(t, 20) for t in model.weight_types or {})}".rstrip()
+        )
+        if model.zeros is not None:
+            facts[-1] += f", {short(100 * model.zeros / model.parameters, 2)} % zeros"
+    if model.quantization:
+        facts.append(show(model.quantization, 60))
+    if model.reason:
+        facts.append(show(model.reason, 120))
+    return f"Model {show(name, 100)}: " + " · ".join(facts)
+
+
+def stream_line(choice: StreamChoice) -> str:
+    """Return the line about the number of async requests in flight."""
+    where = count_of(choice.cores, "core")
+    return f"Streams: {choice.streams} on {where}, {show(choice.why, 200)} (-nstreams N)"
+
+
+def plan_line(cells: int, expected_s: float, limit_s: float) -> str:
+    """Return the line about the amount of work."""
+    return f"Plan: {count_of(cells, 'cell')}, about {seconds(expected_s)}, at most {seconds(limit_s)}"

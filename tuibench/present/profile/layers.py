@@ -1,0 +1,243 @@
+"""Layers of a performance profile as rows: sorted by any column, searched, with a reason for missing values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tuibench.core.profile import FOLDED, LAYER, RESIDUAL, RUNTIME, CostProfile, LayerTime, NodeCost, PerformanceProfile
+from tuibench.core.profile_facts import HEAVY, find_withheld, int8_of, int8_ratio, time_of, total_ms
+from tuibench.core.text import show
+from tuibench.core.units import percent, scaled, short, size, table_ms
+from tuibench.present.profile.costs import NONE, UNKNOWN, Column, column_of, found, ordered, shapes_words
+
+BELOW_RESOLUTION = "below the profiler's resolution"
+ROOF_REACHED = "~100"
+"""Text for a share near 100 %: a layer cannot beat its roof, and the roof is not known more exactly."""
+_LONGEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRow:
+    """One row of a table of layers."""
+
+    layer: LayerTime
+    number: int | None
+    """Position in the model, from 1; None for work that belongs to no node of the model."""
+    name: str
+    """Name in the file of the node that represents the row."""
+    cost: NodeCost | None
+    ms: float | None
+    share: float | None
+    """Share of the time of all rows."""
+    cumulative: float | None = None
+    """Share of this row and all rows above it, in the order shown."""
+    reason: str = ""
+    """Reason for a missing time."""
+    searched: str = ""
+    """Operator, weight, names of nodes and kernels, in lower case."""
+
+    @property
+    def is_heavy(self) -> bool:
+        """True if it is a layer that takes more than a tenth of the time."""
+        return self.number is not None and self.share is not None and self.share > HEAVY
+
+    @property
+    def gflops(self) -> float | None:
+        """Operations per second, in 10⁹; None if either is unknown, or there are none."""
+        flops = self.layer.flops
+        return flops / self.ms / 1e6 if flops and self.ms else None
+
+    @property
+    def roof_share(self) -> float | None:
+        """Least time by the roofs / its time, at most 1.
+
+        A layer that seems to beat its roof shows only that the roof is not known exactly.
+        """
+        return min(self.layer.roof_ms / self.ms, 1.0) if self.layer.roof_ms and self.ms else None
+
+    @property
+    def int8_ms(self) -> float | None:
+        """Its time × the INT8 ratio measured in isolation."""
+        ratio = int8_ratio(self.layer)
+        return self.ms * ratio.value if ratio is not None and ratio.value is not None and self.ms else None
+
+    @property
+    def zeros(self) -> float | None:
+        """Share of its parameters that are zero; None if it has none, or they are unknown."""
+        zeros, parameters = self.layer.zeros, self.layer.parameters
+        return zeros / parameters if zeros is not None and parameters else None
+
+
+def layer_rows(profile: PerformanceProfile, costs: CostProfile | None = None) -> tuple[LayerRow, ...]:
+    """Return all rows in the order of the model; `costs` has the names and shapes of nodes."""
+    nodes = {node.id: node for node in costs.nodes} if costs is not None else {}
+    total = total_ms(profile)
+    rows, number = [], 0
+    for layer in profile.layers:
+        placed = layer.kind in (LAYER, FOLDED)
+        number += placed
+        rows.append(_row(profile, layer, number if placed else None, nodes, total))
+    return tuple(rows)
+
+
+def arrange(rows: Iterable[LayerRow], sort: str = "ms", reverse: bool = False, text: str = "") -> tuple[LayerRow, ...]:
+    """Return the rows that contain a text, sorted by a column, each with its cumulative share.
+
+    An unknown column leaves the order as it is.
+    """
+    total, shown = 0.0, []
+    for row in choose(rows, sort, reverse, text):
+        total += row.share or 0.0
+        shown.append(with_sum(row, total))
+    return tuple(shown)
+
+
+def choose(rows: Iterable[LayerRow], sort: str, reverse: bool, text: str) -> Sequence[LayerRow]:
+    """Return the same rows without cumulative shares, which only the visible ones of thousands need."""
+    column = column_of(COLUMNS, sort)
+    kept = found(rows, text, lambda row: row.searched)
+    return ordered(kept, column, reverse) if column is not None else kept
+
+
+def with_sum(row: LayerRow, total: float) -> LayerRow:
+    """Return the row with its cumulative share."""
+    return replace(row, cumulative=total if row.share is not None else None)
+
+
+def fused_words(row: LayerRow, nodes: Mapping[str, NodeCost]) -> str:
+    """Return the operators that one kernel fuses, in the order of the model."""
+    return " + ".join(show(nodes[id_].op if id_ in nodes else id_, 60) for id_ in row.layer.nodes)
+
+
+def _row(
+    profile: PerformanceProfile, layer: LayerTime, number: int | None, nodes: Mapping[str, NodeCost], total: float
+) -> LayerRow:
+    own = [nodes[id_] for id_ in layer.nodes if id_ in nodes]
+    cost = max(own, key=lambda node: (node.op == layer.op, node.weight == layer.weight, node.macs or 0), default=None)
+    named = [text for id_ in layer.nodes for text in (id_, nodes[id_].name if id_ in nodes else "")]
+    words = (layer.op, layer.kernel_op, layer.weight, *named, *layer.kernels)
+    value = layer.ms.value
+    ms = value if value is not None and math.isfinite(value) and not profile.below_resolution else None
+    return LayerRow(
+        layer=layer,
+        number=number,
+        name=cost.name if cost is not None else "",
+        cost=cost,
+        ms=ms,
+        share=time_of(layer) / total if ms is not None and total else None,
+        reason="" if ms is not None else _reason(profile, layer),
+        searched=" ".join(words).casefold(),
+    )
+
+
+def _reason(profile: PerformanceProfile, layer: LayerTime) -> str:
+    if profile.below_resolution and layer.kind != FOLDED:
+        return BELOW_RESOLUTION
+    return show(layer.ms.reason or "not measured", _LONGEST)
+
+
+def _number(row: LayerRow) -> str:
+    return NONE if row.number is None else f"{'*' if row.is_heavy else ''}{row.number}"
+
+
+def _percent(value: float | None) -> str:
+    return NONE if value is None else percent(value).removesuffix(" %")
+
+
+def _digits(value: float | None, otherwise: str = NONE) -> str:
+    return otherwise if value is None else short(value)
+
+
+def _time(row: LayerRow) -> str:
+    return NONE if row.ms is None else table_ms(row.ms)
+
+
+def _weight(row: LayerRow) -> str:
+    layer = row.layer
+    if layer.weight or layer.kind == LAYER:
+        return show(layer.weight, _LONGEST) or NONE
+    words = {FOLDED: "(not in the run)", RUNTIME: "(runtime)", RESIDUAL: "(not attributed)"}
+    return words.get(layer.kind, NONE)
+
+
+def _rate(row: LayerRow) -> str:
+    if row.layer.kind != LAYER or row.ms is None:
+        return NONE
+    return UNKNOWN if row.layer.flops is None else _digits(row.gflops)
+
+
+def _roof(row: LayerRow) -> str:
+    share = row.roof_share
+    if share is None:
+        return NONE
+    return ROOF_REACHED if share > 0.995 else _percent(share)
+
+
+def _count(pick: Callable[[LayerTime], int | None], unit: Callable[[float], str]) -> Callable[[LayerRow], str]:
+    def text(row: LayerRow) -> str:
+        value = pick(row.layer)
+        if row.layer.kind in (RUNTIME, RESIDUAL):
+            return NONE
+        return UNKNOWN if value is None else unit(value)
+
+    return text
+
+
+def _int8(row: LayerRow) -> str:
+    form = int8_of(row.layer)
+    if row.int8_ms is not None:
+        return table_ms(row.int8_ms)
+    # The view of a single layer shows the reason; here it would push other columns out.
+    return UNKNOWN if form is not None else NONE
+
+
+def _half(row: LayerRow) -> str:
+    return _percent(row.layer.ms.half_width if row.ms is not None else None)
+
+
+def _shapes(row: LayerRow) -> str:
+    if row.cost is None:
+        return NONE
+    return shapes_words(row.cost)
+
+
+COLUMNS: tuple[Column[LayerRow], ...] = (
+    Column("number", "#", lambda row: row.number, _number, ascending=True, hint="place in the model; * above 10 %"),
+    Column("op", "op", lambda row: row.layer.op, lambda row: show(row.layer.op, 80), False, True, least=8, most=16),
+    Column("weight", "weight", lambda row: row.layer.weight, _weight, False, True, least=16, middle=True),
+    Column("ms", "ms", lambda row: row.ms, _time, hint="per batch"),
+    Column("share", "%", lambda row: row.share, lambda row: _percent(row.share), hint="of the time of all rows"),
+    Column("cumulative", "cum %", lambda row: row.cumulative, lambda row: _percent(row.cumulative),
+           hint="of this row and all above it"),
+    Column("gflops", "GFLOP/s", lambda row: row.gflops, _rate, hint="2 × MACs + element-wise operations, per second"),
+    Column("roof", "% roof", lambda row: row.roof_share, _roof, hint="of what the machine was seen to deliver"),
+    Column("int8", "INT8 ms", lambda row: row.int8_ms, _int8, rank=2, hint="ratio in isolation × ms"),
+    Column("half", "±%", lambda row: row.layer.ms.half_width, _half, rank=1, hint="95 % interval over processes"),
+    Column("bound", "bound by", lambda row: row.layer.roof, lambda row: show(row.layer.roof, 20) or NONE, False, True,
+           rank=3, hint="the roof that binds"),
+    Column("flops", "FLOPs", lambda row: row.layer.flops, _count(lambda layer: layer.flops, scaled), rank=4),
+    Column("macs", "MACs", lambda row: row.layer.macs, _count(lambda layer: layer.macs, scaled), rank=9),
+    Column("params", "params", lambda row: row.layer.parameters, _count(lambda layer: layer.parameters, scaled),
+           rank=5),
+    Column("zeros", "zeros %", lambda row: row.zeros, lambda row: _percent(row.zeros), rank=6),
+    Column("bytes", "bytes", lambda row: row.layer.bytes_moved, _count(lambda layer: layer.bytes_moved, size), rank=7),
+    Column("kernel", "kernel", lambda row: row.layer.kernel_op, lambda row: show(row.layer.kernel_op, 60) or NONE,
+           False, True, rank=8, least=8),
+    Column("name", "node", lambda row: row.name, lambda row: show(row.name, _LONGEST) or NONE, False, True, rank=10,
+           least=16, middle=True),
+    Column("shapes", "shapes", _shapes, _shapes, False, True, rank=11, least=24),
+)  # fmt: skip
+"""A terminal of 80 columns shows the first eight."""
+
+NARROW = 8
+"""Number of columns shown in a terminal of 80."""
+
+_WITHHELD = ("roof", "int8", "bound")
+
+
+def columns_of(profile: PerformanceProfile) -> tuple[Column[LayerRow], ...]:
+    """Return the columns that a profile may show."""
+    withheld = _WITHHELD if find_withheld(profile) is not None else ()
+    return tuple(column for column in COLUMNS if column.key not in withheld)

@@ -1,0 +1,67 @@
+"""Profiles as they may be shown: without INT8 estimates and shares of roofs if their own rows contradict them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tuibench.core.profile import PerformanceProfile, Profile
+from tuibench.core.profile_facts import UNATTRIBUTED, Withheld, find_withheld, withhold
+from tuibench.core.text import show
+from tuibench.core.units import percent, short
+from tuibench.present.profile.summary import cautions
+
+WIDTH, TOP = 80, 20
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The printed part of a profile, its order and its bars; '' means the default."""
+
+    width: int = WIDTH
+    ascii_only: bool = False
+    sort: str = ""
+    """The column to sort by."""
+    top: int | None = TOP
+    """Most layers shown; None for all."""
+    now: float | None = None
+    """Seconds since 1970, to show the profile's age; None leaves the age out."""
+    reverse: bool = False
+    text: str = ""
+    """Show only layers that contain each of these words."""
+    summary: str = ""
+    """Type of the bars."""
+    display: str = ""
+    """Display of the bars: values, logarithmic scale or shares."""
+    layer: str = ""
+    """A layer's number, node or weight: show its details in place of the page."""
+
+
+def shown_profile(profile: Profile) -> Profile:
+    """Return the profile as pages and exports show it; the stored one keeps all values."""
+    measured = profile.performance
+    found = find_withheld(measured) if measured is not None else None
+    if measured is None or found is None:
+        return profile
+    return replace(profile, performance=withhold(measured, withheld_words(found)))
+
+
+def shown_cautions(measured: PerformanceProfile) -> tuple[str, ...]:
+    """Return the cautions of a profile; the reason for what is not shown comes first."""
+    found = find_withheld(measured)
+    return (*([withheld_words(found)] if found is not None else []), *cautions(measured))
+
+
+def withheld_words(found: Withheld) -> str:
+    """Return the sentence with the reason."""
+    if found.code == UNATTRIBUTED:
+        why = (
+            f"{percent(found.value)} of the time is in no layer (limit {percent(found.limit)});"
+            " profile again while the machine is idle"
+        )
+    else:
+        op = show(found.layer.op, 60) if found.layer is not None else ""
+        why = (
+            f"a row ({op}) has {short(found.gflops or 0.0)} GFLOP/s, {short(found.value)}× the measured peak"
+            f" (limit {short(found.limit)}×), so its time or its nodes are wrong"
+        )
+    return f"INT8 gains and roof shares are not shown: {why}"

@@ -1,0 +1,250 @@
+"""A run's log: one line for each event worth knowing afterwards."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tuibench.core.activity import (
+    ALIVE,
+    ELSEWHERE,
+    RESUMABLE,
+    UNSAVED,
+    WAITING,
+    Holder,
+    RunInfo,
+    extension_words,
+    finishing_words,
+)
+from tuibench.core.cell import CellResult
+from tuibench.core.errors import ExitCode
+from tuibench.core.ids import short_id, short_ids
+from tuibench.core.record import to_plain
+from tuibench.core.text import show
+from tuibench.core.units import count_of, ms, percent, seconds
+from tuibench.present.label import failure_text, plus_minus
+from tuibench.present.table import Column, age, lay_out, to_ascii
+
+WIDTH = 80
+SCHEMA = 1
+_SILENT_S = 60.0
+"""A run with an older heartbeat is marked as silent."""
+_COLUMNS = (
+    Column("id"),
+    Column("state"),
+    Column("age", right=True),
+    Column("name", least=12),
+    Column("done", right=True),
+    Column("executions", right=True, rank=2),
+    Column("left", right=True),
+    Column("pid", right=True, rank=1),
+    Column("why", least=28),
+)
+_LONGEST = 200
+_SIGNALS = {"SIGTERM": "ended by its user", "SIGINT": "ended by its user", "SIGHUP": "ended by a hang-up"}
+
+
+def run_list(runs: Sequence[RunInfo], now: float, *, width: int | None = WIDTH, ascii_only: bool = False) -> str:
+    """Return a line per run in the order given, then the commands for interrupted runs; '' without runs."""
+    if not runs:
+        return ""
+    names = short_ids(run.id for run in runs)
+    lines = lay_out(_COLUMNS, [_cells(run, names[run.id], now) for run in runs], width)
+    text = "\n".join([*lines, *_advice(runs, names)]) + "\n"
+    return to_ascii(text) if ascii_only else text
+
+
+def runs_json(runs: Sequence[RunInfo]) -> str:
+    """Return the runs as JSON."""
+    names = short_ids(run.id for run in runs)
+    listed = [{"short": names[run.id], **to_plain(run)} for run in runs]
+    return json.dumps({"schema": SCHEMA, "runs": listed}, indent=1) + "\n"
+
+
+def why_words(run: RunInfo) -> str:
+    """Return the reason for a run's state: what it waits for, or what ended it."""
+    words = [f"place {run.place}" if run.state == WAITING and run.place is not None else ""]
+    words.append(holder_words(run.holder) if run.state == WAITING and run.holder is not None else "")
+    words.append(show(reason_words(run.detail), _LONGEST))
+    if run.state in ALIVE and run.heartbeat_age_s is not None and run.heartbeat_age_s > _SILENT_S:
+        words.append(f"silent for {seconds(run.heartbeat_age_s)}")
+    return " · ".join(filter(None, words))
+
+
+def reason_words(reason: str) -> str:
+    """Return the reason why a run ended, with words in place of signal names."""
+    first, semicolon, rest = reason.partition(";")
+    return _SIGNALS.get(first, first) + semicolon + rest
+
+
+def resume_words(run: str, end: Mapping[str, Any]) -> str:
+    """Return the commands that resume a run; a run refused on this machine needs --mixed or --finish."""
+    if end.get("exit_code") == ExitCode.NOT_COMPARABLE:
+        mixed = f"tuibench resume {run} --mixed measures the rest all the same and marks the result"
+        return f"{mixed}; tuibench resume {run} --finish saves what there is"
+    return f"tuibench resume {run} measures what is missing"
+
+
+def holder_words(holder: Holder) -> str:
+    """Return who measures on this machine and the time left, if known."""
+    who = f"run {show(short_id(holder.run), 10)}" if holder.run else f"pid {holder.pid}"
+    left = f", {seconds(max(holder.eta_s, 0.0))} left" if holder.eta_s is not None else ""
+    stopped = ", which is stopped and may never end" if holder.stopped else ""
+    return f"behind {who} of {show(holder.user, 40)}{left}{stopped}"
+
+
+def cancel_words(run: RunInfo) -> str:
+    """Return the result of cancelling a run."""
+    short = short_id(run.id)
+    if run.state == ELSEWHERE:
+        return f"{short}: {show(run.detail)}; its runner there will see the request within seconds"
+    if run.state == UNSAVED:
+        return f"{short}: ended, not saved: {show(run.detail)}; tuibench resume {short} tries again"
+    measured = count_of(run.executions, "part" if run.kind else "execution")
+    kept = f"{measured} saved" if run.executions else "nothing was measured"
+    return f"{short}: {run.state}, {kept}"
+
+
+def _cells(run: RunInfo, name: str, now: float) -> tuple[str, ...]:
+    return (
+        name,
+        show(run.state, 20),
+        age(run.started_utc, now),
+        show(run.name or ", ".join(run.models), _LONGEST),
+        f"{run.cells_done}/{run.cells}" if run.cells else "-",
+        str(run.executions),
+        seconds(max(run.eta_s, 0.0)) if run.state in ALIVE and run.eta_s is not None else "",
+        str(run.pid) if run.state in ALIVE and run.pid is not None else "",
+        why_words(run),
+    )
+
+
+def _advice(runs: Sequence[RunInfo], names: dict[str, str]) -> list[str]:
+    broken = [run for run in runs if run.state in RESUMABLE]
+    advice = {
+        "resume ID goes on with what is missing": [run for run in broken if run.resumable and run.state != UNSAVED],
+        "resume ID saves what was measured": [run for run in broken if run.resumable and run.state == UNSAVED],
+        "remove ID removes what cannot be taken up": [run for run in broken if not run.resumable],
+    }
+    return [f"tuibench {words}: {', '.join(names[run.id] for run in of)}" for words, of in advice.items() if of]
+
+
+Event = Mapping[str, Any]
+
+_PHASES = {
+    "start": "starting",
+    "load": "loading",
+    "first": "first inference",
+    "check": "checking outputs",
+    "timed": "measuring",
+    "warmup": "warming up",
+    "done": "measuring",
+}
+_RUN_LOG_LONGEST = 500
+
+
+def phase_words(phase: str) -> str:
+    """Return the words for the phase of an execution."""
+    return _PHASES.get(phase, show(phase, 40))
+
+
+def cell_line(name: str, cell: CellResult) -> str:
+    """Return the line of a finished cell."""
+    p50 = cell.latency_ms.get("p50")
+    if p50 is None or p50.value is None:
+        return f"{name}: {failure_text(cell)}"
+    value = " ".join(filter(None, (ms(p50.value), plus_minus(p50))))
+    grade = f", grade {cell.grade.letter}" if cell.grade else ""
+    return f"{name}: {value}{grade} ({cell.stopped_by})"
+
+
+class RunLog:
+    """Makes log lines from events in order; `cell` returns the present line of a cell by its key, `name` its name."""
+
+    def __init__(self, cell: Callable[[str], str], name: Callable[[str], str]) -> None:
+        self._cell = cell
+        self._name = name
+        self._round = 0
+        self._place: object = None
+        self._activity = ""
+        self._is_profile = False
+
+    def words(self, event: Event) -> str:
+        """Return the log line of an event; '' if it has none."""
+        teller = getattr(self, f"_on_{event['ev']}", None)
+        return show(teller(event), _RUN_LOG_LONGEST) if teller is not None else ""
+
+    def _on_run_start(self, event: Event) -> str:
+        self._is_profile = bool((event.get("spec") or {}).get("profile"))
+        return f"the run begins: pid {event.get('pid')}"
+
+    def _on_sitting(self, event: Event) -> str:
+        changes = [str(change) for change in event.get("mixed") or ()]
+        return "taken up again" + (f" although {'; '.join(changes)}" if changes else "")
+
+    def _on_waiting(self, event: Event) -> str:
+        # The event repeats every ten seconds to update the time left.
+        if event["place"] == self._place:
+            return ""
+        self._place = event["place"]
+        return f"waits at place {event['place']}: {event['words']}"
+
+    def _on_granted(self, event: Event) -> str:
+        self._place = None
+        if event.get("shared"):
+            return "measures beside another benchmark, as --share-host asks: numbers will suffer"
+        return f"waited {seconds(float(event['waited_s']))} for the machine" if float(event["waited_s"]) >= 1 else ""
+
+    def _on_progress(self, event: Event) -> str:
+        said = str(event.get("activity") or "") if event.get("cell") is None else ""
+        if event.get("stage"):
+            # Progress within a part of a profile is reported for each of a thousand layers.
+            said = said.partition(":")[0] if event["stage"] == "layers" else said.partition(",")[0]
+        if not said or said == self._activity:
+            return ""
+        self._activity = said
+        return said
+
+    def _on_execution_start(self, event: Event) -> str:
+        if int(event["round"]) <= self._round:
+            return ""
+        self._round = int(event["round"])
+        return f"round {self._round}"
+
+    def _on_cell_done(self, event: Event) -> str:
+        return self._cell(str(event["cell"]))
+
+    def _on_execution_failed(self, event: Event) -> str:
+        if event.get("anchor"):
+            return f"the anchor execution failed: {event['failure'].get('message', '')}"
+        return ""
+
+    def _on_profile_part(self, event: Event) -> str:
+        if event["part"] != "layers" or not event.get("result"):
+            return ""
+        return f"process {int(event['n'])}: {ms(float(event['result']['unprofiled_us']) / 1000)}/batch"
+
+    def _on_warning(self, event: Event) -> str:
+        name = self._name(str(event["cell"])) if event.get("cell") else ""
+        return f"{name}: {event['message']}" if name else str(event["message"])
+
+    def _on_finish_asked(self, _: Event) -> str:
+        return f"finishing on request: {finishing_words(self._is_profile)}"
+
+    def _on_extended(self, event: Event) -> str:
+        words = extension_words(float(event["limit_s"]), int(event["executions"]))
+        return f"{words}, for {count_of(len(event['cells']), 'cell')}"
+
+    def _on_run_end(self, event: Event) -> str:
+        status, reason = str(event.get("status", "interrupted")), reason_words(str(event.get("reason") or ""))
+        # "finished on request" includes the status.
+        words = (reason or status) if reason.startswith(status) or not reason else f"{status}: {reason}"
+        if event.get("saved"):
+            return f"{words}; saved"
+        return f"{words}; not saved: {event.get('why', '')}" if event.get("saved") is False else words
+
+
+def drift_words(drift: float | None) -> str:
+    """Return the drift of the anchor cell since the start."""
+    return "" if drift is None else f"{'+' if drift >= 0 else '-'}{percent(abs(drift))}"

@@ -1,0 +1,103 @@
+"""Two stored results in two columns: each pair of cells with its ratio, then the other differences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tuibench.core.ids import short_id
+from tuibench.core.result import CellPair, Comparison, Figure, SideBySide
+from tuibench.core.text import show
+from tuibench.core.units import count_of, ms, percent, short
+from tuibench.present.json_export import finite, side_values
+from tuibench.present.table import fit, pad, to_ascii, width_of
+
+WIDTH = 80
+SCHEMA = 1
+_LONGEST = 500
+_GAP = "  "
+_NARROWEST = 8
+_LEGEND = "Ratio: new / old in time (below 1 is faster), measured at different times."
+_NO_DIFFERENCE = "Environment: nothing that matters for speed is known to differ."
+
+
+def side_by_side(side: SideBySide, width: int = WIDTH, ascii_only: bool = False) -> str:
+    """Return the text: a row per pair (two lines if the settings are too long), notes, environments."""
+    lines = [*_table(side, width), *_notes(side)]
+    lines += [f"Only in {show(short_id(side.old_id), 20)}: {show(name, _LONGEST)}" for name in side.old_only]
+    lines += [f"Only in {show(short_id(side.new_id), 20)}: {show(name, _LONGEST)}" for name in side.new_only]
+    lines += [_LEGEND] if side.comparisons else []
+    lines += [f"Environment: {show(line, _LONGEST)}" for line in side.environment] or [_NO_DIFFERENCE]
+    text = "\n".join(lines) + "\n"
+    return to_ascii(text) if ascii_only else text
+
+
+def document(side: SideBySide) -> dict[str, Any]:
+    """Return the comparison as plain values for `--json`; every number is finite."""
+    reasons: dict[str, str] = {}
+    plain: dict[str, Any] = finite({"schema": SCHEMA, **side_values(side)}, "", reasons)
+    return plain | {"reasons": reasons}
+
+
+def dumps(side: SideBySide) -> str:
+    """Return the document as ASCII text, which every terminal and codec accepts."""
+    return json.dumps(document(side), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def _table(side: SideBySide, width: int) -> list[str]:
+    if not side.pairs:
+        return ["No cell of one was asked for what a cell of the other was: nothing to compare."]
+    heads = ["", f"old {show(short_id(side.old_id), 20)}", f"new {show(short_id(side.new_id), 20)}", "ratio"]
+    rows = [[show(p.name, _LONGEST), _figure(p.old, p), _figure(p.new, p), _ratio(p.comparison)] for p in side.pairs]
+    widths = [max(width_of(row[i]) for row in (heads, *rows)) for i in range(4)]
+    room = width - sum(widths[1:]) - len(_GAP) * 3
+    if widths[0] <= room:
+        return [_join(row, widths) for row in (heads, *rows)]
+    # Print the figures below the settings, so that neither is cut.
+    widths[0] = len(_GAP)
+    lines = [_join(heads, widths)]
+    for row in rows:
+        lines += [fit(row[0], max(width, _NARROWEST)), _join(["", *row[1:]], widths)]
+    return lines
+
+
+def _join(row: list[str], widths: list[int]) -> str:
+    return _GAP.join(pad(text, room) for text, room in zip(row, widths, strict=True)).rstrip()
+
+
+def _figure(figure: Figure, pair: CellPair) -> str:
+    value, half = figure.estimate.value, figure.estimate.half_width
+    if value is None:
+        return show(figure.status, 20)
+    amount = ms(value) if pair.unit == "ms" else f"{short(value)}/s"
+    parts = [amount, f"±{percent(half)}" if half is not None else "", show(figure.grade, 4)]
+    return " ".join(filter(None, parts))
+
+
+def _ratio(comparison: Comparison | None) -> str:
+    if comparison is None:
+        return "-"
+    if comparison.low is None or comparison.high is None:
+        return _digits(comparison.ratio)
+    return f"{_digits(comparison.ratio)} ({_digits(comparison.low)} to {_digits(comparison.high)})"
+
+
+def _digits(ratio: float) -> str:
+    return f"{ratio:.3f}" if 0.01 <= ratio < 10 else f"{ratio:.3g}"
+
+
+def _notes(side: SideBySide) -> Iterator[str]:
+    """Yield reasons for missing ratios and intervals, and unequal conditions; each reason once."""
+    total = len(side.pairs)
+    yield from _counted((pair.reason for pair in side.pairs if pair.reason), total)
+    yield from _counted((text for pair in side.pairs for text in pair.bars), total, "Not the same: ")
+
+
+def _counted(texts: Iterable[str], total: int, prefix: str = "") -> Iterator[str]:
+    counts: dict[str, int] = {}
+    for text in texts:
+        counts[text] = counts.get(text, 0) + 1
+    for text, count in counts.items():
+        many = f" ({count} of {count_of(total, 'cell')})" if total > 1 else ""
+        yield f"{prefix}{show(text, _LONGEST)}{many}"

@@ -1,1 +1,0 @@
-"""Results and facts as text, JSON, CSV and Markdown; nothing here measures or prints."""

@@ -1,0 +1,256 @@
+"""The parts of a profile in its journal: each is durable before the next begins, and none is made twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tuibench.core.cell import Failure
+from tuibench.core.profile import (
+    INT8,
+    LOSS,
+    CostProfile,
+    LayerLoss,
+    LayerRun,
+    LossPoint,
+    ProfileSpec,
+    Roofline,
+    WhatIf,
+    ZeroEffect,
+)
+from tuibench.core.record import strictly
+from tuibench.core.spec import ProfileSpec
+from tuibench.runs.journal import Journal
+
+COSTS, ROOFLINE, ZEROS, LAYERS, WHAT_IF = "costs", "roofline", "zeros", "layers", "what_if"
+WEIGHTS, LOSSES = "weights", "loss"
+
+_OF_THE_MACHINE = frozenset({ROOFLINE, ZEROS})
+"""Optional parts: they describe the machine, and layers can be timed without them."""
+
+
+def name_part(part: str, n: int = 0) -> str:
+    """Return the name of a part; repeated parts have a number."""
+    return f"{part} {n}" if n else part
+
+
+def list_parts(spec: ProfileSpec) -> tuple[str, ...]:
+    """Return the names of all parts of the profile, in the order of their making."""
+    if spec.kind == LOSS:
+        return (COSTS, WEIGHTS) if spec.approximate else (COSTS, WEIGHTS, LOSSES)
+    layers = [name_part(LAYERS, n) for n in range(1, spec.processes + 1)]
+    return (COSTS, ROOFLINE, ZEROS, *layers, *([WHAT_IF] if spec.what_if else []))
+
+
+def order_levels(spec: ProfileSpec) -> tuple[str, ...]:
+    """Return the requested levels; with a budget the level measured on every layer comes first."""
+    first = INT8 if spec.budget and INT8 in spec.levels else spec.levels[0]
+    return (first, *(level for level in spec.levels if level != first))
+
+
+@dataclass(slots=True)
+class Parts:
+    """The parts of a profile so far."""
+
+    costs: CostProfile | None = None
+    roofline: Roofline | None = None
+    zeros: ZeroEffect | None = None
+    runs: dict[int, LayerRun] = field(default_factory=dict)
+    what_if: dict[tuple[str, str], WhatIf] = field(default_factory=dict)
+    """Keyed by (main node of a row, form)."""
+    weights: tuple[LayerLoss, ...] | None = None
+    begin: dict[str, Any] = field(default_factory=dict)
+    """The line that the loss child sends before its first change."""
+    points: dict[tuple[str, str], LossPoint] = field(default_factory=dict)
+    """Keyed by (layer, level), in the order of measurement."""
+    answer: dict[str, Any] = field(default_factory=dict)
+    """The final answer of the loss child."""
+    done: set[str] = field(default_factory=set)
+    failures: dict[str, Failure] = field(default_factory=dict)
+    """Keyed by the name of the part."""
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Apply one `profile_part` event; later events win."""
+        part, n = str(event["part"]), int(event.get("n") or 0)
+        name = name_part(part, n)
+        if event.get("failure") is not None:
+            self.failures[name] = strictly(Failure)(event["failure"])
+        elif event.get("id") is not None:
+            self._take_piece(part, str(event["id"]), event)
+        elif event.get("begin") is not None:
+            self.begin = dict(event["begin"])
+        else:
+            self._take_whole(part, n, event.get("result"))
+            self.failures.pop(name, None)
+            self.done.add(name)
+
+    def _take_piece(self, part: str, one: str, event: Mapping[str, Any]) -> None:
+        if part == WHAT_IF:
+            found = strictly(WhatIf)(event["result"])
+            self.what_if[one, found.form] = found
+        elif part == LOSSES:
+            self.points[one, str(event["level"])] = strictly(LossPoint)(event["result"])
+
+    def _take_whole(self, part: str, n: int, result: Any) -> None:
+        if part == COSTS:
+            self.costs = strictly(CostProfile)(result)
+        elif part == ROOFLINE:
+            self.roofline = strictly(Roofline)(result)
+        elif part == ZEROS:
+            self.zeros = strictly(ZeroEffect)(result)
+        elif part == LAYERS:
+            self.runs[n] = strictly(LayerRun)(result)
+        elif part == WEIGHTS:
+            self.weights = strictly(tuple[LayerLoss, ...])(result)
+        elif part == LOSSES:
+            self.answer = dict(result or {})
+
+    @property
+    def measured(self) -> int:
+        """Return the number of measured pieces: processes, layers alone and changed layers."""
+        return len(self.runs) + len(self.what_if) + len(self.points)
+
+    @property
+    def changes(self) -> int:
+        """Return the total number of layer changes, 0 while unknown."""
+        return len(self.points) if LOSSES in self.done else int(self.begin.get("points") or 0)
+
+    def worth(self, spec: ProfileSpec) -> bool:
+        """Return whether there is anything to show."""
+        if spec.kind == LOSS:
+            return self.weights is not None and bool(spec.approximate or self.points)
+        return bool(self.runs)
+
+    def lacking(self, spec: ProfileSpec) -> dict[str, Failure]:
+        """Return the failures of requested parts, without the optional machine parts."""
+        named = list_parts(spec)
+        return {name: self.failures[name] for name in named if name in self.failures and name not in _OF_THE_MACHINE}
+
+
+@dataclass(slots=True)
+class PartTally:
+    """The counts of a profile's parts, for lists that only show progress."""
+
+    done: set[str] = field(default_factory=set)
+    measured: int = 0
+    changes: int = 0
+    """Total number of layer changes, once known."""
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Count one `profile_part` event."""
+        part, n = str(event["part"]), int(event.get("n") or 0)
+        piece, begin = event.get("id") is not None, event.get("begin") is not None
+        if event.get("failure") is not None or not (piece or begin):
+            self.done.add(name_part(part, n))
+        if begin:
+            self.changes = int(event["begin"].get("points") or 0)
+        elif event.get("failure") is None and (piece or part == LAYERS):
+            self.measured += 1
+        elif event.get("failure") is None and part == LOSSES:
+            self.changes = self.measured
+
+
+def count_parts(spec: ProfileSpec, done: set[str], measured: int, changes: int = 0) -> dict[str, int]:
+    """Return a profile's progress in the counts of a run list.
+
+    For a loss profile count layer changes once their number is known: they are one part, but nearly all of its time.
+    """
+    named = list_parts(spec)
+    if spec.kind == LOSS and changes > 0:
+        return {"cells": changes, "cells_done": min(measured, changes), "executions": measured}
+    return {"cells": len(named), "cells_done": sum(name in done for name in named), "executions": measured}
+
+
+_USUAL_S = {"costs": 1.5, "roofline": 2.0, "zeros": 1.0, "layers": 4.0, "what_if": 12.0, "weights": 2.0}
+"""Used until a part of the kind has been made."""
+_WORDS = {
+    "costs": "counting what each layer costs",
+    "roofline": "measuring what this machine can do",
+    "zeros": "measuring what zeros gain here",
+    "layers": "timing layers",
+    "what_if": "timing layers alone",
+    "weights": "looking at the weights",
+    "loss": "changing one layer at a time",
+}
+_STAGES = {
+    "loading": "loading",
+    "first": "first inference",
+    "checking": "checking",
+    "profiling": "profiled runs",
+    "timing": "runs without the profiler",
+}
+
+
+class Pace:
+    """Reports the progress of one session."""
+
+    def __init__(
+        self, journal: Journal, spec: ProfileSpec, parts: Parts, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._journal = journal
+        self._spec = spec
+        self._parts = parts
+        self._clock = clock
+        self._walls: dict[str, list[float]] = {}
+        self._began = clock()
+        self._kind = ""
+
+    def begin(self, name: str, of: int = 0) -> None:
+        """Start a part."""
+        self._began, self._kind = self._clock(), name.partition(" ")[0]
+        done, total = self._steps(name, 0, of)
+        self.say(self._words(done, total), done, total)
+
+    def hear(self, name: str, line: dict[str, Any]) -> None:
+        """Report a child's stage."""
+        if "stage" in line:
+            done, total = self._steps(name, int(line.get("done") or 0), int(line.get("of") or 0))
+            stage = _STAGES.get(str(line["stage"]), str(line["stage"])[:40])
+            self.say(f"{self._words(done, total)}: {stage}", done, total)
+
+    def piece(self, done: int, of: int) -> None:
+        """Report one more piece of the current part."""
+        self.say(self._words(done, of), done, of)
+
+    def end(self) -> None:
+        """Finish a part and record its duration."""
+        self._walls.setdefault(self._kind, []).append(self._clock() - self._began)
+
+    def say(self, activity: str, done: int = 0, of: int = 0) -> None:
+        """Write a progress event."""
+        self._journal.append(
+            "progress", cell=None, activity=activity, stage=self._kind, done=done, of=of, eta_s=self._eta_s(done, of)
+        )
+
+    def _words(self, done: int, of: int) -> str:
+        words = _WORDS.get(self._kind, self._kind)
+        if self._kind == LAYERS:
+            return f"{words}, process {min(done + 1, of)} of {of}"
+        return f"{words}, {done} of {of}" if of else words
+
+    def _steps(self, name: str, done: int, of: int) -> tuple[int, int]:
+        """Return the step and the total; for layers these are processes, whatever the child reports."""
+        return (int(name.partition(" ")[2]) - 1, self._spec.processes) if self._kind == LAYERS else (done, of)
+
+    def _eta_s(self, done: int, of: int) -> float | None:
+        """Return the estimated seconds left, None if unknown."""
+        ahead = [name for name in list_parts(self._spec) if name not in self._parts.done | self._parts.failures.keys()]
+        kinds = [name.partition(" ")[0] for name in ahead]
+        spent = self._clock() - self._began if self._kind else 0.0
+        total = 0.0
+        for place, kind in enumerate(kinds):
+            if kind == LOSSES:
+                each = self._parts.begin.get("ms_each")
+                if each is None or of <= 0:
+                    return None
+                total += max(0, of - done) * float(each) / 1000
+                continue
+            expected = _middle(self._walls.get(kind, ())) or _USUAL_S[kind]
+            total += max(0.0, expected - spent) if place == 0 and kind == self._kind else expected
+        return total
+
+
+def _middle(values: Sequence[float]) -> float | None:
+    return sorted(values)[len(values) // 2] if values else None

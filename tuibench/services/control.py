@@ -1,0 +1,142 @@
+"""Control requests to a live run: a file contains the request, and a signal makes the runner read it at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
+from tuibench.core.errors import TuibenchError, UsageError, WriteError
+from tuibench.core.ids import short_id
+from tuibench.core.record import from_plain
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.units import seconds
+from tuibench.host.process import start_ticks
+from tuibench.runs.control import LONGEST_S, ControlRequests
+from tuibench.runs.directory import RunDirectory
+from tuibench.runs.resumption import read_ends
+from tuibench.runs.task import KNOCK
+
+_CANCEL_S = 20.0
+_CANCEL_LOOK_S = 0.05
+# SIGCONT wakes a stopped process so that it receives SIGTERM.
+_END = (signal.SIGTERM, signal.SIGCONT)
+
+
+def cancel(directory: RunDirectory, info: RunInfo) -> None:
+    """End a run and wait for its end; on another machine, only write the request."""
+    if info.state != activity.ELSEWHERE:
+        _require_alive(info, "tuibench ps --all lists")
+    with _reaching(info):
+        directory.ask_to_cancel()
+    if info.state == activity.ELSEWHERE:
+        return
+    if info.pid is not None and directory.is_held():
+        try:
+            _signal(info.pid, info.pid_start, _END)
+        except PermissionError as error:
+            raise UsageError(f"process {info.pid} belongs to somebody else", "ask its owner") from error
+    deadline = time.monotonic() + _CANCEL_S
+    while directory.is_held():
+        if time.monotonic() > deadline:
+            raise TuibenchError(f"run {short_id(info.id)} has not ended yet", "it will within a minute")
+        time.sleep(_CANCEL_LOOK_S)
+
+
+def finish(directory: RunDirectory, info: RunInfo) -> None:
+    """Request the end of a run after the current execution, of a profile once it can be shown."""
+    short = short_id(info.id)
+    if info.state == activity.WAITING:
+        raise UsageError(
+            f"run {short} is waiting and has nothing to finish", f"tuibench cancel {short} takes it out of the line"
+        )
+    if info.state != activity.ELSEWHERE:
+        _require_alive(info, f"tuibench resume {short} --finish saves what it has" if info.resumable else "")
+    requests = ControlRequests(directory.path)
+    with _reaching(info):
+        requests.ask_to_finish()
+    _knock(directory, info)
+    if info.state != activity.ELSEWHERE and not directory.is_held():
+        requests.forget_finish()
+        if not _is_finished(directory):
+            raise UsageError(f"run {short} ended before it could be finished", "tuibench ps --all says how")
+
+
+def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | None) -> None:
+    """Request more time per cell; None repeats each cell's original time."""
+    short, requests = short_id(info.id), ControlRequests(directory.path)
+    if info.state != activity.ELSEWHERE:
+        _require_alive(info, f"tuibench resume {short} goes on with what is missing" if info.resumable else "")
+    spec = from_plain(BenchmarkSpec, directory.request()["spec"])
+    if spec.profile is not None:
+        raise UsageError(
+            f"run {short} makes a profile, which has no target to come closer to",
+            "tuibench profile takes --processes, --runs and --samples",
+        )
+    effort = spec.effort
+    if effort.target is None:
+        raise UsageError(
+            f"run {short} measures a fixed number of executions and aims at no target",
+            f"tuibench rerun {short} with another number of --executions measures more",
+        )
+    wanted_s = effort.limit_s if more_s is None else more_s
+    if not 0 < wanted_s <= LONGEST_S:
+        raise UsageError(f"more time is above 0 and at most {seconds(LONGEST_S)}")
+    if requests.finish_asked:
+        raise UsageError(f"run {short} is being finished on request", f"tuibench rerun {short} measures it anew")
+    with _reaching(info):
+        requests.ask_for_time(ticket, wanted_s)
+    _knock(directory, info)
+    if info.state != activity.ELSEWHERE and not directory.is_held():
+        requests.withdraw(ticket)
+        raise UsageError(f"run {short} ended before it could be given more", f"tuibench rerun {short} measures it anew")
+
+
+def _is_finished(directory: RunDirectory) -> bool:
+    """Return whether the run has ended as finished, by itself or on request."""
+    ends = read_ends(directory)
+    return ends is not None and ends[1].get("status") == "finished"
+
+
+def _require_alive(info: RunInfo, hint: str) -> None:
+    if info.state not in activity.ALIVE:
+        raise UsageError(f"run {short_id(info.id)} is not going on: it is {info.state}", hint)
+
+
+@contextmanager
+def _reaching(info: RunInfo) -> Iterator[None]:
+    """Turn errors of writing a request into errors about the run."""
+    short = short_id(info.id)
+    try:
+        yield
+    except PermissionError as error:
+        raise UsageError(f"run {short} belongs to somebody else", "ask its owner") from error
+    except OSError as error:
+        raise WriteError(f"run {short} cannot be asked: {error.strerror or error}") from error
+
+
+def _knock(directory: RunDirectory, info: RunInfo) -> None:
+    """Signal the runner to poll now; without the signal it polls within seconds."""
+    if info.state != activity.ELSEWHERE and info.pid is not None and directory.is_held():
+        with suppress(PermissionError):
+            _signal(info.pid, info.pid_start, (KNOCK,))
+
+
+def _signal(pid: int, started: int | None, numbers: Sequence[int]) -> None:
+    """Send signals to exactly this process: the kernel reuses pids."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return  # it has just ended by itself
+    try:
+        if start_ticks(pid) == started:
+            for number in numbers:
+                signal.pidfd_send_signal(handle, number)
+    except ProcessLookupError:
+        return  # ended meanwhile
+    finally:
+        os.close(handle)

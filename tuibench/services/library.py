@@ -1,0 +1,222 @@
+"""The saved benchmarks: list, read, rename, remove, restore, check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
+from tuibench.core.errors import StoreError, UnknownId, UsageError
+from tuibench.core.ids import resolve, short_id
+from tuibench.core.stored import BenchmarkRow, StoredBenchmark, StoreReport, TrashEntry
+from tuibench.services.id_resolver import Meaning
+from tuibench.store.store import Store
+
+if TYPE_CHECKING:
+    from tuibench.services.runs import Runs
+
+
+class StillRunning(UsageError):
+    """The targets of a removal are still running; the user must agree to cancel `runs` first."""
+
+    def __init__(self, runs: Sequence[RunInfo]) -> None:
+        names = ", ".join(short_id(run.id) for run in runs)
+        verb = "is" if len(runs) == 1 else "are"
+        super().__init__(f"{names} {verb} still going on", "tuibench cancel ID ends a run, and keeps what it measured")
+        self.runs = tuple(runs)
+
+
+class NeverSaved(UsageError):
+    """The targets of a removal were never saved, so it cannot be undone; the user must agree."""
+
+    def __init__(self, runs: Sequence[RunInfo]) -> None:
+        measured = [short_id(run.id) for run in runs if run.executions]
+        told = activity.INTERRUPTED, "", False
+        unread = [run for run in runs if (run.state, run.started_utc, run.resumable) == told]
+        names = ", ".join(measured or [short_id(run.id) for run in runs])
+        if measured:
+            super().__init__(f"{names}: what was measured is not saved yet", f"tuibench resume {measured[0]} saves it")
+        elif unread:
+            what = f"{short_id(unread[0].id)}: what it measured would be gone for good, and cannot be read here"
+            super().__init__(f"{what}: {unread[0].detail}")
+        else:
+            super().__init__(f"{names}: nothing was measured, so nothing could be brought back")
+        self.runs = tuple(runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """The resolved tokens: saved benchmarks, and runs without a saved result."""
+
+    rows: tuple[BenchmarkRow, ...]
+    going: tuple[RunInfo, ...]
+    unsaved: tuple[RunInfo, ...] = ()
+    """Ended runs whose executions exist only in their own directories."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all of them."""
+        return (*(row.id for row in self.rows), *(run.id for run in (*self.going, *self.unsaved)))
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The result of a removal: the trash has it, unless it was never saved."""
+
+    entry: TrashEntry | None
+    cancelled: tuple[RunInfo, ...] = ()
+    discarded: tuple[RunInfo, ...] = ()
+    """Removed permanently."""
+
+    @property
+    def unsaved(self) -> tuple[RunInfo, ...]:
+        """Cancelled runs whose result could not be saved; they still exist and are listed."""
+        return tuple(run for run in self.cancelled if run.state == activity.UNSAVED)
+
+
+class Library:
+    """All actions on the store's benchmarks; a token is any form of an id, or a unique name."""
+
+    def __init__(self, store: Store, runs: Callable[[], Runs]) -> None:
+        self._store = store
+        self._runs = runs
+
+    def list(self, project: str | None = None, text: str = "", limit: int | None = None) -> tuple[BenchmarkRow, ...]:
+        """Return benchmarks, newest first, that contain every word of `text`; of one project if named. No profiles."""
+        rows = self._rows(project, text)
+        if any(row.kind for row in rows):
+            rows = tuple(row for row in rows if not row.kind)
+        return rows if limit is None else rows[:limit]
+
+    def list_profiles(
+        self, project: str | None = None, text: str = "", limit: int | None = None
+    ) -> tuple[BenchmarkRow, ...]:
+        """Return the same for profiles."""
+        rows = tuple(row for row in self._rows(project, text) if row.kind)
+        return rows if limit is None else rows[:limit]
+
+    def list_loose(self, *, profiles: bool = False) -> tuple[BenchmarkRow, ...]:
+        """Return benchmarks, or profiles, without an existing project, newest first."""
+        known = {project.id for project in self._store.projects.all()}
+        rows = self._store.benchmarks.rows()
+        return tuple(row for row in rows if row.project not in known and bool(row.kind) is profiles)
+
+    def _rows(self, project: str | None, text: str) -> tuple[BenchmarkRow, ...]:
+        rows = self._store.benchmarks.search(text)
+        if project is None:
+            return rows
+        wanted = self._store.projects.resolve(project)
+        return tuple(row for row in rows if row.project == wanted)
+
+    def find(self, token: str) -> BenchmarkRow:
+        """Return the row that the token names; raise UnknownId with the candidates, or with its actual place."""
+        meaning = Meaning(self._store, self._runs)
+        try:
+            return meaning.row(token)
+        except UnknownId as error:
+            raise meaning.elsewhere(token.strip()) or error from None
+
+    def get(self, token: str) -> StoredBenchmark:
+        """Return the whole benchmark that the token names."""
+        return self._store.benchmarks.get(self.find(token).id)
+
+    def project_name(self, project: str | None) -> str:
+        """Return a project's name; '' if there is none or it cannot be read."""
+        try:
+            return self._store.projects.get(project).name if project else ""
+        except (StoreError, UnknownId):
+            return ""
+
+    def edit(
+        self, token: str, name: str | None = None, note: str | None = None, project: str | None = None
+    ) -> BenchmarkRow:
+        """Change the given fields; '' as project removes the benchmark from its project."""
+        row = self.find(token)
+        wanted = self._store.projects.resolve(project) if project else project
+        return self._store.benchmarks.edit(row.id, name=name, note=note, project=wanted)
+
+    def targets(self, tokens: Iterable[str]) -> Targets:
+        """Return what `remove` would remove for these tokens."""
+        rows: dict[str, BenchmarkRow] = {}
+        runs: dict[str, RunInfo] = {}
+        meaning = Meaning(self._store, self._runs)
+        for token in map(str.strip, tokens):
+            run = meaning.run(token)
+            if run is not None and run.state in activity.ALIVE:
+                runs[run.id] = run
+                continue
+            try:
+                row = meaning.row(token)
+                rows[row.id] = row
+            except UnknownId as error:
+                run = meaning.run(token, by_name=True)
+                if run is None or run.state == activity.ELSEWHERE or meaning.in_trash(token):
+                    raise meaning.elsewhere(token) or error from None
+                runs[run.id] = run
+        going = tuple(run for run in runs.values() if run.state in activity.ALIVE)
+        unsaved = [run for run in runs.values() if run.state not in activity.ALIVE]
+        if unsaved:
+            # A run may have been saved since the list was read.
+            now = {row.id: row for row in self._store.benchmarks.rows()}
+            rows |= {run.id: now[run.id] for run in unsaved if run.id in now}
+        return Targets(tuple(rows.values()), going, tuple(run for run in unsaved if run.id not in rows))
+
+    def remove(self, tokens: Iterable[str], *, cancel: bool = False, discard: bool = False) -> Removal:
+        """Move benchmarks to the trash as one removal.
+
+        Raise StillRunning for a live run without `cancel`, NeverSaved for an unsaved run without `discard`: removing
+        that one cannot be undone.
+        """
+        targets = self.targets(tokens)
+        if targets.going and not cancel:
+            raise StillRunning(targets.going)
+        if targets.unsaved and not discard:
+            raise NeverSaved(targets.unsaved)
+        cancelled = tuple(self._runs().cancel(run.id) for run in targets.going)
+        # A cancelled run without measurements has no saved result.
+        saved = {row.id for row in self._store.benchmarks.rows()}
+        kept = [one for one in targets.ids if one in saved]
+        entry = self._store.trash.remove(kept) if kept else None
+        return Removal(entry, cancelled, tuple(self._runs().discard(run.id) for run in targets.unsaved))
+
+    def undo(self) -> TrashEntry:
+        """Restore the last removal of this machine."""
+        if not self._store.trash.entries():
+            # Check first: `restore` would create an id for this machine.
+            raise UnknownId("there is nothing to undo", "The trash is empty.")
+        return self._store.trash.restore()
+
+    def restore(self, token: str) -> TrashEntry:
+        """Restore a removal, named by an item in it or by its own id; all its items return."""
+        entries = self._store.trash.entries()
+        held = {one: entry.id for entry in entries for one in (*entry.benchmarks, *entry.projects, entry.id)}
+        if not held:
+            raise UnknownId("the trash is empty", "there is nothing to bring back")
+        return self._store.trash.restore(held[resolve(token, list(held), {}, "removed benchmark")])
+
+    def trash(self) -> tuple[TrashEntry, ...]:
+        """Return the removals that can be restored, newest first."""
+        return self._store.trash.entries()
+
+    def empty_trash(self, only: Collection[str] | None = None) -> tuple[int, int]:
+        """Delete these removals permanently, or all; return their number and bytes.
+
+        Pass the ids that the user confirmed: another session may have removed more since.
+        """
+        before = self._store.trash.ids()
+        emptied = self._store.trash.empty(only)
+        left = set(self._store.trash.ids())
+        self._runs().forget([one for one in before if one not in left])
+        return emptied
+
+    def check(self, *, read_data: bool = False, repair: bool = False) -> StoreReport:
+        """Find problems in the store; with `repair`, fix those that can be fixed."""
+        # Skip live runs, which will save themselves, and runs without executions, which have nothing to save.
+        told = [run.id for run in self._runs().every() if run.state not in activity.ALIVE and run.executions]
+        return self._store.check(read_data=read_data, repair=repair, journals=told)
+
+    def migrate(self) -> StoreReport:
+        """Convert files of an older form to the current one, all or none."""
+        return self._store.migrate()

@@ -1,0 +1,140 @@
+"""The actions on projects; children inspect models, the store does everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING
+
+from tuibench.core.activity import ALIVE
+from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.ids import short_id
+from tuibench.core.machine import Places
+from tuibench.core.model import ModelState, refer
+from tuibench.core.stored import ModelReference, Project, ProjectRow, TrashEntry, Version
+from tuibench.core.text import show
+from tuibench.store.project_files import ORDERS, name_after, sort_rows
+from tuibench.store.projects import untaken
+from tuibench.store.store import Store
+
+if TYPE_CHECKING:  # types only: lists do not need them
+    from tuibench.core.model import ModelSummary
+    from tuibench.core.spec import ModelSource
+    from tuibench.services.runs import Runs
+
+_LONG_BYTES = 500_000
+"""About a thousand benchmarks, which take 5 ms to read."""
+SORTS = tuple(ORDERS)
+"""Sort keys of lists."""
+
+
+class Projects:
+    """All actions on projects; a token is a name, short id or id."""
+
+    def __init__(self, places: Places, store: Store, runs: Callable[[], Runs]) -> None:
+        self.places = places
+        self._store = store
+        self._runs = runs
+
+    def list(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
+        """Return the projects that contain every word of `text`, sorted; reading sizes is slow."""
+        projects = self._store.projects
+        return sort_rows(projects.search(text) if text.strip() else projects.rows(), by)
+
+    def hurry(self, by: str = "modified") -> tuple[ProjectRow, ...]:
+        """Return the rows quickly: without counts if the store is large."""
+        if self._store.benchmarks.index_bytes() < _LONG_BYTES:
+            return self.list(by)
+        return sort_rows(self._store.projects.bare_rows(), by)
+
+    def get(self, token: str) -> ProjectRow:
+        """Return the project that the token names."""
+        return self._store.projects.row(self._store.projects.resolve(token))
+
+    def kept(self, project: str | None) -> str | None:
+        """Return the project if it still exists; None if a new benchmark has to find its own."""
+        return project if project and any(one.id == project for one in self._store.projects.all()) else None
+
+    def look(self, source: ModelSource) -> tuple[ModelSummary, Project | None, str]:
+        """Return a model's summary, its project, and a name for a new project; raise ModelError if it is no model."""
+        from tuibench.services.model import inspect  # lazy: child processes take 8 ms
+
+        summary = inspect(source, self.places)
+        model = refer(source.asked, summary)
+        name = untaken(name_after(model), {one.name for one in self._store.projects.all()}) if model else ""
+        return summary, self._store.projects.find(summary.sha256), name
+
+    def create(
+        self, source: ModelSource, name: str = "", description: str = "", dims: Mapping[str, int] | None = None
+    ) -> tuple[ProjectRow, ModelSummary]:
+        """Create a project for a model, by default named after it; raise ModelError if it is no model."""
+        from tuibench.services.model import inspect  # lazy: child processes take 8 ms
+
+        summary = inspect(source, self.places)
+        model = refer(source.asked, summary)
+        if model is None:
+            raise ModelError(f"{show(source.asked)} could not be read", "give the path of an .onnx file")
+        made = self._store.projects.create(name or name_after(model), model, description, dims)
+        return self._store.projects.row(made.id), summary
+
+    def belonging(self, source: ModelSource, asked: str = "") -> Project | None:
+        """Return the project for measuring a model: `asked` if it contains that file or content, else the model's own.
+
+        Create the latter if it is missing. Raise ModelError if it is no model.
+        """
+        from tuibench.services.model import inspect  # lazy: as above
+
+        wanted = self._store.projects.get(asked) if asked else None
+        if wanted is not None and wanted.holds_file(source.path):
+            return wanted
+        model = refer(source.asked, inspect(source, self.places))
+        if model is None or (wanted is not None and wanted.holds(model.sha256)):
+            return wanted
+        return self._store.projects.adopt(model)[0]
+
+    def adopt(self, model: ModelReference) -> tuple[Project, str]:
+        """Return the project of a measured model, and a message for the user, '' if none."""
+        return self._store.projects.adopt(model)
+
+    def edit(
+        self,
+        token: str,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        dims: Mapping[str, int] | None = None,
+        base: Project | None = None,
+    ) -> ProjectRow:
+        """Change the given fields; with `base`, the project as a form showed it, only those that differ from it."""
+        projects = self._store.projects
+        found = projects.resolve(token)
+        return projects.row(projects.edit(found, name=name, description=description, dims=dims, base=base).id)
+
+    def duplicate(self, token: str, name: str) -> ProjectRow:
+        """Create a second project with the same versions and no benchmarks."""
+        projects = self._store.projects
+        return projects.row(projects.duplicate(projects.resolve(token), name).id)
+
+    def remove(self, *tokens: str) -> TrashEntry:
+        """Move projects with their versions and benchmarks to the trash as one removal.
+
+        Raise UsageError if a run for one of them is alive.
+        """
+        found = list(dict.fromkeys(self._store.projects.resolve(token) for token in tokens))
+        self.refuse_measured(found)
+        benchmarks = [row.id for row in self._store.benchmarks.rows() if row.project in found]
+        return self._store.trash.remove(benchmarks, found)
+
+    def refuse_measured(self, projects: Collection[str]) -> None:
+        """Raise UsageError if a run for one of these ids is alive: its result would lose its project."""
+        from tuibench.services.run_monitor import Presence  # lazy: the runner's side takes 20 ms
+
+        rows = Presence(self._runs(), self._store).look(self._store.mark())
+        going = [short_id(row.info.id) for row in rows if row.project in projects and row.info.state in ALIVE]
+        if going:
+            raise UsageError(f"{', '.join(going)}: still measured for it", "cancel what goes on first")
+
+    def model_state(self, version: Version) -> ModelState:
+        """Return whether a version's model is unchanged."""
+        from tuibench.services.model import find_state  # lazy: as above
+
+        return find_state(version.model, self.places)

@@ -1,0 +1,196 @@
+"""Polls the runs without a saved result each second; an unchanged run costs one stat."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo, RunRow
+from tuibench.core.errors import StoreError
+from tuibench.core.record import from_plain
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.runs.directory import RunDirectory
+from tuibench.runs.journal import NAME, NONSENSE, Follower
+from tuibench.runs.state import Observer, describe_run, judge_run, read_state
+from tuibench.runs.tally import Tally
+from tuibench.services.saving import find_project
+
+if TYPE_CHECKING:
+    from tuibench.services.runs import Runs
+    from tuibench.store.store import Store
+
+_LISTED = frozenset({activity.FINISHED, activity.CANCELLED})
+"""Ended runs in these states are listed as results, or have no result."""
+
+_Stamp = tuple[int, int] | None
+
+
+@dataclass(slots=True)
+class _Known:
+    """The last poll's knowledge of one run."""
+
+    directory: RunDirectory
+    follower: Follower
+    tally: Tally
+    request: Mapping[str, Any] | None = None
+    stamp: _Stamp = None
+    mark: str = ""
+    held: bool = False
+    looked: bool = False
+    """True if an earlier poll found it."""
+    planned: bool = False
+    judged: tuple[object, ...] = ()
+    row: RunRow | None = None
+    """None if the run is listed elsewhere."""
+    ended: RunInfo | None = None
+    """Final state of a run that was alive at an earlier poll and is now listed elsewhere."""
+
+
+class Presence:
+    """Polls runs; one instance per session, usable from any thread."""
+
+    def __init__(self, runs: Runs, store: Store) -> None:
+        self._runs = runs
+        self._store = store
+        self._known: dict[str, _Known] = {}
+        self._observer: Observer | None = None
+        self._mark = ""
+        self._projects: dict[tuple[str, str, str], str] = {}
+        """Projects by key, cached until the store changes."""
+        self._one_at_a_time = threading.Lock()
+
+    def look(self, mark: str) -> tuple[RunRow, ...]:
+        """Return the rows, newest first; `mark` is the store's change marker, which decides what is listed already."""
+        with self._one_at_a_time:
+            if self._observer is None or mark != self._mark:
+                self._observer, self._mark = self._runs.observer(), mark
+                self._projects.clear()
+            before, self._known = self._known, {}
+            for directory in self._runs.directories():
+                known = before.get(directory.id) or _Known(directory, Follower(directory.path), Tally())
+                self._known[directory.id] = known
+                self._update(known, self._observer, mark)
+            return tuple(known.row for known in self._known.values() if known.row is not None)
+
+    @property
+    def ended(self) -> tuple[RunInfo, ...]:
+        """The runs that were alive at an earlier poll and had no row at the last one."""
+        with self._one_at_a_time:
+            return tuple(known.ended for known in self._known.values() if known.ended is not None)
+
+    def _update(self, known: _Known, observer: Observer, mark: str) -> None:
+        stamp = _stamp(known.directory)
+        rests = not known.held and known.stamp is not None and known.stamp == stamp
+        if rests and (known.mark == mark or self._is_as_before(known, observer)):
+            known.mark = mark
+            return
+        # Test the lock first: a journal read after the lock is free is complete.
+        held = known.directory.is_held()
+        if known.held and not held:
+            # The runner may have saved it after `mark` was taken, so ask the store again.
+            observer = self._observer = self._runs.observer()
+        same = held and known.mark == mark
+        known.stamp, known.mark, known.held = stamp, mark, held
+        known.judged = _basis(known.directory, observer)
+        if known.request is None:
+            known.request = _request(known.directory)
+        info = (self._follow(known, observer) if held else None) or read_state(known.directory, observer)
+        planned = bool(known.tally.models)
+        if same and known.row is not None and (info, planned) == (known.row.info, known.planned):
+            return
+        known.planned = planned
+        # Another machine's ended run is listed in that machine's store.
+        listed = info.state in _LISTED or (info.state == activity.ELSEWHERE and info.pid is None)
+        # A runner that only cleans up has saved its result already.
+        tidies = held and bool(known.tally.end.get("saved"))
+        listed = listed or tidies
+        if listed and known.row is not None and known.row.info.state in activity.ALIVE:
+            known.ended = _ended(known, info, observer) if tidies else info
+        # A run that is starting has neither lock nor journal: skip it for one poll, lest it look interrupted.
+        begins = known.stamp is None and not held and not known.looked
+        known.looked = True
+        known.row = None if listed or begins else self._row(known, info)
+
+    def _is_as_before(self, known: _Known, observer: Observer) -> bool:
+        """Return whether the store judges an ended run as before: then skip its journal."""
+        if known.judged != _basis(known.directory, observer):
+            return False
+        if known.row is not None:
+            project = self._project(known)
+            known.row = known.row if project == known.row.project else replace(known.row, project=project)
+        return True
+
+    def _follow(self, known: _Known, observer: Observer) -> RunInfo | None:
+        """Return the state of a live run from its journal; None if the journal is too short or inconsistent."""
+        tally = known.tally
+        try:
+            for event in known.follower.read():
+                tally.take(event)
+            if not tally.start or known.request is None:
+                return None
+            info = describe_run(known.directory, tally, known.request, tally.counts, tally.latest)
+            return judge_run(info, tally, observer, held=True)
+        except (StoreError, *NONSENSE):
+            return None
+
+    def _row(self, known: _Known, info: RunInfo) -> RunRow:
+        request = known.request or {}
+        metadata = request.get("card") or {}
+        spec = from_plain(BenchmarkSpec, request["spec"]) if request else None
+        return RunRow(
+            info=info,
+            project=self._project(known),
+            engines=_joined(spec.engines if spec else ()),
+            scenarios=_joined(spec.scenarios if spec else ()),
+            cores=_joined(spec.cores if spec else ()),
+            batches=_joined(spec.batches if spec else ()),
+            rerun_of=str(metadata.get("rerun_of") or ""),
+            note=str(metadata.get("note", "")),
+        )
+
+    def _project(self, known: _Known) -> str:
+        """Return the project of its future result; it may change with the store."""
+        request = known.request or {}
+        asked = str((request.get("card") or {}).get("project") or "")
+        sources = (request.get("spec") or {}).get("models") or [{}]
+        sha256 = known.tally.models[0].sha256 if known.tally.models else ""
+        wanted = asked, sha256, str(sources[0].get("path", ""))
+        if wanted not in self._projects:
+            self._projects[wanted] = find_project(self._store, *wanted)
+        return self._projects[wanted]
+
+
+def _ended(known: _Known, info: RunInfo, observer: Observer) -> RunInfo:
+    """Return the state that a saved run will have once its runner has exited."""
+    try:
+        return judge_run(info, known.tally, replace(observer, is_saved=lambda _: True), held=False)
+    except NONSENSE:
+        return info
+
+
+def _basis(run: RunDirectory, observer: Observer) -> tuple[object, ...]:
+    """Return everything that decides the state of an ended run, except its journal."""
+    return observer.is_saved(run.id), observer.host_id
+
+
+def _joined(values: Iterable[object]) -> str:
+    return ",".join(map(str, values))
+
+
+def _stamp(run: RunDirectory) -> _Stamp:
+    try:
+        found = os.stat(run.path / NAME)
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def _request(run: RunDirectory) -> Mapping[str, Any] | None:
+    try:
+        return run.request()
+    except StoreError:
+        return None

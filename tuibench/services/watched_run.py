@@ -1,0 +1,368 @@
+"""A run that this process started, watches, and ends or detaches."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from tuibench.core.activity import ON_REQUEST
+from tuibench.core.cell import Cell, Execution, Samples
+from tuibench.core.errors import ExitCode, HostBusy, TuibenchError, WriteError, signal_name
+from tuibench.core.ids import short_id
+from tuibench.core.model import Point
+from tuibench.core.result import RunResult
+from tuibench.runs.directory import LOG, RunDirectory, hold_scratch
+from tuibench.runs.journal import Follower
+from tuibench.runs.outcome import exit_code, signal_code
+from tuibench.runs.replay import Replay
+from tuibench.runs.resumption import head_of, is_headless
+from tuibench.runs.schedule import Schedule
+from tuibench.runs.task import DETACH, read_tail
+from tuibench.runs.track import new_tracks
+from tuibench.services.detached_runner import no_room, send_request
+from tuibench.services.forecast import item_bytes, worker_bytes
+
+Event = dict[str, Any]
+
+
+class WatchedRun(Protocol):
+    """A run as a view needs it, started here or elsewhere."""
+
+    run_dir: Path
+    replay: Replay
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+
+    @property
+    def begun(self) -> bool:
+        """True if the journal's events belong to the watched run."""
+
+    def events(self) -> Iterator[list[Event]]:
+        """Yield the events since the last poll, until the run has ended."""
+
+    def result(self) -> RunResult:
+        """Return the result from the journal."""
+
+
+def end_error(replay: Replay) -> TuibenchError | None:
+    """Return the error of a run that could not be planned or resumed; None if there is none."""
+    problem = replay.end.get("error")
+    if problem is None:
+        return None
+    error = TuibenchError(str(problem["message"]), str(problem.get("hint") or ""))
+    error.exit_code = type(error.exit_code)(int(problem["exit_code"]))
+    return error
+
+
+def ending_code(replay: Replay, result: RunResult) -> ExitCode:
+    """Return the exit code of the command that waited for a run."""
+    ended = signal_code(str(replay.end.get("reason", "")))
+    # With `only_saved`, the signal ended an earlier session and not this command.
+    if ended is not None and not replay.end.get("only_saved"):
+        return ended
+    if replay.end.get("saved") is False:
+        return ExitCode.STORE
+    if result.status == "interrupted":
+        return ExitCode(int(replay.end.get("exit_code", ExitCode.SOME_FAILED)))
+    return exit_code(result.cells) if result.spec.profile is None else _profile_code(replay, result)
+
+
+def _profile_code(replay: Replay, result: RunResult) -> ExitCode:
+    """Return 0 if all requested parts exist, or if the user ended the run on purpose."""
+    asked = result.spec.profile
+    if asked is None or result.profile is None:
+        return ExitCode.SOME_FAILED
+    whole = result.status == "finished" and replay.end.get("reason") in (None, ON_REQUEST)
+    return ExitCode.OK if whole and not replay.parts.lacking(asked) else ExitCode.SOME_FAILED
+
+
+def first_round(replay: Replay) -> tuple[Cell, ...]:
+    """Return the planned cells in the order of the first round, without those that failed already."""
+    spec = replay.spec
+    live = new_tracks(track.cell for track in replay.tracks.values() if track.failure is None)
+    schedule = Schedule(live, spec.effort, random.Random(spec.inputs.seed))
+    return tuple(turn.cell for turn in schedule.next_round())
+
+
+def expected_memory(replay: Replay) -> dict[str, int]:
+    """Return the estimated memory of each planned cell: weights as read, reordered and packed, and the inputs."""
+    models, points = replay.models, {p.id: p for p in replay.points}
+    sizes = {}
+    for cell in replay.cells:
+        point, model = points[cell.point], models[cell.model]
+        inputs = point.distinct * sum(math.prod(fed.shape) * item_bytes(fed.dtype) for fed in point.inputs)
+        sizes[cell.key] = worker_bytes(model, inputs)
+    return sizes
+
+
+def settle_samples(result: RunResult, source: Path | None, target: str | None) -> RunResult:
+    """Copy the samples from `source` to `target`, or mark each as not kept; never name a file of the run."""
+    if target is not None:
+        Path(target).mkdir(exist_ok=True)
+    cells = [
+        replace(
+            cell,
+            samples=None if cell.samples is None else replace(cell.samples, file=None),
+            executions=tuple(_settle(e, source, target) for e in cell.executions),
+        )
+        for cell in result.cells
+    ]
+    return unfile_points(replace(result, cells=tuple(cells)))
+
+
+def unfile_points(result: RunResult) -> RunResult:
+    """Remove the paths of inputs and reference outputs, which are deleted with the run."""
+    return replace(result, points=tuple(_unfiled(point) for point in result.points))
+
+
+def _unfiled(point: Point) -> Point:
+    return replace(point, bundle=None, reference=replace(point.reference, file=None))
+
+
+def _settle(execution: Execution, source: Path | None, target: str | None) -> Execution:
+    file = execution.samples.file
+    samples: Samples = replace(execution.samples, file=None)
+    if target is not None and source is not None and file is not None:
+        name = Path(file).name
+        try:
+            shutil.copyfile(source / name, Path(target) / name)
+        except OSError as error:
+            raise WriteError(f"samples cannot be copied to {target}: {error.strerror}") from error
+        samples = replace(samples, file=str(Path(target) / name))
+    return replace(execution, samples=samples)
+
+
+_LOOK_S = 0.25
+
+
+class AttachedRun:
+    """Polls four times a second; an idle poll costs one stat and writes nothing."""
+
+    def __init__(self, directory: RunDirectory, pause: Callable[[float], None] = time.sleep) -> None:
+        self.run_dir = directory.path
+        self.replay = Replay()
+        if is_headless(directory):
+            self.replay.take(head_of(directory.request()))
+        self._directory = directory
+        self._follower = Follower(directory.path)
+        self._pause = pause
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self._directory.id
+
+    @property
+    def directory(self) -> RunDirectory:
+        """The run's directory."""
+        return self._directory
+
+    @property
+    def begun(self) -> bool:
+        """True: the journal always belongs to the followed run."""
+        return True
+
+    def events(self) -> Iterator[list[Event]]:
+        """Yield all events from the beginning, then new ones, until the run has ended."""
+        while True:
+            # Test the lock first: a journal read after the lock is free is complete.
+            alive = self._directory.is_held()
+            events = self._follower.read()
+            self.replay.damaged = self._follower.damaged
+            for event in events:
+                self.replay.take(event)
+            yield events
+            if not alive:
+                break
+            if not events:
+                self._pause(_LOOK_S)
+        if not self.replay.end and self.replay.start:
+            self.replay.end = {"status": "interrupted", "reason": "its runner died"}
+
+    def result(self) -> RunResult:
+        """Return the result from the journal; raise TuibenchError if there is none."""
+        error = end_error(self.replay)
+        if error is not None:
+            raise error
+        if not self.replay.start or not self.replay.planned:
+            raise TuibenchError(f"run {self.id[-4:].lower()} ended before there was a plan")
+        return self.replay.result()
+
+
+_END_S = 1.5
+_SAVE_S = 15.0
+"""Time for the runner to save its result before it is killed."""
+
+
+class ActiveRun:
+    """The client's side of a runner: its request pipe, its journal, its end."""
+
+    def __init__(
+        self,
+        run_dir: Path,
+        log: int,
+        process: subprocess.Popen[bytes],
+        request: bytes,
+        *,
+        kept: bool = False,
+        resumed: bool = False,
+        first_seq: int = 0,
+    ) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("the runner has no channel")
+        self.run_dir = run_dir
+        self.replay = Replay()
+        if resumed and is_headless(RunDirectory(run_dir)):
+            self.replay.take(head_of(RunDirectory(run_dir).request()))
+        self.kept = kept
+        """True if the run's directory outlives this process and its result goes to the store."""
+        self.detached = False
+        self._process = process
+        self._log = log
+        self._resumed = resumed
+        self._first_seq = first_seq
+        self._follower = Follower(run_dir)
+        self._held: int | None = None
+        """Lock of a temporary directory."""
+        self._lifeline, self._done = process.stdin, process.stdout
+        send_request(self._lifeline, request)
+
+    @property
+    def id(self) -> str:
+        """The run's id."""
+        return self.run_dir.name
+
+    @property
+    def done_fd(self) -> int:
+        """A file descriptor that is readable once the run has ended."""
+        return self._done.fileno()
+
+    def events(self) -> Iterator[list[Event]]:
+        """Yield new events, at most four times a second, until the run has ended or is detached."""
+        ended = False
+        while not ended and not self.detached:
+            ended = self._wait(_LOOK_S)
+            yield self._read()
+        if not self.detached:
+            self._require_own()
+            self._note_break()
+
+    @property
+    def begun(self) -> bool:
+        """True if the journal's events come from the runner started here."""
+        return self.replay.pid == self._process.pid
+
+    def _require_own(self) -> None:
+        """Raise HostBusy if another runner resumed the run first; its journal is not ours to report."""
+        if not self.begun and self._process.wait() == ExitCode.BUSY:
+            short = short_id(self.id)
+            raise HostBusy(f"run {short} has a runner already", f"tuibench attach {short} follows it")
+
+    def detach(self) -> None:
+        """Detach the run, unless it has ended meanwhile."""
+        if self._wait(0):
+            return
+        try:
+            self._lifeline.write(DETACH)
+        except BrokenPipeError:
+            return
+        # A runner that ends right now may not have read the request.
+        self.detached = not self._wait(0)
+
+    def cancel(self) -> None:
+        """End the run now; its measurements stay in the journal and go to the store."""
+        if not self._wait(0):
+            self._process.terminate()
+            if not self._wait(_SAVE_S if self.kept else _END_S):
+                self._process.kill()
+        self._read()
+        self._note_break()
+
+    def _wait(self, seconds: float) -> bool:
+        """Return whether the runner, alive or dead, has closed its pipe, so that the journal is complete."""
+        poll = select.poll()
+        poll.register(self._done, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+
+    def _read(self) -> list[Event]:
+        if not self.kept and self._held is None:
+            # The runner may be killed: keep the directory until its measurements are shown.
+            self._held = hold_scratch(self.run_dir)
+        events = self._follower.read()
+        self.replay.damaged = self._follower.damaged
+        for event in events:
+            self.replay.take(event)
+        # Skip the events of earlier sessions.
+        return [event for event in events if int(event["seq"]) >= self._first_seq]
+
+    def _note_break(self) -> None:
+        """Set an end if the journal has none; only the runner writes the journal itself."""
+        if not self.replay.end and self.replay.start:
+            self.replay.end = {"status": "interrupted", "reason": self._how_it_ended()}
+            if self._process.wait() == ExitCode.STORE:
+                self.replay.end["exit_code"] = int(ExitCode.STORE)
+
+    def _how_it_ended(self) -> str:
+        code = self._process.wait()
+        if code < 0:
+            return f"the runner died by {signal_name(-code)}"
+        tail = self._last_words()
+        return f"the runner ended with code {code}" + (f" ({tail})" if tail else "")
+
+    def _last_words(self) -> str | None:
+        return read_tail(f"/proc/self/fd/{self._log}") or read_tail(str(self.run_dir / LOG))
+
+    def result(self) -> RunResult:
+        """Return the result from the journal; raise TuibenchError if the run was not even planned."""
+        error = end_error(self.replay)
+        if error is not None:
+            raise error
+        if not self.replay.planned and self.replay.end.get("status", "interrupted") == "interrupted":
+            code = self._process.wait()
+            if code == ExitCode.STORE:
+                raise no_room(self.run_dir.parent, self._last_words())
+            raise TuibenchError(f"{self._how_it_ended()} before there was a plan")
+        if not self.replay.start:
+            raise TuibenchError(f"run {short_id(self.id)} has nothing to save: no event of its journal can be read")
+        return self.replay.result()
+
+    def close(self) -> None:
+        """Remove the directory of a run that is not kept; leave a detached run alone."""
+        if not self.detached:
+            self.cancel()
+        self._lifeline.close()
+        if not self.detached:
+            try:
+                self._process.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        else:
+            # This process will not wait for it: init inherits it.
+            self._process.returncode = 0
+        self._done.close()
+        os.close(self._log)
+        if not self.detached and not self._worth_keeping():
+            shutil.rmtree(self.run_dir, ignore_errors=True)
+        if self._held is not None:
+            os.close(self._held)
+
+    def _worth_keeping(self) -> bool:
+        """Return False for a new run that failed before its first measurement; the failure is already reported."""
+        if not self.kept:
+            return False
+        if self._resumed or RunDirectory(self.run_dir).is_held():
+            # It existed before, or another runner has it now.
+            return True
+        return self.replay.has_something or "saved" in self.replay.end

@@ -1,0 +1,372 @@
+"""The actions on a benchmark, the same on every screen with one under its cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from tuibench.core import activity
+from tuibench.core.errors import TuibenchError, UsageError
+from tuibench.core.ids import short_id
+from tuibench.core.stored import DAMAGED, BenchmarkRow
+from tuibench.core.text import too_long
+from tuibench.core.units import count_of, seconds
+from tuibench.tui import key, route
+from tuibench.tui.desk import Desk, Pulse, Removed, RerunPlan, RunRow
+from tuibench.tui.screens.base import Page
+from tuibench.tui.widgets.question import Notice, ask
+
+if TYPE_CHECKING:
+    from tuibench.tui.app import Dashboard
+
+
+def remove_words(wanted: Sequence[str], going: Sequence[str], lost: Sequence[str]) -> tuple[str, str]:
+    """Return the question and the word for `y`; `going` are still running, `lost` were never saved."""
+    if going and lost:
+        # Name permanent losses first, since the line may be cut.
+        return f"Remove unsaved {_names(lost)} for good, cancel {_names(going)}?", "cancel and remove"
+    verb, go = ("is", "goes") if len(wanted) == 1 else ("are", "go")
+    if going and len(going) < len(wanted):
+        return f"Cancel {_names(going)}, and remove {_names(wanted)}?", "cancel and remove"
+    if going:
+        return f"{_names(wanted)} still {go} on: cancel and remove?", "cancel and remove"
+    if lost and len(lost) < len(wanted):
+        return f"Remove unsaved {_names(lost)} for good, and {len(wanted) - len(lost)} more?", "remove"
+    if lost:
+        return f"{_names(wanted)} {verb} not saved: nothing brings back what you remove", "remove"
+    return f"Remove {_names(wanted)}? u brings it back.", "remove"
+
+
+def _names(ids: Sequence[str]) -> str:
+    return ", ".join(map(short_id, ids[:3])) + (f" and {len(ids) - 3} more" if len(ids) > 3 else "")
+
+
+def rerun_question(plan: RerunPlan, pulse: Pulse | None) -> str:
+    """Return cells, time, and the runs to wait for, or else the load of the machine."""
+    about = f"{count_of(plan.cells, 'cell') if plan.cells else 'a profile'}, ~{seconds(plan.expected_s)}"
+    behind = _behind(pulse) or plan.busy
+    host = f"after {behind}" if behind else f"host {plan.load or 'free'}"
+    return f"Re-run {short_id(plan.id)}: {about}, {host}?"
+
+
+def _behind(pulse: Pulse | None) -> str:
+    """Return the current run and the number of waiting runs, as far as this session knows; '' if none."""
+    runs = [row.info for row in pulse.runs] if pulse is not None else []
+    waiting = sum(info.state == activity.WAITING for info in runs)
+    running = next((info for info in runs if info.state == activity.RUNNING), None)
+    holder = next((info.holder for info in runs if info.holder is not None), None)
+    if running is not None:
+        said, left = short_id(running.id), running.eta_s
+    elif holder is not None:
+        said, left = short_id(holder.run) if holder.run else f"one of {holder.user}", holder.eta_s
+    else:
+        return ""
+    said += f" (~{seconds(max(left, 0.0))})" if left is not None else ""
+    return f"{said} + {waiting} more" if waiting else said
+
+
+def show_started(page: Page, run: str, notes: Sequence[str] = (), *, replace: bool = False) -> None:
+    """Open the run that `page` has started and show the notes; `replace` leaves no way back to `page`.
+
+    If the user opened another screen meanwhile, keep it and say that the run was started: keys typed there must not act
+    on the run.
+    """
+    app = page.dashboard
+    app.started = run
+    app.look()
+    if app.screen is not page:
+        app.page.say(f"run {short_id(run)} was started")
+
+    def open_run() -> None:
+        # Switch screens now; only the wait is a worker. The app runs it, since a replaced page's workers are cancelled.
+        screen = route.run(run)
+        opened = app.switch_screen(screen) if replace else app.push_screen(screen)
+        app.run_worker(_tell(app, opened, notes), group="open")
+
+    page.when_shown(open_run)
+
+
+async def _tell(app: Dashboard, opened: Awaitable[object], notes: Sequence[str]) -> None:
+    """Show the notes once the new page is open."""
+    await opened
+    if notes:
+        app.page.say("; ".join(notes), "warn")
+
+
+_NOTHING = "there is no benchmark under the cursor: n measures one"
+
+_NAMED = 3
+"""Most records named in a message."""
+
+
+class BenchmarkActions(Page):
+    """Base class of screens with actions on benchmarks; `target` returns the selected one."""
+
+    # Selection
+
+    def target(self) -> str | None:
+        """Return the id of the selected benchmark or run; None if there is none."""
+        return None
+
+    @property
+    def kind(self) -> str:
+        """The kind of profile, performance or loss; '' for benchmarks."""
+        return ""
+
+    def targets(self) -> tuple[str, ...]:
+        """Return the ids to remove: the marked ones, else the one under the cursor."""
+        one = self.target()
+        return () if one is None else (one,)
+
+    def marked(self) -> tuple[str, ...]:
+        """Return the marked ids, in the order of the list."""
+        return ()
+
+    def with_target(self, then: Callable[[str], object]) -> None:
+        """Call `then` with the selected id, or show a message if there is none; some screens ask for the id first."""
+        one = self.target()
+        if one is None:
+            self.say(_NOTHING, "warn")
+        else:
+            then(one)
+
+    def with_stored(self, then: Callable[[str], object]) -> None:
+        """Call `then` with the selected id if it has a stored result; a run has one once it is saved."""
+
+        def take(one: str) -> None:
+            if self.run_of(one) is None:
+                then(one)
+            else:
+                self.say(f"{short_id(one)} has no result in the store yet, which this key needs", "warn")
+
+        self.with_target(take)
+
+    def run_of(self, one: str) -> RunRow | None:
+        """Return the unsaved run with that id; None for any other id."""
+        pulse = self.dashboard.pulse
+        return next((row for row in pulse.runs if row.info.id == one), None) if pulse is not None else None
+
+    def went_on(self, words: str) -> None:
+        """Show the result of an action and reload."""
+        self.say_behind_errors(words)
+        self.dashboard.look()
+        self.load()
+
+    # Measure again
+
+    def action_rerun(self) -> None:
+        """Measure again, after a question."""
+        self.with_stored(self._plan_rerun)
+
+    def _plan_rerun(self, one: str) -> None:
+        self.ask(lambda: self.desk.plan_rerun(one), self._ask_rerun, group="rerun", opens=True)
+
+    def _ask_rerun(self, plan: RerunPlan) -> None:
+        name = short_id(plan.id)
+        if plan.error and not plan.changed:
+            self.say(plan.error, "bad")
+        elif plan.changed:
+            self._ask(f"The model changed since {name}: measure it as it is now?", "measure", plan.id, True)
+        else:
+            only = "" if self.marked() in ((), (plan.id,)) else "Not what is marked. "
+            self._ask(only + rerun_question(plan, self.dashboard.pulse), "run", plan.id, False)
+
+    def _ask(self, text: str, word: str, one: str, changed: bool) -> None:
+        ask(self, text, {"y": word}, lambda answer: self._rerun(one, changed) if answer == "y" else None)
+
+    def _rerun(self, one: str, changed: bool) -> None:
+        self.wish(lambda: self.desk.rerun(one, changed=changed), lambda started: show_started(self, *started))
+
+    def action_rerun_changed(self) -> None:
+        """Open the form with the settings of the selected benchmark."""
+        kind, go = self.kind, self.dashboard.go
+        self.with_stored(lambda one: go(route.profile_form("", kind, one) if kind else route.form(benchmark=one)))
+
+    # Compare
+
+    def action_compare(self) -> None:
+        """Compare two marked ones, the marked one with the cursor's, or (without marks) a re-run with its original."""
+        marked = self.marked()
+        one = self.target()
+        if len(marked) > 2:
+            self.say(f"two can be compared, and {len(marked)} are marked", "warn")
+        elif len(marked) == 2:
+            self._compare(*marked)
+        elif len(marked) == 1 and one is not None and one != marked[0]:
+            self._compare(marked[0], one)
+        else:
+            self.with_target(self._compare_with_past)
+
+    def _compare(self, one: str, other: str) -> None:
+        going = [name for name in (one, other) if (run := self.run_of(name)) and run.info.state in activity.ALIVE]
+        if going:
+            self._wait_to_compare(going[0])
+            return
+        # Ids begin with their time, so sorting puts the older one first.
+        self.dashboard.go((route.profile_comparison if self.kind else route.comparison)(*sorted((one, other))))
+
+    def _compare_with_past(self, one: str) -> None:
+        run = self.run_of(one)
+        if run is not None and run.info.state in activity.ALIVE:
+            self._wait_to_compare(one)
+        elif run is not None:
+            self._show_past(one, run.rerun_of)
+        else:
+            find = partial(self._show_past, one)
+            self.ask(lambda: self.desk.open(one).metadata.partner, find, group="compare", opens=True)
+
+    def _show_past(self, one: str, base: str | None) -> None:
+        if base:
+            self._compare(base, one)
+        else:
+            self.say(f"{short_id(one)} is no re-run: mark another one with space, then c compares the two", "warn")
+
+    def _wait_to_compare(self, one: str) -> None:
+        app = self.dashboard
+        keys = [key.shown(name, app.keymap, app.ascii_only) for name in ("open", "compare")]
+        self.say(
+            f"{short_id(one)} is still going on: {keys[0]} follows it, {keys[1]} compares once it has ended", "warn"
+        )
+
+    # Remove
+
+    def action_remove(self) -> None:
+        """Move the selected records to the trash, after a question."""
+        wanted = self.targets()
+        if wanted:
+            self._ask_remove(wanted)
+        else:
+            self.with_target(lambda one: self._ask_remove((one,)))
+
+    def _ask_remove(self, wanted: tuple[str, ...]) -> None:
+        runs = [run.info for run in map(self.run_of, wanted) if run is not None]
+        going = [run.id for run in runs if run.state in activity.ALIVE]
+        lost = [run.id for run in runs if run.state not in activity.ALIVE]
+        text, word = remove_words(wanted, going, lost)
+
+        def answer(key: str) -> None:
+            if key == "y":
+                self._remove(wanted, bool(going), bool(lost))
+
+        ask(self, text, {"y": word}, answer)
+
+    def _remove(self, wanted: tuple[str, ...], cancel: bool, discard: bool) -> None:
+        def done(removed: Removed) -> None:
+            self.dashboard.forget_runs(wanted)
+            self._show_removed(removed)
+
+        desk = self.desk
+        work = self.dashboard.removals.removing(lambda: desk.remove(wanted, cancel=cancel, discard=discard))
+        others = " and others" if len(wanted) > _NAMED else ""
+        self.say(f"removing {', '.join(map(short_id, wanted[:_NAMED]))}{others} ...")
+        self.wish(work, done, otherwise=self._not_removed)
+
+    def _not_removed(self, error: TuibenchError) -> None:
+        self.explain(error)
+
+    def _show_removed(self, removed: Removed) -> None:
+        self.went_on(removed.words + ("; u brings it back" if removed.entry is not None else ""))
+
+    # Name and note
+
+    def action_edit(self) -> None:
+        """Edit name and note."""
+        self.with_target(self._load_metadata)
+
+    def _load_metadata(self, one: str) -> None:
+        run = self.run_of(one)
+        if run is not None:
+            self.say(f"{short_id(one)} has no metadata yet: it can be named once it is saved", "warn")
+        else:
+            self.ask(lambda: _with_metadata(row_of(self.desk, one)), self._ask_metadata, group="edit", opens=True)
+
+    def _ask_metadata(self, row: BenchmarkRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
+        from tuibench.tui.widgets.text_question import TextQuestion  # imported late: the first frame needs no fields
+
+        name, note = typed or (row.name, row.note)
+        heading = f"{short_id(row.id)} not saved, {why}" if why else f"Name and note of {short_id(row.id)}"
+        question = TextQuestion(heading, (("name", name), ("note", note)), check=_name_words)
+        self.app.push_screen(question, lambda answers: self._edit(row, answers))
+
+    def _edit(self, row: BenchmarkRow, answers: tuple[str, ...] | None) -> None:
+        if answers is None or answers == (row.name, row.note):
+            return
+        name, note = answers
+        # Send only changed fields: others may have changed the rest meanwhile.
+        new_name, new_note = (new if new != old else None for new, old in ((name, row.name), (note, row.note)))
+        done = f"{short_id(row.id)} is now called {name}" if name != row.name and name else f"{short_id(row.id)} noted"
+        self.say(f"saving {short_id(row.id)} ...")
+        self.wish(
+            lambda: self.desk.edit(row.id, new_name, new_note),
+            lambda _: self.went_on(done),
+            # Ask again with the typed text, so that it is not lost.
+            otherwise=lambda error: self.when_shown(lambda: self._ask_metadata(row, answers, error.message)),
+        )
+
+    # Export, command and log
+
+    def action_export(self) -> None:
+        """Export to a file."""
+        self.with_stored(self._ask_export)
+
+    def _ask_export(self, one: str) -> None:
+        from tuibench.tui.screens.benchmark.record import Export, ExportQuestion, carry_out  # imported late, as above
+
+        def write(export: Export) -> str:
+            return self.desk.export(export.benchmark, export.path, private=export.private)
+
+        beside = ", not what is marked" if self.marked() not in ((), (one,)) else ""
+        self.app.push_screen(ExportQuestion(one, beside=beside), partial(carry_out, self, write=write))
+
+    def action_copy_command(self) -> None:
+        """Copy the equivalent shell command to the clipboard and a file."""
+        self.with_target(self._copy_command)
+
+    def _copy_command(self, one: str) -> None:
+        of_run = self.run_of(one) is not None
+
+        def find() -> tuple[str, str]:
+            command = self.desk.command(run=one) if of_run else self.desk.command(benchmark=one)
+            return command, self.desk.keep_copy(command)
+
+        self.ask(find, self._show_copied, group="command")
+
+    def _show_copied(self, found: tuple[str, str]) -> None:
+        command, file = found
+        self.app.copy_to_clipboard(command)
+        self.say(f"copied, and kept in {file}: {command}")
+
+    def action_log(self) -> None:
+        """Show the log of the run and its processes."""
+        self.with_target(self._show_log)
+
+    def _show_log(self, one: str) -> None:
+        if self.run_of(one) is None:
+            self.dashboard.go((route.profile if self.kind else route.detail)(one, "log"))
+        else:
+            self.ask(lambda: self.desk.run_log(one), partial(self._show_lines, one), group="log", opens=True)
+
+    def _show_lines(self, one: str, lines: tuple[str, ...]) -> None:
+        said = lines or ("Its processes have said nothing so far.",)
+        self.app.push_screen(Notice(f"Log of {short_id(one)}", said))
+
+
+def _name_words(answers: tuple[str, ...]) -> str:
+    """Return what is wrong with a name; '' for nothing."""
+    return too_long(answers[0])
+
+
+def row_of(desk: Desk, one: str) -> BenchmarkRow:
+    """Return the row of a stored benchmark; runs in a thread, since it reads from the desk."""
+    row = next((row for read in (desk.benchmarks, desk.profiles) for row in read("") if row.id == one), None)
+    if row is None:
+        raise UsageError(f"{short_id(one)} is not in the store any more", "u brings back what was removed last")
+    return row
+
+
+def _with_metadata(row: BenchmarkRow) -> BenchmarkRow:
+    """Return the row; raise UsageError if its record is damaged, since the name and note cannot be read."""
+    if row.status == DAMAGED:
+        raise UsageError(f"the record of {short_id(row.id)} is damaged", "its name cannot be changed")
+    return row

@@ -1,0 +1,190 @@
+"""Dialog for an export: its path, and whether to include private data of this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import ModalScreen
+
+from tuibench.core.errors import TuibenchError, UnknownId
+from tuibench.core.ids import short_id
+from tuibench.core.stored import StoredBenchmark
+from tuibench.core.text import show
+from tuibench.tui.desk import Removed
+from tuibench.tui.key import bindings
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.benchmark.actions import BenchmarkActions
+from tuibench.tui.screens.detail.facts import Fact
+from tuibench.tui.widgets.choice_field import Choice, ChoiceField
+from tuibench.tui.widgets.field import FieldColumn, TextField
+from tuibench.tui.widgets.painted import Calm
+from tuibench.tui.widgets.question import ask
+from tuibench.tui.widgets.row import cut_middle
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.title_line import RuleLine, TitleLine
+
+if TYPE_CHECKING:
+    from tuibench.tui.app import Dashboard
+    from tuibench.tui.screens.base import Page
+
+
+class RecordActions(BenchmarkActions):
+    """Mixin for the pages of a benchmark and of a profile."""
+
+    # Set by the page; None if the record could not be read.
+    stored: StoredBenchmark | None
+
+    def with_stored(self, then: Callable[[str], object]) -> None:
+        """Call `then` with the record; an unreadable one can only be removed."""
+        if self.stored is None:
+            self.say("there is no record here that this key could use", "warn")
+        else:
+            super().with_stored(then)
+
+    def without_record(self, error: TuibenchError) -> tuple[list[Fact], tuple[str, ...]]:
+        """Return the error with possible actions, and their keys."""
+        facts = [Fact(f" {self.dashboard.glyphs.differs}", error.message, "bad", "bad"), Fact(" ", error.hint)]
+        if isinstance(error, UnknownId):
+            undo = "u brings back what was removed last; the trash has the rest"
+            return [*facts, Fact(" ", undo)], ("undo", "trash", "back")
+        remove = "d moves it to the trash, from where u brings it back; others are not touched"
+        return [*facts, Fact(" ", ""), Fact(" ", remove)], ("remove", "back")
+
+    def _show_past(self, one: str, base: str | None) -> None:
+        """Show the comparison; this page has no marks to compare instead."""
+        if base:
+            super()._show_past(one, base)
+        else:
+            self.say(f"{short_id(one)} is no re-run: in the list, space marks two and c compares them", "warn")
+
+    def _show_removed(self, removed: Removed) -> None:
+        """Leave the page of a removed record."""
+        if removed.entry is None:
+            super()._show_removed(removed)
+            return
+        self.dashboard.look()
+        leave_with(self, f"{removed.words}; u brings it back")
+
+
+def leave_with(page: Page, words: str) -> None:
+    """Go back from the page of a removed record, once no other screen covers it."""
+    app = page.dashboard
+
+    def leave() -> None:
+        app.go_back()
+        app.page.say(words)
+
+    if app.screen is not page:
+        app.page.say(words)
+    page.when_shown(leave)
+
+
+_FORMS = " .csv has a line per cell, .md is a page with figures, any other is JSON."
+_FORMS_OF_THEORY = " .csv has a line per layer, .md is a page, any other is JSON."
+_PATH = 30
+"""Width of a path in a question."""
+_PRIVATE = " Paths, names of this machine and its users are left out unless you ask."
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """The user's answer."""
+
+    benchmark: str
+    path: str
+    private: bool
+    replaces: bool
+    """True if a file with that name exists."""
+
+
+class ExportQuestion(Calm, ModalScreen[Export | None]):
+    """Fields at the bottom of the screen: a path, and a choice if there is private data."""
+
+    DEFAULT_CSS = """
+    ExportQuestion { background: transparent; align: center bottom; }
+    ExportQuestion FieldColumn { height: auto; max-height: 70%; }
+    ExportQuestion TextBlock { height: auto; }
+    """
+    AUTO_FOCUS = "Input"
+    BINDINGS: ClassVar[list[BindingType]] = bindings(only=("back",))
+
+    def __init__(self, benchmark: str, *, name: str = "", beside: str = "", has_private: bool = True) -> None:
+        """Create the dialog; `name` replaces the id of a stored record, and without private data no choice is shown.
+
+        `beside` is a note after the name, about data that the export does not contain.
+        """
+        super().__init__()
+        self._benchmark = benchmark
+        self._what = name or short_id(benchmark)
+        self._beside = beside
+        self._has_private = has_private
+
+    def compose(self) -> ComposeResult:
+        """Yield the title, the formats and the fields; the path is last, as enter there closes the dialog."""
+        asks = self._has_private
+        yield RuleLine()
+        keys = f"{'up: private or not  ' if asks else ''}enter write  esc back "
+        yield TitleLine((f"Export {self._what}{self._beside}", "title"), (keys, "dim"))
+        yield TextBlock([(line, "dim") for line in ((_FORMS, _PRIVATE) if asks else (_FORMS_OF_THEORY,))])
+        with FieldColumn():
+            if asks:
+                choices = (Choice("no", "numbers and settings"), Choice("yes", "private paths, too"))
+                yield ChoiceField("private", "include", choices, "no")
+            yield TextField("path", "file", f"{self._what.lower()}.json", width=0)
+
+    def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
+        """Check the path in a thread."""
+        message.stop()
+        fields = message.column.fields
+        typed = str(fields["path"].answer).strip()
+        private = self._has_private and fields["private"].answer == "yes"
+
+        def look() -> tuple[str, Export]:
+            path = os.path.expanduser(typed)
+            return _refuse(path), Export(self._benchmark, path, private, os.path.lexists(path))
+
+        # In a thread, because a directory on a remote file system may block.
+        cast("Dashboard", self.app).page.ask(look, self._looked, group="export-path")
+
+    def _looked(self, found: tuple[str, Export]) -> None:
+        wrong, export = found
+        if not self.is_current:
+            return  # the user left meanwhile
+        if wrong:
+            self.query_one(FieldColumn).show_errors({"path": wrong})
+        else:
+            self.dismiss(export)
+
+    def action_back(self) -> None:
+        """Close without an export."""
+        self.dismiss(None)
+
+
+def carry_out(page: Page, export: Export | None, *, write: Callable[[Export], str]) -> None:
+    """Call `write` in a thread and show its result; ask before overwriting a file."""
+
+    def begin() -> None:
+        if export is not None:
+            page.wish(lambda: write(export), page.say)
+
+    if export is not None and export.replaces:
+        # Keep the question short enough to fit beside its keys at 80 columns, however long the path is.
+        words = f"{cut_middle(show(export.path), _PATH)} is there already"
+        ask(page, words, {"y": "overwrite"}, lambda answer: begin() if answer == "y" else None)
+    else:
+        begin()
+
+
+def _refuse(path: str) -> str:
+    """Return the error in a path with the allowed values; '' for none."""
+    if not path:
+        return "a file name is needed, such as result.json"
+    if os.path.isdir(path):
+        return f"{show(path, 60)} is a directory: add a file name"
+    parent = os.path.dirname(path) or "."
+    return "" if os.path.isdir(parent) else f"there is no directory {show(parent, 60)}"

@@ -1,0 +1,153 @@
+"""Comparison of two stored benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from tuibench.core.errors import TuibenchError
+from tuibench.core.ids import short_id
+from tuibench.core.result import SideBySide
+from tuibench.core.stored import StoredBenchmark
+from tuibench.tui import key, route
+from tuibench.tui.desk import Pulse
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.comparison.figure import Material
+from tuibench.tui.screens.comparison.pair import pairs_of_run, pairs_of_sides
+from tuibench.tui.screens.comparison.view import ComparisonView
+from tuibench.tui.screens.detail.facts import DetailPane
+from tuibench.tui.widgets.record_table import RecordTable
+from tuibench.tui.widgets.text_block import TextBlock
+
+Found = tuple[SideBySide, StoredBenchmark, StoredBenchmark]
+
+
+class ComparisonScreen(Page):
+    """Shows each cell of the newer benchmark beside the matching cell of the older one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("copy-command",))
+    hints: tuple[str, ...] = ("side", "figure", "metric", "open", "copy-command", "wide", "back", "palette", "help")
+    about = (
+        "Two benchmarks that were measured at different times: a ratio of times with its 95 % interval for each pair "
+        "of cells, and no verdict, since the machine may have changed between the two. For a verdict measure both "
+        "sides in one benchmark, where they take turns. Below the table stand both sides of the pair under the "
+        "cursor, and what differs between the two environments."
+    )
+
+    def __init__(self, old: str, new: str) -> None:
+        super().__init__()
+        self.old = old
+        self.new = new
+        self._names = ("", "")
+
+    def body(self) -> Iterable[Widget]:
+        """Yield the comparison."""
+        yield ComparisonView(id="comparison")
+
+    def title_parts(self) -> tuple[str, ...]:
+        """Return both ids with their users' names."""
+        both = [
+            f'{short_id(one)} "{name}"' if name else short_id(one)
+            for one, name in zip((self.old, self.new), self._names, strict=True)
+        ][:: -1 if self._is_turned else 1]
+        return ("Comparison", f"{both[0]} {self.dashboard.glyphs.to} {both[1]}")
+
+    @property
+    def _is_turned(self) -> bool:
+        return any(view.is_turned for view in self.query(ComparisonView))
+
+    def load(self) -> None:
+        """Read both records once: stored records do not change."""
+        if not self._names[0] and not self.query_one(ComparisonView).pair:
+            old, new = self.old, self.new
+            self.ask(
+                lambda: (self.desk.compare(old, new), self.desk.open(old), self.desk.open(new)),
+                self._show,
+                group="comparison",
+                otherwise=self._refuse,
+            )
+
+    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+        """Do nothing: other sessions cannot change this page."""
+
+    def _show(self, found: Found) -> None:
+        side, old, new = found
+        self._names = (old.metadata.name, new.metadata.name)
+        alone = [f"only in {short_id(side.old_id)}: {name}" for name in side.old_only]
+        alone += [f"only in {short_id(side.new_id)}: {name}" for name in side.new_only]
+        material = Material(old.result, new.result, pairs_of_sides(side), side)
+        self.query_one(ComparisonView).show(material, (*side.environment, *alone))
+        self.show_title()
+
+    def _refuse(self, error: TuibenchError) -> None:
+        self.query_one("#pairs", RecordTable).empty = (error.message, "", error.hint)
+        self.explain(error)
+
+    def on_record_table_opened(self, message: RecordTable.Opened) -> None:
+        """Open the newer benchmark."""
+        message.stop()
+        self.dashboard.go(route.detail(self.new))
+
+    def on_comparison_view_turned(self, message: ComparisonView.Turned) -> None:
+        """Update the title, which names the baseline first."""
+        message.stop()
+        self.show_title()
+
+    def action_copy_command(self) -> None:
+        """Copy the equivalent shell command."""
+        sides = (self.new, self.old) if self._is_turned else (self.old, self.new)
+        command = " ".join(("tuibench compare", *map(short_id, sides)))
+        self.ask(lambda: self.desk.keep_copy(command), lambda file: self._show_copied(command, file), group="command")
+
+    def _show_copied(self, command: str, file: str) -> None:
+        self.app.copy_to_clipboard(command)
+        self.say(f"copied, and kept in {file}: {command}")
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The benchmark that was re-run, and its comparison with this one."""
+
+    side: SideBySide
+    old: StoredBenchmark
+
+
+def needs_past(stored: StoredBenchmark) -> bool:
+    """Return whether the tab shows the benchmark that was re-run: only if this one has no comparisons."""
+    return not stored.result.comparisons and bool(stored.metadata.partner)
+
+
+class ComparisonPane(DetailPane):
+    """Interleaved operands if the benchmark has any; else the benchmark beside the one it re-ran."""
+
+    DEFAULT_CSS = "ComparisonPane TextBlock { height: auto; }"
+
+    def __init__(self, stored: StoredBenchmark, past: Past | None, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(stored, id=id)
+        self._past = past
+
+    def compose(self) -> ComposeResult:
+        """Yield the heading and the comparison."""
+        yield TextBlock(id="compared")
+        yield ComparisonView(id="sides")
+
+    def on_mount(self) -> None:
+        """Show both operands, and the kind of comparison."""
+        run, metadata, past = self.stored.result, self.stored.metadata, self._past
+        why = "which it re-ran" if metadata.partner == metadata.rerun_of else "as its form asked"
+        name = f"{short_id(metadata.partner)}, {why}" if metadata.partner else ""
+        about, view = self.query_one("#compared", TextBlock), self.query_one(ComparisonView)
+        if past is not None:
+            about.show_lines([f" beside {name}: measured at different times, so no verdict"])
+            material = Material(past.old.result, run, pairs_of_sides(past.side), past.side)
+            view.show(material, past.side.environment)
+        else:
+            key = self.shown_key("compare")
+            more = f"; {key} compares with {name}" if name else ""
+            about.show_lines([f" measured in turns: a verdict holds{more}"])
+            view.show(Material(run, run, pairs_of_run(run)))

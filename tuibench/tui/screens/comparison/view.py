@@ -1,0 +1,280 @@
+"""The comparison widget: pairs of cells, a figure of both operands, and details of the selected pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
+
+from tuibench.core.cell import CellResult
+from tuibench.core.ids import short_id
+from tuibench.core.text import show
+from tuibench.present.label import axis_value
+from tuibench.present.plots.figure import draw
+from tuibench.present.plots.selection import METRICS, UNITS
+from tuibench.tui import key
+from tuibench.tui.screens.benchmark.preview import fold
+from tuibench.tui.screens.comparison.figure import Material, figures_of, has_metric, make_figure
+from tuibench.tui.screens.comparison.pair import (
+    Pair,
+    amount,
+    ratio_words,
+    side_line,
+    side_names,
+    verdict_words,
+)
+from tuibench.tui.screens.detail.facts import Fact, hung
+from tuibench.tui.widgets.painted import Bare, FigureView
+from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.title_line import RuleLine, Selector, SelectorLine
+
+if TYPE_CHECKING:
+    from tuibench.tui.app import Dashboard
+
+
+_WORDS = {
+    "engine": "engines", "scenario": "scenarios", "cores": "core counts", "batch": "batches", "shapes": "shapes",
+    "precision": "precisions",
+}  # fmt: skip
+_MOST = 5
+"""Largest number of values listed for each operand."""
+
+
+def missing_lines(material: Material, rerun: str) -> tuple[str, ...]:
+    """Return the lines in place of the pairs; `rerun` is the key of a re-run with changes."""
+    first = "No cells pair: none of one side was asked for what one of the other was."
+    if material.side is None:
+        return (first,)
+    apart = [axis for axis in _WORDS if not _values(material, axis, 0).keys() & _values(material, axis, 1)]
+    names = short_id(material.side.old_id), short_id(material.side.new_id)
+    lines = [f"{_WORDS[axis]}: {'; '.join(_side(material, axis, names))}" for axis in apart]
+    models = [run.models[0].sha256[:8] for run in (material.old, material.new) if run.models]
+    if len(set(models)) > 1:
+        told = "; ".join(f"{sha256} in {name}" for sha256, name in zip(models, names, strict=False))
+        lines.insert(0, f"model: another content, {told}")
+    what = " and ".join(_WORDS[axis] for axis in apart) or "cells"
+    doing = f"In the list or on its page, {rerun} measures one of them again:"
+    return (first, *lines, doing, f"give it {what} that the other one has.")
+
+
+def _side(material: Material, axis: str, names: Sequence[str]) -> Iterator[str]:
+    for number, name in enumerate(names):
+        values = list(_values(material, axis, number))
+        more = f" and {len(values) - _MOST} more" if len(values) > _MOST else ""
+        yield f"{', '.join(values[:_MOST])}{more} in {name}"
+
+
+def _values(material: Material, axis: str, number: int) -> dict[str, None]:
+    """Return the distinct values in the order measured."""
+    run = (material.old, material.new)[number]
+    return {_shapes(cell) if axis == "shapes" else axis_value(run, cell, axis): None for cell in run.cells}
+
+
+def _shapes(cell: CellResult) -> str:
+    """Return all requested dims, even those that do not vary in the result."""
+    return " ".join(f"{show(name, 40)}={size}" for name, size in sorted(cell.asked.dims.items())) or "the model's own"
+
+
+_ROLES = ("BASE", "NEW")
+_ROLE = 6
+_LONGEST = 40
+"""Columns of a cell's name; the rest is left to other columns."""
+_STYLES = {"faster": "ok", "slower": "warn", "undecided": "dim"}
+
+
+class ComparisonView(Bare, Vertical):
+    """Compares with either operand as the base; the figure shows the selected pair, and a key changes the figure."""
+
+    DEFAULT_CSS = """
+    ComparisonView { height: 1fr; width: 1fr; }
+    ComparisonView #pairs { height: 5fr; }
+    ComparisonView #figure { height: 8fr; }
+    ComparisonView #words { height: 5; }
+    .-tall ComparisonView #words { height: 8; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("side", "metric", "figure"))
+
+    class Turned(Message):
+        """The base was exchanged."""
+
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's name
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._material: Material | None = None
+        self._pairs: dict[str, Pair] = {}
+        self._environment: tuple[str, ...] = ()
+        self._metric = METRICS[1]
+        self._figures: tuple[str, ...] = ()
+        self._figure = ""
+        self.is_turned = False
+
+    def compose(self) -> ComposeResult:
+        """Yield selectors, pairs, figure and text."""
+        yield SelectorLine(id="choices")
+        yield RecordTable(id="pairs")
+        yield RuleLine()
+        yield FigureView(id="figure")
+        yield TextBlock(id="words")
+
+    @property
+    def dashboard(self) -> Dashboard:
+        """The app with its own type."""
+        return cast("Dashboard", self.app)
+
+    @property
+    def pair(self) -> Pair | None:
+        """The selected pair."""
+        return self._pairs.get(self.query_one("#pairs", RecordTable).cursor_key or "")
+
+    def show(self, material: Material, environment: Sequence[str] = ()) -> None:
+        """Show a comparison; `environment` lists differences of the machines and cells without a partner."""
+        self._material = material
+        self._environment = tuple(environment)
+        self._figures = figures_of(material)
+        self._figure = self._figure if self._figure in self._figures else self._figures[0]
+        self._refresh()
+
+    def _refresh(self) -> None:
+        if self._material is None:
+            return
+        pairs = [pair.turned() if self.is_turned else pair for pair in self._material.pairs]
+        self._pairs = {pair.key: pair for pair in pairs}
+        table = self.query_one("#pairs", RecordTable)
+        app = self.dashboard
+        table.empty = missing_lines(self._material, key.shown("rerun-changed", app.keymap, app.ascii_only))
+        columns, lines = lines_of(pairs, table.legible)
+        # The figure uses the remaining height.
+        table.styles.max_height = (len(lines) or len(table.empty)) + 1
+        table.show_lines(columns, lines)
+        self._show_choices()
+        self._show_pair()
+
+    def _show_choices(self) -> None:
+        app = self.dashboard
+        if not self._pairs:
+            # Without pairs there are no choices.
+            self.query_one("#choices", SelectorLine).show([Selector("cells", ("none pair",), 0, "")])
+            return
+        names = tuple(" ".join(each) or "-" for each in side_names(tuple(self._pairs.values())))
+
+        def shown(name: str) -> str:
+            return key.shown(name, app.keymap, app.ascii_only)
+
+        selectors = [Selector("base", names, 0, shown("side"), spread=True)]
+        selectors.append(Selector("figure", self._figures, self._figures.index(self._figure), shown("figure")))
+        if has_metric(self._figure):
+            units = tuple(UNITS[each] for each in METRICS)
+            selectors.append(Selector("metric", units, METRICS.index(self._metric), shown("metric")))
+        self.query_one("#choices", SelectorLine).show(selectors)
+
+    def _show_pair(self) -> None:
+        self.query_one("#words", TextBlock).show_lines(fold(list(self._words()), self.app.size.width))
+        self._draw()
+
+    def _words(self) -> Iterator[LineLike]:
+        material, pair = self._material, self.pair
+        if material is None:
+            return
+        if pair is not None:
+            cells = material.cells
+            yield (f" {pair.sentence}", _STYLES.get(pair.verdict, ""))
+            for role, side in ((" base", pair.base), (" new", pair.new)):
+                yield from hung(Fact(role, side_line(side, cells[side.name]), "", ""), _ROLE, self.app.size.width)
+        if self._environment:
+            more = f" (and {len(self._environment) - 1} more)" if self._environment[1:] else ""
+            yield (f" {self._environment[0]}{more}", "warn")
+        elif material.side is not None:
+            yield (" environment: nothing that matters for speed is known to differ", "dim")
+        for line in self._environment[1:]:
+            yield (f" {line}", "dim")
+
+    def _draw(self) -> None:
+        if self._material is None:
+            return
+        figure = make_figure(self._material, self._figure, self.pair, self._metric, turned=self.is_turned)
+        ascii_only = self.dashboard.ascii_only
+        view = self.query_one("#figure", FigureView)
+        view.show_figure(lambda width, height: draw(figure, width, height, ascii_only=ascii_only))
+
+    def on_resize(self) -> None:
+        """Wrap the text at the new width."""
+        if self._material is not None:
+            self._show_pair()
+
+    def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
+        """Show the newly selected pair."""
+        message.stop()
+        self._show_pair()
+
+    # Keys
+
+    def action_side(self) -> None:
+        """Exchange the base."""
+        self.is_turned = not self.is_turned
+        self._refresh()
+        self.post_message(self.Turned())
+
+    def action_metric(self) -> None:
+        """Show the figure with its next metric."""
+        if has_metric(self._figure):
+            self._metric = METRICS[(METRICS.index(self._metric) + 1) % len(METRICS)]
+            self._chosen()
+        else:
+            app = self.dashboard
+            app.page.say(f"this figure has one metric only; {key.shown('figure', app.keymap, app.ascii_only)} goes on")
+
+    def action_figure(self) -> None:
+        """Show the next figure."""
+        if self._figures:
+            self._figure = self._figures[(self._figures.index(self._figure) + 1) % len(self._figures)]
+            self._chosen()
+
+    def _chosen(self) -> None:
+        self._show_choices()
+        self._draw()
+
+
+def lines_of(pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[tuple[Column, ...], list[Line]]:
+    """Return the table of pairs: columns, named after the operands if they are the same in all rows, and rows."""
+    named = max(map(len, side_names(pairs))) > 1
+    lines = [_line(pair, named) for pair in pairs]
+    return _columns(lines, pairs, legible), lines
+
+
+def _columns(lines: Sequence[Line], pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[Column, ...]:
+    """Return columns as wide as their content; the operands are hidden first, because they are below the table too."""
+    names = [show(one[0], 16) if len(one) == 1 else role for one, role in zip(side_names(pairs), _ROLES, strict=True)]
+    titles = ("CELL", *names, "RATIO of times", "VERDICT", "G")
+    columns = zip(titles, *(line.cells for line in lines), strict=True)
+    wide = [max(cell_len(legible(text)) for text in column) for column in columns]
+    no_verdict = not any(pair.verdict for pair in pairs)
+    return (
+        Column("name", titles[0], min(wide[0], _LONGEST), grow=True, wide=max(wide[0], _LONGEST)),
+        Column("base", titles[1], wide[1], right=True, rank=1),
+        Column("new", titles[2], wide[2], right=True, rank=1),
+        Column("ratio", titles[3], wide[3], right=True),
+        Column("verdict", titles[4], wide[4], rank=3 if no_verdict else 0),
+        Column("grades", titles[5], wide[5], rank=2),
+    )
+
+
+def _line(pair: Pair, named: bool) -> Line:
+    """Return the row of a pair; with `named` it names the operands, which the column titles cannot."""
+    grades = f"{pair.base.grade or '-'}{pair.new.grade or '-'}"
+    sides = f"{show(pair.new.name, 16)} / {show(pair.base.name, 16)} " if named else ""
+    cells = (
+        sides + pair.cell.words(narrow=True), amount(pair.base, pair.unit), amount(pair.new, pair.unit),
+        ratio_words(pair.ratio), verdict_words(pair), grades,
+    )  # fmt: skip
+    return Line(pair.key, cells, _STYLES.get(pair.verdict, ""))

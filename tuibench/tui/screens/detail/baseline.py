@@ -1,0 +1,270 @@
+"""All numbers of one cell, its latency distribution and time series; for a sweep also advice on choosing cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual.app import ComposeResult
+from textual.binding import BindingType
+
+from tuibench.core.cell import CellResult, Estimate, headlined
+from tuibench.core.result import RunResult
+from tuibench.core.scenario import find
+from tuibench.core.stored import StoredBenchmark
+from tuibench.core.units import count_of, ms, percent, short, size
+from tuibench.present.label import TAILS, cell_name, failure_text, missing_numbers, varying
+from tuibench.present.lines import check_text, differences
+from tuibench.present.plots.drawing import Row, message_rows
+from tuibench.present.plots.figure import draw
+from tuibench.present.plots.histogram import draw_histogram, marks_of, merged_histogram, samples_figure
+from tuibench.present.summary import HEAD, tradeoff_rows
+from tuibench.tui import key
+from tuibench.tui.screens.detail.facts import Beside, DetailPane, Fact, FactBlock
+from tuibench.tui.widgets.painted import FigureView
+from tuibench.tui.widgets.title_line import RuleLine, Selector, SelectorLine
+
+
+def number_facts(cell: CellResult) -> Iterator[Fact]:
+    """Yield each number with its ±; then reasons for missing values and deviations from the request."""
+    if cell.status != "ok":
+        yield Fact("", failure_text(cell), "bad" if cell.failure is not None else "warn")
+        yield from _last_words(cell)
+    rates = (_rate, _time) if not find(cell.asked.scenario).is_latency else (_time, _rate)
+    for each in rates:
+        yield from each(cell)
+    yield from _spread(cell)
+    yield from _trust(cell)
+    yield from _costs(cell)
+    for reason, names in missing_numbers(cell).items():
+        yield Fact("", f"{', '.join(names)}: {reason}", "dim")
+    yield from (Fact("", f"not as asked: {each}", "warn") for each in differences(cell))
+
+
+def _last_words(cell: CellResult) -> Iterator[Fact]:
+    said = (cell.failure.log_tail or "").strip().splitlines() if cell.failure is not None else []
+    if said:
+        yield Fact("last words", said[-1])
+
+
+def _time(cell: CellResult) -> Iterator[Fact]:
+    p50 = cell.latency_ms.get("p50", Estimate(None))
+    if p50.value is not None:
+        yield Fact("p50", f"{ms(p50.value)}/batch{_half(p50)}")
+        if cell.items > 1:
+            yield Fact("per item", f"{ms(p50.value / cell.items)}{_half(p50)}")
+
+
+def _rate(cell: CellResult) -> Iterator[Fact]:
+    if cell.items_per_sec.value is not None:
+        yield Fact("items/s", f"{short(cell.items_per_sec.value, 4)}{_half(cell.items_per_sec)}")
+
+
+def _spread(cell: CellResult) -> Iterator[Fact]:
+    for name in ("mean", "std", "floor"):
+        found = cell.latency_ms.get(name, Estimate(None))
+        if found.value is not None:
+            yield Fact(name, f"{ms(found.value)}{_half(found)}")
+    tails = [(label, cell.latency_ms.get(name, Estimate(None))) for label, name in TAILS.items()]
+    words = [f"{label} {ms(found.value)}{_half(found)}" for label, found in tails if found.value is not None]
+    for n in range(0, len(words), 2):
+        yield Fact("", "  ".join(words[n : n + 2]))
+
+
+def _trust(cell: CellResult) -> Iterator[Fact]:
+    if cell.grade is not None:
+        style = "warn" if cell.grade.letter in "CD" else ""
+        yield Fact("grade", f"{cell.grade.letter}: {cell.grade.cause}", style)
+    elif cell.pooled is not None:
+        yield Fact("grade", "none: nobody looked at the noise of the machine", "dim")
+    if cell.executions or cell.check is not None:
+        wrong = cell.check is not None and cell.check.state == "differs"
+        words = check_text(cell.check).replace("(difference ", "(").replace(", tolerance ", " of ")
+        yield Fact("outputs", words, "bad" if wrong else "")
+
+
+def _costs(cell: CellResult) -> Iterator[Fact]:
+    start = [f"{ms(value)}{what}" for value, what in ((cell.load_ms, ""), (cell.first_ms, " first call")) if value]
+    if start:
+        yield Fact("load", ", ".join(start))
+    if cell.memory_bytes:
+        yield Fact("memory", ", ".join(f"{name.replace('_', ' ')} {size(n)}" for name, n in cell.memory_bytes.items()))
+    used = cell.used
+    if used is not None:
+        if used.cpu_seconds_per_second is not None:
+            yield Fact("CPU used", f"{short(used.cpu_seconds_per_second)} of {count_of(cell.asked.cores, 'core')}")
+        streams = f", {count_of(used.streams, 'stream')}" if find(cell.asked.scenario).has_streams else ""
+        precision = used.precision or "precision unknown"
+        yield Fact("engine", f"{cell.asked.engine} {used.engine_version} {precision}{streams}")
+    if cell.items_per_cpu_sec.value is not None:
+        half = _half(cell.items_per_cpu_sec)
+        yield Fact("per CPU s", f"{short(cell.items_per_cpu_sec.value, 4)} items{half}")
+    if cell.pooled is not None:
+        ran = f" in {count_of(len(cell.executions), 'execution')}" if cell.executions else ""
+        yield Fact("calls", f"{cell.pooled.iterations}{ran}")
+    if cell.stopped_by and cell.stopped_by != cell.status:
+        yield Fact("stopped by", cell.stopped_by)
+
+
+def _half(estimate: Estimate) -> str:
+    half = estimate.half_width
+    return "" if half is None else f" ±{percent(half)}"
+
+
+ADVICE = "advice"
+_INDENT = len(HEAD) + 1
+_BESIDE = 30
+"""Columns left for other selectors."""
+FIGURES = ("histogram", "samples")
+
+
+class Leading(FactBlock):
+    """Facts whose keys also scroll the block beside them, because the two share one focus.
+
+    Down scrolls this block to its end first, up the other block first: moving both at once would redraw the whole
+    screen.
+    """
+
+    beside: FactBlock
+
+    def move(self, by: int) -> None:
+        """Scroll this block, and at its end the block beside it."""
+        sides: tuple[FactBlock, ...] = (self, self.beside) if self.beside.display else (self,)
+        for side in sides if by > 0 else reversed(sides):
+            before = side.first
+            FactBlock.move(side, by)
+            by -= side.first - before
+
+    def move_to_end(self, last: bool) -> None:
+        """Scroll both blocks, each to its own end."""
+        FactBlock.move(self, len(self._laid_out()) if last else -len(self._laid_out()))
+        if self.beside.display:
+            self.beside.move_to_end(last)
+
+
+class BaselinePane(DetailPane):
+    """Numbers on the left, a figure on the right; keys select the cell and the figure."""
+
+    DEFAULT_CSS = """
+    BaselinePane #beside { height: 1fr; width: 100%; }
+    BaselinePane #numbers { width: 41; height: 100%; margin: 0 1 0 1; }
+    BaselinePane #spread { width: 1fr; height: 100%; }
+    BaselinePane #advice { width: 1fr; height: 100%; display: none; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("previous-value", "next-value", "figure"))
+
+    def __init__(self, stored: StoredBenchmark, *, id: str, cell: str = "") -> None:  # noqa: A002 - Textual's name
+        """Create the pane; `cell` is the key of the first cell to show, by default the headline's."""
+        super().__init__(stored, id=id)
+        run = stored.result
+        best = headlined(run.cells)
+        wanted = cell or (best.key if best is not None else "")
+        first = next((n for n, one in enumerate(run.cells) if one.pooled is not None), 0)
+        self._at = next((n for n, one in enumerate(run.cells) if one.key == wanted), first)
+        self._figures = (ADVICE, *FIGURES) if tradeoff_rows(run) else FIGURES
+        self._figure = 0
+        self._axes = varying(run)
+
+    def compose(self) -> ComposeResult:
+        """Yield selectors, numbers and figure."""
+        yield SelectorLine(id="baseline-choices")
+        yield RuleLine()
+        with Beside(id="beside"):
+            numbers = Leading(id="numbers")
+            numbers.beside = FactBlock(advice_facts(self.stored.result), _INDENT, id="advice")
+            numbers.beside.can_focus = False
+            yield numbers
+            yield FigureView(id="spread")
+            yield numbers.beside
+
+    def on_mount(self) -> None:
+        """Show the first cell."""
+        self.refresh_cell()
+
+    @property
+    def _cells(self) -> tuple[CellResult, ...]:
+        return self.stored.result.cells
+
+    def go_to(self, wanted: str) -> None:
+        """Show another cell."""
+        self._at = next((n for n, cell in enumerate(self._cells) if cell.key == wanted), self._at)
+        if self.is_mounted:
+            self.refresh_cell()
+
+    def refresh_cell(self) -> None:
+        """Show selectors, numbers and figure of the selected cell."""
+        if not self._cells:
+            self.query_one("#numbers", FactBlock).show_facts([Fact("", "no cell was planned before it ended", "warn")])
+            return
+        cell = self._cells[self._at]
+        name = cell_name(self.stored.result, cell, self._axes)
+        place = name.words()
+        many = len(self._cells) > 1
+        number = f"cell {self._at + 1} of {len(self._cells)}" if many else "cell"
+        if cell_len(number + place + self.around) > self.app.size.width - _BESIDE:
+            place = name.words(narrow=True)
+        selectors = [Selector(number, (place, "") if many else (place,), 0, self.around)]
+        selectors.append(Selector("figure", self._figures, self._figure, self.shown_key("figure")))
+        self.query_one("#baseline-choices", SelectorLine).show(selectors)
+        self.query_one("#numbers", FactBlock).show_facts(number_facts(cell))
+        self._show_figure()
+
+    def _show_figure(self) -> None:
+        figure, cell = self._figures[self._figure], self._cells[self._at]
+        is_advice, ascii_only = figure == ADVICE, self.dashboard.ascii_only
+        self.query_one("#advice").display = is_advice
+        view = self.query_one("#spread", FigureView)
+        # Without a figure the failure gets the room.
+        is_bare = not is_advice and cell.failure is not None and merged_histogram(cell) is None
+        self.set_class(is_bare, "-bare")
+        view.display = not is_advice and not is_bare
+        if view.display:
+            view.show_figure(lambda width, height: draw_cell(cell, figure, width, height, ascii_only))
+
+    def _step(self, by: int) -> None:
+        if self._cells:
+            self._at = (self._at + by) % len(self._cells)
+            self.refresh_cell()
+
+    def action_previous_value(self) -> None:
+        """Show the previous cell."""
+        self._step(-1)
+
+    def action_next_value(self) -> None:
+        """Show the next cell."""
+        self._step(1)
+
+    def action_figure(self) -> None:
+        """Show the next figure."""
+        self._figure = (self._figure + 1) % len(self._figures)
+        self.refresh_cell()
+
+
+def draw_cell(cell: CellResult, figure: str, width: int, height: int, ascii_only: bool) -> tuple[Row, ...]:
+    """Return one of FIGURES, or a message if there are no samples."""
+    if figure == "samples":
+        found = samples_figure(cell)
+        if found is not None:
+            return draw(found, width, height, ascii_only=ascii_only)
+    else:
+        histogram = merged_histogram(cell)
+        if histogram is not None:
+            return draw_histogram(histogram, width, height, marks=marks_of(cell), ascii_only=ascii_only)
+    return message_rows("no samples were kept", width, height, ascii_only)
+
+
+def advice_facts(run: RunResult) -> Iterator[Fact]:
+    """Yield the conclusions, then the cells that no other cell beats in both latency and items/s."""
+    for sentence in run.conclusions:
+        what, _, rest = sentence.partition(": ")
+        yield Fact("", what if rest else "", "title")
+        yield Fact("", f"  {rest}" if rest else sentence)
+    rows = tradeoff_rows(run)
+    if rows:
+        alone = len({cell.asked.scenario for cell in run.cells}) == 1
+        yield Fact("", "")
+        yield Fact("", "Pareto set: none is better at both", "title")
+        yield Fact("", HEAD, "dim")
+        for figures, name in rows:
+            yield Fact(figures, name.partition(", ")[2] if alone and name.startswith("sync, ") else name, "", "")

@@ -1,0 +1,260 @@
+"""The environment and the log of a benchmark, as facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from rich.cells import cell_len
+from textual.containers import Horizontal, Vertical
+from textual.geometry import Size
+
+from tuibench.core.ids import short_id
+from tuibench.core.result import RunResult
+from tuibench.core.stored import StoredBenchmark
+from tuibench.core.units import count_of, percent, seconds
+from tuibench.present.command import command_of
+from tuibench.present.table import moment_words
+from tuibench.tui import key
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.project.model import model_lines
+from tuibench.tui.widgets.painted import Bare
+from tuibench.tui.widgets.row import LineLike, Row, Span, safe, shown, wrapped
+from tuibench.tui.widgets.text_block import ScrollBlock
+
+if TYPE_CHECKING:
+    from tuibench.tui.app import Dashboard
+    from tuibench.tui.screens.base import Page
+
+
+class DetailPane(Bare, Vertical):
+    """One tab; subclasses show `self.stored`."""
+
+    DEFAULT_CSS = "DetailPane { height: 1fr; width: 1fr; }"
+
+    def __init__(self, stored: StoredBenchmark, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.stored = stored
+
+    @property
+    def dashboard(self) -> Dashboard:
+        """The app with its own type."""
+        return cast("Dashboard", self.app)
+
+    def shown_key(self, name: str) -> str:
+        """Return a key as bound by the user."""
+        app = self.dashboard
+        return key.shown(name, app.keymap, app.ascii_only)
+
+    @property
+    def around(self) -> str:
+        """The keys for the previous and the next value, joined without a blank if both are single characters."""
+        keys = self.shown_key("previous-value"), self.shown_key("next-value")
+        return ("" if max(map(len, keys)) == 1 else " ").join(keys)
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """Choices made on any tab of this page."""
+        return cast("Page", self.screen).choices
+
+    def focus_first(self) -> None:
+        """Focus the first focusable widget."""
+        first = next((widget for widget in self.query("*") if widget.focusable), None)
+        self.screen.set_focus(first)
+
+
+class Beside(Bare, Horizontal):
+    """A container that puts the parts of a tab side by side."""
+
+
+_GLUE = "\N{NO-BREAK SPACE}"
+_UNIT = re.compile(
+    r"(?<=\d) (?=(?:%|ms|µs|us|s|B|kB|MB|GB|TB|cores?|items/s)(?![A-Za-z]))|(?<=batch) (?=\d)|(?<=grade) (?=[A-Z])"
+)
+"""Blanks between a number and its unit, where lines must not break."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact with its label; without a label the text uses the whole width."""
+
+    label: str
+    text: str
+    style: str = ""
+    label_style: str = "dim"
+
+
+def hung(fact: Fact, indent: int, width: int, legible: Callable[[str], str] = str) -> list[Row]:
+    """Return the lines of a fact, at most `width` columns; the text starts at `indent`, below a longer label."""
+    label, text = legible(safe(fact.label)), legible(safe(fact.text))
+    if not label:
+        return [_joined(row) for row in wrapped(((_UNIT.sub(_GLUE, text), fact.style),), width)]
+    above = cell_len(label) >= indent
+    indent = min(indent, width // 2)
+    lines = [
+        _joined(row) for row in wrapped(((" " * indent + _UNIT.sub(_GLUE, text), fact.style),), max(width, indent + 1))
+    ]
+    if above:
+        return [((label, fact.label_style),), *lines]
+    rest = tuple((part[indent:] if n == 0 else part, style) for n, (part, style) in enumerate(lines[0]))
+    head: Span = (label + " " * (indent - cell_len(label)), fact.label_style)
+    return [(head, *rest), *lines[1:]]
+
+
+def _joined(row: Row) -> Row:
+    """Return a wrapped line as one span."""
+    text = "".join(part for part, _ in row).replace(_GLUE, " ").rstrip()
+    return ((text, row[-1][1] if row else ""),)
+
+
+class FactBlock(ScrollBlock):
+    """Facts that are wrapped again at each width."""
+
+    def __init__(
+        self,
+        facts: Iterable[Fact] = (),
+        indent: int = 11,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's name
+    ) -> None:
+        super().__init__(wrap=True, id=id)
+        self._facts = tuple(facts)
+        self._indent = indent
+
+    def show_facts(self, facts: Iterable[Fact]) -> None:
+        """Show these facts from the first."""
+        self._first = 0
+        self.update_facts(facts)
+
+    def update_facts(self, facts: Iterable[Fact]) -> None:
+        """Replace the facts and keep the scroll position."""
+        self._facts = tuple(facts)
+        self.show_lines(())
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Return the number of lines at that width, for an automatic height."""
+        return len(list(self._lines(width)))
+
+    def _laid_out(self) -> Sequence[Row]:
+        width = self.size.width
+        if width and self._rows_width != width:
+            self._rows = list(self._lines(width))
+            self._rows_width = width
+        return self._rows
+
+    def _lines(self, width: int) -> Iterator[Row]:
+        for fact in self._facts:
+            yield from hung(fact, self._indent, width, self.legible)
+
+
+INDENT = 29
+_DEEPEST = 6
+_FIRST = ("env", "cpu", "versions")
+_BLANK = Fact("", "")
+
+
+def settings_words(stored: StoredBenchmark) -> str:
+    """Return the engine with its version if known, the precision and the scenarios."""
+    row, run = stored.row, stored.result
+    version = run.versions.get(row.engines, "")
+    return " ".join(filter(None, (row.engines, version, run.spec.precision, row.scenarios)))
+
+
+def environment_facts(run: RunResult, glyphs: Glyphs) -> Iterator[Fact]:
+    """Yield models, packages, then every fact about the machine by its name in exports."""
+    for source, model in zip(run.spec.models, run.models, strict=False):
+        yield _title(source.asked)
+        yield from (Fact("", _plain(line)) for line in model_lines(model, glyphs))
+        yield _BLANK
+    yield _title("packages")
+    yield from (_fact(name, version) for name, version in sorted(run.versions.items()))
+    if not run.environment:
+        yield _BLANK
+        yield Fact("", "nothing is known about the machine: the file it came from does not say", "dim")
+    for name, block in sorted(run.environment.items(), key=lambda item: (item[0] not in _FIRST, item[0])):
+        yield _BLANK
+        yield _title(str(name))
+        yield from _facts(block, "", 0)
+
+
+def _facts(block: Any, path: str, depth: int) -> Iterator[Fact]:
+    """Yield one fact per value; nested values are named by their path."""
+    if isinstance(block, Mapping) and block and depth < _DEEPEST:
+        for name, value in block.items():
+            yield from _facts(value, f"{path}.{name}" if path else str(name), depth + 1)
+    else:
+        yield _fact(path or "value", _text(block))
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_text(each)}" for name, each in value.items()) or "-"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        between = "; " if any(isinstance(each, Mapping) for each in value) else ", "
+        return between.join(_text(each) for each in value) or "-"
+    return str(value)
+
+
+def log_facts(stored: StoredBenchmark, now: float) -> Iterator[Fact]:
+    """Yield history, warnings, conclusions, output of failures, and the command that repeats the benchmark."""
+    run, metadata = stored.result, stored.metadata
+    yield from _history(run, metadata.rerun_of or "", now)
+    for title, told in (("warnings", run.warnings), ("conclusions", run.conclusions)):
+        yield from _section(title, told)
+    yield from _section("note", metadata.note.splitlines())
+    for cell in run.cells:
+        failure = cell.failure
+        if failure is not None and failure.log_tail:
+            yield from _section(
+                f"last words of {cell.asked.engine} in {failure.phase}", failure.log_tail.strip().splitlines()
+            )
+    yield from _section("measures it again", [command] if (command := command_of(run)) else [])
+
+
+def _history(run: RunResult, rerun_of: str, now: float) -> Iterator[Fact]:
+    yield _fact("measured", moment_words(run.started_utc, now) or "at an unknown time")
+    yield _fact("took", seconds(run.seconds))
+    yield _fact("status", run.status)
+    if run.waited_s >= 1:
+        yield _fact("waited for the machine", seconds(run.waited_s))
+    if run.shared_host:
+        yield _fact("beside another benchmark", "yes: numbers suffered", "warn")
+    if run.foreign:
+        yield _fact("measured by", f"{run.foreign}: no grade, no interval", "warn")
+    if rerun_of:
+        yield _fact("re-run of", short_id(rerun_of))
+    if run.host:
+        yield _fact("host", run.host)
+    for number, session in enumerate(run.sittings if len(run.sittings) > 1 else (), 1):
+        changed = f"; changed before it: {', '.join(session.mixed)}" if session.mixed else ""
+        text = f"{count_of(session.executions, 'execution')}, {moment_words(session.started_utc, now)}{changed}"
+        yield _fact(f"session {number}", text)
+    if isinstance(drift := run.anchor.get("drift"), (int, float)):
+        yield _fact("anchor drift over the run", f"{'+' if drift >= 0 else '-'}{percent(abs(drift))}")
+
+
+def _section(title: str, told: Sequence[str]) -> Iterator[Fact]:
+    if told:
+        yield _BLANK
+        yield _title(title)
+        yield from (Fact("", f"  {each}") for each in told)
+
+
+def _title(text: str) -> Fact:
+    return Fact("", text, "title")
+
+
+def _fact(name: str, value: str, style: str = "") -> Fact:
+    return Fact(f"  {name}", value, style)
+
+
+def _plain(line: LineLike) -> str:
+    return "".join(text for text, _ in shown(line))

@@ -1,0 +1,345 @@
+"""Detail screen of one benchmark: its numbers, scaling, comparison, environment and log."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher
+
+from tuibench.core.errors import TuibenchError, UnknownId
+from tuibench.core.ids import short_id
+from tuibench.core.result import RunResult
+from tuibench.core.stored import StoredBenchmark
+from tuibench.present.listing import headline_words
+from tuibench.present.plots.scaling import Selection, axes_of, scaling
+from tuibench.present.table import ago_words
+from tuibench.tui import key
+from tuibench.tui.desk import Pulse
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.benchmark.record import RecordActions
+from tuibench.tui.screens.comparison.screen import ComparisonPane, Past, needs_past
+from tuibench.tui.screens.detail.baseline import BaselinePane
+from tuibench.tui.screens.detail.facts import (
+    INDENT,
+    DetailPane,
+    FactBlock,
+    environment_facts,
+    hung,
+    log_facts,
+    settings_words,
+)
+from tuibench.tui.screens.detail.points import PointList
+from tuibench.tui.screens.detail.scaling import ScalingPane
+from tuibench.tui.widgets.painted import Bare
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.title_line import KeyLine, TabLine, together
+
+AXES = {"cores": "cores", "batches": "batch", "shapes": "shape"}
+"""Tabs that show how a benchmark scales, with their axes."""
+LAST = ("palette", "help")
+_AROUND = ("previous-value", "next-value")
+_MOVE = ("up", "down")
+_OWN = {
+    "baseline": ("figure", *_MOVE),
+    "comparison": ("side", "figure", "metric", *_MOVE),
+}
+COMMON = ("rerun", "rerun-changed", "compare", "copy-command")
+"""The actions used most on any benchmark."""
+_OTHERS = ("tab-previous", "tab-next", "back", *COMMON, "export", "edit", "log", "remove")
+_WORDS = {"up": "line", "down": "line", **key.ONE_WORD}
+
+
+def hints_of(tab: str, run: RunResult) -> tuple[str, ...]:
+    """Return ids of keys, the most important first."""
+    if tab in AXES:
+        choices = scaling(run, Selection(axis=AXES[tab])).choices
+        held = sum(len(values) > 1 for values in choices.fixed.values())
+        own = (*(_AROUND if held else ()), "metric", "statistic")
+        own = (*own, *(("side",) if len(choices.sides) > 1 else ()), *(("figure",) if held > 1 else ()))
+        return (*own, *_MOVE, "open", "wide", *_OTHERS)
+    around = _AROUND if tab == "baseline" and len(run.cells) > 1 else ()
+    return tuple(each for each in (*around, *_OWN.get(tab, _MOVE), *_OTHERS) if each != tab)
+
+
+def pairs_of(hints: Iterable[str], keymap: Mapping[str, str], ascii_only: bool) -> list[tuple[str, str]]:
+    """Return keys and words for the footer; two keys with the same word are merged."""
+    return together((key.shown(each, keymap, ascii_only), _WORDS.get(each, key.KEYS[each].word)) for each in hints)
+
+
+TABS = ("baseline", "cores", "batches", "shapes", "comparison", "environment", "log")
+NAMES = ("Base", "Cores", "Batch", "Shape", "Compare", "Env", "Log")
+_WHY = {
+    "cores": "only one number of cores was measured: R with more of them shows how they scale",
+    "batches": "only one batch was measured: R with several shows how they scale",
+    "shapes": "no shape has several values: R with several of them shows how they scale",
+    "comparison": "one side alone was measured, and it is no re-run: R with another engine compares two",
+}
+
+
+def refusals(stored: StoredBenchmark | None) -> dict[str, str]:
+    """Map each tab to the reason why it is empty; '' if it is not."""
+    if stored is None:
+        return dict.fromkeys(TABS, "it is not read yet")
+    axes = axes_of(stored.result)
+    found = {name: _WHY[name] if name in AXES and AXES[name] not in axes else "" for name in TABS}
+    if not stored.result.comparisons and not stored.metadata.partner:
+        found["comparison"] = _WHY["comparison"]
+    return found
+
+
+class DetailTabs(Bare, ContentSwitcher):
+    """Shows one tab and focuses its first focusable widget."""
+
+    def __init__(self, cell: str = "") -> None:
+        """Create the switcher; `cell` is the key of the cell that the first tab starts with."""
+        super().__init__(id="panes")
+        self._cell = cell
+        self.past: Past | None = None
+        """The earlier benchmark for the comparison tab, if it compares with one."""
+
+    async def show_tab(self, name: str, stored: StoredBenchmark, glyphs: Glyphs, now: float) -> None:
+        """Show a tab; hide it until it is complete, so that a slow line gets no empty page first."""
+        pane: Widget | None = next(iter(self.query(f"#{name}")), None)
+        if pane is None:
+            pane = self._make(name, stored, glyphs, now)
+            pane.display = False
+            await self.mount(pane)
+        elif isinstance(pane, ScalingPane):
+            pane.take_up()
+        self.current = name
+        if isinstance(pane, DetailPane):
+            pane.focus_first()
+        else:
+            self.screen.set_focus(pane)
+
+    def _make(self, name: str, stored: StoredBenchmark, glyphs: Glyphs, now: float) -> Widget:
+        makers: dict[str, Callable[[], Widget]] = {
+            "baseline": lambda: BaselinePane(stored, id=name, cell=self._cell),
+            "comparison": lambda: ComparisonPane(stored, self.past, id=name),
+            "environment": lambda: FactBlock(environment_facts(stored.result, glyphs), INDENT, id=name),
+            "log": lambda: FactBlock(log_facts(stored, now), INDENT, id=name),
+        }
+        return makers[name]() if name in makers else ScalingPane(stored, AXES[name], id=name)
+
+
+_WHOLE = 80
+"""Width that shows the keys common to all tabs."""
+
+
+class DetailScreen(RecordActions):
+    """One benchmark; each tab is created when it is first shown."""
+
+    CSS_PATH = "detail.tcss"
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings("tab", "benchmark")
+    about = (
+        "One benchmark. Base has all numbers of one cell; Cores, Batch and Shape show how it scales, with the ideal "
+        "line and what follows in words; Compare holds the sides of the benchmark against each other, and itself "
+        "against what it re-ran; Env is the machine as it was; Log is how the result came to be. Every figure has a "
+        "cursor, and the line below it says all of the point it is on; enter opens its cell, and esc goes back to it."
+    )
+
+    def __init__(self, benchmark: str, tab: str = "", cell: str = "") -> None:
+        """Create the screen; `cell` is the key of the cell shown first, '' for that of the headline."""
+        super().__init__()
+        self.benchmark = benchmark
+        self._cell = cell
+        self._tab = TABS.index(tab) if tab in TABS else 0
+        self._came_from: int | None = None
+        """The tab from which a point's cell was opened; None if no point was opened."""
+        self.stored: StoredBenchmark | None = None
+        self._is_gone = False
+        self._refusals = refusals(None)
+
+    def body(self) -> Iterable[Widget]:
+        """Yield the tabs, a summary line and the current tab."""
+        yield TabLine(id="tabs")
+        yield TextBlock(id="about")
+        yield DetailTabs(self._cell)
+
+    def title_parts(self) -> tuple[str, ...]:
+        """Return id and name, models, and settings."""
+        stored = self.stored
+        if stored is None:
+            return (f"benchmark {short_id(self.benchmark)}",)
+        name = f' "{stored.metadata.name}"' if stored.metadata.name else ""
+        return (short_id(self.benchmark) + name, stored.row.models, settings_words(stored))
+
+    def target(self) -> str | None:
+        """Return this benchmark."""
+        return self.benchmark
+
+    # Content
+
+    def load(self) -> None:
+        """Read the record; its results never change, but its name and note may."""
+        one = self.benchmark
+        self.ask(
+            lambda: self.desk.open(one), self._show, group="open", otherwise=self._refuse, opens=self.stored is None
+        )
+
+    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+        """Reload if stored data may have changed: the benchmark may be renamed or removed."""
+        if before is None or pulse.stamp != before.stamp:
+            self.load()
+
+    def _show(self, stored: StoredBenchmark) -> None:
+        before, self.stored, self._is_gone = self.stored, stored, False
+        self._refusals = refusals(stored)
+        self.show_title()
+        self._show_headline()
+        if before is None:
+            wanted, self._tab = self._tab, 0
+            self.call_next(self._show_first, wanted)
+        self.show_ages()
+
+    def show_ages(self) -> None:
+        """Update the age beside the tabs and the ages in the log."""
+        self._show_tabs()
+        if self.stored is not None:
+            for log in self.query("#log").results(FactBlock):
+                log.update_facts(log_facts(self.stored, self.dashboard.now()))
+
+    def _show_headline(self) -> None:
+        """Show the best number, except on tabs whose figure needs the line; show a removal on every tab."""
+        about = self.query_one("#about", TextBlock)
+        if self._is_gone:
+            gone = "it was removed meanwhile: u brings back what was removed last"
+            about.show_lines([(f" {self.dashboard.glyphs.differs} {gone}", "warn")])
+        elif self.stored is not None:
+            about.show_lines([f" {headline_words(self.stored.row)}"])
+        about.display = self._is_gone or TABS[self._tab] not in (*AXES, "comparison")
+
+    def _refuse(self, error: TuibenchError) -> None:
+        """Show why a record is damaged; if it was removed meanwhile, say so and keep showing it."""
+        if self.stored is None:
+            about = self.query_one("#about", TextBlock)
+            width = max(self.size.width - 1, 20)
+            facts, self.hints = self.without_record(error)
+            about.show_lines([row for fact in facts for row in hung(fact, 3, width, about.legible)])
+            self.show_keys()
+        elif isinstance(error, UnknownId):
+            self._is_gone = True
+            self._show_headline()
+        else:
+            self.explain(error)
+
+    def show_keys(self) -> None:
+        """Show the footer, with pairs of keys merged and the help key always included."""
+        app = self.dashboard
+        # Keys common to all tabs have their own line, which is not sent again on a change of tabs.
+        last = (*COMMON, *LAST) if app.size.width >= _WHOLE else LAST
+        hints = [each for each in self.hints if each not in last]
+        some, rest = (pairs_of(each, app.keymap, app.ascii_only) for each in (hints, last))
+        self.query_one("#keys", KeyLine).show(some, rest)
+
+    def _show_tabs(self) -> None:
+        stored = self.stored
+        disabled = [n for n, name in enumerate(TABS) if self._refusals[name]]
+        when = ago_words(stored.row.started_utc, self.dashboard.now()) if stored is not None else ""
+        grade = f"grade {stored.row.grade}" if stored is not None and stored.row.grade else ""
+        # On narrow terminals the tabs need the whole line; age and grade are left out.
+        parts = (when, grade) if self.app.size.width >= _WHOLE else ()
+        right = f" {self.dashboard.glyphs.dot} ".join(filter(None, parts))
+        self.query_one("#tabs", TabLine).show(
+            NAMES, self._tab, disabled=disabled, right=(f"{right} " if right else "", "dim")
+        )
+
+    async def _show_tab(self) -> None:
+        stored, app = self.stored, self.dashboard
+        if stored is None:
+            return
+        name = TABS[self._tab]
+        await self.query_one(DetailTabs).show_tab(name, stored, app.glyphs, app.now())
+        self.hints = hints_of(name, stored.result)
+        self.show_keys()
+        self._show_headline()
+        self._show_tabs()
+
+    # Tabs
+
+    async def _show_first(self, wanted: int) -> None:
+        """Show the requested tab, or the first one if it is empty or must be read first."""
+        if wanted and not self._refusals[TABS[wanted]]:
+            await self.go_to_tab(wanted)
+        if self.query_one(DetailTabs).current is None:
+            await self._show_tab()
+
+    async def go_to_tab(self, tab: int) -> None:
+        """Show a tab by its index, or the reason why it is empty."""
+        if tab == self._tab and self.stored is not None:
+            return
+        if why := self._refusals[TABS[tab]]:
+            self.say(why, "warn")
+            return
+        if TABS[tab] == "comparison" and self._read_past(tab):
+            return
+        self._tab, self._came_from = tab, None
+        await self._show_tab()
+
+    def _read_past(self, tab: int) -> bool:
+        """Return whether the other benchmark must be read first; the current tab stays visible meanwhile."""
+        stored, one = self.stored, self.benchmark
+        if stored is None or not needs_past(stored) or self.query_one(DetailTabs).past is not None:
+            return False
+        base = stored.metadata.partner or ""
+        self.ask(
+            lambda: Past(self.desk.compare(base, one), self.desk.open(base)),
+            lambda past: self._open_comparison(past, tab),
+            group="past",
+        )
+        return True
+
+    def _open_comparison(self, past: Past, tab: int) -> None:
+        self.query_one(DetailTabs).past = past
+        self.call_next(self.go_to_tab, tab)
+
+    async def _step(self, by: int) -> None:
+        open_tabs = [n for n, name in enumerate(TABS) if not self._refusals[name]]
+        if self._tab in open_tabs:
+            await self.go_to_tab(open_tabs[(open_tabs.index(self._tab) + by) % len(open_tabs)])
+
+    async def action_tab_next(self) -> None:
+        """Show the next tab that has content."""
+        await self._step(1)
+
+    async def action_tab_previous(self) -> None:
+        """Show the previous tab that has content."""
+        await self._step(-1)
+
+    def action_log(self) -> None:
+        """Show the log tab."""
+        self.call_next(self.go_to_tab, TABS.index("log"))
+
+    async def on_point_list_opened(self, message: PointList.Opened) -> None:
+        """Show the numbers of the cell of a point."""
+        message.stop()
+        name = TABS[self._tab]
+        pane = self.query_one(f"#{name}", ScalingPane) if name in AXES else None
+        point = pane.point if pane is not None else None
+        if point is not None:
+            came_from = self._tab
+            await self.go_to_tab(0)
+            self._came_from = came_from
+            self.query_one(BaselinePane).go_to(point.cell_key)
+
+    def action_back(self) -> None:
+        """Go back from a point's cell to the point; its tab keeps its cursor."""
+        if self._came_from is not None:
+            self.call_next(self.go_to_tab, self._came_from)
+        else:
+            super().action_back()
+
+
+def _tab_action(place: int) -> Callable[[DetailScreen], Awaitable[None]]:
+    async def go(screen: DetailScreen) -> None:
+        await screen.go_to_tab(place)
+
+    return go
+
+
+for _place in range(len(TABS)):
+    setattr(DetailScreen, f"action_tab_{_place + 1}", _tab_action(_place))

@@ -1,0 +1,225 @@
+"""The benchmark form: settings, the resulting plan, and RUN from any field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+
+from tuibench.core.errors import TuibenchError
+from tuibench.core.ids import short_id
+from tuibench.tui import key
+from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine
+from tuibench.tui.screens.benchmark.actions import show_started
+from tuibench.tui.screens.form.checking import CheckedForm, at_once, told
+from tuibench.tui.screens.form.fields import FormColumn, plan_rows
+from tuibench.tui.screens.form.summary import RunButton, wrong_words
+from tuibench.tui.widgets.question import ask
+from tuibench.tui.widgets.status_line import StatusLine
+
+_MOVES = ("next_field", "previous_field", "focus_next", "focus_previous", "run_form")
+_TINY = 16
+"""Terminal height below which only the fields and RUN are shown."""
+
+
+class FormScreen(CheckedForm):
+    """The form for a new benchmark of a project or a model path, or with an older benchmark's settings."""
+
+    CSS_PATH = "form.tcss"
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # These keys have priority over the focused widget: the next key of a burst must reach the next field.
+        *at_once(key.bindings(only=("next-field", "previous-field", "focus-next", "focus-previous"))),
+        *key.bindings(only=("run-form", "copy-command", "back", "leave")),
+    ]
+    hints = ("run-form", "next-field", "previous-field", "back", "copy-command", "palette", "help")
+    about = (
+        "One field per line. Lists are written 1,2,4 or 1-8 or pow2, as in a shell; what an empty field means stands "
+        "in it. Space ticks, left and right go through choices, enter goes to the next field, and RUN starts from any "
+        "of them. What is wrong stands beside its field, and in whole below when that field has the focus. Every "
+        "combination of the lists is one cell. Below the fields: how many cells, about how long and at most how long, "
+        "about how much memory, who measures now, and the command for a shell that does the same."
+    )
+
+    def __init__(self, project_id: str = "", benchmark: str = "", path: str = "") -> None:
+        super().__init__(project_id)
+        self._benchmark = benchmark
+        self._path = path
+        self._place = ""
+        self._first: FormValues | None = None
+        """Values when the form was filled; None until then."""
+        self._asked = False
+        self._starting = False
+        self.ready = False
+        """True once there are fields. Keys pressed before are ignored."""
+
+    def title_parts(self) -> tuple[str, ...]:
+        """Return the project or the model, and the purpose of the form."""
+        again = f"Measure {short_id(self._benchmark)} again" if self._benchmark else "New benchmark"
+        model = self.begun.values.model if self.begun is not None else self._path
+        return (self._place or model.rstrip("/").rpartition("/")[2], again)
+
+    def load(self) -> None:
+        """Read the form once; afterwards only update the summary."""
+        if self._asked:
+            self.show_summary()
+            return
+        self._asked = True
+        self.say("looking at the model")
+        self.ask(self._open, self._begin, group="form")
+        if self.project_id:
+            self.ask(lambda: self.desk.project(self.project_id).project.name, self._show_place, group="place")
+
+    def _open(self) -> tuple[Machine, FormStart]:
+        machine = self.desk.machine()
+        try:
+            return machine, self.desk.form(self.project_id, self._benchmark, self._path)
+        except TuibenchError as error:
+            return machine, FormStart(FormValues(model=self._path), "", None, told(error))
+
+    def _show_place(self, name: str) -> None:
+        self._place = name
+        self.show_title()
+
+    def _begin(self, opened: tuple[Machine, FormStart]) -> None:
+        self.say("")
+        self.machine, self.begun = opened
+        self._first = self.begun.values
+        self.column.fill(plan_rows(self._first, self.machine, self.dashboard.glyphs.plus_minus), self._first)
+        self.show_title()
+
+    def on_form_column_filled(self, message: FormColumn.Filled) -> None:
+        """Focus the field that the user most probably edits first."""
+        message.stop()
+        if self.ready or self.begun is None:
+            return
+        if self.begun.error and not self.begun.changed:
+            self.column.go_to("model")
+        elif self._benchmark:
+            self.column.go_to("cores")
+        else:
+            self.set_focus(self.summary.button)
+        self.check()
+        # Fields may normalize the given values, which is not an edit by the user.
+        self._first = self.column.values()
+        self.ready = True
+
+    def on_key(self, event: events.Key) -> None:
+        """Ignore keys while there are no fields, so that they do not act on the page; escape leaves it."""
+        if not self.ready and event.key != "escape":
+            event.stop()
+            event.prevent_default()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable moving and starting while there are no fields or a question is open."""
+        if action not in _MOVES:
+            return True
+        waits = not self.ready or self.query_one("#news", StatusLine).asking
+        # Enter on RUN presses the button instead of moving on. The screen is asked for the focus, since the button
+        # learns of it later, and the next key may arrive before that.
+        return not waits and (action != "next_field" or self.focused is not self.summary.button)
+
+    def on_resize(self) -> None:
+        """Show only fields and RUN on a very low terminal."""
+        self.set_class(self.size.height < _TINY, "-tiny")
+        self.call_after_refresh(self.show_summary)
+
+    # Keys
+
+    def action_next_field(self) -> None:
+        """Focus the next field; after the last one, RUN."""
+        self._go(1)
+
+    def action_previous_field(self) -> None:
+        """Focus the previous field."""
+        self._go(-1)
+
+    def action_focus_next(self) -> None:
+        """Focus the next field or RUN."""
+        self._go(1)
+
+    def action_focus_previous(self) -> None:
+        """Focus the previous field or RUN."""
+        self._go(-1)
+
+    def _go(self, by: int) -> None:
+        stops = [*self.column.stops(), self.summary.button]
+        at = stops.index(self.focused) if self.focused in stops else -1
+        self.set_focus(stops[(at + by) % len(stops)])
+
+    def action_copy_command(self) -> None:
+        """Copy the equivalent shell command."""
+        command = self.found.command if self.found is not None and not self.errors() else ""
+        if not command:
+            self.say("there is no command for it until all fields are right", "warn")
+            return
+        self.copy_text(command)
+
+    def action_back(self) -> None:
+        """Go back, after a question if values were typed: on a slow line an arrow key can arrive as escape."""
+        self._leave(super().action_back)
+
+    def action_leave(self) -> None:
+        """Leave, after a question if values were typed."""
+        self._leave(super().action_leave)
+
+    def _leave(self, then: Callable[[], None]) -> None:
+        if self._starting:
+            self.say("it is being started: a moment", "warn")
+        elif self._first is None or self.column.values() == self._first:
+            then()
+        else:
+            answers = {"y": "leave, nothing is measured", "n": "stay"}
+            ask(self, "Leave the form?", answers, lambda answer: then() if answer == "y" else None)
+
+    # RUN
+
+    def on_run_button_pressed(self, message: RunButton.Pressed) -> None:
+        """Start the run."""
+        message.stop()
+        self.action_run_form()
+
+    def action_run_form(self) -> None:
+        """Check the current values, then start; if something is wrong, focus its field."""
+        if self._starting or self.begun is None:
+            return
+        self._starting = True
+        # A group of its own, so that a pending check does not cancel this one.
+        self.ask(self.checking(), self._decide, group="run", otherwise=self._give_up)
+
+    def _decide(self, check: FormCheck) -> None:
+        self._checked(check)
+        errors = self.errors()
+        if errors:
+            self._starting = False
+            self.say(wrong_words([self.column.label_of(name) for name in errors]), "bad")
+            self.column.go_to(next(iter(errors)))
+        elif self.begun is not None and self.begun.changed:
+            answers = {"v": "measure it as a new version", "o": "name the old file", "n": "neither"}
+            ask(self, "The model changed since it was measured.", answers, self._answer)
+        else:
+            self._run()
+
+    def _answer(self, answer: str) -> None:
+        if answer == "v":
+            self._run()
+            return
+        self._starting = False
+        if answer == "o":
+            self.column.go_to("model")
+
+    def _run(self) -> None:
+        values, desk = self.column.values(), self.desk
+        self.say("starting")
+        self.ask(
+            lambda: desk.start(values, self.project_id, self._benchmark),
+            lambda begun: show_started(self, *begun, replace=True),
+            group="run",
+            otherwise=self._give_up,
+        )
+
+    def _give_up(self, error: TuibenchError) -> None:
+        self._starting = False
+        self.explain(error)

@@ -1,0 +1,374 @@
+"""Two profiles of one kind compared by layer, the greatest difference first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from tuibench.core.errors import TuibenchError
+from tuibench.core.ids import short_id
+from tuibench.core.profile import INT8, Profile
+from tuibench.core.stored import StoredBenchmark
+from tuibench.core.units import count_of, ms, percent, short, table_ms
+from tuibench.present.profile.comparison import LayerPair, LossComparison, LossPair, ProfileComparison, compare_profiles
+from tuibench.present.profile.loss import HARM
+from tuibench.tui import key
+from tuibench.tui.desk import Pulse
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.detail.facts import Fact, hung
+from tuibench.tui.widgets.field import FilterLine
+from tuibench.tui.widgets.question import Notice
+from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.row import LineLike, safe, shown, wrapped
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.title_line import RuleLine
+
+_NONE = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The content of a comparison page."""
+
+    head: str
+    """The models as a whole."""
+    words: tuple[str, ...]
+    """Other differences between the two."""
+    columns: tuple[Column, ...]
+    searched: tuple[str, ...]
+    """Search text of each pair, the greatest difference first."""
+    cells: Callable[[int], tuple[str, ...]]
+    """Returns the cells of the pair at an index; only visible pairs are formatted."""
+    facts: Callable[[int], list[Fact]]
+    """Returns all facts of a pair."""
+
+    def find(self, text: str) -> list[str]:
+        """Return the keys of pairs that contain all words of a text; a key is an index."""
+        words = text.casefold().split()
+        return [str(n) for n, one in enumerate(self.searched) if all(word in one for word in words)]
+
+    def line(self, key: str) -> Line:
+        """Return one pair as a line of the table."""
+        return Line(key, (str(int(key) + 1), *self.cells(int(key))))
+
+
+def pairs_of(old: Profile, new: Profile, environment: Sequence[str], glyphs: Glyphs) -> Pairs | None:
+    """Return the pairs of two profiles; None if they are of different kinds or empty."""
+    found = compare_profiles(old, new, environment)
+    if isinstance(found, ProfileComparison):
+        return _times(found, glyphs)
+    return _losses(found) if found is not None else None
+
+
+def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
+    columns = (
+        *_named(12, 14, found.pairs),
+        Column("old", "old ms", 7, right=True),
+        Column("new", "new ms", 7, right=True),
+        Column("delta", "differs", 8, right=True),
+        Column("ratio", "ratio", 6, right=True),
+        Column("clear", "clear", 5, rank=1),
+    )
+    whole = f"{_ms(found.old_ms.value)} {glyphs.to} {_ms(found.new_ms.value)}"
+    ratio = f", ratio {short(found.ratio)}" if found.ratio is not None else ""
+    pairs = found.pairs
+    return Pairs(
+        head=f"one batch {whole}{ratio}; layers are matched by their nodes",
+        words=found.words,
+        columns=columns,
+        searched=tuple(_searched(pair.op, pair.weight, *pair.nodes) for pair in pairs),
+        cells=lambda n: _cells(pairs[n]),
+        facts=lambda n: _facts(pairs[n]),
+    )
+
+
+def shared_ends(names: Sequence[str]) -> tuple[str, str]:
+    """Return the longest prefix and suffix of parts common to all names, which a table may drop."""
+    some = [parts for name in names if (parts := name.split(".")) != [""]]
+    if len(some) < 2:
+        return "", ""
+    least = min(map(len, some)) - 1
+    first = next((n for n in range(least) if len({parts[n] for parts in some}) > 1), least)
+    last = next((n for n in range(least - first) if len({parts[-1 - n] for parts in some}) > 1), least - first)
+    one = some[0]
+    return "".join(f"{part}." for part in one[:first]), "".join(f".{part}" for part in one[len(one) - last :])
+
+
+def _room(level: str) -> int:
+    """Return the columns for two figures; INT8 figures are small and need more digits."""
+    return 11 if level == INT8 else 9
+
+
+def _named(op: int, weight: int, pairs: Sequence[LayerPair | LossPair]) -> tuple[Column, ...]:
+    """Return the columns that identify a pair; the first two stay visible while scrolling."""
+    before, after = shared_ends([pair.weight for pair in pairs])
+    shared = safe(before), safe(after)
+    return (
+        Column("number", "#", 4, right=True, frozen=True),
+        Column("op", "op", op, grow=True, wide=24, part=6, frozen=True),
+        Column("weight", "weight", weight, grow=True, wide=48, part=3, middle=True, shared=shared),
+    )
+
+
+def _cells(pair: LayerPair) -> tuple[str, ...]:
+    delta, ratio = pair.delta_ms, pair.ratio
+    clear = {True: "yes", False: "no", None: _NONE}[pair.is_clear]
+    return (
+        pair.op,
+        pair.weight or _NONE,
+        table_ms(pair.old_ms.value) if pair.old_ms.value is not None else _NONE,
+        table_ms(pair.new_ms.value) if pair.new_ms.value is not None else _NONE,
+        _NONE if delta is None else _signed(delta),
+        _NONE if ratio is None else short(ratio),
+        clear,
+    )
+
+
+def _signed(delta: float) -> str:
+    text = table_ms(delta)
+    return f"{'+' if delta > 0 else ''}{text}" if float(text) else "0"
+
+
+def _facts(pair: LayerPair) -> list[Fact]:
+    found = [Fact("operator", pair.op, "title"), Fact("weight", pair.weight or "none")]
+    for name, estimate, rows in (("old", pair.old_ms, pair.old), ("new", pair.new_ms, pair.new)):
+        near = f" ±{percent(estimate.half_width)}" if estimate.half_width is not None else ""
+        told = f"{_ms(estimate.value)}{near}" if estimate.value is not None else estimate.reason or "no time"
+        kernels = ", ".join(row.kernel_op for row in rows if row.kernel_op)
+        found.append(Fact(name, f"{told}{f' ({kernels})' if kernels else ''}"))
+    return [*found, *(Fact("node", one) for one in pair.nodes[:40])]
+
+
+def _losses(found: LossComparison) -> Pairs:
+    columns = (
+        *_named(7, 13, found.pairs),
+        *(
+            Column(level, level.removeprefix("pruned "), _room(level), right=True, rank=n, wide=11)
+            for n, level in enumerate(found.levels)
+        ),
+    )
+    pairs, levels = found.pairs, found.levels
+    return Pairs(
+        head="noise / signal in %, old and new, where one layer is changed",
+        words=(*([found.unlike] if found.unlike else []), *found.words),
+        columns=columns,
+        searched=tuple(_searched(pair.op, pair.weight, pair.id) for pair in pairs),
+        cells=lambda n: (pairs[n].op, pairs[n].weight or _NONE, *(_both(pairs[n], level) for level in levels)),
+        facts=lambda n: _loss_facts(pairs[n], levels),
+    )
+
+
+def _loss_facts(pair: LossPair, levels: Sequence[str]) -> list[Fact]:
+    named = [Fact("operator", pair.op, "title"), Fact("weight", pair.weight or "none"), Fact("node", pair.id)]
+    return [*named, *(Fact(level, _both(pair, level)) for level in levels)]
+
+
+def _both(pair: LossPair, level: str) -> str:
+    return " ".join(_NONE if value is None else _noise(value) for value in pair.noise[level])
+
+
+def _noise(value: float) -> str:
+    return HARM if value == math.inf else f"{100 * value:.2g}"
+
+
+def _ms(value: float | None) -> str:
+    return "unknown" if value is None else ms(value)
+
+
+def _searched(*texts: str) -> str:
+    return "\n".join(texts).casefold()
+
+
+Sides = tuple[StoredBenchmark, StoredBenchmark]
+Compared = tuple[Sides, Pairs | None, bool]
+"""The older and newer benchmark, their pairs of layers, and True if the newer one is the baseline."""
+_INDENT = 11
+_LEAST_LINES, _MOST_LINES, _TALL = 6, 14, 30
+"""Most lines above the pairs on a low and a tall terminal, and the lines of a tall one."""
+
+
+class ProfileComparisonScreen(Page):
+    """Compares two profiles; matches layers by the nodes of the model, however the engine fused them."""
+
+    CSS_PATH = "profile_comparison.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("copy-command", "filter", "side"))
+    hints: tuple[str, ...] = ("open", "side", "filter", "copy-command", "wide", "back", "palette", "help")
+    about = (
+        "Two profiles layer by layer: those of one model are matched by their nodes, whatever the engine fused with "
+        "what. The greatest difference stands first. They were measured at different times, so what is clear, as "
+        "the intervals of both lie apart, may still be the machine: below the heading stands what else is known to "
+        "differ. f makes the other one the base, and enter shows all of a pair."
+    )
+
+    def __init__(self, old: str, new: str) -> None:
+        super().__init__()
+        self.old = old
+        self.new = new
+        self.text = ""
+        self._sides: Sides | None = None
+        self._pairs: Pairs | None = None
+        self._turned = self._wanted = False
+        """True if the newer profile is the baseline: as shown, and as requested last."""
+
+    def body(self) -> Iterable[Widget]:
+        """Yield the summary, the other differences, and the pairs."""
+        yield FilterLine(id="filter")
+        yield TextBlock(id="whole")
+        yield RuleLine()
+        yield RecordTable(id="pairs")
+
+    def title_parts(self) -> tuple[str, ...]:
+        """Return the ids and names of both profiles."""
+        both = [self.old, self.new]
+        sides = self._sides
+        names = [each.metadata.name for each in sides] if sides is not None else ["", ""]
+        words = [f'{short_id(one)} "{name}"' if name else short_id(one) for one, name in zip(both, names, strict=True)]
+        return ("Comparison of profiles", f" {self.dashboard.glyphs.to} ".join(words[::-1] if self._turned else words))
+
+    @property
+    def table(self) -> RecordTable:
+        """The table of pairs."""
+        return self.query_one("#pairs", RecordTable)
+
+    def load(self) -> None:
+        """Read both records once; a stored record never changes."""
+        if self._sides is None:
+            self.table.empty = ("comparing them ...",)
+            self._compare(False)
+
+    def _compare(self, turned: bool) -> None:
+        """Compare in a thread: thousands of layers take too long for a key press."""
+        desk, glyphs, known, one, other = self.desk, self.dashboard.glyphs, self._sides, self.old, self.new
+
+        def work() -> Compared:
+            sides = known or (desk.open(one), desk.open(other))
+            old, new = sides[::-1] if turned else sides
+            profiles = old.result.profile, new.result.profile
+            if profiles[0] is None or profiles[1] is None:
+                return sides, None, turned
+            return sides, pairs_of(profiles[0], profiles[1], desk.differences(old, new), glyphs), turned
+
+        self.ask(work, self._show, group="comparison", otherwise=self._refuse)
+
+    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+        """Do nothing: other sessions do not change these records."""
+
+    def _show(self, found: Compared) -> None:
+        self._sides, pairs, self._turned = found
+        if pairs is None:
+            self._refuse(_unlike(self._sides))
+            return
+        self._pairs = pairs
+        self.show_title()
+        self._show_pairs()
+        self._show_whole()
+
+    def _refuse(self, error: TuibenchError) -> None:
+        self.table.empty = (error.message, "", error.hint)
+        self.explain(error)
+
+    def _show_whole(self) -> None:
+        pairs = self._pairs
+        if pairs is None:
+            return
+        block, width = self.query_one("#whole", TextBlock), max(self.size.width - 2, 1)
+        told: list[LineLike] = [(pairs.head, "title"), *((f"differs: {text}", "warn") for text in pairs.words)]
+        if unseen := self.table.dropped:
+            told.append((f"w shows more columns: {', '.join(unseen)}", "dim"))
+        rows = [part for line in told for part in wrapped(block.legible_row(shown(line)), width)]
+        most = _MOST_LINES if self.size.height >= _TALL else _LEAST_LINES
+        if len(rows) > most:
+            left = count_of(len(rows) - most + 1, "line")
+            rows[most - 1 :] = [((f"{left} more: the command that y copies prints them", "warn"),)]
+        block.show_lines([((" ", ""), *row) for row in rows])
+
+    def _show_pairs(self) -> None:
+        pairs = self._pairs
+        if pairs is None:
+            return
+        nothing = (f"No pair has all of these words: {self.text}", "", "esc   all of them again")
+        self.table.empty = nothing if self.text else ("Neither has any layer.",)
+        self.table.show_rows(pairs.columns, pairs.find(self.text), pairs.line)
+
+    def on_record_table_widened(self, message: RecordTable.Widened) -> None:
+        """Update the note on hidden columns."""
+        super().on_record_table_widened(message)
+        self._show_whole()
+
+    def on_resize(self) -> None:
+        """Wrap the text again, after the table has chosen its columns for the new width."""
+        self.call_after_refresh(self._show_whole)
+
+    # Keys
+
+    def on_record_table_opened(self, message: RecordTable.Opened) -> None:
+        """Show all facts of a pair."""
+        message.stop()
+        if self._pairs is None:
+            return
+        width = max(self.size.width - 2, 20)
+        rows = [
+            ((" ", ""), *row)
+            for fact in self._pairs.facts(int(message.key))
+            for row in hung(fact, _INDENT, width, self.table.legible)
+        ]
+        self.app.push_screen(Notice("One pair", rows))
+
+    def action_side(self) -> None:
+        """Swap the baseline."""
+        if self._pairs is not None:
+            self._wanted = not self._wanted
+            self._compare(self._wanted)
+
+    def action_filter(self) -> None:
+        """Open the filter line."""
+        self.query_one(FilterLine).open_with(self.text)
+
+    def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
+        """Filter the pairs while the user types."""
+        message.stop()
+        self._filter_by(message.text)
+
+    def _filter_by(self, text: str) -> None:
+        if text != self.text:
+            self.text = text
+            self._show_pairs()
+
+    def action_back(self) -> None:
+        """Clear the filter, else go back."""
+        if self.text:
+            self._filter_by("")
+        else:
+            super().action_back()
+
+    def action_copy_command(self) -> None:
+        """Copy the shell command for the same comparison."""
+        sides = (self.new, self.old) if self._turned else (self.old, self.new)
+        command = f"tuibench compare {short_id(sides[0])} {short_id(sides[1])}"
+        self.ask(lambda: self.desk.keep_copy(command), lambda file: self._show_copied(command, file), group="command")
+
+    def _show_copied(self, command: str, file: str) -> None:
+        self.app.copy_to_clipboard(command)
+        self.say(f"copied, and kept in {file}: {command}")
+
+
+def _has_layers(profile: Profile | None) -> bool:
+    return profile is not None and (profile.performance or profile.loss) is not None
+
+
+def _unlike(sides: Sides) -> TuibenchError:
+    """Return why the two cannot be compared."""
+    kinds = [each.row.kind for each in sides]
+    if kinds[0] != kinds[1] or not kinds[0]:
+        names = " and ".join(kind or "a benchmark" for kind in kinds)
+        return TuibenchError(f"{names} cannot be compared", "mark two profiles of one kind")
+    empty = [short_id(each.row.id) for each in sides if not _has_layers(each.result.profile)]
+    are, they = ("is", "it") if len(empty) == 1 else ("are", "they")
+    what = f"{' and '.join(empty)} {are} empty: {they} ended before there was anything to show"
+    return TuibenchError(what, "mark two that have layers; r makes one again")

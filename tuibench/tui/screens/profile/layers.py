@@ -1,0 +1,122 @@
+"""The Layers tab: a sortable, filterable table; enter opens all facts of a layer."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+
+from tuibench.tui import key
+from tuibench.tui.screens.profile.book import Book
+from tuibench.tui.screens.profile.pane import ProfilePane
+from tuibench.tui.widgets.field import FilterLine
+from tuibench.tui.widgets.record_table import Line, RecordTable
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.title_line import RuleLine
+
+
+class LayersPane(ProfilePane):
+    """Formats only the visible lines."""
+
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("filter", "sort", "reverse"))
+
+    class Changed(Message):
+        """Posted when order or filter changes, to update the line above the table."""
+
+    def __init__(self, book: Book, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(book, id=id)
+        self.text = ""
+        self.bar = ""
+        """Label of the bar that filters the layers."""
+        self._sort = book.sorts[0]
+        self._is_reversed = False
+
+    def compose(self) -> ComposeResult:
+        """Yield the table, and the lines on the layer under its cursor."""
+        yield RecordTable(id="layers-table")
+        yield RuleLine()
+        yield TextBlock(id="layer")
+
+    def on_mount(self) -> None:
+        """Show the layers in the default order."""
+        self._sort, self._is_reversed = self.book.sorts[0], False
+        self.refresh_lines()
+
+    @property
+    def table(self) -> RecordTable:
+        """The table of layers."""
+        return self.query_one(RecordTable)
+
+    def words(self) -> str:
+        """Return order and filter in words, for the line of tabs."""
+        order = f"by {self._sort}" + (" reversed" if self._is_reversed else "")
+        count = len(self.table.keys)
+        shown = f"only {self.bar}: {count}" if self.bar else f"{count} rows" if not self.text else f"{count}"
+        shown += f" with {self.text!r}" if self.text else ""
+        return f" {self.dashboard.glyphs.dot} ".join(filter(None, (self.book.unit, order, shown)))
+
+    def refresh_lines(self) -> None:
+        """Show the table again; only changed lines are sent."""
+        book, glyphs = self.book, self.dashboard.glyphs
+
+        def line(one: str) -> Line:
+            return book.line(one, glyphs)
+
+        of = f" of {self.bar}" if self.bar else ""
+        nothing = (f"No layer{of} has all of these words: {self.text}", "", "esc   all of them again")
+        self.table.empty = nothing if self.text else ("There are no layers.",)
+        self.table.show_rows(book.columns(glyphs), book.keys(self._sort, self._is_reversed, self.text, self.bar), line)
+        self._show_layer()
+
+    def filter_by(self, text: str) -> None:
+        """Show only layers with all of these words."""
+        if text != self.text:
+            self.text = text
+            self.refresh_lines()
+            self.post_message(self.Changed())
+
+    def show_bar(self, label: str) -> None:
+        """Show only the layers of a bar, '' for all."""
+        self.bar, self.text = label, ""
+        self.refresh_lines()
+        self.post_message(self.Changed())
+
+    def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
+        """Show the layer under the cursor."""
+        message.stop()
+        self._show_layer()
+
+    def _show_layer(self) -> None:
+        one = self.table.cursor_key
+        lines = self.book.brief(one, self.dashboard.glyphs) if one is not None else ()
+        self.query_one("#layer", TextBlock).show_lines(lines)
+
+    def on_record_table_opened(self, message: RecordTable.Opened) -> None:
+        """Show all facts of a layer."""
+        message.stop()
+        self.open_layer(message.key)
+
+    def action_filter(self) -> None:
+        """Open the screen's filter line."""
+        self.screen.query_one(FilterLine).open_with(self.text)
+
+    def action_sort(self) -> None:
+        """Sort by the next column."""
+        sorts = self.book.sorts
+        self._sort = sorts[(sorts.index(self._sort) + 1) % len(sorts)]
+        self._resort()
+
+    def action_reverse(self) -> None:
+        """Reverse the order."""
+        self._is_reversed = not self._is_reversed
+        self._resort()
+
+    def _resort(self) -> None:
+        was_first = self.table.cursor_key in self.table.keys[:1]
+        self.refresh_lines()
+        if was_first:
+            # A cursor on the first row stays on the first row.
+            self.table.move_to_end(False)
+        self.post_message(self.Changed())

@@ -1,0 +1,206 @@
+"""The lines of a list of profiles: runs, stored profiles, and below them the theoretical one of each project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tuibench.core.activity import RunRow
+from tuibench.core.ids import short_id
+from tuibench.core.spec import LOSS, PERFORMANCE
+from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, StoredBenchmark
+from tuibench.present.headline import result_headline
+from tuibench.present.table import age
+from tuibench.tui.desk import Desk, RunRow
+from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.benchmark.list import BenchmarkList
+from tuibench.tui.screens.benchmark.preview import fold
+from tuibench.tui.screens.benchmark.rows import BenchmarkRows, engine_word, run_words, style_of_state
+from tuibench.tui.screens.profile.book import processes
+from tuibench.tui.screens.run.cell import SIGNS
+from tuibench.tui.widgets.record_table import Column, Line
+from tuibench.tui.widgets.row import LineLike
+
+
+def preview_lines(stored: StoredBenchmark, width: int, glyphs: Glyphs) -> list[LineLike]:
+    """Return the settings, result and note of a profile."""
+    run, row = stored.result, stored.row
+    dot = f" {glyphs.dot} "
+    sizes = (f"batch {row.batches}" if row.batches else "", f"cores {row.cores}" if row.cores else "")
+    dims = [f"{name} {','.join(map(str, values))}" for name, values in run.spec.dims]
+    what = (short_id(row.id), f'"{row.name}"' if row.name else "", row.models, row.engines, run.spec.precision)
+    lines: list[LineLike] = [dot.join(filter(None, (*what, *sizes, *dims)))]
+    lines += [(result_headline(run), "title")]
+    lines += [(text, "") for text in run.conclusions]
+    lines += [(f"note: {stored.metadata.note}", "")] if stored.metadata.note else []
+    lines += (
+        [(f"re-run of {short_id(stored.metadata.rerun_of)}: c compares", "dim")] if stored.metadata.rerun_of else []
+    )
+    profile = run.profile
+    if profile is not None and profile.performance is not None:
+        made = profile.performance
+        said = f"{processes(made.processes)}, {made.runs} profiled runs each"
+        lines.append((said, "dim"))
+    lines += [(f"warning: {text}", "warn") for text in run.warnings]
+    return fold(lines, width)
+
+
+SORTS = ("age", "name", "cores", "best", "grade")
+"""Sort orders of `s`; the first is newest first."""
+_OF_KIND: dict[str, Callable[[Glyphs], tuple[Column, ...]]] = {
+    PERFORMANCE: lambda glyphs: (
+        Column("best", "TIME", 20, grow=True, wide=60, part=4),
+        Column("half", f"{glyphs.plus_minus}%", 4, right=True),
+        Column("grade", "G", 1),
+    ),
+    LOSS: lambda _: (Column("best", "MOST SENSITIVE", 26, grow=True, wide=60, part=3),),
+}
+THEORIES = {
+    FLOPS: ("FLOPS", "theoretical", "what each layer costs by its shapes: nothing of it is measured"),
+    APPROXIMATED: ("Approximated", "from weights", "what weights alone tell of each layer: a proxy, nothing is run"),
+}
+"""Name, origin and description."""
+
+
+def columns(glyphs: Glyphs, kind: str) -> tuple[Column, ...]:
+    """Return the columns from left to right; on narrow screens those of the highest rank are hidden first."""
+    return (
+        Column("state", "", 1, frozen=True),
+        Column("id", "ID", 4, frozen=True),
+        Column("age", "AGE", 4, right=True, frozen=True),
+        Column("name", "NAME", 12, grow=True, wide=30, part=5, frozen=True),
+        Column("engine", "ENGINE", 7, rank=3, wide=12, part=8),
+        Column("batch", "BATCH", 5, rank=2, right=True),
+        Column("cores", "CORES", 5, rank=1, right=True),
+        *_OF_KIND[kind](glyphs),
+        Column("note", "NOTE", 16, grow=True, rank=7, wide=40),
+    )
+
+
+class ProfileRows(BenchmarkRows):
+    """Rows of profiles, as those of benchmarks; the theoretical profile is always last."""
+
+    def __init__(self, kind: str, theory: str, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> None:
+        """Create the rows; `theory` is FLOPS or APPROXIMATED, '' without a project."""
+        self.kind = kind
+        self.theory = theory
+        super().__init__(rows, runs)
+
+    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
+        """Return ids of runs, stored profiles and the theoretical profile, in this order."""
+        words = text.casefold().split()
+        said = " ".join(THEORIES.get(self.theory, ())).casefold()
+        last = (self.theory,) if self.theory and all(word in said for word in words) else ()
+        return (*super().keys(sort, reverse, text), *last)
+
+    def line(self, key: str, now: float, glyphs: Glyphs, damaged: bool = False) -> Line:
+        """Return one line of the table; a damaged record shows no number."""
+        if key == self.theory:
+            name, origin, about = THEORIES[key]
+            return Line(key, ("", "", "", name, "", "", "", origin, *self._more("", ""), about))
+        if key in self.runs:
+            return self._run_line(self.runs[key], now, glyphs)
+        row = self.stored[key]
+        best = self.best(row, glyphs)
+        state = "failed" if damaged or row.status in (DAMAGED, NEWER) else ""
+        state = state or ("" if row.status == "finished" else "interrupted")
+        cells = (
+            getattr(glyphs, state) if state else "",
+            short_id(row.id),
+            age(row.started_utc, now),
+            row.name,
+            engine_word(row.engines),
+            row.batches,
+            row.cores,
+            "its record is damaged" if damaged else best.text,
+            *self._more("" if damaged else best.plus_minus, "" if damaged else row.grade),
+            row.note,
+        )
+        return Line(key, cells, style_of_state(state))
+
+    def _more(self, half: str, grade: str) -> tuple[str, ...]:
+        """Return interval and grade; loss profiles have no such columns."""
+        return (half, grade) if self.kind == PERFORMANCE else ()
+
+    def _run_line(self, row: RunRow, now: float, glyphs: Glyphs) -> Line:
+        info = row.info
+        state = SIGNS.get(info.state, "")
+        cells = (
+            getattr(glyphs, state) if state else "",
+            short_id(info.id),
+            age(info.started_utc, now),
+            info.name,
+            engine_word(row.engines),
+            row.batches,
+            row.cores,
+            # The sign shows that it is queued, and the column is narrower than that of benchmarks.
+            run_words(info, queued=False),
+            *self._more("", ""),
+            row.note,
+        )
+        return Line(info.id, cells, style_of_state(state))
+
+
+_THEORIES = {PERFORMANCE: FLOPS, LOSS: APPROXIMATED}
+_MORE = {
+    FLOPS: "enter shows it; n measures where the time really goes, on this machine",
+    APPROXIMATED: "enter shows it; n measures how outputs change, layer by layer, on your data or on seeded inputs",
+}
+
+
+class ProfileList(BenchmarkList):
+    """Sorts, filters and marks like the list of benchmarks."""
+
+    sorts = SORTS
+    nothing = ("No profile.", "", "A profile is made in a project, by n.")
+
+    def __init__(self, kind: str, *, has_theory: bool, id: str, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        """`kind` is performance or loss."""
+        self.kind = kind
+        # Set after __init__: the cursor would otherwise start on the last line.
+        self._theory = ""
+        super().__init__(id=id, classes=classes)
+        self._theory = _THEORIES[kind] if has_theory else ""
+
+    @property
+    def word(self) -> str:  # type: ignore[override]
+        """The noun for the title."""
+        return f"{self.kind.capitalize()} profiles"
+
+    @property
+    def kept(self) -> str:  # type: ignore[override]
+        """The key under which this list's order is saved; each kind has its own."""
+        return f"{self.kind}_profiles"
+
+    def make_rows(self, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> BenchmarkRows:
+        """Return the rows of this kind."""
+        mine = [row for row in rows if row.kind == self.kind]
+        return ProfileRows(self.kind, self._theory, mine, self.runs_of_mine(runs))
+
+    def runs_of_mine(self, runs: Sequence[RunRow]) -> tuple[RunRow, ...]:
+        """Return the runs that make a profile of this kind."""
+        return tuple(row for row in runs if row.info.kind == self.kind)
+
+    def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
+        """Return the columns; see profile_rows."""
+        return columns(glyphs, self.kind)
+
+    def refresh_lines(self) -> None:
+        """Refresh; never leave the cursor on the theoretical profile unless the user moved it there."""
+        table, theory = self.table, self._theory
+        was, alone = table.cursor_key, table.keys == (theory,)
+        super().refresh_lines()
+        records = [one for one in table.keys if one != theory]
+        if theory and records and table.cursor_key == theory and (alone or was != theory):
+            table.move_to(records[0 if alone else -1])
+
+    def preview_of_theory(self, name: str) -> list[LineLike] | None:
+        """Return the preview of the theoretical profile; None for another line."""
+        if name != self._theory:
+            return None
+        title, origin, about = THEORIES[name]
+        return [(f"{title}: {origin}", "title"), about, (_MORE[name], "dim")]
+
+    def preview(self, name: str, desk: Desk, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
+        """Return the preview of a stored profile."""
+        return preview_lines(desk.open(name), width, glyphs)

@@ -1,0 +1,261 @@
+"""The common page of measured and theoretical profiles: tabs, selectors, filter."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher
+
+from tuibench.core.errors import TuibenchError
+from tuibench.core.stored import StoredBenchmark
+from tuibench.tui import key
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.detail.facts import INDENT, Fact, FactBlock, environment_facts, hung, log_facts
+from tuibench.tui.screens.detail.screen import pairs_of
+from tuibench.tui.screens.profile.book import Book
+from tuibench.tui.screens.profile.depth import DepthPane
+from tuibench.tui.screens.profile.layers import LayersPane
+from tuibench.tui.screens.profile.pane import BarList, ChoicePane, ProfilePane, SummaryPane
+from tuibench.tui.widgets.field import FilterLine
+from tuibench.tui.widgets.painted import Bare
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.title_line import KeyLine, TabLine
+
+TABS = ("summary", "layers", "depth", "environment", "log")
+NAMES = ("Summary", "Layers", "Depth", "Env", "Log")
+OF_THEORY = 3
+"""Number of tabs that need no record."""
+
+
+class ProfileTabs(Bare, ContentSwitcher):
+    """Shows one tab and focuses its movable widget."""
+
+    def __init__(self) -> None:
+        super().__init__(id="panes")
+
+    async def show_tab(self, name: str, book: Book, stored: StoredBenchmark | None, glyphs: Glyphs, now: float) -> None:
+        """Show a tab; keep it hidden until complete, so that a slow terminal never shows an empty page."""
+        pane: Widget | None = next(iter(self.query(f"#{name}")), None)
+        if pane is None:
+            pane = self._make(name, book, stored, glyphs, now)
+            pane.display = False
+            await self.mount(pane)
+        elif isinstance(pane, ProfilePane):
+            pane.take_up()
+        self.current = name
+        if isinstance(pane, ProfilePane):
+            pane.focus_first()
+        else:
+            self.screen.set_focus(pane)
+
+    def _make(self, name: str, book: Book, stored: StoredBenchmark | None, glyphs: Glyphs, now: float) -> Widget:
+        makers: dict[str, Callable[[], Widget]] = {
+            "summary": lambda: SummaryPane(book, id=name),
+            "layers": lambda: LayersPane(book, id=name),
+            "depth": lambda: DepthPane(book, id=name),
+        }
+        if stored is not None:
+            makers["environment"] = lambda: FactBlock(environment_facts(stored.result, glyphs), INDENT, id=name)
+            makers["log"] = lambda: FactBlock(log_facts(stored, now), INDENT, id=name)
+        return makers[name]()
+
+
+_OWN = {
+    "summary": ("summary-type", "value-display", "open", "up", "down"),
+    "layers": ("open", "sort", "reverse", "filter", "wide"),
+    "depth": ("summary-type", "value-display", "up", "down", "open"),
+}
+KEYS = ("tab", "profile")
+
+
+class ProfilePage(Page):
+    """Base class: a subclass reads the profile and calls `show_book`."""
+
+    CSS_PATH = "profile.tcss"
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(*KEYS)
+    about = (
+        "A profile. Summary has the whole model, what follows from it, and a bar for each type of layer: m or the "
+        "arrows choose what the bars show, t how; enter on a bar shows its layers. Layers is the table of all of them, "
+        "and enter opens everything that is known of one. Depth shows the same values from the beginning of the model "
+        "to its end."
+    )
+    record_keys: ClassVar[tuple[str, ...]] = ()
+    """Keys for a stored record, in the bottom line."""
+
+    def __init__(self, tab: str = "") -> None:
+        super().__init__()
+        self._tab = TABS.index(tab) if tab in TABS else 0
+        self.book: Book | None = None
+        self.stored: StoredBenchmark | None = None
+        self._reasons: tuple[Fact, ...] = ()
+        """Why there is no profile."""
+
+    def body(self) -> Iterable[Widget]:
+        """Yield tabs with the filter, the error text, and the current tab."""
+        with Horizontal(id="head"):
+            yield TabLine(id="tabs")
+            yield FilterLine(id="filter")
+        yield TextBlock(id="about")
+        yield ProfileTabs()
+
+    @property
+    def tabs(self) -> int:
+        """Number of tabs."""
+        return len(TABS) if self.stored is not None else OF_THEORY
+
+    # Content
+
+    def show_book(self, book: Book, stored: StoredBenchmark | None = None) -> None:
+        """Show a profile; `stored` is its record, if it has one."""
+        self.book, self.stored, self._reasons = book, stored, ()
+        self._tab = min(self._tab, self.tabs - 1)
+        self.query_one("#about", TextBlock).show_lines(())
+        self.show_title()
+        self.call_next(self._show_tab)
+
+    def show_wrong(self, error: TuibenchError) -> None:
+        """Show an error and its hint."""
+        sign = f" {self.dashboard.glyphs.differs}"
+        self.show_reasons((Fact(sign, error.message, "bad", "bad"), Fact(" ", error.hint)))
+
+    def show_reasons(self, facts: Iterable[Fact]) -> None:
+        """Show these facts instead of a profile."""
+        self._reasons = tuple(facts)
+        about = self.query_one("#about", TextBlock)
+        width = max(self.size.width - 1, 20)
+        about.show_lines([row for fact in self._reasons for row in hung(fact, 3, width, about.legible)])
+
+    async def _show_tab(self) -> None:
+        book, app = self.book, self.dashboard
+        if book is None:
+            return
+        name = TABS[self._tab]
+        await self.query_one(ProfileTabs).show_tab(name, book, self.stored, app.glyphs, app.now())
+        own = _OWN.get(name, ("up", "down"))
+        self.hints = (*own, "tab-previous", "tab-next", "back", *self.record_keys, "palette", "help")
+        self.show_keys()
+        self.show_around()
+
+    def show_keys(self) -> None:
+        """Show paired keys together and keep the help key visible."""
+        app = self.dashboard
+        hints = self.hints_now
+        some, last = ([one for one in hints if (one == self.last_hint) is is_last] for is_last in (False, True))
+        pairs = [pairs_of(each, app.keymap, app.ascii_only) for each in (some, last)]
+        self.query_one("#keys", KeyLine).show(*pairs)
+
+    def right_words(self) -> str:
+        """Return the text at the right of the tabs."""
+        return ""
+
+    def show_around(self) -> None:
+        """Update the line of tabs, with order and filter of the table."""
+        panes = self.query(LayersPane)
+        words = panes.first().words() if TABS[self._tab] == "layers" and panes else self.right_words()
+        self.query_one("#tabs", TabLine).show(
+            NAMES[: self.tabs], self._tab, right=(f"{words} " if words else "", "dim")
+        )
+
+    def on_layers_pane_changed(self, message: LayersPane.Changed) -> None:
+        """Show the new order or filter."""
+        message.stop()
+        self.show_around()
+
+    def on_resize(self) -> None:
+        """Lay out the texts for the new width."""
+        if self.book is not None:
+            self.show_around()
+        elif self._reasons:
+            self.show_reasons(self._reasons)
+
+    # Tabs
+
+    async def go_to_tab(self, tab: int) -> None:
+        """Show a tab by its index."""
+        if self.book is None:
+            self.say("it is not read yet" if self.stored is None else "it is empty: there is nothing to show", "warn")
+        elif tab < self.tabs and tab != self._tab:
+            self._tab = tab
+            await self._show_tab()
+
+    async def action_tab_next(self) -> None:
+        """Show the next tab, wrapping around."""
+        await self.go_to_tab((self._tab + 1) % self.tabs)
+
+    async def action_tab_previous(self) -> None:
+        """Show the previous tab, wrapping around."""
+        await self.go_to_tab((self._tab - 1) % self.tabs)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable keys of missing tabs, and of choices on tabs without any."""
+        if action.startswith("tab_") and action[4:].isdigit():
+            return int(action[4:]) <= self.tabs
+        if action in ("summary_type", "value_display", "type_previous", "type_next"):
+            return self._choice is not None
+        return super().check_action(action, parameters)
+
+    # Choices
+
+    @property
+    def _choice(self) -> ChoicePane | None:
+        """The current tab, if it has a choice."""
+        found = self.query(f"#{TABS[self._tab]}")
+        return next((pane for pane in found if isinstance(pane, ChoicePane)), None)
+
+    def action_summary_type(self) -> None:
+        """Show the next quantity per layer."""
+        if (pane := self._choice) is not None:
+            pane.step_kind(1)
+
+    def action_type_next(self) -> None:
+        """Show the next quantity per layer."""
+        self.action_summary_type()
+
+    def action_type_previous(self) -> None:
+        """Show the previous quantity per layer."""
+        if (pane := self._choice) is not None:
+            pane.step_kind(-1)
+
+    def action_value_display(self) -> None:
+        """Show the values in another form."""
+        if (pane := self._choice) is not None:
+            pane.step_display()
+
+    # The table
+
+    async def on_bar_list_opened(self, message: BarList.Opened) -> None:
+        """Show the bar's layers in the table, and no others with its name."""
+        message.stop()
+        await self.go_to_tab(TABS.index("layers"))
+        self.query_one(LayersPane).show_bar(message.label)
+        self.say(f"only {message.label}: esc shows all layers again")
+
+    def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
+        """Filter while the user types."""
+        message.stop()
+        self.query_one(LayersPane).filter_by(message.text)
+
+    def action_back(self) -> None:
+        """Clear the filter, else go back."""
+        panes = self.query(LayersPane)
+        if TABS[self._tab] == "layers" and panes and (panes.first().text or panes.first().bar):
+            panes.first().show_bar("")
+        else:
+            super().action_back()
+
+
+def _tab_action(place: int) -> Callable[[ProfilePage], Awaitable[None]]:
+    async def go(screen: ProfilePage) -> None:
+        await screen.go_to_tab(place)
+
+    return go
+
+
+for _place in range(len(TABS)):
+    setattr(ProfilePage, f"action_tab_{_place + 1}", _tab_action(_place))

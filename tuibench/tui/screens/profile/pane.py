@@ -1,0 +1,297 @@
+"""Base classes of a profile's tabs: the book, and the chosen quantity and form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.message import Message
+
+from tuibench.present.plots.bars import draw_bars
+from tuibench.tui import key
+from tuibench.tui.screens.detail.facts import FactBlock, hung
+from tuibench.tui.screens.profile.book import Book
+from tuibench.tui.widgets.painted import Bare, Painted
+from tuibench.tui.widgets.question import Notice
+from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
+from tuibench.tui.widgets.text_block import Moving, TextBlock
+from tuibench.tui.widgets.title_line import RuleLine, Selector, SelectorLine
+
+if TYPE_CHECKING:
+    from tuibench.tui.app import Dashboard
+    from tuibench.tui.screens.base import Page
+
+
+_INDENT = 15
+"""Columns for the names of a layer's values."""
+
+
+class ProfilePane(Bare, Vertical):
+    """One tab; subclasses show `self.book`."""
+
+    DEFAULT_CSS = "ProfilePane { height: 1fr; width: 1fr; }"
+
+    def __init__(self, book: Book, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.book = book
+
+    @property
+    def dashboard(self) -> Dashboard:
+        """The app with its own type."""
+        return cast("Dashboard", self.app)
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """Choices that all tabs of this page share."""
+        return cast("Page", self.screen).choices
+
+    @property
+    def chosen_kind(self) -> str:
+        """The quantity shown per layer."""
+        usual = self.book.usual
+        return str(self.choices.get("kind", usual if usual in self.book.kinds else self.book.kinds[0]))
+
+    @property
+    def chosen_display(self) -> str:
+        """The form of the values."""
+        return str(self.choices.get("display", self.book.displays[0]))
+
+    def take_up(self) -> None:
+        """Show the last choice, perhaps made on another tab."""
+
+    def open_layer(self, one: str) -> None:
+        """Show all facts of a layer in a notice."""
+        app, legible = self.dashboard, self.query(Painted).first().legible
+        # Use the layer's name as the panel does; its key is internal.
+        name = self.book.name_of(one, app.glyphs)
+        lines: list[LineLike] = [
+            ((" ", ""), *row)
+            for fact in self.book.details(one, app.glyphs)
+            for row in hung(fact, _INDENT, max(app.size.width - 2, 20), legible)
+        ]
+        app.push_screen(Notice(name, lines))
+
+    def focus_first(self) -> None:
+        """Focus the first focusable widget."""
+        first = next((widget for widget in self.query("*") if widget.focusable), None)
+        self.screen.set_focus(first)
+
+
+class ChoicePane(ProfilePane):
+    """A tab with a choice of quantity and form."""
+
+    def show_choices(self) -> None:
+        """Show the line of selectors."""
+        book, app = self.book, self.dashboard
+
+        def name(one: str) -> str:
+            return key.shown(one, app.keymap, app.ascii_only)
+
+        ways = name("type-previous"), name("type-next")
+        arrows = ("" if max(map(len, ways)) == 1 else " ").join(ways)
+        selectors = [
+            Selector(
+                book.kinds_name, book.kinds, book.kinds.index(self.chosen_kind), f"{name('summary-type')} {arrows}"
+            )
+        ]
+        if len(book.displays) > 1:
+            at = book.displays.index(self.chosen_display)
+            selectors.append(Selector("as", book.displays, at, name("value-display")))
+        self.query_one(SelectorLine).show(selectors)
+
+    def take_up(self) -> None:
+        """Show selectors and figure."""
+        self.show_choices()
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw the chosen figure."""
+        raise NotImplementedError
+
+    def step_kind(self, by: int) -> None:
+        """Show the next or previous quantity per layer."""
+        kinds = self.book.kinds
+        wanted = kinds[(kinds.index(self.chosen_kind) + by) % len(kinds)]
+        self.choices["kind"] = wanted
+        self.take_up()
+
+    def step_display(self) -> None:
+        """Show the values in the next form."""
+        displays = self.book.displays
+        self.choices["display"] = displays[(displays.index(self.chosen_display) + 1) % len(displays)]
+        self.take_up()
+
+
+_SIGN = 2
+
+
+class BarList(Moving):
+    """One bar per line; enter opens the bar under the cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings("open")
+
+    class Opened(Message):
+        """Posted on enter; carries the bar's label."""
+
+        def __init__(self, label: str) -> None:
+            super().__init__()
+            self.label = label
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._bars: tuple[tuple[str, float, str], ...] = ()
+        self._empty: tuple[str, ...] = ()
+        self._drawn: tuple[Row, ...] = ()
+        self._drawn_for = -1
+        self._first = 0
+        self._at = 0
+
+    def show_bars(self, bars: Sequence[tuple[str, float, str]], empty: Sequence[str] = ()) -> None:
+        """Show these bars and keep the cursor on its label, else at the top; show `empty` if there are none."""
+        held = self.label if self._at else ""
+        self._bars, self._empty = tuple(bars), tuple(empty)
+        self._at = next((n for n, bar in enumerate(self._bars) if bar[0] == held), 0)
+        self._drawn_for = -1
+        self.move(0)
+
+    @property
+    def label(self) -> str:
+        """Label of the bar under the cursor; '' if there is none."""
+        return self._bars[self._at][0] if self._at < len(self._bars) else ""
+
+    def move(self, by: int) -> None:
+        """Move the cursor by this many bars."""
+        self._at = min(max(self._at + by, 0), max(len(self._bars) - 1, 0))
+        # Scroll back while there is empty room below the last bar.
+        first = min(self._first, max(len(self._bars) - self.page, 0))
+        self._first = min(max(first, self._at - self.page + 1), self._at)
+        self.repaint()
+
+    def move_to_end(self, last: bool) -> None:
+        """Move to the first or last bar."""
+        self.move(len(self._bars) if last else -len(self._bars))
+
+    def action_open(self) -> None:
+        """Open the bar under the cursor."""
+        if self._bars:
+            self.post_message(self.Opened(self.label))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable `open` if there are no bars."""
+        return bool(self._bars) if action == "open" else True
+
+    def on_resize(self) -> None:
+        """Keep the cursor visible."""
+        self.move(0)
+
+    def row(self, y: int) -> Row:
+        """Return line `y` of the visible bars."""
+        width = self.size.width
+        if self._drawn_for != width:
+            self._drawn_for = width
+            self._drawn = self._draw(width)
+        at = self._first + y
+        if at >= len(self._drawn):
+            return ()
+        row = self._drawn[at]
+        if not self._bars:
+            return row
+        here = at == self._at
+        lit = " cursor" if here and self.has_focus else ""
+        sign = self.glyphs.cursor if here else " "
+        name, *rest = row
+        return ((f"{sign} ", ""), (name[0], f"{name[1]}{lit}".strip()), *rest)
+
+    def _draw(self, width: int) -> tuple[Row, ...]:
+        if not self._bars:
+            return tuple(part for line in self._empty for part in wrapped(shown(f" {line}"), max(width, 1)))
+        bars = [(self.legible(label), length, self.legible(text)) for label, length, text in self._bars]
+        rows = draw_bars(bars, max(width - _SIGN, 1), bool(getattr(self.app, "ascii_only", False)))
+        return tuple(tuple((text, "" if style == "plain" else style) for text, style in row) for row in rows)
+
+
+_PROFILE_SUMMARY_INDENT = 13
+
+
+class Numbers(FactBlock):
+    """The facts of the whole model; if they exceed the room, the rule below shows the position."""
+
+    class Moved(Message):
+        """Posted when other lines become visible."""
+
+    def _set_first(self, first: int) -> None:
+        super()._set_first(first)
+        self.post_message(self.Moved())
+
+
+class Below(RuleLine):
+    """The rule below the facts."""
+
+    text = ""
+
+    def row(self, y: int) -> Row:
+        """Return the rule, with the text near its end."""
+        rule = self.glyphs.rule
+        end = rule * 2 if self.text else ""
+        return ((rule * max(self.size.width - len(self.text) - len(end), 0), "dim"), (self.text, ""), (end, "dim"))
+
+
+class SummaryPane(ChoicePane):
+    """Facts at the top, conclusion and bars below."""
+
+    _words: tuple[str, ...] = ()
+    """The title and method of the bars."""
+
+    def compose(self) -> ComposeResult:
+        """Yield the widgets from the whole to its parts."""
+        yield Numbers(self.book.facts(self.dashboard.glyphs), _PROFILE_SUMMARY_INDENT, id="facts")
+        yield Below()
+        yield TextBlock(id="said")
+        yield SelectorLine(id="choices")
+        yield BarList(id="bars")
+        yield TextBlock(id="words")
+
+    def on_mount(self) -> None:
+        """Show the last choice."""
+        self.take_up()
+
+    def on_resize(self) -> None:
+        """Wrap the texts again."""
+        self._show_said()
+        self._show_words()
+
+    def on_numbers_moved(self) -> None:
+        """Show the visible line range on the rule if lines are hidden."""
+        app, below = self.dashboard, self.query_one(Below)
+        seen = self.query_one(Numbers).position
+        tab = key.shown("focus-next", app.keymap, app.ascii_only)
+        below.text = f" lines {seen}, {tab} and arrows " if seen else ""
+        below.repaint()
+
+    def focus_first(self) -> None:
+        """Focus the bars, since the facts above mostly fit."""
+        self.screen.set_focus(self.query_one(BarList))
+
+    def draw(self) -> None:
+        """Draw the bars and their method."""
+        summed = self.book.summed(self.chosen_kind, self.chosen_display)
+        self.query_one(BarList).show_bars(summed.bars, summed.words)
+        self._words = (summed.title, *summed.words) if summed.bars else (summed.title,)
+        self._show_words()
+        self._show_said()
+
+    def _show_words(self) -> None:
+        block, width = self.query_one("#words", TextBlock), max(self.app.size.width - 2, 1)
+        told = [part for text in self._words for part in wrapped(block.legible_row(shown((text, "dim"))), width)]
+        block.show_lines([((" ", ""), *part) for part in told])
+
+    def _show_said(self) -> None:
+        width = max(self.app.size.width - 2, 1)
+        block = self.query_one("#said", TextBlock)
+        lines: list[LineLike] = [
+            part for line in self.book.said(self.chosen_kind) for part in wrapped(block.legible_row(shown(line)), width)
+        ]
+        block.show_lines([((" ", ""), *shown(line)) for line in lines])

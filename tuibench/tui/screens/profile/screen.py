@@ -1,0 +1,146 @@
+"""One stored profile: of performance, or of loss."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from tuibench.core.errors import TuibenchError, UnknownId
+from tuibench.core.ids import short_id
+from tuibench.core.stored import StoredBenchmark
+from tuibench.core.text import show
+from tuibench.present.table import ago_words
+from tuibench.tui import key
+from tuibench.tui.desk import Pulse
+from tuibench.tui.screens.benchmark.record import RecordActions
+from tuibench.tui.screens.detail.facts import INDENT, FactBlock, hung, log_facts
+from tuibench.tui.screens.profile.book import Book
+from tuibench.tui.screens.profile.books import LossBook, PerformanceBook
+from tuibench.tui.screens.profile.page import KEYS, ProfilePage
+from tuibench.tui.widgets.question import Notice
+from tuibench.tui.widgets.row import cut
+from tuibench.tui.widgets.text_block import TextBlock
+
+_NAME = 24
+_WHOLE = 80
+"""Columns that the tabs and what stands beside them take."""
+
+
+class ProfileScreen(ProfilePage, RecordActions):
+    """A stored profile, with all actions of a stored benchmark."""
+
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(*KEYS, "benchmark")
+    record_keys: ClassVar[tuple[str, ...]] = (
+        "rerun", "rerun-changed", "compare", "edit", "export", "copy-command", "remove", "log",
+    )  # fmt: skip
+
+    def __init__(self, profile: str, tab: str = "") -> None:
+        super().__init__(tab)
+        self.profile = profile
+
+    def title_parts(self) -> tuple[str, ...]:
+        """Id and name, what kind it is, and of which model."""
+        stored = self.stored
+        if stored is None:
+            return (f"profile {short_id(self.profile)}",)
+        # Of a long name the list has the rest: what kind of page this is must be read, too.
+        name = cut(show(stored.metadata.name), _NAME, self.dashboard.glyphs.ellipsis)
+        name = f' "{name}"' if name else ""
+        return (short_id(self.profile) + name, f"{self.kind} profile", stored.row.models)
+
+    def target(self) -> str | None:
+        """This one."""
+        return self.profile
+
+    @property
+    def kind(self) -> str:
+        """performance or loss; what is not read yet is a profile in any case."""
+        return self.stored.row.kind if self.stored is not None else "performance"
+
+    @property
+    def profile_kind(self) -> str:
+        """Once it is read."""
+        return self.stored.row.kind if self.stored is not None else ""
+
+    # What is shown
+
+    def load(self) -> None:
+        """The record; what was written once does not change, its metadata may."""
+        one, desk, known = self.profile, self.desk, self.book
+
+        def read() -> tuple[StoredBenchmark, Book | None]:
+            stored = desk.open(one)
+            return stored, known or book_of(stored)
+
+        self.ask(read, self._show, group="open", otherwise=self._refuse, opens=self.stored is None)
+
+    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+        """Its metadata may be another, or it may be gone."""
+        if before is None or pulse.stamp != before.stamp:
+            self.load()
+
+    def _show(self, found: tuple[StoredBenchmark, Book | None]) -> None:
+        before, (stored, book) = self.stored, found
+        if book is None:
+            reason = "it ended before there was anything to show"
+            self.stored = stored
+            self.show_title()
+            self.show_wrong(TuibenchError(f"this profile is empty: {reason}", "r makes it again, d removes it"))
+            self.hints = ("rerun", "rerun-changed", "remove", "log", "back", "help")
+            self.show_keys()
+        elif before is None:
+            self.show_book(book, stored)
+        else:
+            self.stored = stored
+            self.show_title()
+            self.show_ages()
+
+    def show_ages(self) -> None:
+        """Update the age beside the tabs and those in the log."""
+        if self.stored is not None and self.book is not None:
+            self.show_around()
+            for log in self.query("#log").results(FactBlock):
+                log.update_facts(log_facts(self.stored, self.dashboard.now()))
+
+    def _refuse(self, error: TuibenchError) -> None:
+        """A damaged record says what is wrong with it; one that was removed meanwhile stays in sight."""
+        if self.stored is None:
+            facts, keys = self.without_record(error)
+            self.show_reasons(facts)
+            self.hints = (*keys, "palette", "help")
+            self.show_keys()
+        elif isinstance(error, UnknownId):
+            self.say("it was removed meanwhile: u brings back what was removed last", "warn")
+        else:
+            self.explain(error)
+
+    def right_words(self) -> str:
+        """When it was measured, and how quiet that was."""
+        stored = self.stored
+        if stored is None or self.app.size.width < _WHOLE:
+            return ""
+        grade = f"grade {stored.row.grade}" if stored.row.grade else ""
+        ended = stored.row.status if stored.row.status != "finished" else ""
+        when = ago_words(stored.row.started_utc, self.dashboard.now())
+        return f" {self.dashboard.glyphs.dot} ".join(filter(None, (ended, when, grade)))
+
+    async def action_log(self) -> None:  # type: ignore[override]
+        """The tab of that name; of a profile without any, what the tab would say."""
+        if self.stored is None or self.book is not None:
+            await self.go_to_tab(4)
+            return
+        width, legible = max(self.size.width - 2, 20), self.query_one("#about", TextBlock).legible
+        facts = log_facts(self.stored, self.dashboard.now())
+        lines = [row for fact in facts for row in hung(fact, INDENT, width, legible)]
+        self.app.push_screen(Notice(f"Log of {short_id(self.profile)}", lines))
+
+
+def book_of(stored: StoredBenchmark) -> Book | None:
+    """Return the content of the page; None if the profile has no results."""
+    profile = stored.result.profile
+    if profile is None:
+        return None
+    if profile.performance is not None:
+        return PerformanceBook(profile)
+    return LossBook(profile.loss, profile.costs) if profile.loss is not None else None

@@ -1,0 +1,37 @@
+"""Actions on theoretical profiles: copy their command, export them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.benchmark.record import Export, ExportQuestion, carry_out
+from tuibench.tui.screens.profile.list import THEORIES
+
+
+class TheoryActions(Page):
+    """Mixin placed before `Page`; a profile is named by its project and FLOPS or APPROXIMATED."""
+
+    def copy_theory(self, project: str, what: str) -> None:
+        """Copy the shell command for the profile to the clipboard and a file."""
+
+        def find() -> tuple[str, str]:
+            command = self.desk.theory_command(project, what)
+            return command, self.desk.keep_copy(command)
+
+        self.ask(find, self._show_theory_copied, group="command")
+
+    def _show_theory_copied(self, found: tuple[str, str]) -> None:
+        command, file = found
+        self.app.copy_to_clipboard(command)
+        self.say(f"copied, and kept in {file}: {command}")
+
+    def export_theory(self, project: str, what: str) -> None:
+        """Ask for a path and export; the profile describes only the model and contains nothing private."""
+
+        def write(export: Export) -> str:
+            return self.desk.export_theory(project, what, export.path)
+
+        name = THEORIES[what][0]
+        question = ExportQuestion(what, name=name, has_private=False)
+        self.app.push_screen(question, partial(carry_out, self, write=write))

@@ -1,0 +1,215 @@
+"""Actions on a project's lists, whose lines may be benchmarks, profiles, runs or theoretical profiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tuibench.core.ids import short_id
+from tuibench.core.stored import ProjectRow
+from tuibench.core.text import show, too_long
+from tuibench.tui import route
+from tuibench.tui.desk import Removed
+from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
+from tuibench.tui.screens.benchmark.list import BenchmarkList
+from tuibench.tui.screens.profile.list import THEORIES, ProfileList
+from tuibench.tui.screens.profile.theory_actions import TheoryActions
+from tuibench.tui.screens.run.actions import RunActions
+from tuibench.tui.widgets.field import FilterLine
+from tuibench.tui.widgets.question import ask
+from tuibench.tui.widgets.record_table import RecordTable
+
+
+class ProjectActions(RunActions):
+    """Mixin for a screen with projects; `chosen` returns the project."""
+
+    def chosen(self) -> ProjectRow | None:
+        """Return the project that keys act on; None if there is none."""
+        return None
+
+    def why_none(self) -> str:
+        """Return why no project is chosen, with a hint."""
+        return "there is no project yet: n makes one"
+
+    def action_edit(self) -> None:
+        """Edit name and description; for a run without a project, the run's."""
+        if self.target() is not None:
+            super().action_edit()
+        else:
+            self._with_project(self._ask_edit)
+
+    def _ask_edit(self, row: ProjectRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
+        from tuibench.tui.widgets.text_question import TextQuestion  # lazy: the first frame needs no fields
+
+        name, description = typed or (row.project.name, row.project.description)
+        heading = f"{show(row.project.name, 16)} not saved, {why}" if why else "Name and description of the project"
+        question = TextQuestion(heading, (("name", name), ("description", description)), check=_named)
+        self.app.push_screen(question, partial(self._edit_project, row))
+
+    def _edit_project(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
+        if answers is None or answers == (row.project.name, row.project.description):
+            return
+        name, description = answers
+        self.wish(
+            lambda: self.desk.edit_project(row.project, name, description, None),
+            lambda _: self.went_on("the project is changed"),
+            # Ask again with the typed text, so that it is not lost.
+            otherwise=lambda error: self.when_shown(lambda: self._ask_edit(row, answers, error.message)),
+        )
+
+    def action_copy_project(self) -> None:
+        """Create a second project with the same model."""
+        self._with_project(self._ask_copy)
+
+    def _ask_copy(self, row: ProjectRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
+        from tuibench.tui.widgets.text_question import TextQuestion  # lazy: as above
+
+        (name,) = typed or (f"{row.project.name} copy",)
+        heading = f"{show(row.project.name, 16)} not copied, {why}" if why else "Name of the copy"
+        question = TextQuestion(heading, (("name", name),), check=_named)
+        self.app.push_screen(question, partial(self._copy, row))
+
+    def _copy(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
+        if answers is not None:
+            self.wish(
+                lambda: self.desk.copy_project(row.project.id, answers[0]),
+                lambda made: self.went_on(f"{made.project.name} has the same model; benchmarks stay with the first"),
+                otherwise=lambda error: self.when_shown(lambda: self._ask_copy(row, answers, error.message)),
+            )
+
+    def action_remove(self) -> None:
+        """Remove the project with its benchmarks, or a run without a project, after one question."""
+        if self.target() is not None:
+            super().action_remove()
+        else:
+            self._with_project(self._ask_remove_project)
+
+    def _ask_remove_project(self, row: ProjectRow) -> None:
+        held = f" with {row.held}" if row.measured > 0 else ""
+        # `u undoes it` must be visible at 80 columns.
+        text = f"Remove {show(row.project.name, 16)}{held}? u undoes it."
+        ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)
+
+    def _remove_project(self, row: ProjectRow) -> None:
+        desk, one = self.desk, row.project.id
+        self.say(f"removing {show(row.project.name, 40)} ...")
+        self.wish(self.dashboard.removals.removing(lambda: desk.remove_projects((one,))), self._show_gone)
+
+    def _show_gone(self, removed: Removed) -> None:
+        self.went_on(f"{removed.words}; u brings it back")
+
+    def _with_project(self, then: Callable[[ProjectRow], object]) -> None:
+        row = self.chosen()
+        if row is None:
+            self.say(self.why_none(), "warn")
+        else:
+            then(row)
+
+
+def _named(answers: tuple[str, ...]) -> str:
+    return too_long(answers[0]) if answers[0].strip() else "a project needs a name"
+
+
+class ProjectProfiles(TheoryActions, RunActions):
+    """Mixin for the screen with the lists."""
+
+    project_id: str
+
+    @property
+    def shown_list(self) -> BenchmarkList | None:
+        """The visible list; the screen implements it."""
+        raise NotImplementedError
+
+    def show_kind(self, kind: str) -> None:
+        """Show the list of profiles of that kind; the screen implements it."""
+        raise NotImplementedError
+
+    def returned_from(self, kind: str) -> None:
+        """Show the list of a closed profile page; another list may have been visible when it was opened."""
+        if kind and self.shown_list is not None:
+            self.show_kind(kind)
+
+    @property
+    def kind(self) -> str:
+        """Kind of the profiles in the visible list; '' for benchmarks."""
+        shown = self.shown_list
+        return shown.kind if isinstance(shown, ProfileList) else ""
+
+    @property
+    def theory(self) -> str:
+        """FLOPS or APPROXIMATED if the cursor is on that profile, else ''."""
+        shown = self.shown_list
+        one = shown.table.cursor_key if shown is not None else None
+        return one if one in (FLOPS, APPROXIMATED) else ""
+
+    def target(self) -> str | None:
+        """Return the record under the cursor; a theoretical profile is none."""
+        shown = self.shown_list
+        return shown.table.cursor_key if shown is not None and not self.theory else None
+
+    def marked(self) -> tuple[str, ...]:
+        """Return the marked records of the list."""
+        shown = self.shown_list
+        return tuple(one for one in shown.marked() if one not in THEORIES) if shown is not None else ()
+
+    def targets(self) -> tuple[str, ...]:
+        """Return the marked records, else the one under the cursor."""
+        return self.marked() or super().targets()
+
+    def action_compare(self) -> None:
+        """Compare; explain that a theoretical profile cannot be compared."""
+        marked = self.marked()
+        if self.theory and len(marked) == 1:
+            name, origin, _ = THEORIES[self.theory]
+            other = f"{short_id(marked[0])} is marked: c on another profile, or with two marks, compares"
+            self.say(f"{name} is {origin}, so nothing compares with it; {other}", "warn")
+        else:
+            super().action_compare()
+
+    def with_target(self, then: Callable[[str], object]) -> None:
+        """Call `then` with the target; explain that a theoretical profile cannot be named, removed or rerun."""
+        if self.theory:
+            name, origin, _ = THEORIES[self.theory]
+            self.say(f"{name} is {origin}: enter shows it, n measures one", "warn")
+        elif self.kind and self.target() is None:
+            self.say("there is no profile under the cursor: n makes one", "warn")
+        else:
+            super().with_target(then)
+
+    def on_record_table_opened(self, message: RecordTable.Opened) -> None:
+        """Open a run that is not stored yet, else the stored or theoretical record."""
+        message.stop()
+        one, shown = message.key, self.shown_list
+        if self.theory:
+            self.dashboard.go(route.theory(self.project_id, one))
+        elif shown is not None and one in shown.rows.runs:
+            self.dashboard.go(route.run(one))
+        else:
+            self.dashboard.go(route.profile(one) if self.kind else route.detail(one))
+
+    def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
+        """Filter while the user types."""
+        message.stop()
+        if (shown := self.shown_list) is not None:
+            shown.filter_by(message.text)
+
+    def action_new(self) -> None:
+        """Open the form for a benchmark, or for a profile of the visible kind."""
+        if self.kind:
+            self.dashboard.go(route.profile_form(self.project_id, self.kind))
+        else:
+            self.dashboard.go(route.form(project_id=self.project_id))
+
+    def action_copy_command(self) -> None:
+        """Copy the shell command for the record."""
+        if self.theory:
+            self.copy_theory(self.project_id, self.theory)
+        else:
+            super().action_copy_command()
+
+    def action_export(self) -> None:
+        """Export to a file."""
+        if self.theory:
+            self.export_theory(self.project_id, self.theory)
+        else:
+            super().action_export()

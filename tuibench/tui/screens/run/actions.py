@@ -1,0 +1,320 @@
+"""Key actions on the page of a run, and the keys offered in each state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tuibench.core import activity
+from tuibench.core.activity import RunView
+from tuibench.core.cell import CellResult
+from tuibench.core.errors import TuibenchError, UnknownId
+from tuibench.core.ids import short_id
+from tuibench.core.units import count_of
+from tuibench.present.label import failure_text
+from tuibench.present.lines import own_lines
+from tuibench.tui import key
+from tuibench.tui.desk import Desk, Removed
+from tuibench.tui.screens.benchmark.actions import BenchmarkActions
+from tuibench.tui.screens.benchmark.record import leave_with
+from tuibench.tui.screens.run.log import RunLogScreen
+from tuibench.tui.widgets.question import Notice, ask
+from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.title_line import KeyLine
+
+_NO_RUN = "there is no run under the cursor: this key is for one that goes on or broke off"
+
+
+class RunActions(BenchmarkActions):
+    """Mixin placed before `Page`; acts on the run that `target` returns."""
+
+    def with_run(self, then: Callable[[RunView], object]) -> None:
+        """Call `then` with the current view of the run under the cursor, or say that there is none."""
+        one = self.target()
+        if one is None or self.run_of(one) is None:
+            self.say(_NO_RUN, "warn")
+        else:
+            self.ask(lambda: look_once(self.desk, one), then, group="run", opens=True)
+
+    def run_name(self, view: RunView) -> str:
+        """Return the run's name in questions."""
+        return f"run {short_id(view.info.id)}"
+
+    # Live runs
+
+    def _is_going(self, view: RunView) -> bool:
+        if view.ended:
+            self.say("it has ended already", "warn")
+        return not view.ended
+
+    def action_cancel(self) -> None:
+        """Cancel the run, after a question."""
+        self.with_run(self._ask_cancel)
+
+    def _ask_cancel(self, view: RunView) -> None:
+        if not self._is_going(view):
+            return
+        kept, noun = sum(bool(cell.executions) for cell in view.cells), "cell"
+        if view.info.kind:
+            kept, noun = view.info.executions, "measurement"
+        # Use fewer words for a profile, so that the line fits in 80 columns.
+        done = "" if view.info.kind else " measured so far"
+        words = f"{count_of(kept, noun)}{done} {'is' if kept == 1 else 'are'} kept."
+        text = f"Cancel {self.run_name(view)}? {words if kept else 'Nothing is measured yet.'}"
+        ask(self, text, {"y": "cancel it"}, lambda answer: self._cancel(view.info.id) if answer == "y" else None)
+
+    def _cancel(self, run: str) -> None:
+        self.say("cancelling ...")
+        self._wish(lambda: self.desk.cancel(run))
+
+    def action_finish(self) -> None:
+        """Finish a live run, or save an interrupted one as it is."""
+        self.with_run(self._finish)
+
+    def _finish(self, view: RunView) -> None:
+        if view.info.state == activity.WAITING:
+            cancel = key.shown("cancel", self.dashboard.keymap, self.dashboard.ascii_only)
+            self.say(f"{short_id(view.info.id)} waits and has nothing to finish: {cancel} cancels it", "warn")
+        elif view.ended and view.info.resumable:
+            self._take_up(view, finish=True)
+        elif self._is_going(view):
+            self._wish(lambda: self.desk.finish(view.info.id))
+
+    def action_extend(self) -> None:
+        """Give more time to cells below their target."""
+        self.with_run(self._extend)
+
+    def _extend(self, view: RunView) -> None:
+        if view.info.state == activity.WAITING:
+            self.say(f"{short_id(view.info.id)} waits and has begun nothing that could need more time", "warn")
+        elif self._is_going(view):
+            self._wish(lambda: self.desk.extend(view.info.id))
+
+    def _wish(self, work: Callable[[], str]) -> None:
+        self.wish(work, self.went_on)
+
+    # Interrupted runs
+
+    def action_resume(self) -> None:
+        """Resume the run; after a change of the machine, ask whether to mix the numbers of both."""
+        self.with_run(self._resume)
+
+    def _resume(self, view: RunView) -> None:
+        if not view.ended:
+            self.say("it goes on; there is nothing to take up", "warn")
+        elif not view.info.resumable:
+            words = "r measures it again" if view.saved else "nothing of it is left to take up"
+            self.say(f"it has ended; {words}", "warn")
+        elif view.other_machine:
+            choices = {"m": "go on all the same", "o": "try again", "f": "save"}
+            ask(self, "The machine changed.", choices, lambda answer: self._answer_resume(view, answer))
+        else:
+            self._take_up(view)
+
+    def _answer_resume(self, view: RunView, answer: str) -> None:
+        if answer:
+            self._take_up(view, mixed=answer == "m", finish=answer == "f")
+
+    def _take_up(self, view: RunView, *, mixed: bool = False, finish: bool = False) -> None:
+        saving = finish or view.info.state == activity.UNSAVED
+        words = "what there is is being saved" if saving else "taken up"
+        self.wish(lambda: self.desk.resume(view.info.id, mixed=mixed, finish=finish), lambda _: self.went_on(words))
+
+
+def look_once(desk: Desk, run: str) -> RunView:
+    """Return the current view of a run; call it in a thread, since it calls the desk."""
+    feed = desk.watch(run)
+    try:
+        return feed.look()
+    finally:
+        feed.close()
+
+
+_COMMON = ("log", "copy-command", "palette", "help")
+_GOING = ("back", "cancel", "open", "extend", "finish", *_COMMON)
+_MAKING = ("back", "cancel", "finish", *_COMMON)
+_WAITING = ("back", "cancel", *_COMMON)
+_BROKEN = ("resume", "finish", "open", "remove", "back", *_COMMON)
+_UNSAVED = ("resume", "open", "remove", "back", *_COMMON)
+_ENDED = ("open", "rerun", "rerun-changed", "compare", "back", "export", "remove", *_COMMON)
+_LOST = ("back", "remove", *_COMMON)
+_WORDS = {"back": "leave, run goes on", "cancel": "cancel, keep finished", "open": "open cell"}
+_UNSAVED_WORDS = {"open": "open cell", "resume": "save it"}
+_BROKEN_WORDS = {"open": "open cell", "finish": "save what there is"}
+
+
+class RunKeys(RunActions):
+    """Mixin for the screen of a run."""
+
+    run_id: str
+    view: RunView | None
+    _opened: tuple[Notice, CellResult] | None = None
+    """The open notice on a cell that is not stored yet, and the cell it shows."""
+
+    def target(self) -> str | None:
+        """Return this run."""
+        return self.run_id
+
+    def set_hints(self) -> None:
+        """Choose the keys for the run's state."""
+        view = self.view
+        if view is not None and view.info.kind and not view.ended:
+            self.hints = _WAITING if view.info.state == activity.WAITING else _MAKING
+        elif view is None or not (view.cells or view.ended) or view.info.state == activity.WAITING:
+            self.hints = _WAITING
+        elif not view.ended:
+            self.hints = (*_GOING[:3], "side", *_GOING[3:]) if self.has_sides else _GOING
+        elif view.saved:
+            self.hints = _ENDED
+        else:
+            broken = _UNSAVED if view.info.state == activity.UNSAVED else _BROKEN
+            self.hints = broken if view.info.resumable else _LOST
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """Use longer words for a live run: they say that leaving does not stop it."""
+        app, view = self.dashboard, self.view
+        words: dict[str, str] = {}
+        if view is not None and not view.saved:
+            words = _BROKEN_WORDS if view.ended else _WORDS
+            words = _UNSAVED_WORDS if view.info.state == activity.UNSAVED else words
+        pairs = [(key.shown(one, app.keymap, app.ascii_only), words.get(one, key.KEYS[one].word)) for one in self.hints]
+        # The help key is last and stays visible at any width.
+        self.query_one("#keys", KeyLine).show(pairs[:-1], pairs[-1:])
+
+    @property
+    def kind(self) -> str:
+        """Kind of the profile it makes; '' for a benchmark."""
+        return self.view.info.kind if self.view is not None else ""
+
+    @property
+    def profile_kind(self) -> str:
+        """The same as `kind`."""
+        return self.kind
+
+    # Target run
+
+    def with_run(self, then: Callable[[RunView], object]) -> None:
+        """Call `then` with the shown view."""
+        if self.view is None:
+            self.say("this run is being read: a moment", "warn")
+        else:
+            then(self.view)
+
+    def run_name(self, view: RunView) -> str:
+        """Return `this run`: the page has only one."""
+        return "this run"
+
+    # Log and cells
+
+    def action_log(self) -> None:
+        """Open the log of events and process output."""
+        self.dashboard.go(RunLogScreen(self.run_id, self.look))
+
+    def look(self) -> RunView:
+        """Return the run's current view; safe in any thread; the screen implements it."""
+        raise NotImplementedError
+
+    def cell_under_cursor(self) -> CellResult | None:
+        """Return the current cell under the cursor; the screen implements it."""
+        raise NotImplementedError
+
+    @property
+    def has_sides(self) -> bool:
+        """True if there are several engines, models or scenarios; the screen implements it."""
+        raise NotImplementedError
+
+    def cell_name(self, cell: CellResult) -> str:
+        """Return the name that distinguishes the cell; the screen implements it."""
+        raise NotImplementedError
+
+    def open_cell(self) -> None:
+        """Show all facts of the cell under the cursor, updated while the notice is open."""
+        cell = self.cell_under_cursor()
+        if cell is not None:
+            self._opened = Notice(self.cell_name(cell), _known_lines(cell)), cell
+            self.app.push_screen(self._opened[0])
+
+    def show_opened_cell(self, view: RunView) -> None:
+        """Update the open notice."""
+        if self._opened is None:
+            return
+        notice, before = self._opened
+        cell = next((one for one in view.cells if one.key == before.key), None)
+        if not notice.is_attached or cell is None:
+            self._opened = None
+        elif cell is not before:
+            self._opened = notice, cell
+            notice.show(_known_lines(cell))
+
+    # Stored runs
+
+    def _is_stored(self) -> bool:
+        if self.view is not None and self.view.saved:
+            return True
+        if self.view is not None and self.view.ended:
+            self.say("this needs its result, and none is stored", "warn")
+        else:
+            self.say("this needs its result, which is stored when it has ended", "warn")
+        return False
+
+    def with_stored(self, then: Callable[[str], object]) -> None:
+        """Call `then` if the run is saved; this page knows that sooner than a list."""
+        if self._is_stored():
+            then(self.run_id)
+
+    def action_compare(self) -> None:
+        """Compare with the repeated run."""
+        if self._is_stored():
+            super().action_compare()
+
+    def action_edit(self) -> None:
+        """Edit name and note."""
+        if self._is_stored():
+            super().action_edit()
+
+    def action_copy_command(self) -> None:
+        """Copy the run's shell command, stored or not."""
+
+        def find() -> tuple[str, str]:
+            command = self.desk.command(run=self.run_id)
+            return command, self.desk.keep_copy(command)
+
+        self.ask(find, self._show_copied, group="command")
+
+    def _ask_remove(self, wanted: tuple[str, ...]) -> None:
+        """Ask a separate question for an unsaved run: it may be in no list, and its removal cannot be undone."""
+        view = self.view
+        if view is None or not view.ended or view.saved:
+            super()._ask_remove(wanted)
+            return
+        lost = count_of(view.info.executions, "execution") if view.info.executions else ""
+        what = f"{lost} would be gone for good" if lost else "nothing was measured"
+        text = f"Remove run {short_id(self.run_id)}? It is not saved: {what}."
+        ask(self, text, {"y": "remove"}, lambda answer: self._remove(wanted, False, True) if answer == "y" else None)
+
+    def _not_removed(self, error: TuibenchError) -> None:
+        """Leave the page if the run is gone: a shell removes a run without measurements itself."""
+        if isinstance(error, UnknownId) and not self._is_kept():
+            self.dashboard.look()
+            leave_with(self, f"run {short_id(self.run_id)} was gone already")
+        else:
+            super()._not_removed(error)
+
+    def _is_kept(self) -> bool:
+        return self.view is None or self.view.saved or not self.view.ended
+
+    def _show_removed(self, removed: Removed) -> None:
+        """Leave the page, unless the run could not be saved: it can be resumed here."""
+        if self.run_id in removed.unsaved:
+            self.went_on(removed.words)
+            return
+        self.dashboard.look()
+        leave_with(self, removed.words + ("; u brings it back" if removed.entry is not None else ""))
+
+
+def _known_lines(cell: CellResult) -> list[LineLike]:
+    lines: list[LineLike] = [*own_lines(cell)] if cell.executions else []
+    if cell.failure is not None:
+        said = (cell.failure.log_tail or "").splitlines()
+        lines = [(failure_text(cell), "bad"), *((f"  {line}", "dim") for line in said), *lines]
+    return lines or ["nothing is measured yet"]

@@ -1,0 +1,276 @@
+"""A run as a whole, in lines: subject, progress, disturbances, its end and the possible next steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tuibench.core import activity
+from tuibench.core.activity import DONE, LOST, NOW, RunView
+from tuibench.core.cell import CellResult
+from tuibench.core.headline import headline_of
+from tuibench.core.ids import short_id
+from tuibench.core.label import model_names
+from tuibench.core.result import RunResult, SideBySide
+from tuibench.core.units import count_of, seconds
+from tuibench.present.headline import headline_sentence, verdict_sentence
+from tuibench.present.label import failure_text
+from tuibench.present.plots.bars import progress_bar
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.comparison.pair import pairs_of_sides, ratio_words
+from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
+
+_BAR = 30
+LABEL = 12
+"""Columns of a line's label."""
+Labelled = tuple[str, str, str]
+"""A line's label, its text, its style."""
+
+
+def model_words(view: RunView) -> str:
+    """Return the names of the models."""
+    return ", ".join(model_names(view.spec.models)) if view.spec is not None else ""
+
+
+def head_words(view: RunView, glyphs: Glyphs) -> str:
+    """Return the state and the settings, for the right end of the title."""
+    spec = view.spec
+    sign = {activity.RUNNING: glyphs.running, activity.WAITING: glyphs.waiting}.get(view.info.state, "")
+    words = [view.status if view.ended else f"{sign} {view.info.state}".strip()]
+    if spec is not None:
+        if spec.profile is not None:
+            words.append(f"{', '.join(spec.engines)} {spec.precision} {spec.profile.kind} profile")
+            return f" {glyphs.dot} ".join(words)
+        words.append(" ".join([", ".join(spec.engines), spec.precision, ",".join(spec.scenarios)]))
+        words.append(f"to {target_words(spec.effort.target)}" if spec.effort.target is not None else "fixed time")
+    return f" {glyphs.dot} ".join(words)
+
+
+def target_words(target: float) -> str:
+    """Return the target half-width as a percentage."""
+    return f"±{100 * target:g} %"
+
+
+def bar_words(view: RunView, width: int, ascii_only: bool) -> str:
+    """Return the progress bar with cells done, time used and time left."""
+    total = len(view.cells)
+    if not total:
+        return ""
+    done = sum(map(is_done, view.cells))
+    words = [f"{done}/{total}", f"{seconds(view.elapsed_s)} gone"]
+    if view.eta_s is not None:
+        words.append(f"~{seconds(view.eta_s)} left")
+    if view.limit_s is not None:
+        words.append(f"(at most {seconds(view.limit_s)})")
+    text = "  ".join(words)
+    room = min(max(width - len(text) - 2, 0), _BAR)
+    bar = progress_bar(done, total, room, ascii_only) if room > 4 else ""
+    return f"{bar}  {text}".strip()
+
+
+def is_done(cell: CellResult) -> bool:
+    """Return whether no more of a cell will be measured."""
+    return cell.status in ("ok", "failed") or cell.failure is not None
+
+
+def state_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike, ...]:
+    """Return the state and the possible actions, the most important line first, with the user's key bindings."""
+    info = view.info
+    if view.ended:
+        return _end_lines(view, shown_key)
+    if info.state == activity.WAITING:
+        return _waiting_lines(view, shown_key)
+    if info.detail:
+        return ((info.detail, "warn"),)
+    if view.spec is None:
+        return ("it begins ...",)
+    if view.info.kind:
+        stage = view.making.activity if view.making is not None else ""
+        return (stage or "preparing: the model is read, inputs are made",)
+    if not view.cells:
+        so_far = (f"{seconds(view.elapsed_s)} so far",) if view.elapsed_s >= 1 else ()
+        return ("preparing: the model is read, inputs are made, a first inference is tried", *so_far)
+    return ("between two executions",)
+
+
+def _waiting_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike, ...]:
+    info, holder = view.info, view.info.holder
+    lines: list[LineLike] = [f"waits for the machine, place {info.place}" if info.place else "waits for the machine"]
+    if holder is not None:
+        run = f", run {short_id(holder.run)}" if holder.run else ""
+        eta = f", ~{seconds(holder.eta_s)} left" if holder.eta_s is not None else ""
+        lines.append(f"held by pid {holder.pid} of {holder.user}{run}{eta}")
+        if holder.stopped:
+            lines.append(("its process is stopped, so this may take for ever", "warn"))
+    lines += ["", f"It begins by itself, also when you leave ({shown_key('back')}); {shown_key('cancel')} cancels it."]
+    return tuple(lines)
+
+
+def _end_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike, ...]:
+    result = view.result
+    lines: list[LineLike] = [(part, "title") for part in _headline(result)] if result is not None else []
+    style = "" if view.status == "finished" and not _lost(view) else "warn"
+    lines.append((_end_words(view), "bad" if view.status == "failed" else style))
+    if view.info.state == activity.UNSAVED:
+        lines.append((f"not saved: {view.info.detail}", "bad"))
+    elif view.reason and view.reason != view.status:
+        lines.append((view.reason, style))
+    lines.append((_next_words(view, shown_key), "accent"))
+    return tuple(lines)
+
+
+def _headline(result: RunResult) -> Iterator[str]:
+    """Yield the headline and the verdict on separate lines, so that a long line does not cut the verdict."""
+    found = headline_of(result)
+    yield headline_sentence(found, verdict=False)
+    if found.verdict is not None:
+        yield verdict_sentence(found.verdict)
+
+
+def _end_words(view: RunView) -> str:
+    words, total, lost = f"{view.status} after {seconds(view.elapsed_s)}", len(view.cells), _lost(view)
+    if not total:
+        return words
+    measured, done = sum(bool(cell.executions) for cell in view.cells), view.info.cells_done
+    cut = max(0, measured + lost - done)
+    failed = f", {lost} failed" if lost else ""
+    if view.status == "interrupted" and cut:
+        # Cells that have only begun are not done; a resumed run completes them.
+        return f"{words}: {done} of {count_of(total, 'cell')} done, {cut} begun{failed}"
+    short = f", {cut} of them cut short" if cut and view.status != "finished" else ""
+    return f"{words}: {measured} of {count_of(total, 'cell')} measured{short}{failed}"
+
+
+def past_words(side: SideBySide, shown_key: Callable[[str], str]) -> str:
+    """Return the comparison of a run with the benchmark that it was to be compared with."""
+    ratios = [pair.ratio for pair in pairs_of_sides(side) if pair.ratio.value is not None]
+    values = [ratio.value for ratio in ratios if ratio.value is not None]
+    if not values:
+        said = "no cell of both has a number"
+    elif len(values) == 1:
+        said = f"ratio of times {ratio_words(ratios[0])}, no verdict"
+    else:
+        said = f"ratios of times {min(values):.3g} to {max(values):.3g} over {len(values)} cells, no verdict"
+    return f"beside {short_id(side.old_id)}: {said}; {shown_key('compare')} compares"
+
+
+def _lost(view: RunView) -> int:
+    return sum(cell.failure is not None for cell in view.cells)
+
+
+def _next_words(view: RunView, shown_key: Callable[[str], str]) -> str:
+    """Return the possible actions after the end."""
+    key = shown_key
+    if view.saved:
+        return f"{key('open')} opens the result, {key('rerun')} measures again, {key('rerun-changed')} with changes"
+    remove = key("remove")
+    if view.info.state == activity.UNSAVED:
+        return f"{key('resume')} saves it once that is mended, {remove} removes it"
+    if view.info.resumable:
+        kept = count_of(view.info.executions, "execution")
+        return f"{key('resume')} takes it up ({kept} kept), {key('finish')} saves what there is, {remove} removes it"
+    what = "nothing of it is stored" if view.info.executions else "nothing was measured"
+    return f"{what}; {remove} removes its traces"
+
+
+def news_line(view: RunView, beside: str, name: Callable[[CellResult], str]) -> Labelled:
+    """Return the most important news of the run, or of cells other than the one with key `beside`."""
+    lost = [cell for cell in view.cells if cell.failure is not None]
+    other = next((cell for cell in reversed(lost) if cell.key != beside), None)
+    if other is not None:
+        return f"{len(lost)} failed", f"{name(other)}: {failure_text(other)}", "bad"
+    if view.warnings:
+        return "warning", view.warnings[-1], "warn"
+    if view.ended or view.spec is None or view.spec.effort.target is None or len(view.cells) < 2:
+        return "", "", ""
+    target = target_words(view.spec.effort.target)
+    return "", f"round 1 gives every cell a first value; rounds go on to {target} or the limit", "dim"
+
+
+def laid_out(line: Labelled, width: int) -> list[Row]:
+    """Return the rows of a labelled line; errors are wrapped."""
+    label, text, style = line
+    row = shown((text, style))
+    parts = wrapped(row, width) if style == "bad" else [row]
+    heads = [label, *[""] * (len(parts) - 1)]
+    return [labelled(head, part) for head, part in zip(heads, parts, strict=True)]
+
+
+def labelled(label: str, row: Row) -> Row:
+    """Return a row with its label in front."""
+    return ((f" {label:<{LABEL}}", "dim"), *row)
+
+
+def stage_of(view: RunView) -> tuple[object, ...]:
+    """Return the facts that determine which keys are available."""
+    return view.status, view.info.state, view.saved, bool(view.cells), view.info.kind
+
+
+def set_in(line: LineLike) -> LineLike:
+    """Return a line indented by a blank, like all lines of a screen."""
+    return ((" ", ""), *shown(line))
+
+
+_WORDS = {
+    "costs": "costs by shapes", "roofline": "roofs of this machine", "zeros": "what zeros gain here",
+    "layers": "layers, process", "what_if": "layers alone in INT8", "weights": "weights", "loss": "changed layers",
+}  # fmt: skip
+
+
+def progress_lines(view: RunView, told: Sequence[LineLike], width: int, ascii_only: bool) -> list[LineLike]:
+    """Return progress bar and current step; `told` describes the run's state."""
+    if view.ended:
+        return list(told)
+    bar, stage = _bar_words(view, width, ascii_only), view.making.activity if view.making is not None else ""
+    if view.info.detail or view.info.state == activity.WAITING or not stage:
+        return [bar, told[0]]
+    return [bar, (stage, "title")]
+
+
+def part_lines(view: RunView, told: Sequence[LineLike], glyphs: Glyphs) -> list[LineLike]:
+    """Return the parts, each with its state; before there are any, the lines of `told`."""
+    making = view.making
+    if making is None or not view.spec:
+        return list(told[1:])
+    lines: list[LineLike] = []
+    for part, state in making.parts:
+        name = part_words(part)
+        if state == DONE:
+            lines.append(((f" {glyphs.ticked} ", ""), (name, "")))
+        elif state == NOW:
+            # Each process is a part of its own.
+            count = f"  {making.done} of {making.of}" if making.of and making.stage != "layers" else ""
+            lines.append(((f" {glyphs.running}   ", "accent"), (f"{name}{count}", "title")))
+        elif state == LOST:
+            lines.append(((f" {glyphs.failed}   ", "bad"), (name, ""), ("  failed: L says why", "bad")))
+        else:
+            lines.append(((f" {glyphs.open_tick} ", "dim"), (name, "dim")))
+    if view.warnings:
+        lines += ["", (f" {view.warnings[-1]}", "warn")]
+    return lines
+
+
+def part_words(part: str) -> str:
+    """Return the display name of a part."""
+    name, _, n = part.partition(" ")
+    return f"{_WORDS.get(name, name)} {n}".rstrip()
+
+
+def _bar_words(view: RunView, width: int, ascii_only: bool) -> str:
+    """Return finished parts with a bar over time, or over parts if the remaining time is unknown."""
+    making = view.making
+    parts = making.parts if making is not None else ()
+    total = len(parts) or view.info.cells
+    if not total:
+        return ""
+    settled = sum(state in (DONE, LOST) for _, state in parts) if parts else view.info.cells_done
+    share = making.done / making.of if making is not None and making.of and making.stage != "layers" else 0.0
+    words = [f"{settled}/{total}", f"{seconds(view.elapsed_s)} gone"]
+    words += [f"~{seconds(view.eta_s)} left"] if view.eta_s is not None else []
+    text = "  ".join(words)
+    room = min(max(width - len(text) - 2, 0), _BAR)
+    done, of = min(settled + min(share, 1.0), total), float(total)
+    if view.eta_s is not None and view.elapsed_s > 0:
+        # Parts take from seconds to minutes, so time is the better scale.
+        done, of = view.elapsed_s, view.elapsed_s + view.eta_s
+    bar = progress_bar(done, of, room, ascii_only) if room > 4 else ""
+    return f"{bar}  {text}".strip()

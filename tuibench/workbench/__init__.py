@@ -1,1 +1,0 @@
-"""Services: every action of the product as one typed method, without widgets or printing."""

@@ -1,0 +1,148 @@
+"""Entry point of the worker: prepares process and engine, measures, and reports every end in a frame."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+from tuibench.core.cell import Failure
+from tuibench.core.record import from_plain, to_plain
+from tuibench.worker.job import Job, receive, send
+
+if TYPE_CHECKING:
+    from tuibench.worker.execution import Meter
+
+_MEMORY_WORDS = (
+    "Failed to allocate memory",
+    "bad_alloc",
+    "Cannot allocate memory",
+    "std::bad_alloc",
+    "Unable to allocate",
+)
+_PROGRESS_S = 0.5
+
+
+class Reporter:
+    """Reports the execution's progress to the runner, at most twice a second and only between blocks."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._last = 0.0
+        self.phase = "start"
+
+    def enter(self, phase: str, expected_s: float | None = None) -> None:
+        """Report a new phase; the runner sets its time limit from it."""
+        self.phase = phase
+        send(self._fd, {"f": "phase", "phase": phase, "expected_s": expected_s})
+
+    def progress(self, phase: str, p50_ns: float) -> None:
+        """Report the median so far."""
+        now = time.monotonic()
+        if now - self._last >= _PROGRESS_S:
+            self._last = now
+            send(self._fd, {"f": "progress", "phase": phase, "p50_ns": p50_ns})
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send any other frame."""
+        send(self._fd, message)
+
+
+def main(inbox: Connection, outbox: Connection, parent: int) -> None:
+    """Run the one job received from `inbox`."""
+    from tuibench.worker import isolation
+
+    isolation.die_with_parent(parent)
+    isolation.ignore_the_keyboard()
+    # Own process group: the runner can end streams with it before they tie themselves to the worker's life.
+    os.setpgid(0, 0)
+    job = from_plain(Job, receive(inbox.fileno())["job"])
+    isolation.own_the_log(job.log_path)
+    isolation.volunteer_for_the_oom_killer()
+    reporter = Reporter(outbox.fileno())
+    try:
+        reporter.send({"f": "result", "execution": to_plain(carry_out(job, reporter))})
+    except BaseException as error:  # process boundary: any error becomes the failure of this execution
+        reporter.send({"f": "failure", "failure": to_plain(describe(error, reporter.phase))})
+        _leave(1)
+    _leave(0)
+
+
+def carry_out(job: Job, reporter: Reporter) -> Any:
+    """Pin, set the environment, import the engine, load, check, warm up and measure."""
+    from tuibench.engines import registry
+    from tuibench.worker import isolation, loading
+
+    reporter.enter("start")
+    isolation.pin_process(job.cpus)
+    asked = job.cell.asked
+    engine = registry.make(asked.engine)
+    own_queue = job.scenario.has_streams and queue_wanted(engine.capabilities.stream_kinds, job.stream_kind)
+    whole = loading.Share(job.cpus, len(job.cpus))
+    shares = loading.share_out(job.cpus, job.streams, asked.pin) if job.scenario.has_streams else [whole]
+    first = whole if own_queue else shares[0]
+    setting = loading.setting_for(
+        asked,
+        job.model_path,
+        one_at_a_time=not job.scenario.has_streams,
+        threads=first.threads,
+        streams=job.streams if own_queue else 1,
+        cpus=first.cpus,
+        work_dir=job.work_dir,
+        weight_types=job.weight_types,
+    )
+    isolation.apply_environment({**isolation.thread_variables(first.threads), **engine.environment(setting)})
+    reporter.send({"f": "modules", "names": sorted(sys.modules)})
+    try:
+        version = engine.start()
+    except ImportError as error:
+        extra = engine.capabilities.extra
+        mend = f"pip install 'tuibench[{extra}]'" if extra else f"pip install {engine.capabilities.distribution}"
+        raise MissingEngine(f"{asked.engine} is not installed ({error}); {mend}") from error
+    isolation.limit_memory(job.memory_room_bytes, max(len(job.cpus), job.streams), job.memory_limit_bytes)
+
+    from tuibench.worker.execution import Meter
+
+    meter: Meter = Meter(job, engine, version, setting, shares, own_queue, reporter)
+    return meter.measure()
+
+
+def queue_wanted(kinds: tuple[str, ...], asked: str | None) -> bool:
+    """Return whether the engine's own queue provides the streams."""
+    return asked == "queue" or (asked is None and "queue" in kinds)
+
+
+class MissingEngine(Exception):
+    """The engine's package is not installed."""
+
+
+def describe(error: BaseException, phase: str) -> Failure:
+    """Return the failure of an execution from its error."""
+    from tuibench.engines.protocol import BadSetting, IoUnavailable, Refusal, plain_words
+
+    said = str(error) or type(error).__name__
+    text = plain_words(said)
+    if isinstance(error, MissingEngine):
+        kind = "engine"
+    elif isinstance(error, BadSetting):
+        kind = "setting"
+    elif isinstance(error, (Refusal, IoUnavailable)):
+        kind = "refused"
+        text = f"the I/O class cannot be had (--io): {text}" if isinstance(error, IoUnavailable) else text
+    elif isinstance(error, MemoryError) or any(word in text for word in _MEMORY_WORDS):
+        kind = "memory"
+        text = f"out of memory: {text}"
+    else:
+        kind = "exception"
+        # The error type adds nothing if the engine has wrapped the reason in its own words.
+        text = text if type(error) is RuntimeError or text != said.strip() else f"{type(error).__name__}: {text}"
+    return Failure(kind, phase, text[:2000])
+
+
+def _leave(code: int) -> None:
+    """Exit at once: static destructors of engines can hang or crash after the result was sent."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
