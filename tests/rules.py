@@ -14,7 +14,7 @@ ENGINES = ("onnxruntime", "openvino")
 """Packages that execute models: deferred wherever they are imported, and each in its own module."""
 BRIDGES = ("bridge", "bridge_fill", "bridge_form", "bridge_profile", "bridge_profile_again", "bridge_profile_form",
            "bridge_start")  # fmt: skip
-"""Modules of the dashboard that may import the workbench; screens and widgets import the desk only."""
+"""Modules of the dashboard that still hold logic of the services."""
 BRIDGE_ROOMS = tuple(f"tui/{name}" for name in BRIDGES)
 
 
@@ -38,92 +38,51 @@ ROOMS = {
     "core": Room(),
     "data": Room(),
     "stats": Room(),
-    "arrays": Room(third=("numpy",)),
     "host": Room(),
-    "host/facts": Room(ours=("host", "host/brand")),
-    "host/brand": Room(ours=("host",), deferred=("cpuinfo",)),
-    "host/place": Room(deferred=("platformdirs",)),
-    "host/checkup": Room(ours=("host", "host/facts", "host/brand")),
-    "models": Room(ours=("arrays",), third=("numpy", "onnx")),
+    "host/facts": Room(ours=("host", "host/cpu")),
+    "host/cpu": Room(ours=("host",), deferred=("cpuinfo",)),
+    "host/checkup": Room(ours=("host", "host/facts", "host/cpu")),
     "engines": Room(third=("numpy",), deferred=ENGINES),
-    "measure": Room(ours=("stats", "arrays", "engines", "host/noise"), third=("numpy",)),
-    # The entry of measure is the worker with its protocol; of the engines only their capabilities.
+    "worker": Room(ours=("stats", "engines", "host/noise"), third=("numpy",)),
+    # Foreign bytes: only inside child.py.
+    "model": Room(
+        ours=("stats", "worker", "engines", "host/noise"), third=("numpy", "onnx"), deferred=("onnxruntime",)
+    ),
+    "model/download": Room(deferred=("huggingface_hub",)),
+    "model/imports": Room(),
+    # The entry of the worker with its protocol; of the engines only their capabilities.
     "runs": Room(
         ours=(
-            *("stats", "host", "host/facts", "host/brand", "measure/worker", "measure/job", "measure/channel"),
-            *("engines/protocol", "engines/registry", "insight", "insight/assembly"),
+            *("stats", "host", "host/facts", "host/cpu", "worker/main", "worker/job"),
+            *("engines/protocol", "engines/registry"),
         )
     ),
-    # The heavy half of profiles: it runs only inside the child.
-    "profiles": Room(
-        ours=("stats", "arrays", "models", "engines", "measure", "host/noise"),
-        third=("numpy", "onnx"),
-        deferred=("onnxruntime",),
-    ),
-    "insight": Room(),
-    # Assembles a profile from the data of several processes, with intervals over them.
-    "insight/assembly": Room(ours=("insight", "stats")),
     "store": Room(third=("tinydb",)),
-    "intake": Room(),
-    "runner": Room(ours=ANYTHING, deferred=ANYTHING),
-    "child": Room(ours=ANYTHING, deferred=ANYTHING),
-    "trial": Room(ours=ANYTHING, deferred=ANYTHING),
-    "fetch": Room(deferred=("huggingface_hub",)),
-    "plots": Room(ours=("report/verdict",)),
-    "report/verdict": Room(),
-    "report": Room(ours=("report/verdict", "plots", "insight", "request"), third=("rich",)),
-    "workbench": Room(
-        ours=(
-            *("store", "runs", "report", "insight", "stats", "engines/registry"),
-            *("host", "host/facts", "host/brand", "host/checkup", "host/place"),
-            # Dims and shapes are counted without a model's bytes.
-            *("models/candidate", "models/dim", "models/layout"),
-        )
-    ),
+    "store/directories": Room(deferred=("platformdirs",)),
+    "present": Room(ours=("stats",), third=("rich",)),
     "services": Room(
         ours=(
-            "workbench",
-            "request",
-            "report",
-            "store",
-            "runs",
-            "insight",
-            "stats",
-            "host",
-            "host/facts",
-            "host/brand",
-            "host/checkup",
-            "host/place",
-            "engines/registry",
-            "models/candidate",
-            "models/dim",
-            "models/layout",
+            *("store", "store/directories", "runs", "present", "stats", "engines/registry"),
+            *("host", "host/facts", "host/cpu", "host/checkup"),
         )
     ),
-    "request": Room(),
-    "tui": Room(ours=("services", "plots", "report", "report/verdict", "insight"), third=("textual", "rich")),
-    # The only modules that call the workbench.
-    **{
-        f"tui/{name}": Room(ours=(*BRIDGE_ROOMS, "tui", "services", "workbench", "report", "request"))
-        for name in BRIDGES
-    },
-    "cli": Room(ours=("services", "workbench", "report", "request", "cli/dashboard"), third=("rich",)),
-    "cli/dashboard": Room(
-        ours=("cli", "services", "workbench", "report", "request", "tui/start", "tui/terminal", "tui/bridge")
-    ),
+    "runner": Room(ours=ANYTHING, deferred=ANYTHING),
+    "child": Room(ours=ANYTHING, deferred=ANYTHING),
+    "tui": Room(ours=("services", "present"), third=("textual", "rich")),
+    **{f"tui/{name}": Room(ours=(*BRIDGE_ROOMS, "tui", "services", "present")) for name in BRIDGES},
+    "cli": Room(ours=("services", "present", "cli/dashboard"), third=("rich",)),
+    "cli/dashboard": Room(ours=("cli", "services", "present", "tui/start", "tui/terminal", "tui/bridge")),
     # The dashboard's reading of the config file, without the dashboard.
-    "cli/configuration": Room(
-        ours=("cli", "services", "workbench", "report", "tui/config", "tui/key", "tui/setting", "tui/start")
-    ),
+    "cli/configuration": Room(ours=("cli", "services", "present", "tui/config", "tui/key", "tui/start")),
     "__main__": Room(ours=("cli",)),
     "__init__": Room(),
 }
 """The longest key that is a prefix of a file's path is its room."""
 
-ROOTS = ("runner", "child", "trial")
+ROOTS = ("runner", "child")
 """Composition roots import nothing else of ours, because a spawned worker imports its parent's main module again."""
 
-WORKER_SIDE = ("core", "stats", "arrays", "host", "engines", "measure")
+WORKER_SIDE = ("core", "stats", "host", "engines", "worker")
 WORKER_PYTHON = (3, 10)
 
 NEWER_THAN_WORKER = {

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tuibench.core.settings import benchmark as benchmark_setting  # noqa: E402 - the package of this checkout
-from tuibench.core.settings import profile as profile_setting
+from tuibench.core.settings import profile as profile_setting  # noqa: E402
 from tuibench.core.settings.setting import Group, Setting  # noqa: E402
 
 PAGE = ROOT / "docs" / "flags.md"

@@ -3,7 +3,7 @@
 python tools/mutants.py gather DATA TREE [TEST ...]    copy the tree into DATA, a directory outside of it, and run its
                         [--python PATH]                tests there once for coverage contexts, outcomes and durations
 python tools/mutants.py pick DATA MUTANTS              write random mutants of covered lines as JSON lines
-                        [--count 200] [--seed 1] [--packages stats,runs,store,measure,request,workbench]
+                        [--count 200] [--seed 1] [--packages stats,runs,store,worker,core,services]
 python tools/mutants.py run DATA MUTANTS RESULTS       run the tests of each mutant; append a JSON line per mutant.
                         [--python PATH]                Mutants that RESULTS has are left out: run it again to resume
 python tools/mutants.py report RESULTS                 print counts per package and status, and what survived
@@ -51,7 +51,7 @@ from pathlib import Path
 from faults import Mutant, Site, find_sites
 
 PACKAGE = "tuibench"
-PACKAGES = "stats,runs,store,measure,request,workbench"
+PACKAGES = "stats,runs,store,worker,core,services"
 LIMIT_S = 60.0
 PLANNED_S = 30.0
 """The quickest tests of a line are run, until they add up to this by their recorded durations."""

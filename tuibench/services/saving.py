@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.model import refer
@@ -22,9 +22,6 @@ from tuibench.services.watched_run import unfile_points
 from tuibench.store.layout import is_ulid
 from tuibench.store.lock import WAIT_S
 from tuibench.store.store import Store
-
-if TYPE_CHECKING:
-    from tuibench.store.store import Store
 
 
 def place(store: Store, result: RunResult, metadata: Metadata) -> tuple[Metadata, str]:

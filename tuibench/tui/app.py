@@ -47,7 +47,7 @@ class Dashboard(CalmApp):
     """Screens are made by `route` and get their dependencies from the app."""
 
     # Includes the first screen's rules, because adding rules later parses all of them again.
-    CSS_PATH: ClassVar = ["app.tcss", "screens/home.tcss"]
+    CSS_PATH: ClassVar = ["app.tcss", "screens/project/home.tcss"]
     TITLE = "tuibench"
     # The dashboard has its own palette.
     ENABLE_COMMAND_PALETTE = False

@@ -26,7 +26,7 @@ def list_samples() -> str:
     return "".join(f"{token:<13} {text}\n" for token, (_, text) in SAMPLES.items())
 
 
-_SAMPLE_DIR = Path(__file__).resolve().parent.parent / "data" / "samples"
+_SAMPLE_DIR = Path(__file__).resolve().parent.parent.parent / "data" / "samples"
 
 
 @dataclass(frozen=True, slots=True)

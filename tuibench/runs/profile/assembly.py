@@ -11,6 +11,7 @@ from tuibench.core.cell import Estimate, Grade
 from tuibench.core.model import Point
 from tuibench.core.profile import (
     FOLDED,
+    INT8,
     LAYER,
     RESIDUAL,
     UNMAPPED,
@@ -25,7 +26,7 @@ from tuibench.core.profile import (
     ZeroEffect,
     own_key,
 )
-from tuibench.core.profile_facts import F32, INT8, least_ms
+from tuibench.core.profile_facts import F32, least_ms
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.core.units import count_of

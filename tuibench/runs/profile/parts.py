@@ -15,7 +15,6 @@ from tuibench.core.profile import (
     LayerLoss,
     LayerRun,
     LossPoint,
-    ProfileSpec,
     Roofline,
     WhatIf,
     ZeroEffect,

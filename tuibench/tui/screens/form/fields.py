@@ -224,9 +224,9 @@ class FormColumn(FieldColumn):
         self._given, self._rows = replace(self._given, dims=dims), tuple(rows)
         there = self.fields
         specs = {spec.name: spec for row in rows for spec in row if spec.name.startswith(DIM)}
-        for name, field in there.items():
+        for name, shown in there.items():
             if name.startswith(DIM) and name not in specs:
-                field.remove()
+                shown.remove()
         anchor = there["batches"]
         for name, spec in specs.items():
             field = there[name] if name in there else self._make(spec)

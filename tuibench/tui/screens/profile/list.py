@@ -10,7 +10,7 @@ from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, StoredBenchmark
 from tuibench.present.headline import result_headline
 from tuibench.present.table import age
-from tuibench.tui.desk import Desk, RunRow
+from tuibench.tui.desk import Desk
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.benchmark.list import BenchmarkList
