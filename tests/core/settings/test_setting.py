@@ -52,7 +52,7 @@ from tuibench.tui.screens.form.fields import TextSpec, plan_rows
 
 __all__ = ["models"]
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MACHINE = Machine()
 STORED = [one.name for one in benchmark_setting.settings() if one.at]
 STORED_PROFILE = [one for one in profile_setting.settings() if one.at and one.at != "profile.kind"]

@@ -17,7 +17,7 @@ from typing import Any
 
 import trustme
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 Route = Callable[["Handler"], None]
 
 

@@ -16,7 +16,7 @@ from tuibench.present.headline import result_headline
 from tuibench.present.json_export import document
 from tuibench.present.summary import summary
 
-FILES = Path(__file__).resolve().parents[1] / "fixtures" / "import"
+FILES = Path(__file__).resolve().parents[2] / "fixtures" / "import"
 NEW, OLD, ORT = (FILES / f"deepsparse-{name}.json" for name in ("1.8.0", "0.10.0", "1.8.0-onnxruntime"))
 
 

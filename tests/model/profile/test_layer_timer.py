@@ -28,7 +28,7 @@ from tuibench.engines import registry
 from tuibench.model.graph import walk
 from tuibench.worker.bundle import write_bundle
 
-PACKAGE = Path(__file__).resolve().parents[2] / "tuibench"
+PACKAGE = Path(__file__).resolve().parents[3] / "tuibench"
 CPU = min(os.sched_getaffinity(0))
 RUNS = 3
 BRIEF_S = 0.3

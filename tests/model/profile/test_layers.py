@@ -24,7 +24,7 @@ CPU = min(os.sched_getaffinity(0))
 PLACED = {"cpus": [CPU], "threads": 1, "engine": "onnxruntime"}
 BRIEF_S = 0.3
 """As good as no time: for tests that read which rows there are, not how long they take."""
-SAMPLES = Path(__file__).parents[2] / "tuibench" / "data" / "samples"
+SAMPLES = Path(__file__).parents[3] / "tuibench" / "data" / "samples"
 
 
 def ask(task: str, path: str, run_dir: Path, **more: Any) -> Answer:

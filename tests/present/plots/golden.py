@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "plots"
+GOLDENS = Path(__file__).resolve().parents[2] / "goldens" / "plots"
 
 
 def check(name: str, seen: str) -> None:

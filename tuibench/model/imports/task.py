@@ -128,7 +128,7 @@ def _parts(value: Any, place: str) -> Iterator[tuple[Any, str]]:
         yield from ((part, f"{place}[{i}]") for i, (part, look) in enumerate(zip(value, wrong, strict=True)) if look)
 
 
-SCHEMA_PATH = Path(__file__).resolve().parents[1] / "data" / "benchmark.schema.json"
+SCHEMA_PATH = Path(__file__).resolve().parents[2] / "data" / "benchmark.schema.json"
 
 
 def read_result(path: str, most_bytes: int = MOST_BYTES) -> RunResult:
