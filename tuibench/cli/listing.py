@@ -48,6 +48,8 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
             tell(f"none of {len(list_rows())} is meant by that")
         elif said := hidden_words(len(rows), limit, noun):
             tell(said)
+        if services.store.benchmarks.facts.pending:
+            tell("some older results are shown without their numbers; tuibench store migrate reads all of them once")
         others = () if args.profiles else library.list_profiles(args.project, words)
         if others:
             tell(profile_words(len(others)))

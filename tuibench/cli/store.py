@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
+import time
 
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers
 from tuibench.cli.session import opened, width
 from tuibench.core.stored import StoreReport
 from tuibench.present.doctor import store_json, store_report
+from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -38,8 +42,17 @@ def check_store(args: argparse.Namespace, interruption: object = None) -> int:  
 
 def migrate_store(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - as above
     """Migrate the store and print the changes."""
+    painter = ProgressPainter(
+        sys.stderr, time.monotonic, can_repaint(sys.stderr, os.environ.get("TERM", "")), args.ascii
+    )
+
+    def tell(done: int, total: int) -> None:
+        painter.update(Snapshot(0, 0, activity=f"list rows of older results: {done} of {total}"))
+
     with opened() as services:
-        return _report(args, services.library.migrate())
+        report = services.library.migrate(tell)
+        painter.clear()
+        return _report(args, report)
 
 
 def _report(args: argparse.Namespace, report: StoreReport) -> int:

@@ -127,6 +127,8 @@ class StoreReport:
     """Files whose checksums were verified."""
     problems: tuple[Problem, ...] = ()
     migrated: int = 0
+    derived: int = 0
+    """Rows of an older version whose facts were derived from their records."""
     partial: bool = False
     """True if contents were skipped that `--read-data` would have read."""
 

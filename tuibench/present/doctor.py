@@ -277,6 +277,7 @@ def _wrap(text: str, width: int | None, indent: str = "") -> list[str]:
 def _ending(report: StoreReport) -> Iterator[str]:
     looked = f"{count_of(report.checked, 'file')} looked at, {report.read} read and verified"
     looked += f", {report.migrated} migrated" if report.migrated else ""
+    looked += f", {count_of(report.derived, 'list row')} completed" if report.derived else ""
     newer = sum(problem.kind == NEWER for problem in report.problems)
     looked += f", {newer} left to a newer version" if newer else ""
     left = sum(not problem.repaired for problem in report.problems) - newer

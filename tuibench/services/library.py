@@ -100,11 +100,12 @@ class Library:
     def list_loose(self, *, profiles: bool = False) -> tuple[BenchmarkRow, ...]:
         """Return benchmarks, or profiles, without an existing project, newest first."""
         known = {project.id for project in self._store.projects.all()}
-        rows = self._store.benchmarks.rows()
+        rows = self._store.benchmarks.rows(derive=True)
         return tuple(row for row in rows if row.project not in known and bool(row.kind) is profiles)
 
     def _rows(self, project: str | None, text: str) -> tuple[BenchmarkRow, ...]:
-        rows = self._store.benchmarks.search(text)
+        # Reading records of older versions at every key of a search would make it slow.
+        rows = self._store.benchmarks.search(text) if text else self._store.benchmarks.rows(derive=True)
         if project is None:
             return rows
         wanted = self._store.projects.resolve(project)
@@ -217,6 +218,6 @@ class Library:
         told = [run.id for run in self._runs().every() if run.state not in activity.ALIVE and run.executions]
         return self._store.check(read_data=read_data, repair=repair, journals=told)
 
-    def migrate(self) -> StoreReport:
-        """Convert files of an older form to the current one, all or none."""
-        return self._store.migrate()
+    def migrate(self, tell: Callable[[int, int], None] = lambda _done, _total: None) -> StoreReport:
+        """Convert files of an older form to the current one, all or none; `tell` receives done and total rows."""
+        return self._store.migrate(tell)

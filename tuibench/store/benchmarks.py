@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 
 MOST = 30
-"""Largest number of records read per call."""
+"""Largest number of records read for one list."""
+STORED_AT_ONCE = 1000
+"""Rows per write of the index while all are derived: a kill loses at most these, and other writers wait briefly."""
 TRIES = 3
 """Times that a record is read which the disk refuses."""
 Part = tuple[HostLayout, Sequence[BenchmarkRow]]
@@ -55,13 +57,13 @@ class FactFill:
         """Return a text that changes after each call that leaves rows; '' if none are left."""
         return f"facts {self.reads}" if self.pending else ""
 
-    def fill(self, parts: Sequence[Part]) -> list[Sequence[BenchmarkRow]]:
-        """Return the rows of each host with all known facts; the newest rows are derived first."""
+    def fill(self, parts: Sequence[Part], most: int) -> list[Sequence[BenchmarkRow]]:
+        """Return the rows of each host with all known facts; first derive the newest `most` that are unknown."""
         lacking = [(row.id, layout) for layout, rows in parts for row in rows if _lacks(row)]
         unread = sorted((one for one in lacking if one[0] not in self._known), key=lambda one: one[0], reverse=True)
-        for ulid, layout in unread[:MOST]:
+        for ulid, layout in unread[:most]:
             self._derive(ulid, layout.record(ulid))
-        self.pending = len(unread) > MOST
+        self.pending = any(ulid not in self._known for ulid, _ in unread)
         if not lacking:
             return [rows for _, rows in parts]
         known = self._known
@@ -77,10 +79,21 @@ class FactFill:
             return []
         return [replace(row, facts=known[row.id]) for row in index.rows()[1] if _lacks(row) and known.get(row.id)]
 
+    def derive_all(self, layout: HostLayout, index: Index, tell: Callable[[int, int], None]) -> Iterator[int]:
+        """Derive the facts of every row of a host; yield the number of new ones when they are to be stored."""
+        lacking = [row.id for row in index.rows()[1] if _lacks(row)]
+        for first in range(0, len(lacking), STORED_AT_ONCE):
+            part = lacking[first : first + STORED_AT_ONCE]
+            for number, ulid in enumerate(part, first + 1):
+                if ulid not in self._known:
+                    self._derive(ulid, layout.record(ulid))
+                tell(number, len(lacking))
+            yield sum(bool(self._known.get(ulid)) for ulid in part)
+
     def _derive(self, ulid: str, path: str) -> None:
         self.reads += 1
         try:
-            found = self._records.get(path)
+            self._known[ulid] = self._records.read_facts(path)
         except (StoreDamaged, StoreNewer):
             # An unreadable record keeps its sentence; opening it reports the cause.
             self._known[ulid] = {}
@@ -88,8 +101,6 @@ class FactFill:
             self._refused[ulid] = self._refused.get(ulid, 0) + 1
             if self._refused[ulid] >= TRIES:
                 self._known[ulid] = {}
-        else:
-            self._known[ulid] = found.row.facts if found is not None else {}
 
 
 def _lacks(row: BenchmarkRow) -> bool:
@@ -211,9 +222,24 @@ class Benchmarks:
             self.say_failure(lambda: attendant.expire_old(layout))
         return row
 
-    def rows(self) -> tuple[BenchmarkRow, ...]:
-        """Every benchmark of every host, newest first."""
-        return self._list().rows
+    def rows(self, *, derive: bool = False) -> tuple[BenchmarkRow, ...]:
+        """Return every benchmark of every host, newest first; with `derive`, some rows without facts get theirs."""
+        return self._list(derive).rows
+
+    def derive_facts(self, tell: Callable[[int, int], None]) -> int:
+        """Derive and store the facts of all rows of older versions; return their number.
+
+        `tell` receives the rows done and their total. Records are read without a lock.
+        """
+        derived = 0
+        for layout in self._context.writable_hosts():
+            try:
+                for count in self.facts.derive_all(layout, self.index(layout), tell):
+                    with self.writing(layout):
+                        derived += count
+            except StoreNewer as error:
+                self._context.notices.say(error.message)
+        return derived
 
     def index_bytes(self) -> int:
         """Return the size of all hosts' lists without reading them, to estimate the reading time."""
@@ -222,7 +248,7 @@ class Benchmarks:
 
     def search(self, text: str) -> tuple[BenchmarkRow, ...]:
         """Return the benchmarks that contain every word of `text`, newest first."""
-        return self._list().search(text)
+        return self._list(derive=False).search(text)
 
     def get(self, id: str) -> StoredBenchmark:  # noqa: A002
         """Return a whole benchmark by its full id."""
@@ -355,19 +381,17 @@ class Benchmarks:
             self._context.notices.say(f"{name} was damaged; it is kept as {aside} and written anew")
             return None
 
-    def _list(self) -> Listing:
-        # Two threads that fill at a time would overwrite each other's facts.
+    def _list(self, derive: bool) -> Listing:
+        # Two threads that derive at a time would overwrite each other's facts.
         with self._filling:
-            return self._filled()
-
-    def _filled(self) -> Listing:
-        parts = [(layout, *self.index(layout).rows()) for layout in self._context.hosts()]
-        keys = tuple((layout.id, key) for layout, key, _ in parts)
-        kept = self._listing
-        if kept is None or kept[0] != keys or self.facts.pending or any(key is None for _, key in keys):
-            lists = self.facts.fill([(layout, rows) for layout, _, rows in parts])
-            kept = self._listing = keys, Listing(join_rows(lists), kept[1] if kept else None)
-        return kept[1]
+            parts = [(layout, *self.index(layout).rows()) for layout in self._context.hosts()]
+            keys = tuple((layout.id, key) for layout, key, _ in parts)
+            kept = self._listing
+            more = derive and self.facts.pending
+            if kept is None or kept[0] != keys or more or any(key is None for _, key in keys):
+                lists = self.facts.fill([(layout, rows) for layout, _, rows in parts], MOST if derive else 0)
+                kept = self._listing = keys, Listing(join_rows(lists), kept[1] if kept else None)
+            return kept[1]
 
 
 def _unknown(ulid: str) -> UnknownId:

@@ -279,9 +279,9 @@ def check_store(
     findings = Findings(repair)
     if context.files.kind(context.files.root):
         DocumentCheck(context, findings, repair).look(read_data)
+    writable = context.writable_hosts() if repair else []
     for layout in context.hosts():
-        may = repair and _is_writable(context, layout)
-        HostCheck(context, benchmarks, trash, layout, findings, may, journals).look(read_data)
+        HostCheck(context, benchmarks, trash, layout, findings, layout in writable, journals).look(read_data)
     _recall_lost(context, trash, findings, journals)
     return findings.report(partial=not read_data)
 
@@ -296,12 +296,3 @@ def _recall_lost(context: Context, trash: Trash, findings: Findings, journals: C
         told = any(ulid in problem.path for problem in findings.problems)
         if not told and not any(context.files.kind(layout.record(ulid)) for layout in layouts):
             context.notices.say(f"{short_id(ulid)} was damaged and is put aside: {how_to_save(ulid)}")
-
-
-def _is_writable(context: Context, layout: HostLayout) -> bool:
-    try:
-        context.check_writable(layout)
-    except StoreReadOnly as error:
-        context.notices.say(error.message)
-        return False
-    return True

@@ -58,6 +58,18 @@ class Context:
         found = [name for name in names if self.files.kind(os.path.join(self.hosts_directory, name)) == "directory"]
         return [self.layout(name) for name in sorted(found, key=lambda name: (name != own, name))]
 
+    def writable_hosts(self, *, quiet: bool = False) -> list[HostLayout]:
+        """Return the hosts whose data may be changed here; unless `quiet`, add a notice for each other one."""
+        found = []
+        for layout in self.hosts():
+            try:
+                self.check_writable(layout)
+                found.append(layout)
+            except StoreReadOnly as error:
+                if not quiet:
+                    self.notices.say(error.message)
+        return found
+
     def _own_id(self) -> str | None:
         # Reading creates no salt: a damaged one must not hide the measurements.
         try:

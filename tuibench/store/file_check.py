@@ -54,7 +54,7 @@ class Findings:
 
     def report(self, *, partial: bool = False) -> StoreReport:
         """Return the report."""
-        return StoreReport(self.checked, self.read, tuple(self.problems), self.migrated, partial)
+        return StoreReport(self.checked, self.read, tuple(self.problems), self.migrated, partial=partial)
 
 
 def put_aside(context: Context, path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 
-from tuibench.core.errors import StoreError, StoreReadOnly
+from tuibench.core.errors import StoreError
 from tuibench.core.schema import NEWEST
 from tuibench.core.stored import BenchmarkRow, StoreReport
 from tuibench.store.benchmarks import Benchmarks
@@ -24,12 +24,7 @@ def migrate_store(context: Context, benchmarks: Benchmarks) -> StoreReport:
     findings = Findings()
     with ExitStack() as held:
         layouts = []
-        for layout in sorted(context.hosts(), key=lambda one: one.id):
-            try:
-                context.check_writable(layout)
-            except StoreReadOnly as error:
-                context.notices.say(error.message)
-                continue
+        for layout in sorted(context.writable_hosts(), key=lambda one: one.id):
             held.enter_context(context.lock(layout.lock).hold())
             layouts.append(layout)
         if context.files.kind(os.path.join(context.files.root, PROJECTS)):

@@ -145,6 +145,7 @@ KIND = "kind"
 _RECORD_FILE_KINDS = KINDS | {""}
 _FIRST = 8192
 _CHECK = "`tuibench store check --read-data` says what is wrong with it; with --repair it is put aside."
+_RESULT = b", " + encode_name(RESULT) + b": "
 _SHA, _HEAD, _HEAD_CRC = "result_sha256", "head", "head_crc32"
 
 
@@ -252,19 +253,37 @@ class RecordFiles:
         record = self.read(path)
         if record is None:
             return None
+        result = self._decode(path, record)
+        return StoredBenchmark(with_facts(record.row, result), record.metadata, result)
+
+    def read_facts(self, path: str) -> dict[str, Any]:
+        """Return the facts of a record's row; empty if there is no record."""
+        record = self.read(path)
+        if record is None:
+            return {}
+        if record.row.facts:
+            return record.row.facts
+        # Facts are made of the estimates of cells; executions with their series are nine tenths of a result.
+        cells = record.loaded.tables[RESULT]["1"].get("cells")
+        for cell in cells if isinstance(cells, list) else ():
+            cell["executions"] = ()
+        facts: dict[str, Any] = summarize(self._decode(path, record))["facts"]
+        return facts
+
+    def _decode(self, path: str, record: Record) -> RunResult:
+        """Return the result; raise StoreNewer or StoreDamaged if this version cannot read it."""
         if record.summary.get(KIND, "") not in _RECORD_FILE_KINDS:
             # An unknown kind must not be shown as an empty benchmark.
             header = record.loaded.header
             raise cannot_show(self.sealing.files.name(path), header.schema, header.tool)
         try:
-            result = _to_result(record.loaded.tables[RESULT]["1"])
+            return _to_result(record.loaded.tables[RESULT]["1"])
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             damage = StoreDamaged(
                 f"{self.sealing.files.name(path)} of the store has a form that this version cannot read",
                 "The version of tuibench that wrote it can.",
             )
             raise self.sealing.misfit(path, record.loaded, damage) from error
-        return StoredBenchmark(with_facts(record.row, result), record.metadata, result)
 
     def read_row(self, path: str) -> BenchmarkRow:
         """Return a record's row, from its head alone if sound; raise StoreDamaged or FileNotFoundError."""
@@ -311,7 +330,9 @@ class RecordFiles:
         tables = loaded.tables
         try:
             metadata = from_plain(Metadata, tables[METADATA]["1"])
-            encoded = encode_table(tables[RESULT])
+            encoded = _encoded_result(loaded)
+            if hashlib.sha256(encoded).hexdigest() != loaded.header.marks.get(_SHA):
+                encoded = encode_table(tables[RESULT])
             if hashlib.sha256(encoded).hexdigest() != loaded.header.marks.get(_SHA):
                 raise Unreadable("its result is not the one that was measured")
             summary = tables.get(SUMMARY, {}).get("1")
@@ -329,6 +350,13 @@ class RecordFiles:
 def with_facts(row: BenchmarkRow, result: RunResult) -> BenchmarkRow:
     """Return a row with the facts of its headline, which a row of an older version lacks."""
     return row if row.facts else replace(row, facts=summarize(result)["facts"])
+
+
+def _encoded_result(loaded: Loaded) -> bytes:
+    """Return the bytes of the result in a sound file, b"" if they are not where this version writes them."""
+    head, (_, end) = loaded.header.marks.get(_HEAD), read_header(loaded.raw[:_FIRST])
+    begin = end + head + len(_RESULT) if type(head) is int else 0
+    return loaded.raw[begin:-1] if loaded.raw[begin - len(_RESULT) : begin] == _RESULT else b""
 
 
 def _form(summary: Mapping[str, Any], old: Loaded | None) -> int:

@@ -10,6 +10,7 @@ from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.schema import NEWEST
 from tuibench.store.atomic import HEAD, PREVIOUS, Stamp
 from tuibench.store.envelope import (
+    RECORD,
     SCHEMA,
     Header,
     Opened,
@@ -38,6 +39,8 @@ class Loaded:
     stamp: Stamp
     sound: bool
     from_previous: bool = False
+    raw: bytes = b""
+    """The whole file if it is sound and a record: its result is checked and copied as bytes."""
 
     @property
     def newer(self) -> bool:
@@ -104,7 +107,8 @@ class Sealing:
         if header.schema > NEWEST:
             self.say(str(refuse_newer(name, header.schema, header.tool)))
         tables = migrate_tables(kind, opened.tables, header.schema)
-        return Loaded(tables, header, stamp, opened.sound)
+        raw = data if kind == RECORD and opened.sound else b""
+        return Loaded(tables, header, stamp, opened.sound, raw=raw)
 
     def write(
         self,

@@ -8,6 +8,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from pathlib import Path
 
 from tuibench import __version__
@@ -97,11 +98,14 @@ class Store:
         parts = self._context, self.benchmarks, self.trash
         return check_store(*parts, read_data=read_data, repair=repair, journals=journals)
 
-    def migrate(self) -> StoreReport:
-        """Rewrite every older file in the current schema, all or none; keep the originals."""
+    def migrate(self, tell: Callable[[int, int], None] = lambda _done, _total: None) -> StoreReport:
+        """Rewrite every older file in the current schema, all or none, and derive missing facts of rows.
+
+        The originals are kept. `tell` receives the rows derived and their total.
+        """
         from tuibench.store.migration import migrate_store  # as above
 
-        return migrate_store(self._context, self.benchmarks)
+        return replace(migrate_store(self._context, self.benchmarks), derived=self.benchmarks.derive_facts(tell))
 
     def probe(self) -> str:
         """Return '' if the store is writable and has enough space, else the reason."""

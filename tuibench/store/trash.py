@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
-from tuibench.core.errors import StoreDamaged, StoreNewer, StoreReadOnly, UnknownId
+from tuibench.core.errors import StoreDamaged, StoreNewer, UnknownId
 from tuibench.core.ids import make_ulid, short_id
 from tuibench.core.stored import DAMAGED, TrashEntry
 from tuibench.core.text import show
@@ -105,13 +105,13 @@ class Trash:
 
     def empty(self, only: Collection[str] | None = None) -> tuple[int, int]:
         """Delete these removals permanently, or all of them; return the number of entries and bytes."""
-        parts = self._parts(self._writable())
+        parts = self._parts(self._context.writable_hosts(quiet=True))
         gone = self._drop([part for part in parts if only is None or part.manifest.id in only])
         return len({part.manifest.id for part in gone}), sum(part.manifest.size_bytes for part in gone)
 
     def expire(self) -> int:
         """Delete entries older than thirty days, then the oldest above a gigabyte; return their number."""
-        return self._expire_where(self._writable(), by_size=True)
+        return self._expire_where(self._context.writable_hosts(quiet=True), by_size=True)
 
     def size(self) -> int:
         """Return the bytes in the trash."""
@@ -197,16 +197,6 @@ class Trash:
                 return None
             self._manifests[directory] = manifest
         return self._manifests[directory]
-
-    def _writable(self) -> list[HostLayout]:
-        found = []
-        for layout in self._context.hosts():
-            try:
-                self._context.check_writable(layout)
-            except StoreReadOnly:
-                continue
-            found.append(layout)
-        return found
 
     def expire_old(self, layout: HostLayout) -> int:
         """Delete expired removals by the time in their names; runs with every addition."""
