@@ -41,7 +41,7 @@ ROOMS = {
     "host": Room(),
     "host/facts": Room(ours=("host", "host/cpu")),
     "host/cpu": Room(ours=("host",), deferred=("cpuinfo",)),
-    "host/checkup": Room(ours=("host", "host/facts", "host/cpu")),
+    "host/checkup": Room(ours=("host", "host/facts", "host/cpu"), deferred=("psutil",)),
     "engines": Room(third=("numpy",), deferred=ENGINES),
     "worker": Room(ours=("stats", "engines", "host/noise"), third=("numpy",)),
     # Foreign bytes: only inside child.py.

@@ -297,12 +297,12 @@ _GENTLEST = 19
 
 def _describe_engine(name: str) -> dict[str, Any]:
     from tuibench.engines import registry
-    from tuibench.model.reference_run import first_words
+    from tuibench.engines.protocol import engine_words
 
     try:
         return {"name": name, "available": True, "version": registry.make(name).start(), "error": None}
     except Exception as error:  # a broken installation raises anything; doctor shows the message
-        return {"name": name, "available": False, "version": None, "error": first_words(error)}
+        return {"name": name, "available": False, "version": None, "error": engine_words(error, 1000)}
 
 
 def _confine(request: dict[str, Any], needed: str | None = None) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -33,8 +34,14 @@ def host(machine: Machine) -> Machine:
 
 
 def examined(host: Machine, cpus: tuple[int, ...] = (0, 1, 2, 3), **changes: Any) -> dict[str, Any]:
-    settings: dict[str, Any] = {"root": host.root, "sleep": lambda _: None, "canary": lambda: 300_000} | changes
+    settings: dict[str, Any] = {"root": host.root, "sleep": lambda _: None, "canary": lambda: 300_000}
+    settings |= {"cpu_seconds": dict} | changes
     return examine(process_on(cpus), **settings)
+
+
+def numbers(text: str) -> list[float]:
+    """Return the numbers in a text."""
+    return [float(found) for found in re.findall(r"[0-9]+(?:\.[0-9]+)?", text)]
 
 
 def findings_of(host: Machine, cpus: tuple[int, ...] = (0, 1, 2, 3), **changes: Any) -> dict[str, dict[str, str]]:
@@ -72,10 +79,18 @@ def test_sample_covers_the_time_of_the_sleep(host: Machine) -> None:
 
     clock = iter((10.0, 10.5))
     canaries = iter((300_000, 309_000))
-    noise = sample_noise(
-        (0, 1), host.root, seconds=0.5, sleep=sleep, canary=lambda: next(canaries), clock=lambda: next(clock)
+    used = iter(
+        (
+            {(7, 1.0): ("make", 10.0), (8, 1.0): ("idle", 1.0), (9, 1.0): ("old", 5.0)},
+            {(7, 1.0): ("make", 10.4), (8, 1.0): ("idle", 1.01), (9, 2.0): ("new", 9.0)},
+        )
     )
+    noise = sample_noise(
+        (0, 1), host.root, seconds=0.5, sleep=sleep, canary=lambda: next(canaries), clock=lambda: next(clock),
+        cpu_seconds=lambda: next(used),
+    )  # fmt: skip
     assert slept == [0.5]
+    assert noise["processes"] == [{"pid": 7, "name": "make", "cpus": 0.8}], "not what began meanwhile"
     assert noise["busy"] == {"0": 0.6, "1": 0.2}
     assert noise["busy_share"] == pytest.approx(0.4)
     assert noise["steal_share"] == pytest.approx(0.1)
@@ -90,24 +105,22 @@ def test_governor_that_changes_the_clock_is_found(host: Machine, governor: str, 
     build_frequency(host, (0, 1), governor)
     finding = findings_of(host)["governor"]
     assert finding["level"] == level
-    assert f"{governor} on 2 CPUs" in finding["seen"]
-    assert "performance" in finding["mend"]
+    assert governor in finding["seen"] and numbers(finding["seen"]) == [2]
 
 
 def test_quota_below_the_cores_is_found(host: Machine) -> None:
     group(host, cpu_max="250000 100000")
     finding = findings_of(host)["quota"]
-    assert "2.5 CPUs of 4 cores" in finding["seen"]
-    assert "at most 2 cores" in finding["mend"]
+    assert numbers(finding["seen"]) == [2.5, 4] and numbers(finding["mend"]) == [2]
     group(host, cpu_max="150000 100000")
-    assert "at most 1 core," in findings_of(host)["quota"]["mend"]
+    assert numbers(findings_of(host)["quota"]["mend"]) == [1]
     group(host, cpu_max="400000 100000")
     assert "quota" not in findings_of(host)
 
 
 def test_earlier_throttling_is_a_note_and_present_one_is_harm(host: Machine) -> None:
     group(host, cpu_stat="nr_throttled 3\nthrottled_usec 2000000")
-    assert "3 times" in findings_of(host)["throttling"]["seen"]
+    assert numbers(findings_of(host)["throttling"]["seen"]) == [3, 2]
     assert findings_of(host)["throttling"]["level"] == "note"
 
     def sleep(_: float) -> None:
@@ -120,15 +133,16 @@ def test_busy_cpus_and_steal_are_found(host: Machine) -> None:
     def sleep(_: float) -> None:
         host.stat({**QUIET_TICKS, 1: (0, 0, 0, 100, 0, 0, 0, 0), 2: (40, 0, 0, 50, 0, 0, 0, 10), 3: (50, 0, 0, 50)})
 
-    found = findings_of(host, sleep=sleep)
-    assert "CPUs 2-3 were busy 100 %" in found["busy"]["seen"]
-    assert "6.7 %" in found["steal"]["seen"]
+    used = iter(({(9, 1.0): ("make", 0.0)}, {(9, 1.0): ("make", 1e6)}))
+    found = findings_of(host, sleep=sleep, cpu_seconds=lambda: next(used))
+    assert numbers(found["busy"]["seen"])[:3] == [2, 3, 100] and "make (9)" in found["busy"]["seen"]
+    assert numbers(found["steal"]["seen"]) == [6.7]
     assert found["steal"]["level"] == "harm"
 
 
 def test_changing_cpu_speed_is_found(host: Machine) -> None:
     ticks = iter((300_000, 330_000))
-    assert "10 % more" in findings_of(host, canary=lambda: next(ticks))["speed"]["seen"]
+    assert numbers(findings_of(host, canary=lambda: next(ticks))["speed"]["seen"]) == [10]
     ticks = iter((300_000, 303_000))
     assert "speed" not in findings_of(host, canary=lambda: next(ticks))
 
@@ -140,24 +154,24 @@ def test_kernel_without_schedstat_is_found(host: Machine) -> None:
 
 def test_used_swap_is_found(host: Machine) -> None:
     host.write("proc/meminfo", "MemAvailable: 60000000 kB\nSwapTotal: 2000000 kB\nSwapFree: 1000000 kB")
-    assert "1.02 GB" in findings_of(host)["swap"]["seen"]
+    assert numbers(findings_of(host)["swap"]["seen"]) == [1.02]
 
 
 def test_little_memory_and_memory_pressure_are_found(host: Machine) -> None:
     def sleep(_: float) -> None:
         host.write("proc/pressure/memory", "some avg10=0 total=99000000")
 
-    assert "100 % of the time" in findings_of(host, sleep=sleep)["memory"]["seen"]
+    assert numbers(findings_of(host, sleep=sleep)["memory"]["seen"])[-1] == 100
     host.write("proc/pressure/memory", "some total=1")
     group(host, memory_max=500_000_000, memory_current=100_000_000)
-    assert "400 MB left" in findings_of(host)["memory"]["seen"]
+    assert numbers(findings_of(host)["memory"]["seen"]) == [400]
 
 
 def test_smt_and_numa_nodes_are_found(host: Machine) -> None:
     cpus = build_cpus(host, packages=2, cores=2, smt=2)
     found = findings_of(host, cpus)
     assert found["smt"]["level"] == "note"
-    assert "2 NUMA nodes" in found["numa"]["seen"]
+    assert numbers(found["numa"]["seen"]) == [2]
 
 
 def test_virtual_machine_without_a_governor_is_found(host: Machine) -> None:
@@ -175,7 +189,7 @@ def test_huge_page_mode_is_checked(host: Machine, mode: str, count: int) -> None
 
 
 def test_affinity_smaller_than_the_machine_is_found(host: Machine) -> None:
-    assert "CPUs 1-2 of 4" in findings_of(host, (1, 2))["affinity"]["seen"]
+    assert numbers(findings_of(host, (1, 2))["affinity"]["seen"]) == [1, 2, 4]
 
 
 def test_terminal_encoding_without_unicode_is_found(host: Machine) -> None:
@@ -184,19 +198,18 @@ def test_terminal_encoding_without_unicode_is_found(host: Machine) -> None:
 
 
 def test_missing_and_unresponsive_engines_are_found(host: Machine) -> None:
-    engines = [
+    engines: list[dict[str, Any]] = [
         {"name": "onnxruntime", "available": True, "version": "1.20", "error": None},
         {"name": "openvino", "available": False, "version": None, "error": "No module named 'openvino'"},
     ]
     missing = findings_of(host, engines=engines)["engines"]
     assert missing["level"] == "note"
-    assert "openvino: No module named" in missing["seen"]
-    assert missing["mend"].endswith("pip install openvino")
+    assert engines[1]["error"] in missing["seen"] and missing["mend"].endswith("openvino")
     engines[0]["available"] = None
     engines[0]["error"] = "the child ended with 1"
     worst = examined(host, engines=engines)["findings"][0]
     assert worst["level"] == "harm"
-    assert "onnxruntime could not be asked for: the child ended with 1" in worst["seen"]
+    assert "onnxruntime" in worst["seen"] and engines[0]["error"] in worst["seen"]
 
 
 def test_harm_findings_come_before_notes(host: Machine) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -82,14 +82,39 @@ class OnnxRuntimeEngine:
 
     def load(self, setting: Setting) -> OnnxRuntimeSession:
         """Create the session; a refusal of the model is raised here or at the first run."""
-        import onnxruntime as ort
-
-        options, pinned = make_options(setting)
-        session = ort.InferenceSession(self.prepare(setting), options, providers=["CPUExecutionProvider"])
-        return OnnxRuntimeSession(session, setting, pinned)
+        return OnnxRuntimeSession(*open_session(setting))
 
 
-def make_options(setting: Setting) -> tuple[Any, str]:
+def open_session(
+    setting: Setting,
+    model: str | bytes = "",
+    *,
+    profile: str = "",
+    save: str = "",
+    basic: bool = False,
+    entries: Mapping[str, str] | None = None,
+) -> tuple[Any, Setting, str]:
+    """Create a session of the setting's file, or of `model`; return it with the setting and the kind of pinning.
+
+    `profile` is the prefix of profile files, `save` the path for the optimized model; `basic` keeps the operators.
+    """
+    import onnxruntime as ort
+
+    options, pinned = _make_options(setting)
+    if profile:
+        options.enable_profiling = True
+        options.profile_file_prefix = profile
+    if save:
+        options.optimized_model_filepath = save
+    if basic:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    for name, value in (entries or {}).items():
+        options.add_session_config_entry(name, value)
+    session = ort.InferenceSession(model or setting.model_path, options, providers=["CPUExecutionProvider"])
+    return session, setting, pinned
+
+
+def _make_options(setting: Setting) -> tuple[Any, str]:
     """Return the options of every session with this setting, profiled ones included, and the kind of pinning."""
     import onnxruntime as ort
 

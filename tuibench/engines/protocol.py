@@ -203,6 +203,16 @@ def plain_words(text: str) -> str:
     return text.strip()
 
 
+def engine_words(error: BaseException, most: int = 300) -> str:
+    """Return the reason in an engine's exception, cut to `most` characters; its type if it has no text."""
+    return (plain_words(str(error)) or type(error).__name__)[:most]
+
+
+def is_of_engine(error: Exception) -> bool:
+    """Return whether the engine raised the error, as opposed to our own code."""
+    return type(error).__module__.startswith("onnxruntime") or type(error) is RuntimeError
+
+
 def _end_of_signature(text: str, begin: int) -> int:
     """Return the position after the argument list that starts behind `begin`; 0 if there is none."""
     start = text.find("(", begin)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tuibench.engines.protocol import Setting
-    from tuibench.model.inspection import Interface
-    from tuibench.model.preparation import TrialError
+from tuibench.core.errors import ModelError
+from tuibench.core.text import show
+from tuibench.engines import registry
+from tuibench.engines.onnxruntime import OnnxRuntimeSession, open_session
+from tuibench.engines.protocol import IoUnavailable, Setting, engine_words
+from tuibench.model.inputs import RAW_BYTES
+from tuibench.model.inspection import Interface
+from tuibench.model.preparation import TrialError
 
 _MOST_THREADS = 8
-_ERROR_LEVEL = 3
 _LOOK_S = 0.05
 
 
@@ -32,14 +34,12 @@ class Trial:
         return _run_once(self._session(optimize), feed)
 
     def _session(self, optimize: bool) -> Any:
-        from tuibench.model.preparation import TrialError
-
         found = self._sessions.get(optimize)
         if found is None:
             try:
                 found = load_session(self._path, self._work_dir, optimize)
             except Exception as error:  # an engine raises any type; kept, because another point would fail the same way
-                found = TrialError(first_words(error), loading=True)
+                found = TrialError(engine_words(error, 1000), loading=True)
             self._sessions[optimize] = found
         if isinstance(found, TrialError):
             raise found
@@ -102,38 +102,29 @@ class TracedTrial:
         return str(profile.end_profiling()) if profile is not None else None
 
     def _load(self) -> Any:
-        from tuibench.model.preparation import TrialError
-
         if self._refusal is not None:
             raise self._refusal
         if self._session is None:
             try:
                 self._session = self._open()
             except Exception as error:  # an engine raises any type; kept, because another feed would fail the same way
-                self._refusal = TrialError(first_words(error), loading=True)
+                self._refusal = TrialError(engine_words(error, 1000), loading=True)
                 raise self._refusal from error
         return self._session
 
     def _open(self) -> Any:
         from tuibench.engines import registry
-        from tuibench.engines.onnxruntime import OnnxRuntimeSession
 
-        setting = _plain_setting(self._folder, self._work_dir, optimize=False)
+        setting = _plain_setting("", self._work_dir, optimize=False)
         registry.make("onnxruntime").start()
         import onnxruntime as ort  # only after its telemetry is off
 
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = setting.threads
-        options.inter_op_num_threads = 1
-        options.log_severity_level = _ERROR_LEVEL
-        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-        options.enable_profiling = True
-        options.profile_file_prefix = os.path.join(self._work_dir, f"shapes-{os.getpid()}")
         # Prepacked weights would be missing from a kernel's input shapes.
-        options.add_session_config_entry("session.disable_prepacking", "1")
+        entries = {"session.disable_prepacking": "1"}
         if isinstance(self._model, bytes):
-            options.add_session_config_entry("session.model_external_initializers_file_folder_path", self._folder)
-        self._profile = ort.InferenceSession(self._model, options, providers=["CPUExecutionProvider"])
+            entries["session.model_external_initializers_file_folder_path"] = self._folder
+        profile = os.path.join(self._work_dir, f"shapes-{os.getpid()}")
+        self._profile, _, _ = open_session(setting, self._model, profile=profile, entries=entries)
         self._options = ort.RunOptions()
         return OnnxRuntimeSession(_Endable(self._profile, self._options), setting, "none")
 
@@ -158,23 +149,17 @@ class _Endable:
 
 
 def _run_once(session: Any, feed: dict[str, Any]) -> dict[str, Any]:
-    from tuibench.engines.protocol import IoUnavailable
-    from tuibench.model.preparation import TrialError
-
     try:
         try:
             return dict(session.bind([feed], "call").outputs(0))
         except IoUnavailable:
             return dict(session.bind([feed], "engine-allocated").outputs(0))
     except Exception as error:  # an engine raises any type; its message is the result
-        raise _unreadable(session, feed) or TrialError(first_words(error)) from error
+        raise _unreadable(session, feed) or TrialError(engine_words(error, 1000)) from error
 
 
 def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
     """Return the error for a model that runs but whose outputs have a type that numpy lacks; None otherwise."""
-    from tuibench.model.inputs import RAW_BYTES
-    from tuibench.model.preparation import TrialError
-
     lacking = [port for port in session.outputs() if port.dtype in RAW_BYTES]
     if not lacking:
         return None
@@ -187,16 +172,12 @@ def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
 
 def load_session(path: str, work_dir: str, optimize: bool) -> Any:
     """Load a model into ONNX Runtime on a few CPUs; only its values matter, not its speed."""
-    from tuibench.engines import registry
-
     engine = registry.make("onnxruntime")
     engine.start()
     return engine.load(_plain_setting(path, work_dir, optimize))
 
 
 def _plain_setting(path: str, work_dir: str, optimize: bool) -> Setting:
-    from tuibench.engines.protocol import Setting
-
     cpus = tuple(sorted(os.sched_getaffinity(0)))[:_MOST_THREADS]
     return Setting(
         model_path=path,
@@ -213,18 +194,8 @@ def _plain_setting(path: str, work_dir: str, optimize: bool) -> Setting:
 
 def read_interface(path: str) -> Interface:
     """Return inputs and outputs of a file that only the engine can parse; ModelError has the engine's message."""
-    from tuibench.core.errors import ModelError
-    from tuibench.core.text import show
-
     try:
         session = load_session(path, os.path.dirname(path), True)
     except Exception as error:  # an engine raises any type; its message is the result
-        raise ModelError(f"{show(path)}: {show(first_words(error))}") from error
+        raise ModelError(f"{show(path)}: {show(engine_words(error, 1000))}") from error
     return session.inputs(), session.outputs()
-
-
-def first_words(error: BaseException) -> str:
-    """Return an engine's error message without the parts meant for its developers."""
-    from tuibench.engines.protocol import plain_words
-
-    return (plain_words(str(error)) or type(error).__name__)[:1000]

@@ -13,7 +13,7 @@ from onnx import helper
 from tests.model.factory import F32, model, save, tensor, weight
 from tuibench.core.profile import LossPoint
 from tuibench.core.record import from_plain
-from tuibench.model.loss.layers import Layer, Scopes, WeightReader, find_layers
+from tuibench.model.loss.layers import Layer, WeightReader, find_layers
 from tuibench.model.loss.sweep import Load, Sweep, loader
 from tuibench.worker.bundle import Array, Feed, write_bundle
 
@@ -84,7 +84,7 @@ def branching() -> onnx.ModelProto:
 
 
 def layers_of(built: onnx.ModelProto) -> tuple[Layer, ...]:
-    return find_layers(Scopes(built.graph))
+    return find_layers(built.graph)
 
 
 def reader() -> WeightReader:

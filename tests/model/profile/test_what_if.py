@@ -17,8 +17,9 @@ from tests.model.factory import save
 from tests.model.profile.graph_shelf import SHELF
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import WhatIf
+from tuibench.engines.protocol import is_of_engine
 from tuibench.model.graph import walk
-from tuibench.model.profile.alone import Turn, is_of_engine
+from tuibench.model.profile.alone import Turn
 from tuibench.model.profile.calibration import Bias
 from tuibench.model.profile.events import Kernel, Run
 from tuibench.model.profile.int8 import NotAlone, as_it_is

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Mapping
 
 from tuibench.model.cost.structure import Call, Count, Unknown, Work
 from tuibench.model.graph import text
@@ -12,12 +11,14 @@ from tuibench.model.graph import text
 _RESIZE = {"nearest": 0, "linear": 7, "cubic": 31}
 
 
-def _per_output(each: int, call: Call) -> Work:
-    return Work(0, each * call.written())
+def _outputs(rate: int) -> Count:
+    """Count `rate` operations per element of the output."""
+    return lambda call: Work(0, rate * call.written())
 
 
-def _per_input(each: int, call: Call) -> Work:
-    return Work(0, each * call.elements())
+def _inputs(rate: int) -> Count:
+    """Count `rate` operations per element of the first input."""
+    return lambda call: Work(0, rate * call.elements())
 
 
 def _per_pair(call: Call) -> Work:
@@ -31,10 +32,6 @@ def _nothing(call: Call) -> Work:  # noqa: ARG001 - moved, shaped or copied: byt
 
 def _resize(call: Call) -> Work:
     return Work(0, call.written() * _RESIZE.get(call.words("mode", "nearest"), _RESIZE["linear"]))
-
-
-def _cast(call: Call) -> Work:
-    return Work(0, call.written())
 
 
 def _fourier(call: Call) -> Work:
@@ -77,113 +74,94 @@ def _linear(call: Call) -> Work:
     return Work(rows * call.floats("coefficients"), rows * call.floats("intercepts"))
 
 
-def _table(count: Count, names: str) -> dict[str, Count]:
-    return dict.fromkeys(names.split(), count)
+def _by_name(table: Mapping[Count, str]) -> dict[str, Count]:
+    return {name: count for count, names in table.items() for name in names.split()}
 
 
-def _merge(tables: Iterable[dict[str, Count]]) -> dict[str, Count]:
-    return {name: count for table in tables for name, count in table.items()}
-
-
-ELEMENT: dict[str, Count] = _merge(
-    (
-        _table(
-            partial(_per_output, 1),
-            "Abs Acos Acosh Add And Asin Asinh Atan Atanh Bernoulli BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor"
-            " BlackmanWindow Ceil Celu Clip Cos Cosh Div Elu Equal Exp Floor Greater GreaterOrEqual HammingWindow"
-            " HannWindow HardSigmoid Hardmax IsInf IsNaN LeakyRelu Less LessOrEqual Log Mod Mul Multinomial Neg Not Or"
-            " PRelu Pow RandomNormal RandomNormalLike RandomUniform RandomUniformLike Range Reciprocal Relu Round Selu"
-            " Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Sub Tan Tanh ThresholdedRelu Where Xor ImageDecoder"
-            " MelWeightMatrix AffineGrid",
+ELEMENT = _by_name(
+    {
+        _outputs(1): (
+            "Abs Acos Acosh Add And Asin Asinh Atan Atanh Bernoulli BitShift BitwiseAnd BitwiseNot BitwiseOr"
+            " BitwiseXor BlackmanWindow Ceil Celu Clip Cos Cosh Div Elu Equal Exp Floor Greater GreaterOrEqual"
+            " HammingWindow HannWindow HardSigmoid Hardmax IsInf IsNaN LeakyRelu Less LessOrEqual Log Mod Mul"
+            " Multinomial Neg Not Or PRelu Pow RandomNormal RandomNormalLike RandomUniform RandomUniformLike"
+            " Range Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Sub Tan"
+            " Tanh ThresholdedRelu Where Xor ImageDecoder MelWeightMatrix AffineGrid Cast CastLike"
         ),
-        _table(partial(_per_output, 2), "BatchNormalization Swish"),
-        _table(partial(_per_output, 3), "HardSwish Mish SwiGLU RotaryEmbedding"),
-        _table(partial(_per_output, 8), "Gelu Erf GridSample"),
-        _table(partial(_per_input, 5), "Softmax LogSoftmax"),
-        _table(
-            partial(_per_input, 8),
-            "LayerNormalization InstanceNormalization GroupNormalization RMSNormalization MeanVarianceNormalization"
-            " LpNormalization LRN SimplifiedLayerNormalization",
+        _outputs(2): "BatchNormalization Swish",
+        _outputs(3): "HardSwish Mish SwiGLU RotaryEmbedding",
+        _outputs(8): "Gelu Erf GridSample",
+        _inputs(5): "Softmax LogSoftmax",
+        _inputs(8): (
+            "LayerNormalization InstanceNormalization GroupNormalization RMSNormalization"
+            " MeanVarianceNormalization LpNormalization LRN SimplifiedLayerNormalization"
         ),
-        _table(
-            partial(_per_input, 1),
+        _inputs(1): (
             "ArgMax ArgMin AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool MaxPool MaxRoiPool"
-            " ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceLogSum CumSum CumProd TopK Col2Im",
+            " ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceLogSum CumSum CumProd TopK Col2Im"
         ),
-        _table(
-            partial(_per_input, 2),
-            "DequantizeLinear QuantizeLinear ReduceL1 ReduceL2 ReduceLogSumExp ReduceSumSquare",
+        _inputs(2): "DequantizeLinear QuantizeLinear ReduceL1 ReduceL2 ReduceLogSumExp ReduceSumSquare",
+        _inputs(4): "DynamicQuantizeLinear",
+        _inputs(6): "SoftmaxCrossEntropyLoss NegativeLogLikelihoodLoss",
+        _per_pair: "Max Mean Min Sum",
+        _nothing: (
+            "BitCast CenterCropPad Compress Concat ConcatFromSequence Constant ConstantOfShape DepthToSpace"
+            " Dropout Expand EyeLike Flatten Gather GatherElements GatherND Identity If Loop MaxUnpool NonZero"
+            " OneHot Optional OptionalGetElement OptionalHasElement Pad RegexFullMatch Reshape ReverseSequence"
+            " Scan Scatter ScatterElements ScatterND SequenceAt SequenceConstruct SequenceEmpty SequenceErase"
+            " SequenceInsert SequenceLength SequenceMap Shape Size Slice SpaceToDepth Split SplitToSequence"
+            " Squeeze StringConcat StringNormalizer StringSplit TensorScatter TfIdfVectorizer Tile Transpose"
+            " Trilu Unsqueeze"
         ),
-        _table(partial(_per_input, 4), "DynamicQuantizeLinear"),
-        _table(partial(_per_input, 6), "SoftmaxCrossEntropyLoss NegativeLogLikelihoodLoss"),
-        _table(_per_pair, "Max Mean Min Sum"),
-        _table(
-            _nothing,
-            "BitCast CenterCropPad Compress Concat ConcatFromSequence Constant ConstantOfShape DepthToSpace Dropout"
-            " Expand EyeLike Flatten Gather GatherElements GatherND Identity If Loop MaxUnpool NonZero OneHot Optional"
-            " OptionalGetElement OptionalHasElement Pad RegexFullMatch Reshape ReverseSequence Scan Scatter"
-            " ScatterElements ScatterND SequenceAt SequenceConstruct SequenceEmpty SequenceErase SequenceInsert"
-            " SequenceLength SequenceMap Shape Size Slice SpaceToDepth Split SplitToSequence Squeeze StringConcat"
-            " StringNormalizer StringSplit TensorScatter TfIdfVectorizer Tile Transpose Trilu Unsqueeze",
-        ),
-        _table(_resize, "Resize Upsample"),
-        _table(_cast, "Cast CastLike"),
-        _table(_fourier, "DFT"),
-        _table(_short_fourier, "STFT"),
-        _table(_roi, "RoiAlign"),
-        _table(_varying, "NonMaxSuppression Unique"),
-    )
+        _resize: "Resize Upsample",
+        _fourier: "DFT",
+        _short_fourier: "STFT",
+        _roi: "RoiAlign",
+        _varying: "NonMaxSuppression Unique",
+    }
 )
 """Count functions of ONNX's own operators."""
 
-ELEMENT_CONTRIB: dict[str, Count] = _merge(
-    (
-        _table(partial(_per_output, 1), "QLinearLeakyRelu Range"),
-        _table(partial(_per_output, 5), "QLinearAdd QLinearMul QLinearSigmoid"),
-        _table(partial(_per_input, 3), "QLinearAveragePool QLinearGlobalAveragePool"),
-        _table(partial(_per_input, 9), "QLinearSoftmax BiasGelu FastGelu"),
-        _table(partial(_per_output, 3), "QuickGelu ScaledSiLU RotaryEmbedding MRotaryEmbedding BiasAdd GatedAdd"),
-        _table(partial(_per_output, 8), "Gelu GridSample"),
-        _table(partial(_per_input, 6), "BiasSoftmax"),
-        _table(
-            partial(_per_output, 9),
-            "SkipLayerNormalization SkipSimplifiedLayerNormalization SkipGroupNorm GroupNorm",
+ELEMENT_CONTRIB = _by_name(
+    {
+        _outputs(1): "QLinearLeakyRelu Range",
+        _outputs(5): "QLinearAdd QLinearMul QLinearSigmoid",
+        _inputs(3): "QLinearAveragePool QLinearGlobalAveragePool",
+        _inputs(9): "QLinearSoftmax BiasGelu FastGelu",
+        _outputs(3): "QuickGelu ScaledSiLU RotaryEmbedding MRotaryEmbedding BiasAdd GatedAdd",
+        _outputs(8): "Gelu GridSample",
+        _inputs(6): "BiasSoftmax",
+        _outputs(9): "SkipLayerNormalization SkipSimplifiedLayerNormalization SkipGroupNorm GroupNorm",
+        _outputs(10): "EmbedLayerNormalization QEmbedLayerNormalization",
+        _inputs(2): "QuantizeLinear DequantizeLinear",
+        _inputs(1): "NhwcMaxPool MaxpoolWithMask",
+        _nothing: (
+            "QLinearConcat QLinearWhere ExpandDims GatherND GatherBlockQuantized Pad Tokenizer Trilu UnfoldTensor"
         ),
-        _table(partial(_per_output, 10), "EmbedLayerNormalization QEmbedLayerNormalization"),
-        _table(partial(_per_input, 2), "QuantizeLinear DequantizeLinear"),
-        _table(partial(_per_input, 1), "NhwcMaxPool MaxpoolWithMask"),
-        _table(
-            _nothing,
-            "QLinearConcat QLinearWhere ExpandDims GatherND GatherBlockQuantized Pad Tokenizer Trilu UnfoldTensor",
-        ),
-    )
+    }
 )
 """Count functions of ONNX Runtime's own domain."""
 
-ELEMENT_NCHWC: dict[str, Count] = _merge(
-    (
-        _table(partial(_per_input, 1), "AveragePool GlobalAveragePool GlobalMaxPool MaxPool"),
-        _table(_nothing, "ReorderInput ReorderOutput"),
-        _table(_resize, "Upsample"),
-    )
+ELEMENT_NCHWC = _by_name(
+    {
+        _inputs(1): "AveragePool GlobalAveragePool GlobalMaxPool MaxPool",
+        _nothing: "ReorderInput ReorderOutput",
+        _resize: "Upsample",
+    }
 )
 """Count functions of its domain for blocked channels."""
 
-ELEMENT_ML: dict[str, Count] = _merge(
-    (
-        _table(
-            _varying,
-            "SVMClassifier SVMRegressor TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor",
+ELEMENT_ML = _by_name(
+    {
+        _varying: "SVMClassifier SVMRegressor TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor",
+        _linear: "LinearClassifier LinearRegressor",
+        _inputs(1): "Binarizer Imputer",
+        _inputs(2): "Scaler",
+        _inputs(3): "Normalizer",
+        _nothing: (
+            "ArrayFeatureExtractor CastMap CategoryMapper DictVectorizer FeatureVectorizer LabelEncoder"
+            " OneHotEncoder ZipMap"
         ),
-        _table(_linear, "LinearClassifier LinearRegressor"),
-        _table(partial(_per_input, 1), "Binarizer Imputer"),
-        _table(partial(_per_input, 2), "Scaler"),
-        _table(partial(_per_input, 3), "Normalizer"),
-        _table(
-            _nothing,
-            "ArrayFeatureExtractor CastMap CategoryMapper DictVectorizer FeatureVectorizer LabelEncoder OneHotEncoder"
-            " ZipMap",
-        ),
-    )
+    }
 )
 """Count functions of ai.onnx.ml."""

@@ -54,14 +54,11 @@ class Expansion:
 def expand(model: onnx.ModelProto) -> Expansion:
     """Prepare a model for counting, without changing the one passed in."""
     originals, top = find_sites(model.graph)
-    flat = None
-    if _calls(model, originals):
-        bare = _without_weights(model)
-        lengths = expanded_lengths(model.functions)
-        # A function that calls itself has no end, so its calls stay unknown.
-        is_limited = lengths is not None and limit_calls(bare, lengths)
-        flat = _inline(model, bare) if lengths is not None else None
-    if flat is not None:
+    inlined = inline(model) if _calls(model, originals) else None
+    if inlined is not None:
+        bare, flat, is_limited = inlined
+        flat.graph.initializer.extend(model.graph.initializer)
+        flat.graph.sparse_initializer.extend(model.graph.sparse_initializer)
         sites, flat_top = find_sites(flat.graph)
         owners = _owners(bare, originals, sites)
         if owners is not None:
@@ -91,17 +88,23 @@ def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
     return bare
 
 
-def _inline(model: onnx.ModelProto, bare: onnx.ModelProto) -> onnx.ModelProto | None:
-    """Return the model with its calls replaced by their bodies, or None if that fails."""
+def inline(model: onnx.ModelProto) -> tuple[onnx.ModelProto, onnx.ModelProto, bool] | None:
+    """Return a copy without weights, the same with its calls replaced by their bodies, and whether some were left out.
+
+    None if that fails.
+    """
+    bare = _without_weights(model)
+    lengths = expanded_lengths(model.functions)
+    # A function that calls itself has no end, so its calls stay unknown.
+    if lengths is None:
+        return None
+    is_limited = limit_calls(bare, lengths)
     try:
-        flat = inliner.inline_local_functions(bare)
+        return bare, inliner.inline_local_functions(bare), is_limited
     except MemoryError:
         raise
     except Exception:  # the C++ library rejects functions of another opset: their calls stay unknown
         return None
-    flat.graph.initializer.extend(model.graph.initializer)
-    flat.graph.sparse_initializer.extend(model.graph.sparse_initializer)
-    return flat
 
 
 def _name(

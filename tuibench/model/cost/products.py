@@ -1,10 +1,11 @@
-"""Multiply-accumulates of ONNX's own matrix operators."""
+"""Maps each operator to its count function; an operator without one is unknown, never zero."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from tuibench.core.text import show
 from tuibench.model.cost.elements import ELEMENT, ELEMENT_CONTRIB, ELEMENT_ML, ELEMENT_NCHWC
@@ -246,186 +247,118 @@ ATTENTION_CONTRIB: dict[str, Count] = {
 }
 
 
-_ELEMENT = {4: 17, 3: 14, 1: 3}
+_GELU = 8
+_RESCALE = 2
+"""Operations that convert one sum back to 8 bits: a scale and a zero point."""
+_GATES = {4: 17, 3: 14, 1: 3}
 """Operations per cell and step, by the number of gates: sums, activations and the mixing of states."""
 
 
-def count_lstm(call: Call) -> Work:
-    """Count four gates."""
-    return _count(call, 4)
+def _plus(count: Count, more: Callable[[Call], int]) -> Count:
+    """Return a count function with further element-wise operations."""
+
+    def counted(call: Call) -> Work:
+        work = count(call)
+        return replace(work, element_flops=(work.element_flops or 0) + more(call))
+
+    return counted
 
 
-def count_gru(call: Call) -> Work:
-    """Count three gates."""
-    return _count(call, 3)
+def _integer(count: Count, rate: int = 0, bias: int | None = None, per_input: int = 0) -> Count:
+    """Return a count function of integer products, with `rate` operations per output and one for a bias."""
+
+    def more(call: Call) -> int:
+        each = rate + (bias is not None and call.has(bias))
+        return (each * call.written() if each else 0) + (per_input * call.elements() if per_input else 0)
+
+    counted = _plus(count, more)
+    return lambda call: replace(counted(call), integer=True)
 
 
-def count_rnn(call: Call) -> Work:
-    """Count one gate."""
-    return _count(call, 1)
-
-
-def count_dynamic_lstm(call: Call) -> Work:
-    """Count an LSTM with transposed 8-bit matrices."""
-    data = at_least(call.shape(0), 3, "the input")
-    directions, inside, width = at_least(call.shape(1), 3, "the weights")[:3]
-    cells, steps = width // 4, data[0] * data[1] * directions
-    return Work(steps * width * (inside + cells), _ELEMENT[4] * steps * cells, integer=True)
-
-
-def _count(call: Call, gates: int) -> Work:
-    # Count sequences that end early in full: their lengths are data.
+def _count_recurrent(call: Call, gates: int) -> Work:
+    """Count two products per step and direction; sequences that end early count in full, as lengths are data."""
     data = at_least(call.shape(0), 3, "the input")
     directions, width, inside = at_least(call.shape(1), 3, "the weights")[:3]
     cells = at_least(call.shape(2), 3, "the recurrent weights")[2]
     if width != gates * cells:
         raise Unknown("its two weights do not fit together")
     steps = math.prod(data[:2]) * directions
-    return Work(steps * width * (inside + cells), _ELEMENT[gates] * steps * cells)
+    return Work(steps * width * (inside + cells), _GATES[gates] * steps * cells)
 
 
-RECURRENT: dict[str, Count] = {"LSTM": count_lstm, "GRU": count_gru, "RNN": count_rnn}
+def _count_dynamic_lstm(call: Call) -> Work:
+    """Count an LSTM with transposed 8-bit matrices."""
+    data = at_least(call.shape(0), 3, "the input")
+    directions, inside, width = at_least(call.shape(1), 3, "the weights")[:3]
+    cells, steps = width // 4, data[0] * data[1] * directions
+    return Work(steps * width * (inside + cells), _GATES[4] * steps * cells, integer=True)
 
 
-_GELU = 8
-
-
-def count_fused_conv(call: Call) -> Work:
-    """Count a convolution, an addition and an activation."""
-    work, out = count_conv(call), call.written()
-    return _add(work, out * (int(call.has(3)) + int(bool(call.words("activation")))))
-
-
-def count_fused_gemm(call: Call) -> Work:
-    """Count a product and an activation."""
-    work = count_gemm(call)
-    return _add(work, call.written() if call.words("activation") else 0)
-
-
-def count_gelu_gemm(call: Call) -> Work:
-    """Count a product and a Gelu."""
-    return _add(count_gemm(call), _GELU * call.written())
-
-
-def count_fused_matmul(call: Call) -> Work:
-    """Count a product with optionally transposed operands and batch dims; the output shows the other sizes."""
-    left = call.shape(0)
-    if len(left) < 2 or not call.number("transA"):
-        depth = left[-1] if left else 0
-    else:
-        depth = left[0] if call.number("transBatchA") else left[-2]
-    if not left:
-        raise Unknown("one side of the product is a single number")
-    return Work(call.written() * depth, 0, call.quantized)
-
-
-def count_matmul_activation(call: Call) -> Work:
-    """Count a product, an addition and an activation."""
-    return _add(count_matmul(call), call.written())
-
-
-def _add(work: Work, more: int) -> Work:
-    return replace(work, element_flops=(work.element_flops or 0) + more)
-
-
-FUSED: dict[str, Count] = {
-    "FusedConv": count_fused_conv,
-    "NhwcFusedConv": count_fused_conv,
-    "NhwcConv": count_conv,
-    "FusedGemm": count_fused_gemm,
-    "GemmFastGelu": count_gelu_gemm,
-    "FusedMatMul": count_fused_matmul,
-    "TransposeMatMul": count_fused_matmul,
-    "FusedMatMulActivation": count_matmul_activation,
-}
-NCHWC: dict[str, Count] = {"Conv": count_fused_conv}
-
-
-_RESCALE = 2
-"""Operations that convert one sum back to 8 bits: a scale and a zero point."""
-
-
-def count_qlinear_conv(call: Call) -> Work:
-    """Count with the kernel at input 3 and the bias at 8; x, its scale and its zero point come first."""
-    return _integer(count_conv(call, 3, 8), _RESCALE * call.written())
-
-
-def count_conv_integer(call: Call) -> Work:
-    """Count a convolution whose sums stay integers."""
-    return _integer(count_conv(call, bias=None))
-
-
-def count_qlinear_matmul(call: Call) -> Work:
-    """Count with the operands at inputs 0 and 3."""
-    return _integer(count_matmul(call, 0, 3), _RESCALE * call.written())
-
-
-def count_matmul_integer(call: Call) -> Work:
-    """Count with the operands at inputs 0 and 1."""
-    return _integer(count_matmul(call))
-
-
-def count_dynamic_matmul(call: Call) -> Work:
-    """Count quantizing the left operand, the product, its conversion to floats and an optional bias."""
-    bias = call.written() if call.has(4) else 0
-    return _integer(count_matmul(call), 4 * call.elements(0) + _RESCALE * call.written() + bias)
-
-
-def count_matmul_to_float(call: Call) -> Work:
-    """Count an integer product with a float result; the bias is input 6."""
-    return _integer(count_matmul(call), (_RESCALE + int(call.has(6))) * call.written())
-
-
-def count_qgemm(call: Call) -> Work:
-    """Count with the operands at inputs 0 and 3, the bias at 6."""
-    return _integer(count_gemm(call, 0, 3, 6), _RESCALE * call.written())
-
-
-def count_matmul_nbits(call: Call) -> Work:
+def _count_matmul_nbits(call: Call) -> Work:
     """Count float products with a right operand packed in blocks, whose shape only the attributes show."""
     depth, columns = call.number("K"), call.number("N")
     if depth <= 0 or columns <= 0:
-        raise Unknown("its attributes K and N are not there")
+        raise Unknown("its attributes K and N are missing")
     data = call.shape(0)
     if not data or data[-1] != depth:
         raise Unknown("its input does not fit its attribute K")
-    rows = math.prod(data[:-1])
-    return Work(rows * depth * columns, _RESCALE * depth * columns)
+    return Work(math.prod(data[:-1]) * depth * columns, _RESCALE * depth * columns)
 
 
-def _integer(work: Work, more: int = 0) -> Work:
-    element = None if work.element_flops is None else work.element_flops + more
-    return replace(work, element_flops=element, integer=True)
+def _count_fused_matmul(call: Call) -> Work:
+    """Count a product with optionally transposed operands and batch dims; the output shows the other sizes."""
+    left = call.shape(0)
+    if not left:
+        raise Unknown("one operand of the product is a single number")
+    depth = left[-1]
+    if len(left) > 1 and call.number("transA"):
+        depth = left[0] if call.number("transBatchA") else left[-2]
+    return Work(call.written() * depth, 0, call.quantized)
 
 
-INTEGER: dict[str, Count] = {
-    "QLinearConv": count_qlinear_conv,
-    "ConvInteger": count_conv_integer,
-    "QLinearMatMul": count_qlinear_matmul,
-    "MatMulInteger": count_matmul_integer,
+_FUSED_CONV = _plus(count_conv, lambda call: call.written() * (call.has(3) + bool(call.words("activation"))))
+_INTEGER: dict[str, Count] = {
+    "QLinearConv": _integer(partial(count_conv, kernel=3, bias=8), _RESCALE),
+    "QLinearMatMul": _integer(partial(count_matmul, left=0, right=3), _RESCALE),
 }
-INTEGER_CONTRIB: dict[str, Count] = {
-    "QLinearConv": count_qlinear_conv,
-    "QLinearMatMul": count_qlinear_matmul,
-    "DynamicQuantizeMatMul": count_dynamic_matmul,
-    "MatMulIntegerToFloat": count_matmul_to_float,
-    "MatMulInteger16": count_matmul_integer,
-    "QGemm": count_qgemm,
-    "MatMulNBits": count_matmul_nbits,
-    "MatMulBnb4": count_matmul_nbits,
-    "DynamicQuantizeLSTM": count_dynamic_lstm,
+_OWN: dict[str, Count] = {
+    **ELEMENT,
+    **MATRIX,
+    **ATTENTION,
+    **_INTEGER,
+    "ConvInteger": _integer(partial(count_conv, bias=None)),
+    "MatMulInteger": _integer(count_matmul),
+    "LSTM": partial(_count_recurrent, gates=4),
+    "GRU": partial(_count_recurrent, gates=3),
+    "RNN": partial(_count_recurrent, gates=1),
 }
-
-
-_CONTRIB = {**ELEMENT_CONTRIB, **FUSED, **INTEGER_CONTRIB, **ATTENTION_CONTRIB}
-_OWN = {**ELEMENT, **MATRIX, **INTEGER, **RECURRENT, **ATTENTION}
+_CONTRIB: dict[str, Count] = {
+    **ELEMENT_CONTRIB,
+    **ATTENTION_CONTRIB,
+    **_INTEGER,
+    "FusedConv": _FUSED_CONV,
+    "NhwcFusedConv": _FUSED_CONV,
+    "NhwcConv": count_conv,
+    "FusedGemm": _plus(count_gemm, lambda call: call.written() if call.words("activation") else 0),
+    "GemmFastGelu": _plus(count_gemm, lambda call: _GELU * call.written()),
+    "FusedMatMul": _count_fused_matmul,
+    "TransposeMatMul": _count_fused_matmul,
+    "FusedMatMulActivation": _plus(count_matmul, Call.written),
+    "DynamicQuantizeMatMul": _integer(count_matmul, _RESCALE, bias=4, per_input=4),
+    "MatMulIntegerToFloat": _integer(count_matmul, _RESCALE, bias=6),
+    "MatMulInteger16": _integer(count_matmul),
+    "QGemm": _integer(partial(count_gemm, left=0, right=3, bias=6), _RESCALE),
+    "MatMulNBits": _count_matmul_nbits,
+    "MatMulBnb4": _count_matmul_nbits,
+    "DynamicQuantizeLSTM": _count_dynamic_lstm,
+}
 _DOMAINS: dict[str, dict[str, Count]] = {
     "": _OWN,
     "ai.onnx": _OWN,
     "com.microsoft": _CONTRIB,
     # The same operators, converted by the engine to channels last.
     "com.ms.internal.nhwc": _OWN,
-    "com.microsoft.nchwc": {**ELEMENT_NCHWC, **NCHWC},
+    "com.microsoft.nchwc": {**ELEMENT_NCHWC, "Conv": _FUSED_CONV},
     "ai.onnx.ml": ELEMENT_ML,
 }
 
@@ -440,7 +373,7 @@ def count_call(call: Call) -> Work:
     name = text(call.node.op_type)
     count = _DOMAINS.get(text(call.node.domain), {}).get(name)
     if count is None:
-        return Work(None, None, why=f"what {show(op_of(call.node), 60)} does is not known")
+        return Work(None, None, why=f"the operator {show(op_of(call.node), 60)} is unknown")
     try:
         return count(call)
     except Unknown as unknown:

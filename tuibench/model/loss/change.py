@@ -19,9 +19,10 @@ from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, LayerLoss, LossPoint
 from tuibench.core.text import show
 from tuibench.model.checksum import is_external, locate
+from tuibench.model.cost.structure import Scope
 from tuibench.model.graph import dtype_name, walk_bodies, walk_weights
 from tuibench.model.inspection import load_graph
-from tuibench.model.loss.layers import FLOATS, Layer, Scopes, Source, Weight, WeightReader, find_layers
+from tuibench.model.loss.layers import FLOATS, Layer, Source, Weight, WeightReader, find_layers
 from tuibench.worker.bundle import Array
 
 _STEPS = 127
@@ -135,9 +136,9 @@ def _unused_prefix(model: onnx.ModelProto) -> str:
 
 def _large_rest(model: onnx.ModelProto, lifted: Iterable[Source]) -> list[Source]:
     """Return external weights of the outermost graph that are too large to copy into the file."""
-    done = {source.name for source in lifted if source.graph is model.graph}
+    done = {source.name for source in lifted if source.scope.graph is model.graph}
     return [
-        Source(model.graph, tensor.name, tensor, None)
+        Source(Scope(model.graph), tensor.name, tensor)
         for tensor in model.graph.initializer
         if is_external(tensor) and tensor.name not in done and _is_large(tensor)
     ]
@@ -160,7 +161,7 @@ def _replace(main: onnx.GraphProto, sources: Mapping[str, Source], weights: Mapp
             del source.node.attribute[:]
             source.node.input[:] = [name]
         else:
-            fronts.setdefault(id(source.graph), (source.graph, []))[1].append((name, source.name))
+            fronts.setdefault(id(source.scope.graph), (source.scope.graph, []))[1].append((name, source.name))
         main.input.append(onnx.helper.make_tensor_value_info(name, element, array.shape))
     for graph, pairs in fronts.values():
         gone = {old for _, old in pairs}
@@ -206,7 +207,7 @@ def approximate(path: str | os.PathLike[str], levels: Sequence[str]) -> list[Lay
     if model is None:
         raise no_graph(path)
     reader = WeightReader(file.path)
-    return [describe_layer(layer, reader, levels) for layer in find_layers(Scopes(model.graph))]
+    return [describe_layer(layer, reader, levels) for layer in find_layers(model.graph)]
 
 
 def no_graph(path: str | os.PathLike[str]) -> ModelError:

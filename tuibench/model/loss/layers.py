@@ -14,52 +14,43 @@ from onnx import numpy_helper
 from tuibench.core.errors import ModelError
 from tuibench.core.text import show
 from tuibench.model.checksum import extent, is_external, read_chunks
-from tuibench.model.cost.structure import size_of
-from tuibench.model.graph import Placed, dtype_name, walk
+from tuibench.model.cost.structure import Scope, Site, find_sites, size_of
+from tuibench.model.graph import dtype_name
 from tuibench.worker.bundle import Array
+
+_MOST_STEPS = 64
+"""Most nodes between a layer and its weight; a longer chain is a loop in a damaged file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """The source of a name's value: an initializer, or the node that outputs it."""
 
-    graph: onnx.GraphProto
+    scope: Scope
     name: str
     tensor: onnx.TensorProto | None
-    node: onnx.NodeProto | None
+    node: onnx.NodeProto | None = None
+
+    @property
+    def constant(self) -> onnx.TensorProto | None:
+        """The tensor in the initializer or Constant node."""
+        is_constant = self.node is not None and self.node.op_type == "Constant"
+        return self.filler if is_constant else self.tensor
+
+    @property
+    def filler(self) -> onnx.TensorProto | None:
+        """The value of the node; None for the default of ConstantOfShape, a float zero."""
+        attributes = self.node.attribute if self.node is not None else ()
+        return next((a.t for a in attributes if a.name == "value" and a.HasField("t")), None)
 
 
-class Scopes:
-    """All graphs of a model, each linked to the graph around it."""
-
-    def __init__(self, graph: onnx.GraphProto) -> None:
-        self.places = tuple(walk(graph))
-        graphs = {place.id: place.graph for place in self.places}
-        self._outer = {id(place.graph): graphs[place.parent] for place in self.places if place.parent}
-        self._sources: dict[int, dict[str, Source | None]] = {}
-
-    def find(self, graph: onnx.GraphProto, name: str) -> Source | None:
-        """Return the source of `name` in `graph`; None for an input or an unknown name."""
-        current: onnx.GraphProto | None = graph
-        while current is not None:
-            known = self._known(current)
-            if name in known:
-                return known[name]
-            current = self._outer.get(id(current))
+def find_source(scope: Scope, name: str) -> Source | None:
+    """Return the source of a name; None for an input or an unknown name."""
+    home = scope.home(name)
+    maker = home.makers.get(name) if home is not None else None
+    if home is None or (maker is None and name not in home.weights):
         return None
-
-    def _known(self, graph: onnx.GraphProto) -> dict[str, Source | None]:
-        found = self._sources.get(id(graph))
-        if found is None:
-            found = {value.name: None for value in graph.input}
-            found |= {tensor.name: Source(graph, tensor.name, tensor, None) for tensor in graph.initializer}
-            found |= {name: Source(graph, name, None, node) for node in graph.node for name in node.output if name}
-            self._sources[id(graph)] = found
-        return found
-
-
-_MOST_STEPS = 64
-"""Most nodes between a layer and its weight; a longer chain is a loop in a damaged file."""
+    return Source(home, name, None, maker.node) if maker is not None else Source(home, name, home.weights[name])
 
 
 @dataclass(slots=True)
@@ -70,7 +61,7 @@ class Trail:
     permutations: list[tuple[int, ...]] = field(default_factory=list)
     """Nearest to the node first; an empty one reverses all axes."""
     dequantizer: onnx.NodeProto | None = None
-    dequantizer_graph: onnx.GraphProto | None = None
+    dequantizer_scope: Scope | None = None
     permutations_before: int = 0
     quantized: bool = False
 
@@ -81,28 +72,28 @@ class Trail:
         return axis
 
 
-def follow(scopes: Scopes, graph: onnx.GraphProto, name: str) -> Trail:
+def follow(scope: Scope, name: str) -> Trail:
     """Trace `name` back as long as a single input determines its value."""
     trail = Trail()
     for _ in range(_MOST_STEPS):
-        source = scopes.find(graph, name)
+        source = find_source(scope, name)
         if source is None or source.tensor is not None:
             trail.source = source
             return trail
         node = source.node
         assert node is not None
-        graph = source.graph
+        scope = source.scope
         if node.op_type in ("Constant", "ConstantOfShape"):
             trail.source = source
             return trail
         if node.op_type == "Transpose":
             trail.permutations.append(integers_of(node, "perm"))
         elif node.op_type == "DequantizeLinear" and not trail.quantized:
-            trail.dequantizer, trail.dequantizer_graph, trail.quantized = node, graph, True
+            trail.dequantizer, trail.dequantizer_scope, trail.quantized = node, scope, True
             trail.permutations_before = len(trail.permutations)
         elif node.op_type == "QuantizeLinear":
             # Behind it are the original weights, which have a scale of their own.
-            trail.dequantizer = trail.dequantizer_graph = None
+            trail.dequantizer = trail.dequantizer_scope = None
             trail.quantized = True
         elif node.op_type not in ("Identity", "Cast"):
             return trail
@@ -176,45 +167,43 @@ class Layer:
         return dtype_name(self.element)
 
 
-def find_layers(scopes: Scopes) -> tuple[Layer, ...]:
+def find_layers(graph: onnx.GraphProto) -> tuple[Layer, ...]:
     """Return all layers in file order; layers that share a weight appear once, under the first one."""
     found: dict[tuple[int, str], Layer] = {}
-    for place in scopes.places:
+    for place in find_sites(graph)[0]:
         if place.node.domain not in _DOMAINS:
             continue
-        for layer in _layers_at(scopes, place):
-            found.setdefault((id(layer.root.graph), layer.root.name), layer)
+        for layer in _layers_at(place):
+            found.setdefault((id(layer.root.scope), layer.root.name), layer)
     return tuple(found.values())
 
 
-def _layers_at(scopes: Scopes, place: Placed) -> Iterator[Layer]:
+def _layers_at(place: Site) -> Iterator[Layer]:
     node = place.node
     if node.op_type in _PACKED:
-        source = scopes.find(place.graph, node.input[1]) if len(node.input) > 1 else None
+        source = find_source(place.scope, node.input[1]) if len(node.input) > 1 else None
         if source is not None and source.tensor is not None:
             yield _make(place, source, source.tensor.data_type, tuple(source.tensor.dims), "its weights are packed")
         return
     for at, scale, zero in _LAYERS.get(node.op_type, ()):
         if at >= len(node.input):
             continue
-        trail = follow(scopes, place.graph, node.input[at])
+        trail = follow(place.scope, node.input[at])
         source = trail.source
-        stored = _stored(scopes, source) if source else None
+        stored = _stored(source) if source else None
         if source is not None and stored is not None and len(stored[1]) >= 2:
-            yield _describe(scopes, place, source, trail, stored, (at, scale, zero))
+            yield _describe(place, source, trail, stored, (at, scale, zero))
             return
 
 
-def _describe(
-    scopes: Scopes, place: Placed, source: Source, trail: Trail, stored: tuple[int, tuple[int, ...]], inputs: _Inputs
-) -> Layer:
+def _describe(place: Site, source: Source, trail: Trail, stored: tuple[int, tuple[int, ...]], inputs: _Inputs) -> Layer:
     element, shape = stored
     at, scale_at, zero_at = inputs
     node, rank = place.node, len(shape)
-    given, graph, places = node, place.graph, (scale_at, zero_at)
-    if trail.dequantizer is not None and trail.dequantizer_graph is not None:
-        given, graph, places = trail.dequantizer, trail.dequantizer_graph, (1, 2)
-    scale, zero = (_find_input(scopes, graph, given, number) for number in places)
+    given, scope, places = node, place.scope, (scale_at, zero_at)
+    if trail.dequantizer is not None and trail.dequantizer_scope is not None:
+        given, scope, places = trail.dequantizer, trail.dequantizer_scope, (1, 2)
+    scale, zero = (_find_input(scope, given, number) for number in places)
     reason = _reason_against(trail, element, rank, scale)
     channel_axis = 0 if reason else _channel_axis(trail, node, at, rank)
     if not reason and not all(_fits(held, shape[channel_axis]) for held in (scale, zero)):
@@ -246,7 +235,7 @@ def _reason_against(trail: Trail, element: int, rank: int, scale: Source | None)
 
 def _fits(source: Source | None, channels: int) -> bool:
     """Return whether there is one value for all channels or one per channel."""
-    tensor = (source.tensor or constant_tensor(source)) if source else None
+    tensor = source.constant if source else None
     return tensor is None or math.prod(tensor.dims) == 1 or list(tensor.dims) == [channels]
 
 
@@ -258,21 +247,21 @@ def _channel_axis(trail: Trail, node: onnx.NodeProto, at: int, rank: int) -> int
     return trail.stored_axis(named % rank, rank, trail.permutations_before)
 
 
-def _make(place: Placed, source: Source, element: int, shape: tuple[int, ...], reason: str) -> Layer:
+def _make(place: Site, source: Source, element: int, shape: tuple[int, ...], reason: str) -> Layer:
     return Layer(place.id, place.op, place.node.name, source.name, source, element, shape, reason=reason)
 
 
-def _stored(scopes: Scopes, source: Source) -> tuple[int, tuple[int, ...]] | None:
+def _stored(source: Source) -> tuple[int, tuple[int, ...]] | None:
     """Return the stored element type and shape; None if the weight cannot be read."""
-    tensor = source.tensor or constant_tensor(source)
+    tensor = source.constant
     if tensor is not None:
         shape = tuple(tensor.dims)
         return (tensor.data_type, shape) if all(dim > 0 for dim in shape) else None
     node = source.node
     if node is None or node.op_type != "ConstantOfShape" or not node.input:
         return None
-    given = scopes.find(source.graph, node.input[0])
-    dims = (given.tensor or constant_tensor(given)) if given else None
+    given = find_source(source.scope, node.input[0])
+    dims = given.constant if given else None
     if dims is None or dims.data_location == onnx.TensorProto.EXTERNAL or dims.data_type != onnx.TensorProto.INT64:
         return None
     try:
@@ -280,28 +269,15 @@ def _stored(scopes: Scopes, source: Source) -> tuple[int, tuple[int, ...]] | Non
     except ValueError:
         # The data is shorter than its shape: the engine will refuse the model in its own words.
         return None
-    filler = fill_tensor(node)
-    element = filler.data_type if filler is not None else onnx.TensorProto.FLOAT
+    element = source.filler.data_type if source.filler is not None else onnx.TensorProto.FLOAT
     return (element, shape) if all(dim > 0 for dim in shape) else None
 
 
-def constant_tensor(source: Source) -> onnx.TensorProto | None:
-    """Return the tensor in a Constant node."""
-    if source.node is None or source.node.op_type != "Constant":
-        return None
-    return next((a.t for a in source.node.attribute if a.name == "value" and a.HasField("t")), None)
-
-
-def fill_tensor(node: onnx.NodeProto) -> onnx.TensorProto | None:
-    """Return the value that ConstantOfShape repeats; None for its default, a float zero."""
-    return next((a.t for a in node.attribute if a.name == "value" and a.HasField("t")), None)
-
-
-def _find_input(scopes: Scopes, graph: onnx.GraphProto, node: onnx.NodeProto, number: int | None) -> Source | None:
+def _find_input(scope: Scope, node: onnx.NodeProto, number: int | None) -> Source | None:
     if number is None or number >= len(node.input) or not node.input[number]:
         return None
-    source = scopes.find(graph, node.input[number])
-    return source if source and (source.tensor is not None or constant_tensor(source) is not None) else None
+    source = find_source(scope, node.input[number])
+    return source if source and source.constant is not None else None
 
 
 def _output_axis(node: onnx.NodeProto, at: int, rank: int) -> int:
@@ -338,11 +314,9 @@ class WeightReader:
 
     def stored(self, layer: Layer) -> Array:
         """Return the array stored in the file."""
-        tensor = layer.root.tensor or constant_tensor(layer.root)
-        if tensor is not None:
-            return self.tensor(tensor)
-        assert layer.root.node is not None
-        filler = fill_tensor(layer.root.node)
+        if layer.root.constant is not None:
+            return self.tensor(layer.root.constant)
+        filler = layer.root.filler
         value = self.tensor(filler).reshape(-1) if filler is not None else np.zeros(1, np.float32)
         return np.full(layer.shape, value[0])
 
@@ -384,7 +358,7 @@ class WeightReader:
         )
 
     def _along_channels(self, layer: Layer, source: Source | None) -> Array | None:
-        tensor = (source.tensor or constant_tensor(source)) if source else None
+        tensor = source.constant if source else None
         if tensor is None:
             return None
         values = self.tensor(tensor)

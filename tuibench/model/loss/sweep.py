@@ -19,11 +19,12 @@ from tuibench.core.record import from_plain, to_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.engines import registry
-from tuibench.engines.protocol import IoUnavailable, Setting, plain_words
+from tuibench.engines.protocol import IoUnavailable, Setting, engine_words
 from tuibench.model.checksum import check_external, locate
+from tuibench.model.graph import walk
 from tuibench.model.inspection import load_graph
 from tuibench.model.loss.change import Lifted, change, lift, no_graph, pruned_share
-from tuibench.model.loss.layers import LAYER_OPERATORS, Layer, Scopes, Weight, WeightReader, find_layers
+from tuibench.model.loss.layers import LAYER_OPERATORS, Layer, Weight, WeightReader, find_layers
 from tuibench.model.loss.likeness import ONLY_ZEROS, Likeness, find_classes, find_probabilities, floats
 from tuibench.worker.bundle import Array, Feed, read_bundle
 from tuibench.worker.isolation import pin_process
@@ -74,11 +75,6 @@ def loader(work_dir: str, threads: int | None = None, cpus: tuple[int, ...] = ()
             raise ModelError(f"ONNX Runtime: {show(engine_words(error))}") from None
 
     return load
-
-
-def engine_words(error: BaseException) -> str:
-    """Return an engine's error text without details for its developers."""
-    return (plain_words(str(error)) or type(error).__name__)[:300]
 
 
 Outputs = list[dict[str, Array]]
@@ -184,7 +180,7 @@ class _Sweeping:
             self.notes.append("layers inside functions of the model's own are not looked at")
         self.notes += _recurrent(model)
         # Lift all layers even if few are requested, so that every sweep compares the same form of the model.
-        layers = [layer for layer in find_layers(Scopes(model.graph)) if not layer.reason]
+        layers = [layer for layer in find_layers(model.graph) if not layer.reason]
         if not layers:
             self.notes.append("there is no layer whose weights could be changed")
             self._begin(0, 0.0, False, None)
@@ -336,7 +332,7 @@ def _odd(outputs: Outputs) -> Iterator[str]:
 
 def _recurrent(model: Any) -> list[str]:
     """Return a note if the model has recurrent nodes, whose weights are not changed."""
-    found = Counter(place.node.op_type for place in Scopes(model.graph).places if place.node.op_type in RECURRENT)
+    found = Counter(place.node.op_type for place in walk(model.graph) if place.node.op_type in RECURRENT)
     named = ", ".join(f"{count} {op}" for op, count in found.items())
     return [f"the weights of {named} are not changed, only those of convolutions and matrix products"] if named else []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -12,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from tuibench.core.cell import Grade
-from tuibench.engines.onnxruntime import make_options
+from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import Setting
 from tuibench.host.noise import Witness
-from tuibench.model.profile.events import Run, read_events, split_runs
+from tuibench.model.profile.events import Run, take_runs
 from tuibench.stats.grading import grade_noise
 from tuibench.worker import isolation
 from tuibench.worker.sync import Stamps, rotate
@@ -26,11 +25,6 @@ _BEST, _NEAR, _STILL = 0.05, 0.01, 4
 """Stop rule: the best time is the 5% quantile; stop after four blocks in a row that improve it by less than 1%."""
 _SETTLING_S = 0.003
 """Time that threads of another session may still spin after their last call."""
-
-
-def is_of_engine(error: Exception) -> bool:
-    """Return whether the engine raised the error, as opposed to our own code."""
-    return type(error).__module__.startswith("onnxruntime") or type(error) is RuntimeError
 
 
 class Watch:
@@ -62,14 +56,10 @@ class Watch:
 class Alone:
     """One small model with its input bound; `profile` is the file name prefix of its profile files."""
 
-    def __init__(self, model: bytes, feed: Mapping[str, Array], setting: Setting, profile: str | None = None) -> None:
+    def __init__(self, model: bytes, feed: Mapping[str, Array], setting: Setting, profile: str = "") -> None:
         import onnxruntime as ort  # after the process is pinned
 
-        options, pinned = make_options(setting)
-        if profile is not None:
-            options.enable_profiling = True
-            options.profile_file_prefix = profile
-        self._session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self._session, _, pinned = open_session(setting, model, profile=profile)
         if pinned == "core":
             isolation.pin_thread(setting.cpus[0])
         binding = self._session.io_binding()
@@ -109,12 +99,7 @@ class Alone:
 
     def end_profiling(self) -> list[Run]:
         """Return the kernels of every run so far and delete the profile file."""
-        path = self._session.end_profiling()
-        try:
-            with open(path, encoding="utf-8", errors="replace") as lines:
-                return list(split_runs(read_events(lines)))
-        finally:
-            os.unlink(path)
+        return take_runs(self._session)
 
 
 @dataclass(frozen=True, slots=True)

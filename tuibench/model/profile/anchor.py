@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 
 from tuibench.model.graph import Placed
@@ -30,25 +31,25 @@ class Structure:
 
     def refer(self, is_nameless: Callable[[Placed], bool], scope_of: Callable[[Placed], str]) -> None:
         """Give each unmapped kernel the first free node that reads from the same nodes."""
-        free: dict[tuple[str, str], _Free] = {}
+        free: dict[tuple[str, str], list[int]] = defaultdict(list)
         for number, own in enumerate(self._original.nodes):
             if number not in self._taken:
-                free.setdefault((own.node.op_type, own.scope), _Free()).add(number)
+                free[own.node.op_type, own.scope].append(number)
         for kernel, placed in enumerate(self._optimized.nodes):
             if self._of[kernel] or not is_nameless(placed):
                 continue
             op = placed.node.op_type
             alike, sources = free.get((op, scope_of(placed))), self._sources_of(kernel)
-            if alike is None or not sources:
+            if not alike or not sources:
                 continue
             # A control-flow node comes before its subgraphs, and may read from them.
-            behind = -1 if op in CONTROL else max(sources)
-            tried = alike.behind(behind, _MOST_TRIED)
+            behind = 0 if op in CONTROL else bisect_right(alike, max(sources))
+            tried = alike[behind : behind + _MOST_TRIED]
             chosen = next((n for n in tried if self._has_origins(n, sources)), None)
             if chosen is not None:
                 self._of[kernel] = [chosen]
                 self._taken.add(chosen)
-                alike.remove(chosen)
+                del alike[bisect_left(alike, chosen)]
 
     def _sources_of(self, kernel: int) -> frozenset[int] | None:
         """Return the nodes a kernel reads from, looking through work that the engine added; None for too many."""
@@ -103,42 +104,6 @@ class Structure:
             if len(seen) > _MOST_PASSED:
                 return False
         return found == wanted
-
-
-class _Free:
-    """Unmapped nodes of one operator, in model order."""
-
-    def __init__(self) -> None:
-        self._numbers: list[int] = []
-        self._next: list[int] = []
-        """Each place itself while it is free, else a later place."""
-
-    def add(self, number: int) -> None:
-        self._numbers.append(number)
-        self._next.append(len(self._next))
-
-    def remove(self, number: int) -> None:
-        place = bisect_right(self._numbers, number) - 1
-        self._next[place] = place + 1
-
-    def behind(self, number: int, most: int) -> Iterator[int]:
-        """Yield up to `most` free nodes after a node."""
-        place = self._first(bisect_right(self._numbers, number))
-        for _ in range(most):
-            if place == len(self._numbers):
-                return
-            yield self._numbers[place]
-            place = self._first(place + 1)
-
-    def _first(self, place: int) -> int:
-        """Return the first free place from `place` on; shorten the path for the next search."""
-        passed = []
-        while place < len(self._next) and self._next[place] != place:
-            passed.append(place)
-            place = self._next[place]
-        for one in passed:
-            self._next[one] = place
-        return place
 
 
 REORDERS = frozenset({"ReorderInput", "ReorderOutput"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter_ns
 from typing import Any
 
@@ -13,12 +13,15 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import Setting
-from tuibench.model.profile.events import Flat, Path, Run, read_events, split_runs
+from tuibench.model.profile.bench_model import build
+from tuibench.model.profile.events import Flat, Path, Run, take_runs
 
 _LENGTH = 100
 _RUNS, _DROPPED = 24, 4
 _SHAPE = (1, 1, 1, 1)
+_INPUT = ("t0", TensorProto.FLOAT, _SHAPE)
 _WIDE = 4
 """Inputs per node of the second chain; the profiler writes the shape of each."""
 
@@ -71,24 +74,12 @@ def _inner_us(setting: Setting, work_dir: str) -> float:
 
 def _profile(model: bytes, feed: dict[str, Any], setting: Setting, work_dir: str) -> tuple[Any, list[Run]]:
     """Return the session with its profiler off, and the kernels of each run."""
-    import onnxruntime as ort  # only where it is measured
-
-    from tuibench.engines.onnxruntime import make_options
-
-    options, _ = make_options(setting)
     # Unoptimized: optimization would fold the chain into one node.
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.enable_profiling = True
-    options.profile_file_prefix = os.path.join(work_dir, "calibration")
-    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    prefix = os.path.join(work_dir, "calibration")
+    session, _, _ = open_session(replace(setting, optimize=False), model, profile=prefix)
     for _ in range(_RUNS):
         session.run(None, feed)
-    path = session.end_profiling()
-    try:
-        with open(path, encoding="utf-8", errors="replace") as lines:
-            return session, list(split_runs(read_events(lines)))[_DROPPED:]
-    finally:
-        os.unlink(path)
+    return session, take_runs(session)[_DROPPED:]
 
 
 def _unprofiled_us(session: Any, feed: dict[str, Any]) -> float:
@@ -102,34 +93,23 @@ def _unprofiled_us(session: Any, feed: dict[str, Any]) -> float:
 
 def _chain(tensors: int) -> bytes:
     others = [f"c{number}" for number in range(1, tensors)]
-    ends = [_value("t0"), _value(f"t{_LENGTH}")]
     constants = [numpy_helper.from_array(np.zeros(_SHAPE, np.float32), name) for name in others]
-    return _built(helper.make_graph(_nodes(others), "chain", ends[:1], ends[1:], constants))
+    return build(_nodes(others), [_INPUT], [(f"t{_LENGTH}", TensorProto.FLOAT)], constants)
 
 
 def _branch() -> bytes:
     """Build an If whose taken branch is a chain."""
-    last = f"t{_LENGTH}"
-    taken = helper.make_graph(_nodes([]), "taken", [], [_value(last)])
-    other = helper.make_graph([helper.make_node("Neg", ["t0"], ["o"])], "other", [], [_value("o")])
-    nodes = [helper.make_node("If", ["taken"], ["y"], name="branch", then_branch=taken, else_branch=other)]
-    inputs = [_value("t0"), helper.make_tensor_value_info("taken", TensorProto.BOOL, [])]
-    return _built(helper.make_graph(nodes, "branch", inputs, [_value("y")]))
+    output = helper.make_tensor_value_info(f"t{_LENGTH}", TensorProto.FLOAT, _SHAPE)
+    taken = helper.make_graph(_nodes([]), "taken", [], [output])
+    negated = helper.make_tensor_value_info("o", TensorProto.FLOAT, _SHAPE)
+    other = helper.make_graph([helper.make_node("Neg", ["t0"], ["o"])], "other", [], [negated])
+    node = helper.make_node("If", ["taken"], ["y"], name="branch", then_branch=taken, else_branch=other)
+    return build([node], [_INPUT, ("taken", TensorProto.BOOL, ())], [("y", TensorProto.FLOAT)], [])
 
 
 def _nodes(others: list[str]) -> list[onnx.NodeProto]:
     op = "Max" if others else "Relu"
     return [helper.make_node(op, [f"t{at}", *others], [f"t{at + 1}"], name=f"node {at}") for at in range(_LENGTH)]
-
-
-def _value(name: str) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, TensorProto.FLOAT, _SHAPE)
-
-
-def _built(graph: onnx.GraphProto) -> bytes:
-    built: onnx.ModelProto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], ir_version=8)
-    data: bytes = built.SerializeToString()
-    return data
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import onnx
 
@@ -201,6 +203,16 @@ def split_runs(events: Iterable[dict[str, object]], since_us: float = 0.0) -> It
             if start >= since_us:
                 yield _sum_up([kernel for kernel in pending if kernel.start >= start])
             pending = []
+
+
+def take_runs(session: Any) -> list[Run]:
+    """End the profiling of a session; return its runs and delete the profile file."""
+    path = session.end_profiling()
+    try:
+        with open(path, encoding="utf-8", errors="replace") as lines:
+            return list(split_runs(read_events(lines)))
+    finally:
+        os.unlink(path)
 
 
 def _take(pending: list[_Event], event: _Event) -> None:

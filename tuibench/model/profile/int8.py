@@ -11,8 +11,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper, version_converter
 
-from tuibench.engines.onnxruntime import make_options
-from tuibench.engines.protocol import Setting, plain_words
+from tuibench.engines.onnxruntime import open_session
+from tuibench.engines.protocol import Setting, engine_words
 from tuibench.model.graph import op_of
 from tuibench.model.profile.mapping import is_integer
 
@@ -76,14 +76,9 @@ def as_it_is(cut: Cut) -> Form:
 
 def simplified(form: Form, setting: Setting, work_dir: str) -> onnx.ModelProto:
     """Let the engine simplify the form without changing operators; normalizations fold into weights, for example."""
-    import onnxruntime as ort  # after the process is pinned
-
     path = Path(work_dir) / _NAME
-    options, _ = make_options(replace(setting, threads=1, pin="none"))
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    options.optimized_model_filepath = str(path)
     try:
-        ort.InferenceSession(form.model, options, providers=["CPUExecutionProvider"])
+        open_session(replace(setting, threads=1, pin="none"), form.model, save=str(path), basic=True)
         return _raised(onnx.load(path))
     finally:
         path.unlink(missing_ok=True)
@@ -97,23 +92,19 @@ def _raised(model: onnx.ModelProto) -> onnx.ModelProto:
     try:
         return version_converter.convert_version(model, _RAISED)
     except version_converter.ConvertError as error:
-        raise NotAlone(
-            f"its operators are of version {own}, without integers: {plain_words(str(error))[:200]}"
-        ) from error
+        raise NotAlone(f"its operators are of version {own}, without integers: {engine_words(error, 200)}") from error
 
 
 def values_of(
     model: onnx.ModelProto, feed: Mapping[str, Array], names: Sequence[str], setting: Setting
 ) -> dict[str, Array]:
     """Run the model and return the named tensors; leave out values that are no tensors."""
-    import onnxruntime as ort  # after the process is pinned
-
     changed = onnx.ModelProto()
     changed.CopyFrom(model)
     known = {output.name for output in changed.graph.output}
     changed.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in known)
-    options, _ = make_options(replace(setting, threads=1, pin="none", optimize=False))
-    session = ort.InferenceSession(changed.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    plain = replace(setting, threads=1, pin="none", optimize=False)
+    session, _, _ = open_session(plain, changed.SerializeToString())
     given = session.run(list(names), dict(feed)) if names else []
     return {name: array for name, array in zip(names, given, strict=True) if isinstance(array, np.ndarray)}
 

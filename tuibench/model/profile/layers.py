@@ -13,34 +13,26 @@ from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.core.profile import FOLDED, RUNTIME, UNMAPPED, KernelRow, LayerRun, own_key
 from tuibench.core.text import show
 from tuibench.engines import registry
-from tuibench.engines.protocol import LayerOrder, Setting, Tell, plain_words
+from tuibench.engines.onnxruntime import open_session
+from tuibench.engines.protocol import LayerOrder, Setting, Tell, engine_words, is_of_engine
 from tuibench.model.inspection import load_graph
-from tuibench.model.profile.alone import is_of_engine
 from tuibench.model.profile.calibration import Bias, KernelTime, calibrate, count_inner, match, share_us, sum_up
 from tuibench.model.profile.events import CONTROL, Flat, Path
 from tuibench.model.profile.mapping import Row, is_integer, is_product, map_rows
 from tuibench.model.profile.naming import PlainlyNamed, plainly_named
-from tuibench.model.profile.session import Asked, Measured, measure
+from tuibench.model.profile.session import Asked, measure
 
 _NAME, _WEIGHTS = "optimized.onnx", "optimized.weights"
 _SMALL_BYTES = "256"
+_EXTERNAL = "session.optimized_model_external_initializers"
 
 
 def read_optimized(setting: Setting, work_dir: str) -> onnx.GraphProto:
     """Let the engine save its optimized model; read it without weights and delete the files."""
-    import onnxruntime as ort  # the engine is loaded already
-
-    from tuibench.engines.onnxruntime import make_options
-
     path = File(work_dir) / _NAME
+    entries = {f"{_EXTERNAL}_file_name": _WEIGHTS, f"{_EXTERNAL}_min_size_in_bytes": _SMALL_BYTES}
     try:
-        options, _ = make_options(replace(setting, threads=1, pin="none"))
-        options.optimized_model_filepath = str(path)
-        options.add_session_config_entry("session.optimized_model_external_initializers_file_name", _WEIGHTS)
-        options.add_session_config_entry(
-            "session.optimized_model_external_initializers_min_size_in_bytes", _SMALL_BYTES
-        )
-        ort.InferenceSession(setting.model_path, options, providers=["CPUExecutionProvider"])
+        open_session(replace(setting, threads=1, pin="none"), save=str(path), entries=entries)
         return onnx.load(path, load_external_data=False).graph
     finally:
         for name in (_NAME, _WEIGHTS):
@@ -124,8 +116,7 @@ class OnnxRuntimeTimer:
             except Exception as error:  # an engine raises any type; name the user's file, not our copy
                 if not is_of_engine(error):
                     raise
-                words = plain_words(str(error)).replace(named.path, order.path)
-                raise TuibenchError(words[:500] or type(error).__name__) from error
+                raise TuibenchError(engine_words(error, 1000).replace(named.path, order.path)[:500]) from error
             return replace(found, rows=tuple(_as_called(row, named) for row in found.rows))
 
 
@@ -140,18 +131,26 @@ def _measure(original: Flat, path: str, bundle: str, order: LayerOrder, said: Se
     setting = setting_for(path, order.cpus, order.threads, run_dir)
     bias = calibrate(setting, run_dir)
     asked = Asked(order.runs, order.max_s, _most_kernels(original))
-    measured = measure(setting, bundle, asked, run_dir, tell)
-    times = sum_up(measured.runs)
-    notes = [*said, *measured.notes]
+    run, recorded = measure(setting, bundle, asked, run_dir, tell)
+    times = sum_up(recorded)
+    notes = [*said, *run.notes]
     try:
         optimized = Flat(read_optimized(setting, run_dir))
     except (MemoryError, KeyboardInterrupt):
         raise
     except Exception as error:  # disk full or model too large to save: kernel names alone map most of it
-        notes.append(f"mapped by names alone: the optimized model cannot be saved ({plain_words(str(error))[:200]})")
+        notes.append(f"mapped by names alone: the optimized model cannot be saved ({engine_words(error, 200)})")
         optimized = Flat(graph_of_names(times))
     found = kernel_rows(original, optimized, times, bias)
-    return _layer_run(measured, found, name_precision(times.values()), version, setting, notes)
+    return replace(
+        run,
+        rows=tuple(found.rows),
+        bias_us=found.shares_us / found.calls if found.calls else 0.0,
+        kernels=round(found.calls),
+        engine_version=version,
+        notes=tuple(notes),
+        precision=name_precision(times.values()),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,26 +235,3 @@ def _most_kernels(original: Flat) -> int | None:
     if any(placed.node.op_type in CONTROL - {"If"} for placed in original.nodes):
         return None
     return 2 * len(original.nodes) + 50
-
-
-def _layer_run(
-    measured: Measured, found: Kernels, precision: str, version: str, setting: Setting, notes: list[str]
-) -> LayerRun:
-    return LayerRun(
-        rows=tuple(found.rows),
-        unprofiled_us=measured.unprofiled_us,
-        profiled_us=measured.profiled_us,
-        bias_us=found.shares_us / found.calls if found.calls else 0.0,
-        runs=len(measured.runs),
-        unprofiled_runs=measured.unprofiled_runs,
-        kernels=round(found.calls),
-        load_ms=measured.load_ms,
-        first_ms=measured.first_ms,
-        peak_bytes=measured.peak_bytes,
-        noise=measured.noise,
-        engine_version=version,
-        threads=setting.threads,
-        cpus=setting.cpus,
-        notes=tuple(notes),
-        precision=precision,
-    )

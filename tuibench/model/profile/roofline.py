@@ -12,9 +12,9 @@ import numpy as np
 
 from tuibench.core.profile import Roofline
 from tuibench.engines import registry
-from tuibench.engines.protocol import Setting, plain_words
+from tuibench.engines.protocol import Setting, engine_words, is_of_engine
 from tuibench.model.profile import bench_model
-from tuibench.model.profile.alone import Alone, Array, Watch, is_of_engine
+from tuibench.model.profile.alone import Alone, Array, Watch
 from tuibench.model.profile.layers import setting_for
 
 _SIDE = 512
@@ -85,7 +85,7 @@ class _Bench:
         except Exception as error:  # a failed probe leaves its roof out and records the reason
             if not isinstance(error, MemoryError) and not is_of_engine(error):
                 raise
-            self.reasons.append(plain_words(str(error))[:200] or type(error).__name__)
+            self.reasons.append(engine_words(error, 200))
             return None
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import statistics
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import count
 from time import perf_counter, perf_counter_ns, time_ns
 
-from tuibench.core.cell import Noise
 from tuibench.core.errors import EngineError
+from tuibench.core.profile import LayerRun
 from tuibench.core.units import count_of
-from tuibench.engines.onnxruntime import CAPABILITIES, OnnxRuntimeSession, make_options
+from tuibench.engines.onnxruntime import CAPABILITIES, OnnxRuntimeSession, open_session
 from tuibench.engines.protocol import Bound, Feed, IoUnavailable, Refusal, Setting, Tell
 from tuibench.host.noise import Witness
 from tuibench.model.profile.events import Run, read_events, split_runs
@@ -33,27 +34,16 @@ class TimedRuns:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Counted:
-    """The lines of a file, with a count of the events read."""
-
-    lines: Iterable[str]
-    events: int = 0
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self.lines:
-            self.events += line.lstrip().startswith("{")
-            yield line
-
-
 def read_timed(lines: Iterable[str], wanted: int, since_us: float | None, full: int = FULL) -> TimedRuns:
     """Return the last `wanted` runs after `since_us`, without the first of them, which is a warm-up.
 
     If `since_us` is unknown, a full file is unusable. Raise EngineError if no timed run is found.
     """
-    counted = _Counted(lines)
+    # A line that cannot be parsed counts, too.
+    events = count()
+    counted = (line for line in lines if not line.lstrip().startswith("{") or next(events) >= 0)
     runs = list(split_runs(read_events(counted), since_us or 0.0))
-    is_full = counted.events >= full
+    is_full = next(events) >= full
     if since_us is None:
         runs = [] if is_full else runs[-wanted:]
     else:
@@ -87,33 +77,13 @@ class Asked:
     """Most kernels in one run; None if the model has loops."""
 
 
-@dataclass(slots=True)
-class Measured:
-    """The result of one session."""
-
-    runs: list[Run]
-    profiled_us: float
-    unprofiled_us: float
-    unprofiled_runs: int
-    load_ms: float
-    first_ms: float
-    peak_bytes: int | None
-    noise: Noise
-    notes: list[str] = field(default_factory=list)
-
-
-def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Tell) -> Measured:
-    """Load with profiling, run, end profiling, and time the same session without it."""
-    import onnxruntime as ort  # after the process is pinned
-
+def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Tell) -> tuple[LayerRun, list[Run]]:
+    """Load with profiling, run, end profiling, and time the same session without it; the result has no rows yet."""
     feeds = read_bundle(bundle)
     memory = MemoryLog()
-    options, pinned = make_options(setting)
-    options.enable_profiling = True
-    options.profile_file_prefix = os.path.join(work_dir, "profile")
     tell("loading", 0, 1)
     begin, begin_time_ns = perf_counter_ns(), time_ns()
-    raw = ort.InferenceSession(setting.model_path, options, providers=["CPUExecutionProvider"])
+    raw, _, pinned = open_session(setting, profile=os.path.join(work_dir, "profile"))
     load_ms = (perf_counter_ns() - begin) / 1e6
     start_ns = int(raw.get_profiling_start_time_ns())
     is_same_clock = begin_time_ns <= start_ns <= time_ns()
@@ -135,8 +105,11 @@ def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Te
         path = raw.end_profiling()
         timed.go_on()
         memory.note("timed")
-        told = _read(path, timed.profiled, (timed.since_ns - start_ns) / 1000 if is_same_clock else None)
-        return timed.sum_up(told, load_ms, first_ms, memory.result().get("peak"))
+        with open(path, encoding="utf-8", errors="replace") as lines:
+            since_us = (timed.since_ns - start_ns) / 1000 if is_same_clock else None
+            recorded = read_timed(lines, timed.profiled, since_us)
+        run = timed.sum_up(recorded, setting)
+        return replace(run, load_ms=load_ms, first_ms=first_ms, peak_bytes=memory.result().get("peak")), recorded.runs
     finally:
         path = path or raw.end_profiling()
         if os.path.exists(path):
@@ -203,23 +176,29 @@ class _Timed:
                 self._witness.skip()
         return taken
 
-    def sum_up(self, told: TimedRuns, load_ms: float, first_ms: float, peak_bytes: int | None) -> Measured:
-        """Return all results of the session."""
+    def sum_up(self, recorded: TimedRuns, setting: Setting) -> LayerRun:
+        """Return the results of the runs."""
         noise = self._witness.finish()
-        notes = list(told.notes)
+        notes = list(recorded.notes)
         if self.profiled < self._asked.runs:
             made = count_of(self.profiled, "profiled run")
             notes.append(f"{made} instead of {self._asked.runs}: one takes too long, or has many kernels")
-        return Measured(
-            runs=told.runs,
-            profiled_us=statistics.median(self._profiled) / 1000,
+        return LayerRun(
+            rows=(),
             unprofiled_us=statistics.median(self._unprofiled) / 1000,
+            profiled_us=statistics.median(self._profiled) / 1000,
+            bias_us=0.0,
+            runs=len(recorded.runs),
             unprofiled_runs=len(self._unprofiled),
-            load_ms=load_ms,
-            first_ms=first_ms,
-            peak_bytes=peak_bytes,
+            kernels=0,
+            load_ms=0.0,
+            first_ms=0.0,
+            peak_bytes=None,
             noise=noise,
-            notes=notes,
+            engine_version="",
+            threads=setting.threads,
+            cpus=setting.cpus,
+            notes=tuple(notes),
         )
 
 
@@ -259,8 +238,3 @@ def _bind(session: OnnxRuntimeSession, feeds: list[Feed]) -> Bound:
         else:
             return bound
     raise IoUnavailable("the engine offers no way to pass inputs")
-
-
-def _read(path: str, wanted: int, since_us: float | None) -> TimedRuns:
-    with open(path, encoding="utf-8", errors="replace") as lines:
-        return read_timed(lines, wanted, since_us)

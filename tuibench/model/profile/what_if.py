@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
@@ -17,11 +18,11 @@ from tuibench.core.model import Point
 from tuibench.core.profile import INT8, WhatIf
 from tuibench.core.text import show
 from tuibench.engines import registry
-from tuibench.engines.onnxruntime import make_options
-from tuibench.engines.protocol import Feed, Setting, plain_words
+from tuibench.engines.onnxruntime import open_session
+from tuibench.engines.protocol import Feed, Setting, engine_words, is_of_engine
 from tuibench.model.checksum import check_external, is_external
 from tuibench.model.inspection import load_graph
-from tuibench.model.profile.alone import Alone, Turn, is_of_engine, take_turns, turn_ratios
+from tuibench.model.profile.alone import Alone, Turn, take_turns, turn_ratios
 from tuibench.model.profile.calibration import Bias, calibrate, middle_mean
 from tuibench.model.profile.events import Flat, Kernel, Run
 from tuibench.model.profile.int8 import Array, Cut, NotAlone, as_int8, as_it_is, simplified, to_be_known, values_of
@@ -67,8 +68,6 @@ class Source:
 
     def run(self, wanted: Sequence[str]) -> None:
         """Run the model once, unoptimized, and keep every tensor that the wanted nodes read."""
-        import onnxruntime as ort  # after the process is pinned
-
         made = {name for node in self._model.graph.node for name in node.output}
         placed = [self._placed[self._nodes[one]] for one in wanted if one in self._nodes]
         names = {name for one in placed if not one.parent for name in one.node.input if name in made}
@@ -76,16 +75,15 @@ class Source:
         changed = onnx.ModelProto()
         changed.CopyFrom(self._model)
         changed.graph.output.extend(onnx.ValueInfoProto(name=name) for name in sorted(names - self._outputs))
-        options, _ = make_options(self._setting)
-        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-        options.add_session_config_entry("session.model_external_initializers_file_folder_path", self._home)
+        plain = replace(self._setting, optimize=False)
+        entries = {"session.model_external_initializers_file_folder_path": self._home}
         try:
-            session = ort.InferenceSession(changed.SerializeToString(), options, providers=["CPUExecutionProvider"])
+            session, _, _ = open_session(plain, changed.SerializeToString(), entries=entries)
             given = session.run(sorted(names), self._feed) if names else []
         except Exception as error:  # an engine raises any type; every row then gets this reason
             if isinstance(error, MemoryError) or not is_of_engine(error):
                 raise
-            self._reason = f"what it reads could not be had: {plain_words(str(error))[:200]}"
+            self._reason = f"what it reads could not be had: {engine_words(error, 200)}"
             return
         self._values = {**self._feed, **dict(zip(sorted(names), given, strict=True))}
 
@@ -169,7 +167,7 @@ def ask_what_if(
         except Exception as error:  # an engine raises any type at a generated model; the next row may work
             if isinstance(error, MemoryError) or not is_of_engine(error):
                 raise
-            say(chief, _unknown(plain_words(str(error))[:300] or type(error).__name__))
+            say(chief, _unknown(engine_words(error)))
 
 
 def _unknown(reason: str) -> WhatIf:
