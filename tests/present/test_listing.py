@@ -15,9 +15,8 @@ from tuibench.core.headline import Headline, HeadlineNumber, headline_of, to_fac
 from tuibench.core.ids import make_ulid
 from tuibench.core.scenario import LATENCY
 from tuibench.core.stored import BenchmarkRow
-from tuibench.core.text import show
+from tuibench.core.text import show, width_of
 from tuibench.present.listing import headline_words, hidden_words, listing, rows_json
-from tuibench.present.table import width_of
 
 DEFAULT = headline_of(default_run())
 FACTS = to_facts(DEFAULT)
@@ -80,7 +79,7 @@ def test_one_wide_row_takes_no_columns_from_the_others() -> None:
     assert all(width_of(line) <= 80 for line in lines)
     assert " 4.03 ms  " in lines[1] and "deepsparse" not in lines[1]
     assert " cancelled · 0.300 ms  " in lines[2]
-    assert " died by SIGSEGV in …  " in lines[3]
+    assert " died by SIGSEGV in…  " in lines[3]
     lost = replace(part, missing={"failed": 1, "skipped": 1})
     assert headline_words(row(facts=to_facts(lost))) == "cancelled · 0.300 ms · 1 of 3 cells failed"
 

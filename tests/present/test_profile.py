@@ -18,17 +18,17 @@ from tuibench.core.errors import UsageError
 from tuibench.core.profile import INT8, LOSS, LayerLoss, LayerTime, LossPoint, LossProfile, NodeCost, Profile
 from tuibench.core.text import show, width_of
 from tuibench.present.plots.selection import scaled
-from tuibench.present.profile import csv as profile_csv
-from tuibench.present.profile.choice import check_sort
 from tuibench.present.profile.costs import cost_rows
+from tuibench.present.profile.csv import profile_csv
 from tuibench.present.profile.detail import layer_detail
+from tuibench.present.profile.kind import check_sort, view_of
 from tuibench.present.profile.layers import COLUMNS, layer_rows
-from tuibench.present.profile.lines import cost_lines, profile_lines, total_lines
-from tuibench.present.profile.loss_lines import loss_lines
-from tuibench.present.profile.markdown import cost_markdown, profile_markdown
-from tuibench.present.profile.rows import ProfileHeading, UnknownLayer
+from tuibench.present.profile.lines import ProfileHeading, profile_lines
+from tuibench.present.profile.markdown import profile_markdown
+from tuibench.present.profile.performance_view import PerformanceView
 from tuibench.present.profile.shown import Shown
 from tuibench.present.profile.two import profile_comparison_lines
+from tuibench.present.profile.view import UnknownLayer
 
 GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "profiles"
 HEADING = ProfileHeading("baseline", "k3f1", "cnn.onnx", "2026-11-18T21:00:00+00:00", "before the change")
@@ -49,22 +49,24 @@ def below() -> Profile:
 
 
 PAGES = {
-    "performance": lambda: profile_lines(make_profile(), HEADING),
-    "performance-ascii": lambda: profile_lines(make_profile(), HEADING, Shown(ascii_only=True, sort="%", top=5)),
-    "performance-wide": lambda: profile_lines(make_profile(), HEADING, Shown(160, sort="op", text="conv")),
-    "performance-disturbed": lambda: profile_lines(
-        replace(make_profile(), performance=disturbed(make_performance(what_if=False))), HEADING, Shown(top=3)
+    "performance": lambda: profile_lines(view_of(make_profile()), HEADING),
+    "performance-ascii": lambda: profile_lines(
+        view_of(make_profile()), HEADING, Shown(ascii_only=True, sort="%", top=5)
     ),
-    "performance-below": lambda: profile_lines(below(), HEADING, Shown(top=3)),
-    "costs": lambda: cost_lines(make_costs(), HEADING),
-    "loss": lambda: loss_lines(make_loss(), HEADING),
-    "approximated": lambda: loss_lines(make_loss(measured=False), HEADING, Shown(top=3)),
+    "performance-wide": lambda: profile_lines(view_of(make_profile()), HEADING, Shown(160, sort="op", text="conv")),
+    "performance-disturbed": lambda: profile_lines(
+        view_of(replace(make_profile(), performance=disturbed(make_performance(what_if=False)))), HEADING, Shown(top=3)
+    ),
+    "performance-below": lambda: profile_lines(view_of(below()), HEADING, Shown(top=3)),
+    "costs": lambda: profile_lines(view_of(make_costs()), HEADING),
+    "loss": lambda: profile_lines(view_of(make_loss()), HEADING),
+    "approximated": lambda: profile_lines(view_of(make_loss(measured=False)), HEADING, Shown(top=3)),
     "comparison": lambda: profile_comparison_lines(make_profile(), faster(), (HEADING, OTHER), top=8),
     "comparison-loss": lambda: profile_comparison_lines(
         make_profile(kind=LOSS), make_profile(24, LOSS), (HEADING, OTHER), top=9
     ),
-    "markdown": lambda: profile_markdown(make_profile(), HEADING).splitlines(),
-    "markdown-loss": lambda: profile_markdown(make_profile(kind=LOSS), HEADING).splitlines(),
+    "markdown": lambda: profile_markdown(view_of(make_profile()), HEADING).splitlines(),
+    "markdown-loss": lambda: profile_markdown(view_of(make_profile(kind=LOSS)), HEADING).splitlines(),
 }
 
 
@@ -88,22 +90,22 @@ def test_each_text_states_its_convention_and_names_its_methods() -> None:
     assert "Estimate by measured INT8" in text and "Estimate by Amdahl bound" in text
     assert "theoretical" in PAGES["costs"]()[0] and "proxy" in PAGES["approximated"]()[0]
     proxy = Profile(LOSS, make_costs(), loss=make_loss(measured=False))
-    legend = profile_markdown(proxy, HEADING).partition("## Layer results")[2]
+    legend = profile_markdown(view_of(proxy), HEADING).partition("## Layer results")[2]
     assert "dB: SQNR of the weights against themselves changed (proxy)" in legend
-    assert "weight_sqnr_db_proxy" in profile_csv.profile_csv(proxy)
+    assert "weight_sqnr_db_proxy" in profile_csv(view_of(proxy))
 
 
 def test_tables_count_their_hidden_rows() -> None:
-    assert "11 more rows (--top N)" in profile_lines(make_profile(), HEADING, Shown(top=5))
-    assert not any("more rows" in line for line in profile_lines(make_profile(), HEADING, Shown(top=None)))
-    assert "No layer holds that text" in profile_lines(make_profile(), HEADING, Shown(text="nowhere"))
-    assert "- 4804 more rows (CSV has all)" in profile_markdown(make_profile(5000), HEADING)
+    assert "11 more rows (--top N)" in profile_lines(view_of(make_profile()), HEADING, Shown(top=5))
+    assert not any("more rows" in line for line in profile_lines(view_of(make_profile()), HEADING, Shown(top=None)))
+    assert "No layer holds that text" in profile_lines(view_of(make_profile()), HEADING, Shown(text="nowhere"))
+    assert "- 4804 more rows (CSV has all)" in profile_markdown(view_of(make_profile(5000)), HEADING)
 
 
 def test_profile_without_measurements_says_so() -> None:
     empty = Profile("performance", make_costs())
-    assert profile_lines(empty, HEADING)[-1] == "Nothing was measured of it"
-    assert profile_markdown(empty, HEADING) == cost_markdown(empty.costs, HEADING)
+    assert profile_lines(view_of(empty), HEADING) == profile_lines(view_of(empty.costs), HEADING)
+    assert profile_markdown(view_of(empty), HEADING) == profile_markdown(view_of(empty.costs), HEADING)
     mixed = profile_comparison_lines(make_profile(), make_profile(kind=LOSS), (HEADING, OTHER))
     assert mixed[-1].startswith("One is a performance profile")
 
@@ -118,9 +120,9 @@ def compared(old: Profile, new: Profile) -> list[str]:
 
 def test_uncounted_model_shows_no_parameters_or_shapes() -> None:
     nothing = replace(make_costs(), nodes=(), parameters=0, weight_bytes=0, shapes_from="", notes=("died by SIGSEGV",))
-    told = list(total_lines(nothing))
+    told = list(view_of(nothing).model_lines())
     assert "Parameters: unknown" in told and "Shapes from: unknown" in told
-    bare = list(total_lines(replace(nothing, shapes_from="one run")))
+    bare = list(view_of(replace(nothing, shapes_from="one run")).model_lines())
     assert "Parameters: 0 (shared ones once), 0 B" in bare and "Shapes from: one run" in bare
 
 
@@ -162,8 +164,8 @@ def test_level_known_for_all_layers_is_shown_and_others_are_named() -> None:
 
 
 def test_csv_has_every_row_with_the_profile_numbers() -> None:
-    rows = parsed(profile_csv.profile_csv(make_profile()))
-    assert len(rows) == 16 and list(rows[0]) == list(profile_csv.LAYER_COLUMNS)
+    rows = parsed(profile_csv(view_of(make_profile())))
+    assert len(rows) == 16 and tuple(rows[0]) == PerformanceView.csv_columns
     for row, layer in zip(rows, layer_rows(make_performance(), make_costs()), strict=True):
         assert row["ms"] == ("" if layer.ms is None else f"{layer.ms:.4f}") or float(row["ms"]) == layer.ms
         assert row["macs"] == ("" if layer.layer.macs is None else str(layer.layer.macs))
@@ -171,7 +173,7 @@ def test_csv_has_every_row_with_the_profile_numbers() -> None:
     assert float(rows[0]["gflop_per_s"]) == pytest.approx(181.4, rel=1e-3)
     assert rows[4]["int8_reason"] == "its group count has no INT8 kernel" and rows[4]["int8_ms"] == ""
     assert rows[11]["flops"] == "" and rows[14]["reason"] == "done before the model runs"
-    assert {row[key] for row in parsed(profile_csv.profile_csv(below())) for key in ("ms", "ms_low", "ms_high")} == {""}
+    assert {row[key] for row in parsed(profile_csv(view_of(below()))) for key in ("ms", "ms_low", "ms_high")} == {""}
 
 
 def test_layer_above_its_roof_reaches_it_in_every_format() -> None:
@@ -180,7 +182,7 @@ def test_layer_above_its_roof_reaches_it_in_every_format() -> None:
     beating = replace(first, roof_ms=3.1 * (first.ms.value or 0.0))
     unknown = replace(second, roof_ms=None, roof="", roof_reason="its numbers are f64")
     profile = replace(make_profile(), performance=replace(measured, layers=(beating, unknown, *others)))
-    rows = parsed(profile_csv.profile_csv(profile))
+    rows = parsed(profile_csv(view_of(profile)))
     assert float(rows[0]["roof_share"]) == 1.0
     assert (rows[1]["roof_share"], rows[1]["roof_reason"]) == ("", "its numbers are f64")
     assert profile.performance is not None
@@ -193,15 +195,15 @@ def test_csv_has_all_nodes_of_a_row_with_long_names() -> None:
     nodes = tuple(f"/features/features.{i}/conv/onnx::Conv_{i}_DequantizeLinear" for i in range(373))
     performance = make_performance()
     layers = (replace(performance.layers[0], nodes=nodes, kernels=nodes), *performance.layers[1:])
-    row = parsed(profile_csv.profile_csv(replace(make_profile(), performance=replace(performance, layers=layers))))[0]
+    row = parsed(profile_csv(view_of(replace(make_profile(), performance=replace(performance, layers=layers)))))[0]
     assert tuple(row["nodes"].split()) == nodes == tuple(row["kernels"].split())
 
 
 def test_csv_of_theory_and_losses_has_their_columns() -> None:
-    rows = parsed(profile_csv.cost_csv(make_costs()))
+    rows = parsed(profile_csv(view_of(make_costs())))
     assert [row["id"] for row in rows] == [row.node.id for row in cost_rows(make_costs())]
     assert rows[0]["flop_per_byte"] and rows[-2]["unknown_because"] == "no rule for this operator"
-    losses = parsed(profile_csv.profile_csv(make_profile(kind=LOSS)))
+    losses = parsed(profile_csv(view_of(make_profile(kind=LOSS))))
     assert len(losses) == 7 * 5 and losses[0]["sqnr_db"] == "50.0000" and losses[0]["weight_sqnr_db_proxy"] == "40.0000"
     curve = [float(text) for name, text in losses[0].items() if name.startswith("weight_quantile_")]
     assert curve == [i / 20 for i in range(21)] and losses[0]["weight_quantile_95"].startswith("0.95")
@@ -229,23 +231,27 @@ def test_names_are_safe_in_terminal_spreadsheet_and_markup(name: str, other: str
     one, two = Profile("performance", costs, measured), Profile("loss", costs, loss=loss)
     lines, page = [], Shown(width, ascii_only)
     for shown in (page, replace(page, text=other), replace(page, layer=name)):
-        lines += profile_lines(one, heading, shown)
-        lines += cost_lines(costs, heading, shown)
-        lines += loss_lines(loss, heading, shown)
-        lines += [title for kind in (one, two) for title in profile_markdown(kind, heading, shown).splitlines()]
+        lines += profile_lines(view_of(one), heading, shown)
+        lines += profile_lines(view_of(costs), heading, shown)
+        lines += profile_lines(view_of(loss), heading, shown)
+        lines += [
+            title for kind in (one, two) for title in profile_markdown(view_of(kind), heading, shown).splitlines()
+        ]
     with pytest.raises(UnknownLayer) as caught:
-        cost_lines(costs, heading, Shown(layer=f"{name} {other} nowhere"))
+        profile_lines(view_of(costs), heading, Shown(layer=f"{name} {other} nowhere"))
     lines += [caught.value.message, caught.value.hint]
     for profile in (one, two):
         lines += profile_comparison_lines(profile, profile, (heading, heading), ascii_only=ascii_only, width=width)
-        markdown = profile_markdown(profile, heading)
+        markdown = profile_markdown(view_of(profile), heading)
         lines += markdown.splitlines()
         assert "<script" not in markdown and "[x](" not in markdown
-        for row in csv.reader(io.StringIO(profile_csv.profile_csv(profile))):
+        for row in csv.reader(io.StringIO(profile_csv(view_of(profile)))):
             assert not any(cell.lstrip().startswith(("=", "+", "@")) for cell in row)
             assert not any(cell.startswith("-") and not cell[1:2].isdigit() for cell in row)
     assert [show(line, 10_000) for line in lines] == lines
-    assert not ascii_only or all(line.isascii() for line in profile_lines(one, heading, Shown(ascii_only=True)))
+    assert not ascii_only or all(
+        line.isascii() for line in profile_lines(view_of(one), heading, Shown(ascii_only=True))
+    )
 
 
 @pytest.mark.parametrize("column", ["worst", "pruned 0.5", "int8", "cosine int8", "kl pruned 0.9", "params"])

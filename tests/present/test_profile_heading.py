@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tuibench.present.profile.rows import ProfileHeading, heading_lines
+from tuibench.present.profile.lines import ProfileHeading, heading_lines
 
 
 def test_unknown_facts_have_no_line_and_foreign_text_is_safe() -> None:

@@ -11,50 +11,49 @@ import pytest
 from tests.present.profile.stock import make_costs, make_loss, make_performance, make_profile
 from tuibench.core.profile import LOSS
 from tuibench.core.text import width_of
-from tuibench.present.profile.csv import cost_csv, loss_csv, profile_csv
-from tuibench.present.profile.layers import layer_rows
-from tuibench.present.profile.lines import cost_lines, profile_lines
-from tuibench.present.profile.loss_lines import loss_lines
-from tuibench.present.profile.markdown import cost_markdown, loss_markdown, profile_markdown
-from tuibench.present.profile.rows import ProfileHeading, UnknownLayer, shown_costs, shown_layers, shown_losses
+from tuibench.present.profile.csv import profile_csv
+from tuibench.present.profile.kind import view_of
+from tuibench.present.profile.lines import ProfileHeading, profile_lines
+from tuibench.present.profile.markdown import profile_markdown
 from tuibench.present.profile.shown import Shown
+from tuibench.present.profile.view import UnknownLayer
 
 HEADING = ProfileHeading("baseline")
 WHOLE = Shown(top=None)
 
 
 def test_layer_is_found_by_number_node_and_weight() -> None:
-    measured, costs = make_performance(), make_costs()
-    rows = layer_rows(measured, costs)
-    fused = next(row for row in rows if len(row.layer.nodes) > 1 and row.layer.weight)
+    view, costs = view_of(make_profile()), make_costs()
+    fused = next(row for row in view.rows if len(row.layer.nodes) > 1 and row.layer.weight)
     names = [str(fused.number), fused.layer.weight, fused.layer.weight.upper(), *fused.layer.nodes]
     names += [node.name for node in costs.nodes if node.id in fused.layer.nodes]
     for name in names:
-        found = shown_layers(measured, costs, Shown(layer=name))
+        found = view.selected(Shown(layer=name))
         assert fused.layer.key in [row.layer.key for row in found], name
-    assert len(shown_layers(measured, costs, Shown(layer=str(fused.number)))) == 1
+    assert len(view.selected(Shown(layer=str(fused.number)))) == 1
 
 
 def test_all_layers_of_a_shared_weight_are_shown() -> None:
     loss = make_loss()
     twice = replace(loss.layers[1], id="again", weight=loss.layers[0].weight)
     shared = replace(loss, layers=(loss.layers[0], twice, *loss.layers[2:]))
-    found = shown_losses(shared, Shown(layer=loss.layers[0].weight))
+    found = view_of(shared).selected(Shown(layer=loss.layers[0].weight))
     assert {row.layer.id for row in found} == {loss.layers[0].id, "again"}
-    lines = loss_lines(shared, HEADING, Shown(layer=loss.layers[0].weight, top=1))
+    lines = profile_lines(view_of(shared), HEADING, Shown(layer=loss.layers[0].weight, top=1))
     assert lines[-1] == "1 more rows (--top N)"
 
 
 def test_unknown_layer_is_refused_with_similar_names() -> None:
-    weight = next(row.layer.weight for row in layer_rows(make_performance()) if row.layer.weight)
+    view = view_of(make_profile())
+    weight = next(row.weight for row in view.rows if row.weight)
     with pytest.raises(UnknownLayer) as caught:
-        shown_layers(make_performance(), None, Shown(layer=weight[:-1]))
+        view.selected(Shown(layer=weight[:-1]))
     assert weight in caught.value.hint
     with pytest.raises(UnknownLayer, match="no layer is called '999'") as caught:
-        shown_costs(make_costs(), Shown(layer="999"))
+        view_of(make_costs()).selected(Shown(layer="999"))
     assert "by its number" in caught.value.hint
     with pytest.raises(UnknownLayer, match="no layer is called 'None'"):
-        shown_layers(make_performance(), make_costs(), Shown(layer="None"))
+        view.selected(Shown(layer="None"))
 
 
 @pytest.mark.parametrize("width", [40, 80, 160])
@@ -62,9 +61,9 @@ def test_one_selected_layer_replaces_the_page_with_its_details(width: int) -> No
     weight = make_loss().layers[0].weight
     shown = Shown(width, ascii_only=True, layer=weight)
     for lines, words in (
-        (profile_lines(make_profile(), HEADING, shown), ("time", "Amdahl bound", "made of")),
-        (cost_lines(make_costs(), HEADING, shown), ("MACs", "activations")),
-        (loss_lines(make_loss(), HEADING, shown), ("pruned 0.5", "INT8")),
+        (profile_lines(view_of(make_profile()), HEADING, shown), ("time", "Amdahl bound", "made of")),
+        (profile_lines(view_of(make_costs()), HEADING, shown), ("MACs", "activations")),
+        (profile_lines(view_of(make_loss()), HEADING, shown), ("pruned 0.5", "INT8")),
     ):
         text = "\n".join(lines)
         assert weight in text and all(f"\n  {word}" in text for word in words)
@@ -74,13 +73,15 @@ def test_one_selected_layer_replaces_the_page_with_its_details(width: int) -> No
 
 def test_bars_show_the_selection_or_a_reason() -> None:
     profile = make_profile()
-    assert "FLOPs by operator:" in profile_lines(profile, HEADING, Shown(summary="FLOPs"))
+    assert "FLOPs by operator:" in profile_lines(view_of(profile), HEADING, Shown(summary="FLOPs"))
     unmeasured = replace(profile, performance=make_performance(what_if=False))
-    lines = profile_lines(unmeasured, HEADING, Shown(summary="INT8 ms"))
+    lines = profile_lines(view_of(unmeasured), HEADING, Shown(summary="INT8 ms"))
     assert lines[lines.index("INT8 ms by operator:") + 1] == "INT8 was not measured (--what-if int8)"
-    plain, shares = (cost_lines(make_costs(), HEADING, Shown(display=one)) for one in ("values", "% of total"))
+    plain, shares = (
+        profile_lines(view_of(make_costs()), HEADING, Shown(display=one)) for one in ("values", "% of total")
+    )
     assert [line for line in plain if line not in shares] and any(line.endswith(" %") for line in shares)
-    assert "Params by operator:" in loss_lines(make_loss(), HEADING, Shown(summary="params"))
+    assert "Params by operator:" in profile_lines(view_of(make_loss()), HEADING, Shown(summary="params"))
 
 
 def parsed(text: str) -> list[dict[str, str]]:
@@ -89,36 +90,42 @@ def parsed(text: str) -> list[dict[str, str]]:
 
 def test_files_hold_the_selection() -> None:
     profile, costs, loss = make_profile(), make_costs(), make_loss()
-    rows = parsed(profile_csv(profile, Shown(top=2, sort="ms", text="conv")))
+    rows = parsed(profile_csv(view_of(profile), Shown(top=2, sort="ms", text="conv")))
     assert [row["op"] for row in rows] == ["Conv", "Conv"] and float(rows[0]["ms"]) >= float(rows[1]["ms"])
-    turned = parsed(profile_csv(profile, Shown(top=None, sort="#", reverse=True)))
+    turned = parsed(profile_csv(view_of(profile), Shown(top=None, sort="#", reverse=True)))
     numbers = [int(row["number"]) for row in turned if row["number"]]
-    assert numbers == sorted(numbers, reverse=True) and len(turned) == len(parsed(profile_csv(profile)))
-    assert {row["weight"] for row in parsed(loss_csv(loss, replace(WHOLE, layer="1")))} == {loss.layers[0].weight}
-    assert len(parsed(cost_csv(costs, Shown(top=3)))) == 3
-    whole = profile_markdown(profile, HEADING)
-    one = profile_markdown(profile, HEADING, replace(WHOLE, layer="1"))
+    assert numbers == sorted(numbers, reverse=True) and len(turned) == len(parsed(profile_csv(view_of(profile))))
+    assert {row["weight"] for row in parsed(profile_csv(view_of(loss), replace(WHOLE, layer="1")))} == {
+        loss.layers[0].weight
+    }
+    assert len(parsed(profile_csv(view_of(costs), Shown(top=3)))) == 3
+    whole = profile_markdown(view_of(profile), HEADING)
+    one = profile_markdown(view_of(profile), HEADING, replace(WHOLE, layer="1"))
     assert "## Layer 1: " in one and "## Layer results" not in one and "## Layer results" in whole
     assert "| operator | layers | FLOPs by operator |\n" in profile_markdown(
-        profile, HEADING, replace(WHOLE, summary="FLOPs", display="values")
+        view_of(profile), HEADING, replace(WHOLE, summary="FLOPs", display="values")
     )
-    assert "## Layer 1: " in cost_markdown(costs, HEADING, replace(WHOLE, layer="1"))
-    assert "## Layer 1: " in loss_markdown(loss, HEADING, replace(WHOLE, layer="1"))
+    assert "## Layer 1: " in profile_markdown(view_of(costs), HEADING, replace(WHOLE, layer="1"))
+    assert "## Layer 1: " in profile_markdown(view_of(loss), HEADING, replace(WHOLE, layer="1"))
 
 
 def test_approximated_profile_is_named_in_every_format() -> None:
     loss = make_loss(measured=False)
-    rows = parsed(loss_csv(loss))
+    rows = parsed(profile_csv(view_of(loss)))
     assert len(rows) == len(loss.layers) * len(loss.levels)
     assert any(row["weight_sqnr_db_proxy"] for row in rows) and {row["sqnr_db"] for row in rows} == {""}
-    assert loss_markdown(loss, HEADING).startswith("# Loss profile (approximated: a proxy, nothing was run)")
-    assert profile_csv(make_profile(kind=LOSS)) == loss_csv(make_loss())
+    assert profile_markdown(view_of(loss), HEADING).startswith(
+        "# Loss profile (approximated: a proxy, nothing was run)"
+    )
+    assert profile_csv(view_of(make_profile(kind=LOSS))) == profile_csv(view_of(make_loss()))
 
 
 def test_table_title_names_the_filter() -> None:
     for lines in (
-        profile_lines(make_profile(), HEADING, Shown(text="conv")),
-        loss_lines(make_loss(), HEADING, Shown(text="conv")),
+        profile_lines(view_of(make_profile()), HEADING, Shown(text="conv")),
+        profile_lines(view_of(make_loss()), HEADING, Shown(text="conv")),
     ):
         assert "Layer results with 'conv'" in lines
-    assert "Layer results (theoretical) with 'conv'" in cost_lines(make_costs(), HEADING, Shown(text="conv"))
+    assert "Layer results (theoretical) with 'conv'" in profile_lines(
+        view_of(make_costs()), HEADING, Shown(text="conv")
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,15 +16,13 @@ from tuibench.core.profile import UNMAPPED, PerformanceProfile, Profile
 from tuibench.core.profile_facts import ABOVE_PEAK, UNATTRIBUTED, find_withheld
 from tuibench.core.record import to_plain
 from tuibench.present.json_export import document
-from tuibench.present.profile.csv import profile_csv_rows
-from tuibench.present.profile.lines import profile_lines
+from tuibench.present.profile.csv import profile_csv
+from tuibench.present.profile.kind import view_of
+from tuibench.present.profile.lines import ProfileHeading, profile_lines
 from tuibench.present.profile.markdown import profile_markdown
 from tuibench.present.profile.page import comparison_json, comparison_page
-from tuibench.present.profile.rows import ProfileHeading
 from tuibench.present.profile.shown import Shown
 from tuibench.present.profile.summary import INT8_TIME, SUMMARY_TYPES
-from tuibench.tui.glyph import UNICODE
-from tuibench.tui.screens.profile.books import PerformanceBook
 
 HEADING = ProfileHeading("baseline", "k3f1", "cnn.onnx")
 SAID = "INT8 gains and roof shares are not shown: "
@@ -69,7 +69,7 @@ def test_sound_profile_is_shown_unchanged() -> None:
     assert find_withheld(replace(too_fast(make_performance()), roofline=None)) is None
     assert find_withheld(replace(untold(make_performance()), below_resolution=True)) is None
     assert find_withheld(replace(make_performance(), layers=())) is None
-    assert SAID not in "\n".join(profile_lines(make_profile(), HEADING))
+    assert SAID not in "\n".join(profile_lines(view_of(make_profile()), HEADING))
 
 
 def test_peak_of_an_integer_row_is_the_int8_peak() -> None:
@@ -81,7 +81,7 @@ def test_peak_of_an_integer_row_is_the_int8_peak() -> None:
 @pytest.mark.parametrize("width", [80, 160])
 def test_shell_shows_no_claim_and_one_reason(doubtful: Profile, width: int) -> None:
     for summary in ("", *SUMMARY_TYPES):
-        text = " ".join(" ".join(profile_lines(doubtful, HEADING, Shown(width, summary=summary))).split())
+        text = " ".join(" ".join(profile_lines(view_of(doubtful), HEADING, Shown(width, summary=summary))).split())
         assert text.count(SAID) == 1
         # Explicitly selected bars have their title.
         claims = [claim for claim in CLAIMS if claim != "INT8 ms" or summary != INT8_TIME]
@@ -89,19 +89,19 @@ def test_shell_shows_no_claim_and_one_reason(doubtful: Profile, width: int) -> N
 
 
 def test_single_layer_shows_no_claim_and_one_reason(doubtful: Profile) -> None:
-    text = " ".join(" ".join(profile_lines(doubtful, HEADING, Shown(layer="out2"))).split())
+    text = " ".join(" ".join(profile_lines(view_of(doubtful), HEADING, Shown(layer="out2"))).split())
     assert text.count(SAID) == 1
     assert [claim for claim in CLAIMS if claim in text] == []
 
 
 def test_markdown_shows_no_claim_and_one_reason(doubtful: Profile) -> None:
-    text = profile_markdown(doubtful, HEADING)
+    text = profile_markdown(view_of(doubtful), HEADING)
     assert text.count(SAID) == 1
     assert [claim for claim in CLAIMS if claim in text] == []
 
 
 def test_csv_keeps_its_columns_without_values(doubtful: Profile) -> None:
-    header, *rows = profile_csv_rows(doubtful)
+    header, *rows = csv.reader(io.StringIO(profile_csv(view_of(doubtful))))
     found = [dict(zip(header, row, strict=True)) for row in rows]
     for name in ("roof", "roof_ms", "roof_share", "int8_ratio", "int8_ms", "int8_around"):
         assert {row[name] for row in found} == {""}
@@ -128,13 +128,14 @@ def test_comparisons_show_no_claim(doubtful: Profile) -> None:
 
 
 def test_dashboard_shows_no_claim_and_one_reason(doubtful: Profile) -> None:
-    book = PerformanceBook(doubtful)
-    text = "\n".join(f"{fact.label} {fact.text}" for fact in book.facts(UNICODE)) + str(book.said(book.kinds[0]))
+    view = view_of(doubtful)
+    text = "\n".join(f"{label} {text}" for label, text, _ in view.facts()) + str(view.said(view.kinds[0]))
     assert text.count(SAID) == 1
-    shown = [str(book.columns(UNICODE)), *book.sorts, *book.kinds, str(book.brief("out2", UNICODE))]
-    shown += [str(book.summed(kind, "values")) for kind in book.kinds]
-    shown += [str(book.depth(kind, "values").title) for kind in book.kinds]
+    row = view.row("out2")
+    shown = [*(column.title for column in view.columns), *view.sorts, *view.kinds, str(view.brief(row))]
+    shown += [str(view.summarize(kind, "values")) for kind in view.kinds]
+    shown += [view.depth(kind, "values").title for kind in view.kinds]
     assert [claim for claim in CLAIMS for one in (*shown, text) if claim in one] == []
-    details = str(book.details("out2", UNICODE))
+    details = str(view.detail(row))
     assert details.count(SAID) == 1
     assert [claim for claim in CLAIMS if claim in details] == []

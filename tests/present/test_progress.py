@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.core.text import show
+from tuibench.core.text import show, width_of
 from tuibench.present.progress import PAINT_EVERY_S, ProgressPainter, Snapshot, can_repaint, progress_line
-from tuibench.present.table import width_of
 
 FULL = Snapshot(4, 12, "onnxruntime sync 2×8", 17.1, 0.031, "A", 190.0, "execution 3 of 5")
 

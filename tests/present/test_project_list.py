@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tuibench.core.model import ModelState
 from tuibench.core.stored import FileStamp, ModelReference, Project, ProjectRow, Version
+from tuibench.core.text import width_of
 from tuibench.present.listing import project_list, project_text, projects_json
-from tuibench.present.table import width_of
 
 NASTY = "\x1b[31mred\nline\u202e"
 

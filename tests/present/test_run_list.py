@@ -8,9 +8,8 @@ import pytest
 from tests.present.build import HOSTILE
 from tests.present.test_listing import NOW
 from tuibench.core.activity import Holder, RunInfo
-from tuibench.core.text import show
+from tuibench.core.text import show, width_of
 from tuibench.present.run_list import holder_words, run_list, runs_json, why_words
-from tuibench.present.table import width_of
 
 
 def info(**changes: Any) -> RunInfo:

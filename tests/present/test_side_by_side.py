@@ -11,9 +11,8 @@ from tests.present import build
 from tuibench.core.cell import Estimate
 from tuibench.core.label import CellName
 from tuibench.core.result import CellPair, Comparison, Figure, SideBySide
-from tuibench.core.text import show
+from tuibench.core.text import show, width_of
 from tuibench.present.side_by_side import document, dumps, side_by_side
-from tuibench.present.table import width_of
 
 OLD_ID, NEW_ID = "01J0000000000000000000K3F9", "01J000000000000000000077ZZ"
 COMPARISON = Comparison("a", "b", "p50 latency", 0.9, 0.85, 0.95, 4, False, None, "measured at different times", "said")

@@ -3,7 +3,8 @@ from __future__ import annotations
 from tests.present import build
 from tuibench.core.cell import Failure, Warmup
 from tuibench.core.spec import ModelSource
-from tuibench.present.table import table, width_of
+from tuibench.core.text import width_of
+from tuibench.present.table import table
 
 
 def rows(text: list[str]) -> list[str]:

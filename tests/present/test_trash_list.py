@@ -6,9 +6,8 @@ from typing import Any
 from tests.present.build import HOSTILE
 from tests.present.test_listing import NOW
 from tuibench.core.stored import TrashEntry
-from tuibench.core.text import show
+from tuibench.core.text import show, width_of
 from tuibench.present.listing import trash_json, trash_list
-from tuibench.present.table import width_of
 
 
 def entry(**changes: Any) -> TrashEntry:

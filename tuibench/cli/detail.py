@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
 
 def _profile_page(stored: StoredBenchmark, shown: Shown) -> str:
     """Return the page of a profile, or of one layer."""
-    from tuibench.present.profile.choice import settle  # lazy: only profiles need it
+    from tuibench.present.profile.kind import settle  # lazy: only profiles need it
     from tuibench.present.profile.page import profile_page
 
     profile = stored.result.profile

@@ -68,7 +68,7 @@ def page(
     if result.spec.profile is None:
         return summary(result, ascii_only, beside)
     from tuibench.present.profile.page import profile_page  # lazy: only profiles need it
-    from tuibench.present.profile.rows import UnknownLayer  # lazy: as above
+    from tuibench.present.profile.view import UnknownLayer  # lazy: as above
 
     shown = shown or Shown(width() or WIDTH, ascii_only)
     try:

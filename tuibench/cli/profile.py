@@ -23,9 +23,9 @@ from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.present.export import STDOUT, form_of, write_export
-from tuibench.present.profile.choice import settle
+from tuibench.present.profile.kind import settle
+from tuibench.present.profile.lines import ProfileHeading
 from tuibench.present.profile.page import theory_json, theory_page, theory_text, time_lines
-from tuibench.present.profile.rows import ProfileHeading
 from tuibench.present.profile.shown import Shown
 from tuibench.present.table import to_ascii
 from tuibench.services.api import Services

@@ -86,8 +86,8 @@ def percent_number(fraction: float) -> str:
 
 
 def count_of(count: int, noun: str) -> str:
-    """Return a number with its noun: 1 core, 2 cores."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    """Return a number with its noun: 1 core, 2 cores, 3 processes."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}{'es' if noun.endswith('s') else 's'}"
 
 
 def cpu_ranges(cpus: Iterable[int]) -> str:

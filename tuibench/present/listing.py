@@ -1,56 +1,119 @@
-"""The list of benchmarks, newest first: one line each, or the rows as JSON for programs."""
+"""Lists of benchmarks and profiles: columns for the shell and the screen, and rows as JSON for programs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from tuibench.core.headline import row_headline
 from tuibench.core.ids import short_ids
 from tuibench.core.model import UNCHANGED, ModelState
 from tuibench.core.record import to_plain
+from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import BenchmarkRow, ProjectRow, TrashEntry, Version
-from tuibench.core.text import show
+from tuibench.core.text import cut, cut_start, pad, show, width_of
 from tuibench.core.units import count_of, size
+from tuibench.present.column import Column, table_lines
 from tuibench.present.headline import brief_headline, headline_sentence
-from tuibench.present.table import Column, age, fit, fit_end, lay_out, pad, to_ascii, width_of
+from tuibench.present.table import age, to_ascii
 
 WIDTH = 80
 NEWEST = 30
 """Number of rows shown by default."""
 SCHEMA = 1
 
-_COLUMNS = (
-    Column("id"),
-    Column("age", right=True),
-    Column("name", least=16),
-    Column("engine", least=10, rank=1),
-    Column("scenario", rank=2),
-    Column("cores", least=5, rank=3),
-    Column("batch", least=5, rank=4),
-    Column("cells", right=True, rank=5),
-    Column("result"),
-    Column("grade"),
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One line of a list: a benchmark, a profile, or a run of either that is not stored yet."""
+
+    id: str = ""
+    age: str = ""
+    name: str = ""
+    engine: str = ""
+    scenario: str = ""
+    cores: str = ""
+    batch: str = ""
+    sizes: str = ""
+    """Cores and batches together, for the screen."""
+    cells: str = ""
+    """Number of cells, or measured / requested."""
+    kind: str = ""
+    """Kind of a profile."""
+    result: str = ""
+    half: str = ""
+    """Half-width of the interval in percent."""
+    grade: str = ""
+    note: str = ""
+    sign: str = ""
+    """Sign of the state, for the screen."""
+
+
+def _benchmark_column(key: str, head: str = "", width: int = 0, **more: Any) -> Column[Listed]:
+    """Declare a column that shows the field `key`."""
+    return Column(key, key, width, lambda line: show(getattr(line, key), _LONGEST), head=head, **more)
+
+
+_SHELL_BENCHMARKS = (
+    _benchmark_column("id"),
+    _benchmark_column("age", right=True),
+    _benchmark_column("name", least=16),
+    _benchmark_column("engine", least=10, rank=1),
+    _benchmark_column("scenario", rank=2),
+    _benchmark_column("cores", least=5, rank=3),
+    _benchmark_column("batch", least=5, rank=4),
+    _benchmark_column("cells", right=True, rank=5),
+    _benchmark_column("result"),
+    _benchmark_column("grade"),
 )
-_PROFILE_COLUMNS = (
-    Column("id"),
-    Column("age", right=True),
-    Column("name", least=16),
-    Column("kind"),
-    Column("engine", least=10, rank=2),
-    Column("cores", least=5, rank=3),
-    Column("batch", least=5, rank=4),
-    Column("result", least=24),
-    Column("grade"),
+_SHELL_PROFILES = (
+    *_SHELL_BENCHMARKS[:3],
+    _benchmark_column("kind"),
+    _benchmark_column("engine", least=10, rank=2),
+    *_SHELL_BENCHMARKS[5:7],
+    _benchmark_column("result", least=24),
+    _benchmark_column("grade"),
 )
-_RESULT = 8
+BENCHMARK_COLUMNS = (
+    _benchmark_column("sign", " ", 1),
+    _benchmark_column("id", "ID", 4),
+    _benchmark_column("age", "AGE", 4, right=True),
+    _benchmark_column("engine", "ENGINE", 7, rank=2, wide=22),
+    _benchmark_column("scenario", "SCEN", 5, rank=3, wide=10),
+    _benchmark_column("sizes", "CORES×BATCH", 12, rank=1, wide=24),
+    _benchmark_column("result", "BEST", 24, grow=True, wide=48),
+    _benchmark_column("half", "±%", 4, right=True),
+    _benchmark_column("grade", "G", 1),
+    _benchmark_column("name", "NAME", 12, grow=True, rank=5, wide=30),
+    _benchmark_column("note", "NOTE", 16, grow=True, rank=6, wide=40),
+)
+"""Columns of benchmarks on the screen."""
+_NAMED = (
+    *(replace(column, frozen=True) for column in BENCHMARK_COLUMNS[:3]),
+    _benchmark_column("name", "NAME", 12, grow=True, wide=30, part=5, frozen=True),
+    _benchmark_column("engine", "ENGINE", 7, rank=3, wide=12, part=8),
+    _benchmark_column("batch", "BATCH", 5, rank=2, right=True),
+    _benchmark_column("cores", "CORES", 5, rank=1, right=True),
+)
+_NOTE = _benchmark_column("note", "NOTE", 16, grow=True, rank=7, wide=40)
+PROFILE_COLUMNS = {
+    PERFORMANCE: (
+        *_NAMED,
+        _benchmark_column("result", "TIME", 20, grow=True, wide=60, part=4),
+        *BENCHMARK_COLUMNS[7:9],
+        _NOTE,
+    ),
+    LOSS: (*_NAMED, _benchmark_column("result", "MOST SENSITIVE", 26, grow=True, wide=60, part=3), _NOTE),
+}
+"""Columns of profiles on the screen, by kind."""
 _LEAST_RESULT, _MOST_RESULT = 20, 40
 _FOREIGN = "foreign"
 _PLAIN = [field.name for field in fields(BenchmarkRow) if field.name not in ("facts", "headline")]
 _FIELDS = (*_PLAIN[: _PLAIN.index("grade")], "headline", *_PLAIN[_PLAIN.index("grade") :])
-_LONGEST = 200
 _FINISHED = "finished"
 
 
@@ -63,14 +126,7 @@ def listing(
     ascii_only: bool = False,
 ) -> str:
     """Return the first `limit` rows, newest first; '' without any. `width` None cuts nothing, for pipes."""
-    names = short_ids(row.id for row in rows)
-    shown = rows if limit is None else rows[: max(limit, 0)]
-    if not shown:
-        return ""
-    table = [_cells(row, names[row.id], now) for row in shown]
-    lines = lay_out(_fit_columns(shown, table), table, width)
-    text = "\n".join(lines) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return _text(rows, now, limit, width, ascii_only, is_profiles=False)
 
 
 def profile_listing(
@@ -82,13 +138,25 @@ def profile_listing(
     ascii_only: bool = False,
 ) -> str:
     """Return the list of profiles, with a kind instead of scenarios and cells."""
+    return _text(rows, now, limit, width, ascii_only, is_profiles=True)
+
+
+def _text(
+    rows: Sequence[BenchmarkRow],
+    now: float,
+    limit: int | None,
+    width: int | None,
+    ascii_only: bool,
+    *,
+    is_profiles: bool,
+) -> str:
     names = short_ids(row.id for row in rows)
     shown = rows if limit is None else rows[: max(limit, 0)]
     if not shown:
         return ""
-    text = (
-        "\n".join(lay_out(_PROFILE_COLUMNS, [_profile_cells(row, names[row.id], now) for row in shown], width)) + "\n"
-    )
+    lines = [_listed(row, names[row.id], now) for row in shown]
+    columns = _SHELL_PROFILES if is_profiles else _fit_columns(shown, lines)
+    text = "\n".join(table_lines(columns, lines, width)) + "\n"
     return to_ascii(text) if ascii_only else text
 
 
@@ -132,47 +200,89 @@ def _plain(row: BenchmarkRow) -> dict[str, str | int]:
     return {name: getattr(row, name) for name in _FIELDS} | {"headline": said}
 
 
-def _fit_columns(rows: Sequence[BenchmarkRow], table: Sequence[tuple[str, ...]]) -> list[Column]:
+def _fit_columns(rows: Sequence[BenchmarkRow], lines: Sequence[Listed]) -> list[Column[Listed]]:
     """Return the columns; the result column is wide enough for numbers, but not for long reasons of failed rows."""
-    numbers = (width_of(cells[_RESULT]) for row, cells in zip(rows, table, strict=True) if row.measured)
+    numbers = (width_of(line.result) for row, line in zip(rows, lines, strict=True) if row.measured)
     least = min(max(_LEAST_RESULT, *numbers), _MOST_RESULT)
-    return [replace(column, least=least) if column.title == "result" else column for column in _COLUMNS]
+    return [replace(column, least=least) if column.key == "result" else column for column in _SHELL_BENCHMARKS]
 
 
-def _cells(row: BenchmarkRow, name: str, now: float) -> tuple[str, ...]:
-    measured = str(row.cells) if row.measured == row.cells else f"{row.measured}/{row.cells}"
-    return (
-        name,
-        age(row.started_utc, now),
-        show(row.name or row.models, _LONGEST),
-        show(row.engines, _LONGEST),
-        show(row.scenarios, _LONGEST),
-        show(row.cores, _LONGEST),
-        show(row.batches, _LONGEST),
-        measured,
-        headline_words(row),
-        _FOREIGN if row.foreign else show(row.grade, 4) or "-",
+def _listed(row: BenchmarkRow, name: str, now: float) -> Listed:
+    return Listed(
+        id=name,
+        age=age(row.started_utc, now),
+        name=row.name or row.models,
+        engine=row.engines,
+        scenario=row.scenarios,
+        cores=row.cores,
+        batch=row.batches or ("-" if row.kind else ""),
+        cells=str(row.cells) if row.measured == row.cells else f"{row.measured}/{row.cells}",
+        kind=row.kind,
+        result=headline_words(row),
+        grade=_FOREIGN if row.foreign else show(row.grade, 4) or "-",
     )
 
 
-def _profile_cells(row: BenchmarkRow, name: str, now: float) -> tuple[str, ...]:
-    return (
-        name,
-        age(row.started_utc, now),
-        show(row.name or row.models, _LONGEST),
-        show(row.kind, 20),
-        show(row.engines, _LONGEST),
-        show(row.cores, _LONGEST),
-        show(row.batches, _LONGEST) or "-",
-        headline_words(row),
-        _FOREIGN if row.foreign else show(row.grade, 4) or "-",
-    )
-
-
-_TITLES = ("id", "name", "model", "benchmarks", "profiles", "size", "modified (UTC)")
-_RIGHT = ("benchmarks", "profiles", "size")
 _LEAST_NAME, _LEAST_MODEL = 12, 8
 _INDENT = 12
+
+
+@dataclass(frozen=True, slots=True)
+class ListedProject:
+    """One line of a list of projects, or a run that has no project yet."""
+
+    name: str
+    model: str = ""
+    count: str = ""
+    """Number of stored benchmarks and profiles."""
+    benchmarks: str = ""
+    profiles: str = ""
+    size: str = ""
+    modified: str = ""
+    created: str = ""
+    now: str = ""
+    """State of the project's current run."""
+    id: str = ""
+
+
+def _project_column(key: str, title: str = "", width: int = 0, **more: Any) -> Column[ListedProject]:
+    """Declare a column that shows the field `key`."""
+    return Column(key, title or key, width, lambda line: show(getattr(line, key), _LONGEST), **more)
+
+
+_SHELL_PROJECTS = (
+    _project_column("id"),
+    _project_column("name"),
+    _project_column("model"),
+    _project_column("benchmarks", right=True),
+    _project_column("profiles", right=True),
+    _project_column("size", right=True),
+    _project_column("modified", "modified (UTC)"),
+)
+PROJECT_COLUMNS = (
+    _project_column("name", "PROJECT", 16, grow=True, frozen=True),
+    _project_column("model", "MODEL", 14, grow=True, rank=2),
+    _project_column("now", "NOW", 14, wide=24, part=5),
+    _project_column("count", "MEASURED", 8, right=True),
+    _project_column("modified", "CHANGED", 7, right=True),
+    _project_column("created", "MADE", 7, right=True, rank=3),
+    _project_column("size", "SIZE", 8, right=True, rank=1),
+)
+"""Columns of projects on the screen."""
+
+
+def listed_project(row: ProjectRow, now: float) -> ListedProject:
+    """Return a project's line on the screen, with ages and the model's file name."""
+    project = row.project
+    asked = project.versions[-1].model.asked if project.versions else ""
+    return ListedProject(
+        project.name,
+        asked.rstrip("/").rpartition("/")[2] or asked,
+        str(row.measured) if row.measured >= 0 else "",
+        size=size(row.size_bytes) if row.size_bytes >= 0 else "",
+        modified=age(project.modified_utc, now),
+        created=age(project.created_utc, now),
+    )
 
 
 def project_list(rows: Sequence[ProjectRow], width: int | None = WIDTH, ascii_only: bool = False) -> str:
@@ -180,11 +290,14 @@ def project_list(rows: Sequence[ProjectRow], width: int | None = WIDTH, ascii_on
     if not rows:
         return ""
     names = short_ids(row.project.id for row in rows)
-    table = [_TITLES, *(_project_list_cells(row, names[row.project.id]) for row in rows)]
-    room = [max(width_of(line[i]) for line in table) for i in range(len(_TITLES))]
+    lines = [_shell_project(row, names[row.project.id]) for row in rows]
+    room = [max(width_of(text) for text in (one.title, *map(one.text, lines))) for one in _SHELL_PROJECTS]
+    columns = list(_SHELL_PROJECTS)
     if width is not None:
-        room[1], room[2] = _share(room, width)
-    return _encode([_line(cells, room) for cells in table], ascii_only)
+        name, model = _share(room, width)
+        columns[1] = replace(_SHELL_PROJECTS[1], text=lambda line: cut(_SHELL_PROJECTS[1].text(line), name))
+        columns[2] = replace(_SHELL_PROJECTS[2], text=lambda line: cut_start(_SHELL_PROJECTS[2].text(line), model))
+    return _encode(table_lines(columns, lines, None), ascii_only)
 
 
 def project_text(row: ProjectRow, states: Mapping[str, ModelState], short: str, ascii_only: bool = False) -> str:
@@ -224,12 +337,18 @@ def _project_list_plain(row: ProjectRow, short: str, states: Mapping[str, ModelS
     return {"short": short, **project, **counted}
 
 
-def _project_list_cells(row: ProjectRow, short: str) -> tuple[str, ...]:
+def _shell_project(row: ProjectRow, short: str) -> ListedProject:
     project = row.project
     model = project.versions[-1].model if project.versions else None
-    path = "" if model is None else model.asked if ":" in model.asked else model.file.path
-    counts, modified = (str(row.benchmarks), str(row.profiles)), _minute(project.modified_utc)
-    return short, show(project.name, _LONGEST), show(path, _LONGEST), *counts, size(row.size_bytes), modified
+    return ListedProject(
+        project.name,
+        "" if model is None else model.asked if ":" in model.asked else model.file.path,
+        benchmarks=str(row.benchmarks),
+        profiles=str(row.profiles),
+        size=size(row.size_bytes),
+        modified=_minute(project.modified_utc),
+        id=short,
+    )
 
 
 def _share(room: Sequence[int], width: int) -> tuple[int, int]:
@@ -239,15 +358,6 @@ def _share(room: Sequence[int], width: int) -> tuple[int, int]:
     if room[1] + room[2] > left and name > left // 2:
         name = max(left - room[2], left // 2)
     return name, max(min(room[2], left - name), 0)
-
-
-def _line(cells: Sequence[str], room: Sequence[int]) -> str:
-    cut = [
-        fit_end(cell, w) if title == "model" else fit(cell, w)
-        for title, cell, w in zip(_TITLES, cells, room, strict=True)
-    ]
-    padded = (pad(cell, w, right=title in _RIGHT) for title, cell, w in zip(_TITLES, cut, room, strict=True))
-    return "  ".join(padded).rstrip()
 
 
 def _version_lines(version: Version, state: ModelState | None) -> list[str]:
@@ -277,15 +387,38 @@ def _encode(lines: Sequence[str], ascii_only: bool) -> str:
     return to_ascii(text) if ascii_only else text
 
 
-_TRASH_LIST_COLUMNS = (
-    Column("id"),
-    Column("removed", right=True),
-    Column("kind"),
-    Column("size", right=True),
-    Column("held", least=16),
-)
 _TRASH_LIST_LONGEST = 400
 _SHOWN = 5
+
+
+Aged = tuple[TrashEntry, str, float]
+"""An entry, its short id and the current time."""
+
+
+def _held(one: Aged) -> str:
+    return show(", ".join(one[0].names), _TRASH_LIST_LONGEST) or count_of(len(one[0].benchmarks), "benchmark")
+
+
+_AGE: Column[Aged] = Column(
+    "age", "removed", 8, lambda one: age(one[0].removed_utc, one[2]), head="REMOVED", right=True
+)
+_KIND: Column[Aged] = Column("kind", "kind", 9, lambda one: show(one[0].kind, 20), head="WHAT")
+_SIZE: Column[Aged] = Column("size", "size", 8, lambda one: size(one[0].size_bytes), head="SIZE", right=True)
+_SHELL_TRASH: tuple[Column[Aged], ...] = (
+    Column("id", "id", 0, lambda one: one[1]),
+    _AGE,
+    _KIND,
+    _SIZE,
+    Column("held", "held", 0, _held, least=16),
+)
+TRASH_COLUMNS: tuple[Column[Aged], ...] = (
+    _AGE,
+    _KIND,
+    Column("names", "names", 20, lambda one: ", ".join(one[0].names), head="NAMES", grow=True),
+    Column("count", "count", 10, lambda one: str(len(one[0].benchmarks)), head="BENCHMARKS", right=True, rank=2),
+    replace(_SIZE, rank=1),
+)
+"""Columns of the trash on the screen."""
 
 
 def trash_list(
@@ -295,7 +428,7 @@ def trash_list(
     if not entries:
         return ""
     names = short_ids(entry.id for entry in entries)
-    lines = lay_out(_TRASH_LIST_COLUMNS, [_trash_list_cells(entry, names[entry.id], now) for entry in entries], width)
+    lines = table_lines(_SHELL_TRASH, [(entry, names[entry.id], now) for entry in entries], width)
     held = sum(entry.size_bytes for entry in entries)
     lines.append(f"{count_of(len(entries), 'removal')}, {size(held)}; the newest comes back with: tuibench undo")
     text = "\n".join(lines) + "\n"
@@ -316,8 +449,3 @@ def listed_words(names: Sequence[str]) -> str:
     """Return the first names, and the number of the others."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(show(name, 80) for name in names[:_SHOWN]) + more
-
-
-def _trash_list_cells(entry: TrashEntry, name: str, now: float) -> tuple[str, ...]:
-    held = show(", ".join(entry.names), _TRASH_LIST_LONGEST) or count_of(len(entry.benchmarks), "benchmark")
-    return name, age(entry.removed_utc, now), show(entry.kind, 20), size(entry.size_bytes), held

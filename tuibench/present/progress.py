@@ -12,9 +12,9 @@ from tuibench.core.label import model_names
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import find
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.text import show
+from tuibench.core.text import cut, pad, show, width_of
 from tuibench.core.units import count_of, ms, percent, seconds, size
-from tuibench.present.table import fit, pad, to_ascii, width_of
+from tuibench.present.table import to_ascii
 
 WIDTH = 79
 PAINT_EVERY_S = 1.0
@@ -50,7 +50,7 @@ def progress_line(snapshot: Snapshot, width: int = WIDTH) -> str:
     eta = "" if snapshot.eta_s is None else f"{seconds(max(snapshot.eta_s, 0.0))} left"
     label, activity = show(snapshot.label, 60), show(snapshot.activity, 60)
     if not any((place, label, estimate, grade, eta)):
-        return fit(show(snapshot.activity, 500), width)
+        return cut(show(snapshot.activity, 500), width)
     for parts in ((place, label, estimate, grade, eta, activity), (place, label, estimate, grade, eta)):
         line = " · ".join(filter(None, parts))
         if width_of(line) <= width:
@@ -58,7 +58,7 @@ def progress_line(snapshot: Snapshot, width: int = WIDTH) -> str:
     # Cut the name rather than the numbers.
     numbers = " · ".join(filter(None, (place, estimate, grade, eta)))
     room = width - width_of(numbers) - 3
-    return f"{numbers} · {fit(label, room)}" if label and room >= 8 else fit(numbers, width)
+    return f"{numbers} · {cut(label, room)}" if label and room >= 8 else cut(numbers, width)
 
 
 class ProgressPainter:
@@ -200,8 +200,8 @@ def _row(place: str, cell: Cell, names: list[str], memory: Mapping[str, int]) ->
     scenario = show(asked.scenario, 12) + (f" x{asked.streams}" if find(asked.scenario).has_streams else "")
     return (
         place,
-        fit(names[cell.model] if cell.model < len(names) else "-", 24),
-        fit(show(asked.engine, 40), 16),
+        cut(names[cell.model] if cell.model < len(names) else "-", 24),
+        cut(show(asked.engine, 40), 16),
         scenario,
         str(asked.cores),
         "-" if asked.batch is None else str(asked.batch),

@@ -1,4 +1,4 @@
-"""A run's log: one line for each event worth knowing afterwards."""
+"""The runs of this machine, listed like processes by `ps`: state, progress and reason for waiting."""
 
 from __future__ import annotations
 
@@ -23,24 +23,14 @@ from tuibench.core.ids import short_id, short_ids
 from tuibench.core.record import to_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, seconds
+from tuibench.present.column import Column, table_lines
 from tuibench.present.label import failure_text, plus_minus
-from tuibench.present.table import Column, age, lay_out, to_ascii
+from tuibench.present.table import age, to_ascii
 
 WIDTH = 80
 SCHEMA = 1
 _SILENT_S = 60.0
 """A run with an older heartbeat is marked as silent."""
-_COLUMNS = (
-    Column("id"),
-    Column("state"),
-    Column("age", right=True),
-    Column("name", least=12),
-    Column("done", right=True),
-    Column("executions", right=True, rank=2),
-    Column("left", right=True),
-    Column("pid", right=True, rank=1),
-    Column("why", least=28),
-)
 _LONGEST = 200
 _SIGNALS = {"SIGTERM": "ended by its user", "SIGINT": "ended by its user", "SIGHUP": "ended by a hang-up"}
 
@@ -50,7 +40,7 @@ def run_list(runs: Sequence[RunInfo], now: float, *, width: int | None = WIDTH, 
     if not runs:
         return ""
     names = short_ids(run.id for run in runs)
-    lines = lay_out(_COLUMNS, [_cells(run, names[run.id], now) for run in runs], width)
+    lines = table_lines(_SHELL_RUNS, [(run, names[run.id], now) for run in runs], width)
     text = "\n".join([*lines, *_advice(runs, names)]) + "\n"
     return to_ascii(text) if ascii_only else text
 
@@ -106,18 +96,31 @@ def cancel_words(run: RunInfo) -> str:
     return f"{short}: {run.state}, {kept}"
 
 
-def _cells(run: RunInfo, name: str, now: float) -> tuple[str, ...]:
-    return (
-        name,
-        show(run.state, 20),
-        age(run.started_utc, now),
-        show(run.name or ", ".join(run.models), _LONGEST),
-        f"{run.cells_done}/{run.cells}" if run.cells else "-",
-        str(run.executions),
-        seconds(max(run.eta_s, 0.0)) if run.state in ALIVE and run.eta_s is not None else "",
-        str(run.pid) if run.state in ALIVE and run.pid is not None else "",
-        why_words(run),
-    )
+Named = tuple[RunInfo, str, float]
+"""A run, its short id and the current time."""
+_SHELL_RUNS: tuple[Column[Named], ...] = (
+    Column("id", "id", text=lambda one: one[1]),
+    Column("state", "state", text=lambda one: show(one[0].state, 20)),
+    Column("age", "age", text=lambda one: age(one[0].started_utc, one[2]), right=True),
+    Column("name", "name", text=lambda one: show(one[0].name or ", ".join(one[0].models), _LONGEST), least=12),
+    Column("done", "done", text=lambda one: _done(one[0]), right=True),
+    Column("executions", "executions", text=lambda one: str(one[0].executions), right=True, rank=2),
+    Column("left", "left", text=lambda one: _left(one[0]), right=True),
+    Column("pid", "pid", text=lambda one: _pid(one[0]), right=True, rank=1),
+    Column("why", "why", text=lambda one: why_words(one[0]), least=28),
+)
+
+
+def _done(run: RunInfo) -> str:
+    return f"{run.cells_done}/{run.cells}" if run.cells else "-"
+
+
+def _left(run: RunInfo) -> str:
+    return seconds(max(run.eta_s, 0.0)) if run.state in ALIVE and run.eta_s is not None else ""
+
+
+def _pid(run: RunInfo) -> str:
+    return str(run.pid) if run.state in ALIVE and run.pid is not None else ""
 
 
 def _advice(runs: Sequence[RunInfo], names: dict[str, str]) -> list[str]:

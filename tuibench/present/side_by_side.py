@@ -8,10 +8,10 @@ from typing import Any
 
 from tuibench.core.ids import short_id
 from tuibench.core.result import CellPair, Comparison, Figure, SideBySide
-from tuibench.core.text import show
+from tuibench.core.text import cut, pad, show, width_of
 from tuibench.core.units import count_of, ms, percent, short
 from tuibench.present.json_export import finite, side_values
-from tuibench.present.table import fit, pad, to_ascii, width_of
+from tuibench.present.table import to_ascii
 
 WIDTH = 80
 SCHEMA = 1
@@ -58,7 +58,7 @@ def _table(side: SideBySide, width: int) -> list[str]:
     widths[0] = len(_GAP)
     lines = [_join(heads, widths)]
     for row in rows:
-        lines += [fit(row[0], max(width, _NARROWEST)), _join(["", *row[1:]], widths)]
+        lines += [cut(row[0], max(width, _NARROWEST)), _join(["", *row[1:]], widths)]
     return lines
 
 

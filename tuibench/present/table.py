@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.result import RunResult
-from tuibench.core.text import fit, fit_apart, fit_end, fit_middle, pad, show, width_of
+from tuibench.core.text import cut, cut_start, pad, show, width_of
 from tuibench.core.units import count_of, ms, percent, short
 from tuibench.present.label import axis_value, describe, failure_text, no_interval_notes, varying
-
-__all__ = ["fit", "fit_apart", "fit_end", "fit_middle", "pad", "to_ascii", "width_of"]
-
-_ASCII = str.maketrans(
-    {
-        "µ": "u",
-        "±": "+-",
-        "·": "|",
-        "×": "x",
-        "…": "...",
-        "–": "-",
-        "—": "-",
-        "→": "->",
-        "✓": "ok",
-        "✗": "x",
-        "≤": "<=",
-        "≥": ">=",
-        "Δ": "d",
-        "█": "#",
-    }
-)
-
-
-def to_ascii(text: str) -> str:
-    """Return `text` for terminals and logs limited to ASCII; characters without a replacement are escaped."""
-    return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
-
 
 WIDTH = 80
 _RIGHT = ("cores", "batch", "streams")
@@ -58,7 +29,7 @@ def table(run: RunResult, width: int = WIDTH) -> list[str]:
     for cell, name, figure in zip(run.cells, names, figures, strict=True):
         left = _row(axes, name, widths)
         reason = failure_text(cell) if figure[0] == "-" else ""
-        lines.append(left + (f"  {fit(reason, width - width_of(left) - 2)}" if reason else _join(figure, room)))
+        lines.append(left + (f"  {cut(reason, width - width_of(left) - 2)}" if reason else _join(figure, room)))
     return [line.rstrip() for line in lines] + _footnotes(run)
 
 
@@ -106,8 +77,8 @@ def _shrink(axes: list[str], widths: list[int], room: int) -> list[int]:
 
 
 def _row(axes: list[str], texts: list[str], widths: list[int]) -> str:
-    cut = [fit_end(t, w) if a == "dims" else fit(t, w) for a, t, w in zip(axes, texts, widths, strict=True)]
-    return "  ".join(pad(t, w, right=a in _RIGHT) for a, t, w in zip(axes, cut, widths, strict=True))
+    texts = [cut_start(t, w) if a == "dims" else cut(t, w) for a, t, w in zip(axes, texts, widths, strict=True)]
+    return "  ".join(pad(t, w, right=a in _RIGHT) for a, t, w in zip(axes, texts, widths, strict=True))
 
 
 def _join(texts: list[str] | tuple[str, ...], widths: list[int]) -> str:
@@ -136,76 +107,29 @@ def _restless(run: RunResult) -> list[str]:
     return [f"Warm-up: not settled in {count} of {count_of(len(every), 'execution')}"] if count else []
 
 
-_GAP = "  "
+_ASCII = str.maketrans(
+    {
+        "µ": "u",
+        "±": "+-",
+        "·": "|",
+        "×": "x",
+        "…": "...",
+        "–": "-",
+        "—": "-",
+        "→": "->",
+        "✓": "ok",
+        "✗": "x",
+        "≤": "<=",
+        "≥": ">=",
+        "Δ": "d",
+        "█": "#",
+    }
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column, with the ways to make it narrower."""
-
-    title: str
-    right: bool = False
-    least: int | None = None
-    """Least width after a cut; None if it is never cut."""
-    rank: int = 0
-    """0 is always shown; the highest rank is dropped first."""
-    middle: bool = False
-    """True if it is cut in the middle, not at the end."""
-
-
-def lay_out(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
-    """Return a line of titles and one per row; `width` None cuts nothing, for pipes."""
-    texts = [[column.title, *(row[i] for row in rows)] for i, column in enumerate(columns)]
-    # Drop optional columns without any text.
-    kept = [i for i, column in enumerate(columns) if column.rank == 0 or any(texts[i][1:])]
-    natural = {i: max(map(width_of, texts[i])) for i in kept}
-    if width is not None:
-        kept = _drop(columns, kept, natural, width)
-    widths = dict(natural) if width is None else _column_shrink(columns, kept, natural, width)
-    last = kept[-1]
-    laid = [_set(columns[i], texts[i], widths[i], natural[i], pads=i != last) for i in kept]
-    return [_GAP.join(line).rstrip() for line in zip(*laid, strict=True)]
-
-
-def _drop(columns: Sequence[Column], kept: list[int], natural: dict[int, int], width: int) -> list[int]:
-    while _least_total(columns, kept, natural) > width:
-        able = [i for i in kept if columns[i].rank]
-        if not able:
-            break
-        kept = [i for i in kept if i != max(able, key=lambda i: columns[i].rank)]
-    return kept
-
-
-def _least_total(columns: Sequence[Column], kept: Sequence[int], natural: dict[int, int]) -> int:
-    return sum(_floor(columns[i], natural[i]) for i in kept) + len(_GAP) * (len(kept) - 1)
-
-
-def _floor(column: Column, natural: int) -> int:
-    return natural if column.least is None else min(column.least, natural)
-
-
-def _column_shrink(
-    columns: Sequence[Column], kept: Sequence[int], natural: dict[int, int], width: int
-) -> dict[int, int]:
-    """Shorten the widest columns first, down to their least width."""
-    widths = {i: natural[i] for i in kept}
-    excess = sum(widths.values()) + len(_GAP) * (len(kept) - 1) - width
-    while excess > 0:
-        able = [i for i in kept if widths[i] > _floor(columns[i], natural[i])]
-        if not able:
-            break
-        widest = max(able, key=lambda i: widths[i])
-        widths[widest] -= 1
-        excess -= 1
-    return widths
-
-
-def _set(column: Column, texts: list[str], width: int, natural: int, pads: bool) -> list[str]:
-    if width >= natural:
-        cut = texts
-    else:
-        cut = fit_apart(texts, width) if column.middle else [fit(text, width) for text in texts]
-    return [pad(text, width, column.right) for text in cut] if pads or column.right else cut
+def to_ascii(text: str) -> str:
+    """Return `text` for terminals and logs limited to ASCII; characters without a replacement are escaped."""
+    return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
 
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400

@@ -110,8 +110,8 @@ class ProfileBridge:
 def _written(found: CostProfile | LossProfile, what: str, model: str, path: str) -> str:
     """Return the profile in the format that the path's ending names."""
     from tuibench.present.export import form_of
+    from tuibench.present.profile.lines import ProfileHeading
     from tuibench.present.profile.page import theory_json, theory_text
-    from tuibench.present.profile.rows import ProfileHeading
 
     form = form_of(path)
     return theory_json(what, model, found) if form == "json" else theory_text(found, ProfileHeading(model=model), form)

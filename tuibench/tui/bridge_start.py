@@ -16,7 +16,7 @@ from tuibench.core.settings.model_token import resolve_model
 from tuibench.core.settings.request import BenchmarkRequest, repeat, to_spec
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.stored import Metadata, StoredBenchmark
-from tuibench.core.text import fit_middle, show
+from tuibench.core.text import cut_middle, show
 from tuibench.core.units import size
 from tuibench.services.api import Services
 from tuibench.services.forecast import Forecast, check_dim, expected_s, forecast, limit_s
@@ -267,6 +267,6 @@ def _lost_words(problem: ModelError, way: str) -> str:
     if isinstance(problem, ModelGone) and is_remote(problem.file):
         return f"{show(problem.file, 60)} is not in the cache any more: R fetches it"
     if isinstance(problem, ModelGone) and problem.file:
-        name = fit_middle(show(os.path.basename(problem.file)), _LONGEST)
+        name = cut_middle(show(os.path.basename(problem.file)), _LONGEST)
         return f"{name} is gone: {way} (was {show(problem.file)})"
     return f"{problem.message}: {way}"

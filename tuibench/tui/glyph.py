@@ -57,7 +57,6 @@ def glyphs_of(ascii_only: bool) -> Glyphs:
 
 STYLES: dict[str, str] = {
     "": "",
-    "plain": "",
     "title": "bold",
     "key": "bold",
     "dim": "dim",

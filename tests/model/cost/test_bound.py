@@ -19,11 +19,10 @@ from tuibench.model.cost.count import STATIC, TRACED, carry_out
 from tuibench.model.cost.expansion import MOST_EXECUTED, expand, limited_loops
 from tuibench.model.cost.structure import MOST_NODES, UNEXPANDED, expanded_lengths, limit_calls
 from tuibench.model.reference_run import TracedTrial
+from tuibench.present.profile.cost_view import bound_words
 from tuibench.present.profile.costs import flops_words, macs_words, unknown_words
-from tuibench.present.profile.lines import bound_words, cost_lines
-from tuibench.present.profile.rows import ProfileHeading
-from tuibench.tui.glyph import UNICODE
-from tuibench.tui.screens.profile.book_costs import CostBook
+from tuibench.present.profile.kind import view_of
+from tuibench.present.profile.lines import ProfileHeading, profile_lines
 
 _MACS = 4 * 4 * 4
 _OPSETS = [helper.make_opsetid("", 17), helper.make_opsetid("c", 1)]
@@ -151,5 +150,5 @@ def test_loop_beyond_its_time_limit_is_stopped_between_two_nodes(
 def test_shell_and_dashboard_name_the_limit_that_ended_counting(bound: CountBound, said: str) -> None:
     assert bound_words(bound).startswith(said)
     nothing = CostProfile((), None, 1, {}, 0, 0, 0, 0, 0, 0, None, 0, STATIC, bound=bound)
-    assert said.capitalize()[:30] in "\n".join(cost_lines(nothing, ProfileHeading()))
-    assert bound_words(bound) in [fact.text for fact in CostBook(nothing).facts(UNICODE)]
+    assert said.capitalize()[:30] in "\n".join(profile_lines(view_of(nothing), ProfileHeading()))
+    assert bound_words(bound) in [text for _, text, _ in view_of(nothing).facts()]

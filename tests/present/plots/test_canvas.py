@@ -33,10 +33,10 @@ def test_character_cell_shows_only_the_last_line() -> None:
 
 def test_ascii_lines_show_their_direction() -> None:
     up, down, steep, flat = (Canvas(4, 4, ascii_only=True) for _ in range(4))
-    up.line((0, 15), (7, 0), "plain")
-    down.line((0, 0), (7, 15), "plain")
-    steep.line((3, 0), (3, 15), "plain")
-    flat.line((0, 6), (7, 6), "plain")
+    up.line((0, 15), (7, 0), "")
+    down.line((0, 0), (7, 15), "")
+    steep.line((3, 0), (3, 15), "")
+    flat.line((0, 6), (7, 6), "")
     assert set("".join(drawn(up))) <= set("/ |") and drawn(up)[0].endswith("/")
     assert "\\" in drawn(down)[0] and "/" not in "".join(drawn(down))
     assert drawn(steep) == [" |"] * 4
@@ -45,6 +45,6 @@ def test_ascii_lines_show_their_direction() -> None:
 
 def test_marks_outside_the_canvas_are_not_drawn() -> None:
     canvas = Canvas(2, 1)
-    canvas.line((-4, -4), (9, 9), "plain")
-    canvas.sign(5, 5, "x", "plain")
+    canvas.line((-4, -4), (9, 9), "")
+    canvas.sign(5, 5, "x", "")
     assert [len("".join(text for text, _ in row)) for row in canvas.rows()] == [2]

@@ -159,7 +159,7 @@ def test_single_equal_and_missing_values_are_drawn() -> None:
     equal = text_of(draw(Figure((Series("a", tuple(Point(x, 5.0) for x in range(4))),), None, "x", "y"), 40, 10))
     assert next(row.count("●") for row in equal.splitlines() if "●" in row) == 4
     assert text_of(draw(Figure((), None, "x", "y"), 40, 3)).strip() == "nothing measured"
-    assert text_of(draw(Figure((), None, "x", "y"), 9, 1, ascii_only=True)) == "nothing ~"
+    assert text_of(draw(Figure((), None, "x", "y"), 9, 1, ascii_only=True)) == "nothing~"
     assert draw(SCALING, 0, 5) == draw(SCALING, 5, 0) == ()
 
 

@@ -9,7 +9,7 @@ def test_neighbours_of_one_style_are_joined() -> None:
 
 
 def test_row_is_filled_or_cut_to_its_width() -> None:
-    assert filled([("ab", "dim")], 4) == (("ab", "dim"), ("  ", "plain"))
+    assert filled([("ab", "dim")], 4) == (("ab", "dim"), ("  ", ""))
     assert filled([("abc", "dim"), ("def", "mark"), ("g", "dim")], 5) == (("abc", "dim"), ("d…", "mark"))
     assert sum(width_of(text) for text, _ in filled([("日本語", "dim")], 4)) == 4
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -14,20 +15,18 @@ from tests.present.profile.stock import make_costs, make_performance, make_profi
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LayerTime, NodeCost
 from tuibench.core.text import show, width_of
-from tuibench.present.profile.costs import COST_COLUMNS, CostRow, arrange_costs, column_of, cost_rows
+from tuibench.present.column import arranged, column_of
+from tuibench.present.profile.costs import COST_COLUMNS, CostRow, cost_rows
 from tuibench.present.profile.detail import cost_detail, layer_detail
 from tuibench.present.profile.estimate import BOUND
-from tuibench.present.profile.layers import (
-    BELOW_RESOLUTION,
-    COLUMNS,
-    NARROW,
-    LayerRow,
-    arrange,
-    fused_words,
-    layer_rows,
-)
+from tuibench.present.profile.layers import BELOW_RESOLUTION, COLUMNS, LayerRow, fused_words, layer_rows
+from tuibench.present.profile.view import summed
 
 KEYS = [column.key for column in COLUMNS]
+
+
+def arrange(rows: Sequence[LayerRow], sort: str = "ms", reverse: bool = False, text: str = "") -> list[LayerRow]:
+    return summed(arranged(rows, COLUMNS, sort, reverse, text))
 
 
 def rows_of(n: int = 12) -> tuple[LayerRow, ...]:
@@ -51,7 +50,7 @@ def test_rows_have_measured_and_derived_values() -> None:
     assert first.gflops == pytest.approx((2 * 118_013_952 + 1_605_632) / 1.31 / 1e6)
     assert first.roof_share == pytest.approx(((2 * 118_013_952 + 1_605_632) / 400e6) / 1.31)
     assert first.int8_ms == pytest.approx(1.31 * 0.52)
-    assert [cell(first, key) for key in KEYS[:NARROW]] == [
+    assert [cell(first, key) for key in KEYS[:8]] == [
         *("*1", "Conv", "stage0.block0.conv.weight", "1.31", "28", "–", "181", "45")
     ]
     assert cell(first, "shapes") == "1x64x56x56 64x3x7x7 > 1x64x112x112"
@@ -175,10 +174,10 @@ def test_theory_has_a_row_for_each_node_of_the_file() -> None:
     rows = cost_rows(costs)
     assert [each.node.id for each in rows] == [node.id for node in costs.nodes]
     assert math.fsum(each.share or 0.0 for each in rows) == pytest.approx(1.0)
-    heaviest = arrange_costs(rows)
+    heaviest = summed(arranged(rows, COST_COLUMNS, "flops"))
     assert heaviest[0].node.op == "Conv" and heaviest[-1].node.op == "com.example.Rank"
     assert heaviest[-1].share is None and text_of(heaviest[-1], "why") == "no rule for this operator"
-    assert {each.node.op for each in arrange_costs(rows, text="gemm")} == {"Gemm"}
+    assert {each.node.op for each in arranged(rows, COST_COLUMNS, "", text="gemm")} == {"Gemm"}
 
 
 def test_repeated_node_counts_each_run_and_unknown_repetition_once() -> None:

@@ -9,16 +9,8 @@ import pytest
 
 from tests.present.profile.stock import make_loss
 from tuibench.core.profile import LayerLoss, LossPoint, LossProfile
-from tuibench.present.profile.costs import column_of
-from tuibench.present.profile.loss import (
-    LossRow,
-    arrange_losses,
-    decibels,
-    loss_columns,
-    loss_rows,
-    narrow_of,
-    noise_of,
-)
+from tuibench.present.column import arranged, column_of
+from tuibench.present.profile.loss import LossRow, decibels, loss_columns, loss_rows, narrow_of, noise_of
 
 
 def layer(name: str, *points: LossPoint, **proxy: float | None) -> LayerLoss:
@@ -51,12 +43,12 @@ def test_kl_and_top1_need_outputs_that_look_like_classes() -> None:
 def test_rows_sort_by_any_level_and_are_found_by_text() -> None:
     loss = make_loss()
     columns = loss_columns(loss)
-    worst = arrange_losses(loss_rows(loss), columns)
+    worst = arranged(loss_rows(loss), columns, "worst")
     assert worst[0].layer.op == "MatMul" and worst[0].worst == pytest.approx(10 ** (-11 / 20))
     assert text(loss, worst[0], "pruned 0.95") == "11.0"
-    assert arrange_losses(loss_rows(loss), columns, "INT8")[0].layer.op == "MatMul"
-    assert [row.number for row in arrange_losses(loss_rows(loss), columns, "#", True)] == [7, 6, 5, 4, 3, 2, 1]
-    assert {row.layer.op for row in arrange_losses(loss_rows(loss), columns, text="gemm")} == {"Gemm"}
+    assert arranged(loss_rows(loss), columns, "INT8")[0].layer.op == "MatMul"
+    assert [row.number for row in arranged(loss_rows(loss), columns, "#", True)] == [7, 6, 5, 4, 3, 2, 1]
+    assert {row.layer.op for row in arranged(loss_rows(loss), columns, "", text="gemm")} == {"Gemm"}
     assert narrow_of(loss) == 9
 
 

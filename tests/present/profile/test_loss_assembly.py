@@ -19,7 +19,7 @@ from tuibench.core.profile_losses import (
     worst_layers,
 )
 from tuibench.core.record import from_plain, to_plain
-from tuibench.present.profile.costs import column_of
+from tuibench.present.column import column_of
 from tuibench.present.profile.loss import loss_columns, loss_rows, loss_sentences
 
 TWO = ("pruned 0.5", "int8")

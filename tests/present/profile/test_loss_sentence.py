@@ -9,17 +9,9 @@ import pytest
 
 from tests.present.profile.stock import make_loss
 from tuibench.core.profile import ALREADY_INT8, LEVELS, LayerLoss, LossPoint, LossProfile
-from tuibench.present.profile.costs import column_of
+from tuibench.present.column import arranged, column_of
 from tuibench.present.profile.detail import loss_detail
-from tuibench.present.profile.loss import (
-    LossRow,
-    arrange_losses,
-    loss_columns,
-    loss_notes,
-    loss_rows,
-    loss_sentences,
-    sensitivities,
-)
+from tuibench.present.profile.loss import LossRow, loss_columns, loss_notes, loss_rows, loss_sentences, sensitivities
 
 
 def layer(name: str, *points: LossPoint, **proxy: float | None) -> LayerLoss:
@@ -51,7 +43,7 @@ def test_equal_outputs_have_no_noise_and_failures_have_no_number() -> None:
 def test_harm_without_decibels_comes_first_and_is_in_no_average() -> None:
     gone = layer("gone", LossPoint("int8", None, None, reason="became NaN", harm=True))
     loss = measured(layer("a", LossPoint("int8", 20.0, 0.9)), gone, layer("b", LossPoint("int8", 40.0, 0.9)))
-    rows = arrange_losses(loss_rows(loss), loss_columns(loss))
+    rows = arranged(loss_rows(loss), loss_columns(loss), "worst")
     assert [row.layer.id for row in rows] == ["gone", "a", "b"]
     assert (text(loss, rows[0], "int8"), text(loss, rows[0], "worst")) == ("harm", "harm")
     assert dict(loss_detail(loss, rows[0]))["INT8"] == "outputs harm (became NaN)"

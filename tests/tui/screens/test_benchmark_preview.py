@@ -9,9 +9,10 @@ from tests.tui.stock import make, make_broken, make_going, sweep, sweep_cell
 from tuibench.core.cell import CellResult, Failure
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata, StoredBenchmark
+from tuibench.present.plots.drawing import row_width
 from tuibench.tui.glyph import ASCII, UNICODE
 from tuibench.tui.screens.benchmark.preview import preview_of, preview_of_run
-from tuibench.tui.widgets.row import LineLike, shown, width_of
+from tuibench.tui.widgets.row import LineLike, shown
 
 
 def texts(lines: list[LineLike]) -> list[str]:
@@ -60,7 +61,7 @@ def test_preview_single_cell_shows_percentiles() -> None:
 def test_preview_numbers_fit_available_width(width: int) -> None:
     cells = [sweep_cell(c, 1) for c in range(1, 65)]
     line = preview(make(1, 1.0, *cells), width=width)[1]
-    assert width_of([(line, "")]) <= max(width, 70)
+    assert row_width([(line, "")]) <= max(width, 70)
     assert "64c" in line and line.startswith("ms/batch b1 │ 1c 16.2")
 
 

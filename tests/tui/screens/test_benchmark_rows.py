@@ -11,7 +11,7 @@ from tests.tui.stock import make_going, make_id
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.tui.glyph import ASCII, UNICODE
-from tuibench.tui.screens.benchmark.rows import SORTS, BenchmarkRows, columns, run_words, sizes_word
+from tuibench.tui.screens.benchmark.rows import SORTS, BenchmarkRows, run_words, sizes_word
 
 INFO = make_going("")[0].info
 
@@ -93,7 +93,7 @@ def test_every_column_has_cell() -> None:
     shown = BenchmarkRows([ROW], [run])
     for glyphs in (UNICODE, ASCII):
         for key in (ROW.id, run.info.id):
-            assert len(shown.line(key, NOW, glyphs).cells) == len(columns(glyphs))
+            assert len(shown.line(key, NOW, glyphs).cells) == len(shown.columns)
 
 
 def test_imported_row_has_no_grade() -> None:

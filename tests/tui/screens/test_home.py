@@ -42,7 +42,7 @@ def three_projects() -> tuple[Services, dict[str, str]]:
 @pytest.fixture
 def one_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fix the size of project files: they contain paths, and test paths vary in length."""
-    monkeypatch.setattr("tuibench.tui.screens.project.home.size", lambda _: "812 B")
+    monkeypatch.setattr("tuibench.present.listing.size", lambda _: "812 B")
     monkeypatch.setattr("tuibench.tui.screens.project.home.size", lambda _: "812 B")
 
 

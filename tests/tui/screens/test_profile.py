@@ -12,12 +12,11 @@ from tests.tui.screens.profile_stage import Profiled, profile_run, profiled
 from tuibench.core.ids import short_id
 from tuibench.core.profile import LEVELS, LOSS, PERFORMANCE, Profile
 from tuibench.core.units import table_ms
-from tuibench.present.profile.loss_lines import loss_lines
-from tuibench.present.profile.rows import ProfileHeading
+from tuibench.present.profile.kind import view_of
+from tuibench.present.profile.lines import ProfileHeading, profile_lines
 from tuibench.present.profile.summary import label_of
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
-from tuibench.tui.screens.profile.books import LossBook
 from tuibench.tui.screens.profile.layers import LayersPane
 from tuibench.tui.screens.profile.pane import BarList
 
@@ -77,9 +76,8 @@ async def test_enter_on_bar_filters_layers_and_escape_clears() -> None:
         await seen.press("enter")
         assert "[2 Layers]" in seen.rows[1] and "only Conv: 5" in seen.rows[1]
         assert "only Conv: esc shows all layers again" in seen.news
-        assert {layers_of(seen).book.line(one, seen.app.glyphs).cells[1] for one in layers_of(seen).table.keys} == {
-            "Conv"
-        }
+        view = layers_of(seen).view
+        assert {view.row(one).op for one in layers_of(seen).table.keys} == {"Conv"}
         await seen.press("escape")
         assert "16 rows" in seen.rows[1] and len(layers_of(seen).table.keys) == 16
 
@@ -94,10 +92,10 @@ async def test_bar_filter_matches_operator_exactly() -> None:
     async with profiled((80, 24), profile_run(1, 60, profile)) as seen:
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("enter")
-        book, keys = layers_of(seen).book, layers_of(seen).table.keys
-        assert [book.line(one, seen.app.glyphs).cells[1] for one in keys] == ["Conv"] * 5
+        view, keys = layers_of(seen).view, layers_of(seen).table.keys
+        assert [view.row(one).op for one in keys] == ["Conv"] * 5
         # A row's statement about the rows above it covers only visible rows.
-        assert book.line(keys[0], seen.app.glyphs).cells[4:6] == (book.line(keys[0], seen.app.glyphs).cells[4],) * 2
+        assert view.row(keys[0]).cumulative == view.row(keys[0]).share
         await seen.press("slash")
         await seen.type("out2")
         await seen.press("enter")
@@ -114,11 +112,11 @@ async def test_bar_of_other_profile_kind_filters_its_layers(place: int) -> None:
         await seen.go(route.profile(seen.ids[2]) if place == 2 else route.theory(seen.project, FLOPS))
         label = seen.app.screen.query_one(BarList).label
         await seen.press("enter")
-        book = layers_of(seen).book
+        view = layers_of(seen).view
         assert label and layers_of(seen).table.keys
         for one in layers_of(seen).table.keys:
-            cells = book.line(one, seen.app.glyphs).cells
-            assert label in cells[1:3], cells
+            row = view.row(one)
+            assert label in (row.op, row.weight), row
 
 
 async def test_table_sorts_by_any_column_and_filters() -> None:
@@ -282,17 +280,17 @@ async def test_loss_profile_opens_at_shell_default_level(levels: tuple[str, ...]
     profile = make_profile(kind=LOSS)
     assert profile.loss is not None
     loss = replace(profile.loss, levels=levels)
-    printed = loss_lines(loss, ProfileHeading("m.onnx"))
+    printed = profile_lines(view_of(loss), ProfileHeading("m.onnx"))
     in_shell = next(line for line in printed if line.startswith("Sensitivity by operator"))
     async with profiled((80, 24), profile_run(1, 60, replace(profile, loss=loss))) as seen:
         await seen.go(route.profile(seen.ids[0]))
-        assert f"level [{LossBook(loss).usual}]" in seen.text and in_shell.removesuffix(":") in seen.text
+        assert f"level [{view_of(loss).usual}]" in seen.text and in_shell.removesuffix(":") in seen.text
         # The selected level persists while the profile is open.
         await seen.press("right")
-        assert f"level [{LossBook(loss).usual}]" not in seen.text
+        assert f"level [{view_of(loss).usual}]" not in seen.text
         await seen.press("escape")
         await seen.go(route.profile(seen.ids[0]))
-        assert f"level [{LossBook(loss).usual}]" in seen.text
+        assert f"level [{view_of(loss).usual}]" in seen.text
 
 
 async def test_proxy_value_is_labelled_on_every_tab() -> None:

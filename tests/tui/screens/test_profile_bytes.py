@@ -16,16 +16,17 @@ from tests.tui.pilot import open_app, settle, until_seen
 from tests.tui.screens.profile_stage import ProfileAnswers, profile_run, profiled
 from tests.tui.stock import add
 from tuibench.core.profile import LOSS, PERFORMANCE, Profile
+from tuibench.present.profile.cost_view import CostView
+from tuibench.present.profile.costs import CostRow
+from tuibench.present.profile.kind import view_of
 from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
-from tuibench.tui.glyph import UNICODE, Glyphs
 from tuibench.tui.screens.profile import screen as profile
 from tuibench.tui.screens.profile import theory as profile_theory
-from tuibench.tui.screens.profile.book import Book
-from tuibench.tui.screens.profile.book_costs import CostBook
-from tuibench.tui.screens.profile.screen import book_of
-from tuibench.tui.widgets.record_table import Line
+from tuibench.tui.screens.profile.page import View
+from tuibench.tui.screens.profile.screen import stored_view
+from tuibench.tui.widgets.record_table import line_of
 
 MANY, KEY, PAGE = 5_000, 1_500, 6_000
 OPEN_S = 0.5
@@ -40,13 +41,13 @@ def many(kind: str) -> Profile:
     return Profile(PERFORMANCE, costs, performance=make_performance(MANY))
 
 
-def look_at(book: Book) -> int:
+def look_at(view: View) -> int:
     """Build the first frames of all tabs; return the number of layers."""
-    kind, display = book.kinds[0], book.displays[0]
-    book.facts(UNICODE), book.said(kind), book.summed(kind, display), book.depth(kind, display)
-    keys = book.keys(book.sorts[0], False, "")
+    kind, display = view.kinds[0], view.displays[0]
+    list(view.facts()), view.said(kind), view.summarize(kind, display), view.depth(kind, display)
+    keys = view.keys(view.sorts[0], False, "")
     for one in keys[:30]:
-        book.line(one, UNICODE)
+        line_of(view.columns, one, view.row(one))
     return len(keys)
 
 
@@ -57,16 +58,16 @@ def test_five_thousand_layers_open_in_half_second_of_cpu(kind: str) -> None:
     services = Services()
     one = add(services, profile_run(1, 60, many(kind)), name="many")
 
-    def read() -> Book | None:
+    def read() -> View | None:
         stored = Services().library.get(one)
         profile = stored.result.profile
-        return CostBook(profile.costs) if kind == FLOPS and profile is not None else book_of(stored)
+        return view_of(profile.costs) if kind == FLOPS and profile is not None else stored_view(stored)
 
     spent = []
     for _ in range(5):
         began = time.process_time()
-        book = read()
-        assert book is not None and look_at(book) > MANY // 3
+        view = read()
+        assert view is not None and look_at(view) > MANY // 3
         spent.append(time.process_time() - began)
     print(f"{MANY} layers of {kind} open in {min(spent):.2f} s of the processor, budget {OPEN_S}")
     assert min(spent) <= OPEN_S, spent
@@ -89,24 +90,22 @@ async def test_opening_thousands_of_layers_costs_few_empty_apps() -> None:
 
 async def test_profile_data_is_computed_while_keys_respond(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[bool] = []
-    for name in ("PerformanceBook", "LossBook"):
-        monkeypatch.setattr(profile, name, _told(getattr(profile, name), made))
-    for name in ("CostBook", "LossBook"):
-        monkeypatch.setattr(profile_theory, name, _told(getattr(profile_theory, name), made))
+    for module in (profile, profile_theory):
+        monkeypatch.setattr(module, "view_of", _told(view_of, made))
     async with profiled() as seen:
         for page in (
             route.profile(seen.ids[0]), route.profile(seen.ids[2]),
             route.theory(seen.project, FLOPS), route.theory(seen.project, APPROXIMATED),
         ):  # fmt: skip
             await seen.go(page)
-            # Another load computes no new book.
+            # Another load makes no new view.
             seen.app.page.load()
             await settle(seen.pilot)
     assert made == [False] * 4
 
 
-def _told(real: Callable[..., Book], made: list[bool]) -> Callable[..., Book]:
-    def make(*args: object) -> Book:
+def _told(real: Callable[..., View], made: list[bool]) -> Callable[..., View]:
+    def make(*args: object) -> View:
         made.append(threading.current_thread() is threading.main_thread())
         return real(*args)
 
@@ -129,13 +128,13 @@ async def test_moving_through_thousands_of_layers_sends_little() -> None:
 
 async def test_only_visible_lines_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
-    real = CostBook.line
+    real = CostView.row
 
-    def line(book: CostBook, key: str, glyphs: Glyphs) -> Line:
+    def row(view: CostView, key: str) -> CostRow:
         made.append(key)
-        return real(book, key, glyphs)
+        return real(view, key)
 
-    monkeypatch.setattr(CostBook, "line", line)
+    monkeypatch.setattr(CostView, "row", row)
     async with profiled(answers=ProfileAnswers(MANY)) as seen:
         await seen.go(route.theory(seen.project, FLOPS, "layers"))
         assert 0 < len(made) < 100, len(made)

@@ -10,12 +10,12 @@ from tests.present.profile.stock import make_costs, make_loss, make_performance,
 from tests.tui.screens.profile_stage import profile_run, profiled
 from tuibench.core.ids import short_id
 from tuibench.core.profile import LOSS, PERFORMANCE, Profile
+from tuibench.core.text import cut_shared
 from tuibench.present.profile.comparison import LayerPair
 from tuibench.tui import route
 from tuibench.tui.screens.profile import comparison as profile_comparison
 from tuibench.tui.screens.profile import comparison as profile_pairs
 from tuibench.tui.widgets.record_table import RecordTable
-from tuibench.tui.widgets.row import cut_shared
 
 
 def slow() -> Profile:

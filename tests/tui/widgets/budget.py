@@ -15,14 +15,15 @@ from textual.pilot import Pilot
 from tests.tui.counting import bytes_of, counter_of
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import Stage, press
+from tuibench.present.column import Column
+from tuibench.present.plots.drawing import Row
 from tuibench.tui.widgets.painted import PlotView
-from tuibench.tui.widgets.record_table import Column, Line, RecordTable
-from tuibench.tui.widgets.row import Row
+from tuibench.tui.widgets.record_table import Line, RecordTable
 from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import KeyLine, RuleLine, Selector, SelectorLine, TabLine, TitleLine
 
-COLUMNS = (
+COLUMNS: tuple[Column[str], ...] = (
     Column("state", "", 1), Column("id", "ID", 4), Column("age", "AGE", 4, right=True, rank=2),
     Column("engine", "ENGINE", 8, rank=1), Column("version", "VERSION", 8, grow=True, rank=4),
     Column("shape", "CORES×BATCH", 12), Column("best", "BEST", 16), Column("width", "±%", 4, right=True, rank=3),
@@ -45,7 +46,7 @@ def figure(cursor: int) -> tuple[Row, ...]:
     for y in range(14):
         data = "".join("⣿⣀⠤⠒"[(x * y) % 4] for x in range(40))
         mark = "●" if y == cursor else "·"
-        rows.append(((f"{y:>5}┤", "axis"), (data, "series-1"), (mark, "mark"), ("   16   588  1.9 A", "plain")))
+        rows.append(((f"{y:>5}┤", "axis"), (data, "series-1"), (mark, "mark"), ("   16   588  1.9 A", "")))
     return tuple(rows)
 
 

@@ -6,7 +6,8 @@ from textual.screen import ModalScreen
 from tests.tui.counting import bytes_of, sent_by
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import CalmFloor, Floor, press, staged
-from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.present.column import Column
+from tuibench.tui.widgets.record_table import Line, RecordTable
 
 
 @pytest.mark.parametrize(("floor", "least", "most"), [(Floor, 2000, 9000), (CalmFloor, 100, 600)])

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import press, seen, staged, told
+from tuibench.present.column import Column
 from tuibench.tui.widgets.field import FilterLine
-from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.record_table import Line, RecordTable
 
 
 async def test_filter_line_is_visible_in_use_and_posts_every_change() -> None:

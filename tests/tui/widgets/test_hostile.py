@@ -9,12 +9,13 @@ from textual.widget import Widget
 from tests.tui.counting import counter_of
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import HOSTILE, press, resize, seen, staged
+from tuibench.present.column import Column
+from tuibench.present.plots.drawing import Row
 from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.field import TextField
 from tuibench.tui.widgets.painted import Painted, PlotView
 from tuibench.tui.widgets.question import Notice
-from tuibench.tui.widgets.record_table import Column, Line, RecordTable
-from tuibench.tui.widgets.row import Row
+from tuibench.tui.widgets.record_table import Line, RecordTable
 from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.text_block import ScrollBlock, TextBlock
 from tuibench.tui.widgets.text_question import TextQuestion
@@ -132,7 +133,7 @@ async def test_markup_is_plain_text() -> None:
 
 async def test_wide_characters_keep_columns_aligned() -> None:
     table = RecordTable(classes="rest")
-    columns = [Column("a", "A", 9), Column("b", "B", 3)]
+    columns: list[Column[str]] = [Column("a", "A", 9), Column("b", "B", 3)]
     names = ("plain", "漢字かな交じり文", "a漢字かな交", "👩‍👩‍👧‍👦 emoji", "e\u0301e\u0301", "✌️ vs", "🇩🇪 flag")
     table.show_lines(columns, [Line(name, (name, "end")) for name in names])
     async with staged(table) as (stage, _):

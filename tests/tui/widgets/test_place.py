@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.tui.widgets.column import Place
+from tuibench.tui.widgets.record_table import Place
 
 KEYS = st.lists(st.sampled_from("abcdefghijklmnop"), unique=True, max_size=16).map(tuple)
 

@@ -34,6 +34,6 @@ async def test_plot_view_sends_only_changed_rows() -> None:
 
 
 async def test_plot_view_rows_cannot_control_terminal() -> None:
-    view = PlotView(((("legend \x1b[2J", "plain"),),), classes="rest")
+    view = PlotView(((("legend \x1b[2J", ""),),), classes="rest")
     async with staged(view) as (stage, _):
         assert seen(stage) == ["legend \\e[2J"]

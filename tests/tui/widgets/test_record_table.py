@@ -5,9 +5,10 @@ import pytest
 from tests.tui.counting import bytes_of, sent_by
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import press, resize, seen, staged, told
-from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.present.column import Column
+from tuibench.tui.widgets.record_table import Line, RecordTable
 
-COLUMNS = (
+COLUMNS: tuple[Column[str], ...] = (
     Column("id", "ID", 5),
     Column("name", "NAME", 10, grow=True, wide=40),
     Column("age", "AGE", 4, right=True, rank=1),

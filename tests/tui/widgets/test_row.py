@@ -8,20 +8,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.tui.widgets.stage import HOSTILE
-from tuibench.tui.widgets.row import (
-    Row,
-    changed_end,
-    cut,
-    filled,
-    fit,
-    safe,
-    shown,
-    skip,
-    spread,
-    squeezed,
-    width_of,
-    wrapped,
-)
+from tuibench.core.text import cut, fit, skip, width_of
+from tuibench.present.plots.drawing import Row, filled, row_width, spread, squeezed, wrapped
+from tuibench.tui.widgets.row import changed_end, safe, shown
 
 TEXTS = st.text(max_size=30).map(safe)
 ROWS = st.lists(st.tuples(TEXTS, st.sampled_from(["", "bad", "dim"])), max_size=5).map(tuple)
@@ -63,6 +52,11 @@ def test_text_is_cut_with_ellipsis_and_padded_on_chosen_side() -> None:
     assert cut("abc", 1) == "…"
 
 
+def test_every_printable_character_is_as_wide_as_textual_counts_it() -> None:
+    texts = (safe(chr(code)) for code in range(32, 0x110000))
+    assert [text for text in texts if width_of(text) != cell_len(text)] == []
+
+
 @given(TEXTS, WIDTHS, st.booleans())
 def test_fit_is_exact_for_any_text(text: str, width: int, right: bool) -> None:
     assert cell_len(fit(text, width, right=right)) == width
@@ -70,8 +64,8 @@ def test_fit_is_exact_for_any_text(text: str, width: int, right: bool) -> None:
 
 @given(ROWS, WIDTHS)
 def test_rows_are_padded_and_squeezed_to_width(row: Row, width: int) -> None:
-    assert width_of(filled(row, width)) == width
-    assert width_of(squeezed(row, width)) <= width
+    assert row_width(filled(row, width)) == width
+    assert row_width(squeezed(row, width)) <= width
     styles = [style for _, style in filled(row, width)]
     assert all(a != b for a, b in pairwise(styles))
 
@@ -84,8 +78,8 @@ def test_longest_part_is_cut_and_neighbours_stay_whole() -> None:
 @given(ROWS, ROWS, WIDTHS)
 def test_line_parts_are_aligned_to_both_ends(left: Row, right: Row, width: int) -> None:
     row = spread(left, right, width)
-    assert width_of(row) == width
-    if width_of(left) + 1 + width_of(right) <= width:
+    assert row_width(row) == width
+    if row_width(left) + 1 + row_width(right) <= width:
         assert text_of(row).startswith(text_of(left))
         assert text_of(row).endswith(text_of(right))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tuibench.core.text import fit, pad, width_of
+from tuibench.core.text import cut, pad, width_of
 from tuibench.present.plots.drawing import Row, filled
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -24,9 +24,9 @@ def draw_bars(bars: Sequence[tuple[str, float, str]], width: int, ascii_only: bo
     for label, value, text in bars:
         share = value / most if most > 0 and math.isfinite(value) and value > 0 else 0.0
         spans = [
-            (pad(fit(label, label_room), label_room) + " " * _GAP, "plain"),
+            (pad(cut(label, label_room), label_room) + " " * _GAP, ""),
             (_bar(share, room, ascii_only), "series-1"),
-            (" " * _GAP + pad(fit(text, text_room), text_room, right=True), "plain"),
+            (" " * _GAP + pad(cut(text, text_room), text_room, right=True), ""),
         ]
         rows.append(filled(spans, width))
     return tuple(rows)

@@ -1,31 +1,37 @@
-"""A character grid to draw on: lines of braille dots or ASCII strokes, with signs on top."""
+"""Rows of styled text for screens and figures: parts have roles, and each surface chooses the colours."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tuibench.core.text import fit, width_of, wrapped
+from tuibench.core.text import ELLIPSIS, cut, pieces, width_of, wrap
 
 Span = tuple[str, str]
 """(text, style)."""
 Row = tuple[Span, ...]
-"""One line of a figure; all rows of a figure have the same width."""
+"""One line; all rows of a figure have the same width."""
 
-STYLES = ("plain", "dim", "axis", "series-1", "series-2", "series-3", "ideal", "mark", "good", "bad")
-"""All roles of parts; the characters alone must convey each role's meaning, too."""
+STYLES = ("", "dim", "axis", "series-1", "series-2", "series-3", "ideal", "mark", "good", "bad")
+"""All roles of the parts of figures; the characters alone must convey each role's meaning, too."""
 SERIES_STYLES = ("series-1", "series-2", "series-3")
 
 
 def text_of(rows: Iterable[Row]) -> str:
-    """Return the figure without styles and trailing blanks, for pipes, exports and tests."""
+    """Return the rows without styles and trailing blanks, for pipes, exports and tests."""
     return "\n".join("".join(text for text, _ in row).rstrip() for row in rows)
 
 
+def row_width(row: Iterable[Span]) -> int:
+    """Return the width of all parts together."""
+    return sum(width_of(text) for text, _ in row)
+
+
 def joined(spans: Iterable[Span]) -> Row:
-    """Merge neighbouring parts of the same style."""
+    """Merge neighbouring parts of the same style, so that each style is sent once."""
     row: list[Span] = []
     for text, style in spans:
         if row and row[-1][1] == style:
@@ -35,27 +41,85 @@ def joined(spans: Iterable[Span]) -> Row:
     return tuple(row)
 
 
-def filled(spans: Iterable[Span], width: int) -> Row:
+def filled(spans: Iterable[Span], width: int, ellipsis: str = ELLIPSIS) -> Row:
     """Return the parts as a row of exactly `width` columns: padded with blanks or cut with an ellipsis."""
     row: list[Span] = []
     room = width
     for text, style in spans:
-        kept = fit(text, room)
+        kept = cut(text, room, ellipsis)
         row.append((kept, style))
         room -= width_of(kept)
         if kept != text:
             break
-    return joined([*row, (" " * room, "plain")])
+    return joined([*row, (" " * room, "")])
+
+
+def squeezed(row: Row, width: int, ellipsis: str = ELLIPSIS) -> Row:
+    """Return at most `width` columns, shortening the longest part first: its neighbours stay whole."""
+    spans = list(row)
+    while spans and (excess := row_width(spans) - width) > 0:
+        lengths = [width_of(text) for text, _ in spans]
+        longest = max(lengths)
+        if longest <= 1:
+            return filled(spans, max(width, 0), ellipsis)
+        at = lengths.index(longest)
+        # Stop at the next longest; from there the two are shortened in turn.
+        floor = max([n for n in lengths if n < longest] + [longest // 2, 1])
+        spans[at] = (cut(spans[at][0], max(longest - excess, floor), ellipsis), spans[at][1])
+    return tuple(spans)
+
+
+def spread(left: Row, right: Row, width: int, ellipsis: str = ELLIPSIS) -> Row:
+    """Put `left` and `right` at the two ends of a line; if both do not fit, `right` keeps at most half."""
+    gap = 1 if right else 0
+    if row_width(left) + gap + row_width(right) > width:
+        right = squeezed(right, max(width // 2, width - row_width(left) - gap), ellipsis)
+        left = squeezed(left, max(width - row_width(right) - gap, 0), ellipsis)
+    blanks = " " * (width - row_width(left) - row_width(right))
+    return filled((*left, (blanks, ""), *right), width, ellipsis)
+
+
+def wrapped(row: Row, width: int) -> list[Row]:
+    """Break a line at blanks, or within words wider than a line; indent the following lines like the first."""
+    if row_width(row) <= width:
+        return [row]
+    text = row[0][0] if row else ""
+    indent = min(len(text) - len(text.lstrip(" ")), width // 2)
+    rows: list[Row] = []
+    current: list[Span] = []
+    used = 0
+    for word, style in _words(row, max(width - indent, 1)):
+        if used and used + width_of(word.rstrip(" ")) > width:
+            rows.append(_trimmed(current))
+            current, used = ([(" " * indent, "")] if indent else []), indent
+        kept = word if used > indent or not rows else word.lstrip(" ")
+        current.append((kept, style))
+        used += width_of(kept)
+    return [*rows, _trimmed(current)]
+
+
+def _trimmed(spans: Sequence[Span]) -> Row:
+    """Return the spans without trailing blanks, which could exceed the width and cut off a letter."""
+    kept = list(spans)
+    while kept and not kept[-1][0].rstrip(" "):
+        kept.pop()
+    return (*kept[:-1], (kept[-1][0].rstrip(" "), kept[-1][1])) if kept else ()
+
+
+def _words(row: Row, most: int) -> Iterator[Span]:
+    for text, style in row:
+        for word in re.findall(r" *[^ ]+ *| +", text):
+            yield from ((part, style) for part in pieces(word, most))
 
 
 def message_rows(message: str, width: int, height: int, ascii_only: bool = False) -> tuple[Row, ...]:
     """Return a figure with only a centred message, wrapped as needed."""
-    ellipsis = "~" if ascii_only else "…"
-    lines = wrapped(message, width)
+    ellipsis = "~" if ascii_only else ELLIPSIS
+    lines = wrap(message, width)
     if len(lines) > height > 0:
         # Join the remaining lines into the last one, so that its ellipsis shows the cut.
         lines = [*lines[: height - 1], " ".join(lines[height - 1 :])]
-    lines = [fit(line, width, ellipsis) for line in lines]
+    lines = [cut(line, width, ellipsis) for line in lines]
     first = (height - len(lines)) // 2 if len(lines) > 1 else (height - 1) // 2
     texts = {first + number: line for number, line in enumerate(lines)}
     rows = []
@@ -114,7 +178,7 @@ class Canvas:
         if place in self._dots:
             bits, style = self._dots[place]
             return chr(bits if self._ascii else _BRAILLE + bits), style
-        return self._back.get(place, (" ", "plain"))
+        return self._back.get(place, (" ", ""))
 
     def _dotted(self, start: tuple[int, int], end: tuple[int, int], style: str) -> None:
         (x0, y0), (x1, y1) = start, end

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tuibench.core.text import fit, width_of
+from tuibench.core.text import cut, width_of
 from tuibench.core.units import count_of
 from tuibench.present.plots.drawing import (
     DOTS_ACROSS,
@@ -116,14 +116,14 @@ def _x_names(frame: Frame, ticks: Sequence[tuple[int, str]], chosen: int | None)
     placed: list[tuple[int, str, bool]] = []
     for i in sorted(range(len(ticks)), key=lambda i: (ticks[i][0] != chosen, 0 < i < len(ticks) - 1, i)):
         column, label = ticks[i]
-        text = fit(label, max(frame.width // 2, 1))
+        text = cut(label, max(frame.width // 2, 1))
         size = width_of(text)
         start = min(max(frame.margin + column - (size - 1) // 2, 0), frame.width - size)
         if all(start + size < other or other + width_of(name) < start for other, name, _ in placed):
             placed.append((start, text, column == chosen))
     at = 0
     for start, text, is_chosen in sorted(placed):
-        yield " " * (start - at), "plain"
+        yield " " * (start - at), ""
         yield text, "mark" if is_chosen else "axis"
         at = start + width_of(text)
 
@@ -135,7 +135,7 @@ def fitting(parts: Sequence[Span], room: int) -> list[Span]:
         kept = (_GAP if number else "") + text
         if number and width_of(kept) > room:
             break
-        kept = fit(kept, room)
+        kept = cut(kept, room)
         spans.append((kept, style))
         room -= width_of(kept)
     return spans
@@ -289,7 +289,7 @@ def _legend(figure: Figure, brush: Brush, seen: _Seen, room: int) -> list[Span]:
     title = " by ".join(filter(None, (figure.y_name, figure.x_name)))
     named = zip(brush.signs.markers, figure.series, SERIES_STYLES, strict=False)
     parts: list[Span] = [
-        (f"{sign} {fit(series.name, _LONGEST_NAME)}", style) for sign, series, style in named if series.name
+        (f"{sign} {cut(series.name, _LONGEST_NAME)}", style) for sign, series, style in named if series.name
     ]
     if seen.left_out:
         parts.append((f"{count_of(seen.left_out, 'more line')} not drawn", "dim"))

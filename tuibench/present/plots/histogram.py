@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from tuibench.core.cell import CellResult
-from tuibench.core.text import fit, width_of
+from tuibench.core.text import cut, width_of
 from tuibench.core.units import percent
 from tuibench.present.plots.drawing import Row, Scale, Span, filled, message_rows, round_ticks, tick_labels
 from tuibench.present.plots.figure import Figure, Frame, Point, Series, frame_rows, make_frame
@@ -66,7 +66,7 @@ def draw_histogram(
     x = Scale(low, high, 0, frame.columns - 1)
     rows = list(frame_rows(frame, inner, _ticks(x, frame), _legend(histogram, low, high)))
     if with_marks:
-        spans: list[Span] = [(" " * frame.margin, "plain"), *_marks(marks, x, ascii_only)]
+        spans: list[Span] = [(" " * frame.margin, ""), *_marks(marks, x, ascii_only)]
         rows.insert(frame.lines + frame.has_axis, filled(spans, width))
     return tuple(rows)
 
@@ -136,9 +136,9 @@ def _marks(marks: Sequence[tuple[str, float]], x: Scale, ascii_only: bool) -> li
         inside = x.low <= value <= x.high
         column = min(x.place(value), x.last + 1 - width_of(text)) if inside else -1
         if column >= at:
-            spans += [(" " * (column - at), "plain"), (fit(text, x.last + 1 - column), "mark")]
+            spans += [(" " * (column - at), ""), (cut(text, x.last + 1 - column), "mark")]
             at = column + width_of(text) + 1
-            spans.append((" ", "plain"))
+            spans.append((" ", ""))
     return spans
 
 

@@ -2,74 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from tuibench.core.profile import LEFT_OUT, NODES, CostProfile, NodeCost
 from tuibench.core.profile_facts import HEAVY
 from tuibench.core.text import show
-from tuibench.core.units import count_of, percent, scaled, short, size
+from tuibench.core.units import count_of, scaled, short, size
+from tuibench.present.column import (
+    NONE,
+    UNKNOWN,
+    Column,
+    node_column,
+    number_column,
+    op_column,
+    percent_text,
+    place_column,
+    reason_column,
+    shapes_column,
+    weight_column,
+)
 
-UNKNOWN, NONE = "unknown", "–"
-"""Texts for a value that could not be found out, and for one that a row does not have."""
-
-
-R = TypeVar("R")
-
-
-@dataclass(frozen=True, slots=True)
-class Column(Generic[R]):
-    """One column of a screen, a report or an export."""
-
-    key: str
-    title: str
-    value: Callable[[R], float | str | None]
-    """Return the sort value of a row."""
-    text: Callable[[R], str]
-    """Return the cell's text, safe to print."""
-    right: bool = True
-    ascending: bool = False
-    """True if the least value comes first; None always comes last."""
-    rank: int = 0
-    """0 is always shown; where space is short, the highest rank is dropped first."""
-    least: int | None = None
-    """Least width after a cut, in terminal columns; None if it is never cut."""
-    middle: bool = False
-    """True if it is cut in the middle, since both ends of a name matter."""
-    most: int | None = None
-    """Greatest width where space is short; None for no limit."""
-    hint: str = ""
-
-
-def column_of(columns: Sequence[Column[R]], key: str) -> Column[R] | None:
-    """Return the column with this key or title, ignoring case; None if there is none."""
-    wanted = key.casefold()
-    return next((column for column in columns if wanted in (column.key.casefold(), column.title.casefold())), None)
-
-
-def ordered(rows: Iterable[R], column: Column[R], reverse: bool = False) -> list[R]:
-    """Return the rows sorted by a column; rows without a value come last, equal ones keep their order."""
-    pairs = [(column.value(row), row) for row in rows]
-    known = [(_comparable(value), row) for value, row in pairs if value is not None]
-    known.sort(key=lambda pair: pair[0], reverse=column.ascending == reverse)
-    return [row for _, row in known] + [row for value, row in pairs if value is None]
-
-
-def found(rows: Iterable[R], text: str, searched: Callable[[R], str]) -> list[R]:
-    """Return the rows that contain every word of a text."""
-    words = text.casefold().split()
-    return [row for row in rows if all(word in searched(row) for word in words)] if words else list(rows)
-
-
-def _comparable(value: float | str) -> tuple[int, float, str]:
-    """Return a sort key for numbers and words in one column; NaN sorts below all numbers."""
-    if isinstance(value, str):
-        return 1, 0.0, value.casefold()
-    return (0, value, "") if value == value else (0, float("-inf"), "")
-
-
-_LONGEST = 400
 _ONE_TURN = "+ of one time: how often is not known"
 
 
@@ -85,6 +39,21 @@ class CostRow:
     cumulative: float | None = None
     """Share of this row and all rows above it, in the order shown."""
     searched: str = ""
+
+    @property
+    def key(self) -> str:
+        """Id of the node."""
+        return self.node.id
+
+    @property
+    def op(self) -> str:
+        """Operator."""
+        return self.node.op
+
+    @property
+    def weight(self) -> str:
+        """Name of its weight."""
+        return self.node.weight
 
     @property
     def is_heavy(self) -> bool:
@@ -122,46 +91,22 @@ def cost_rows(costs: CostProfile) -> tuple[CostRow, ...]:
     )
 
 
-def arrange_costs(
-    rows: Iterable[CostRow], sort: str = "flops", reverse: bool = False, text: str = ""
-) -> tuple[CostRow, ...]:
-    """Return the rows that contain a text, sorted by a column, each with its cumulative share.
-
-    An unknown column leaves the order as it is.
-    """
-    total, shown = 0.0, []
-    for row in choose_costs(rows, sort, reverse, text):
-        total += row.share or 0.0
-        shown.append(with_sum(row, total))
-    return tuple(shown)
-
-
-def choose_costs(rows: Iterable[CostRow], sort: str, reverse: bool, text: str) -> Sequence[CostRow]:
-    """Return the same rows without cumulative shares, which only the visible ones of thousands need."""
-    column = column_of(COST_COLUMNS, sort)
-    kept = found(rows, text, lambda row: row.searched)
-    return ordered(kept, column, reverse) if column is not None else kept
-
-
-def with_sum(row: CostRow, total: float) -> CostRow:
-    """Return the row with its cumulative share."""
-    return replace(row, cumulative=total if row.share is not None else None)
-
-
 def _searched(node: NodeCost) -> str:
     return f"{node.op} {node.name} {node.weight} {node.id}".casefold()
 
 
-def _count(pick: Callable[[CostRow], int | None], unit: Callable[[float], str] = scaled) -> Callable[[CostRow], str]:
+def _count_column(
+    key: str,
+    title: str,
+    pick: Callable[[CostRow], int | None],
+    unit: Callable[[float], str] = scaled,
+    **more: Any,
+) -> Column[CostRow]:
     def text(row: CostRow) -> str:
         value = pick(row)
         return UNKNOWN if value is None else unit(value) + ("+" if row.node.times is None and value else "")
 
-    return text
-
-
-def _percent(value: float | None) -> str:
-    return NONE if value is None else percent(value).removesuffix(" %")
+    return number_column(key, title, pick, text, 7, **more)
 
 
 def shape_words(shape: tuple[int, ...] | None) -> str:
@@ -180,30 +125,25 @@ def _why(row: CostRow) -> str:
 
 
 COST_COLUMNS: tuple[Column[CostRow], ...] = (
-    Column("number", "#", lambda row: row.number, lambda row: f"{'*' if row.is_heavy else ''}{row.number}",
-           ascending=True, hint="place in the file; * above 10 %"),
-    Column("op", "op", lambda row: row.node.op, lambda row: show(row.node.op, 80), False, True, least=8, most=16),
-    Column("weight", "weight", lambda row: row.node.weight, lambda row: show(row.node.weight, _LONGEST) or NONE, False,
-           True, least=16, middle=True),
-    Column("macs", "MACs", lambda row: row.macs, _count(lambda row: row.macs), hint="multiply-accumulates"),
-    Column("flops", "FLOPs", lambda row: row.flops, _count(lambda row: row.flops),
-           hint="2 × MACs + element-wise operations"),
-    Column("share", "%", lambda row: row.share, lambda row: _percent(row.share), hint="of the operations known"),
-    Column("cumulative", "cum %", lambda row: row.cumulative, lambda row: _percent(row.cumulative),
-           hint="of this row and all above it"),
-    Column("params", "params", lambda row: row.node.parameters, _count(lambda row: row.node.parameters),
-           hint="shared ones once"),
-    Column("bytes", "bytes", lambda row: row.bytes_moved, _count(lambda row: row.bytes_moved, size), rank=1,
-           hint="weights and activations"),
-    Column("intensity", "FLOP/B", lambda row: row.node.intensity,
-           lambda row: NONE if row.node.intensity is None else short(row.node.intensity), rank=2,
-           hint="operations per byte moved"),
-    Column("zeros", "zeros %", lambda row: row.zeros, lambda row: _percent(row.zeros), rank=3),
-    Column("name", "node", lambda row: row.node.name, lambda row: show(row.node.name, _LONGEST) or NONE, False, True,
-           rank=4, least=16, middle=True),
-    Column("shapes", "shapes", lambda row: shapes_words(row.node), lambda row: shapes_words(row.node), False, True,
-           rank=5, least=24),
-    Column("why", "unknown because", _why, _why, False, True, rank=6, least=12),
+    place_column(lambda row: row.number, lambda row: f"{'*' if row.is_heavy else ''}{row.number}",
+                 "place in the file; * above 10 %"),
+    op_column(lambda row: row.op),
+    weight_column(lambda row: row.weight),
+    _count_column("macs", "MACs", lambda row: row.macs, hint="multiply-accumulates"),
+    _count_column("flops", "FLOPs", lambda row: row.flops, hint="2 × MACs + element-wise operations"),
+    number_column("share", "%", lambda row: row.share, lambda row: percent_text(row.share),
+                  hint="of the operations known"),
+    number_column("cumulative", "cum %", lambda row: row.cumulative, lambda row: percent_text(row.cumulative),
+                  hint="of this row and all above it"),
+    _count_column("params", "params", lambda row: row.node.parameters, hint="shared ones once"),
+    _count_column("bytes", "bytes", lambda row: row.bytes_moved, size, rank=1, hint="weights and activations"),
+    number_column("intensity", "FLOP/B", lambda row: row.node.intensity,
+                  lambda row: NONE if row.node.intensity is None else short(row.node.intensity), rank=2,
+                  hint="operations per byte moved"),
+    number_column("zeros", "zeros %", lambda row: row.zeros, lambda row: percent_text(row.zeros), rank=3),
+    node_column(lambda row: row.node.name, 4),
+    shapes_column(lambda row: shapes_words(row.node), 5),
+    reason_column("why", "unknown because", _why, 6),
 )  # fmt: skip
 """A terminal of 80 columns shows the first eight."""
 

@@ -9,7 +9,8 @@ from tuibench.core.profile_facts import find_withheld, int8_of, untold_words
 from tuibench.core.spec import APPROXIMATED
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, scaled, short, size
-from tuibench.present.profile.costs import NONE, UNKNOWN, CostRow, shapes_words
+from tuibench.present.column import NONE, UNKNOWN
+from tuibench.present.profile.costs import CostRow, shapes_words
 from tuibench.present.profile.estimate import BOUND, amdahl
 from tuibench.present.profile.layers import ROOF_REACHED, LayerRow
 from tuibench.present.profile.loss import HARM, LossRow, decibels, level_words

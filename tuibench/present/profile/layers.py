@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from tuibench.core.profile import FOLDED, LAYER, RESIDUAL, RUNTIME, CostProfile, LayerTime, NodeCost, PerformanceProfile
 from tuibench.core.profile_facts import HEAVY, find_withheld, int8_of, int8_ratio, time_of, total_ms
 from tuibench.core.text import show
-from tuibench.core.units import percent, scaled, short, size, table_ms
-from tuibench.present.profile.costs import NONE, UNKNOWN, Column, column_of, found, ordered, shapes_words
+from tuibench.core.units import scaled, short, size, table_ms
+from tuibench.present.column import (
+    LONGEST,
+    NONE,
+    UNKNOWN,
+    Column,
+    name_column,
+    node_column,
+    number_column,
+    op_column,
+    percent_text,
+    place_column,
+    shapes_column,
+    weight_column,
+)
+from tuibench.present.profile.costs import shapes_words
 
 BELOW_RESOLUTION = "below the profiler's resolution"
 ROOF_REACHED = "~100"
 """Text for a share near 100 %: a layer cannot beat its roof, and the roof is not known more exactly."""
-_LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +50,21 @@ class LayerRow:
     """Reason for a missing time."""
     searched: str = ""
     """Operator, weight, names of nodes and kernels, in lower case."""
+
+    @property
+    def key(self) -> str:
+        """Key of the row in its profile."""
+        return self.layer.key
+
+    @property
+    def op(self) -> str:
+        """Operator."""
+        return self.layer.op
+
+    @property
+    def weight(self) -> str:
+        """Name of its weight."""
+        return self.layer.weight
 
     @property
     def is_heavy(self) -> bool:
@@ -82,30 +110,6 @@ def layer_rows(profile: PerformanceProfile, costs: CostProfile | None = None) ->
     return tuple(rows)
 
 
-def arrange(rows: Iterable[LayerRow], sort: str = "ms", reverse: bool = False, text: str = "") -> tuple[LayerRow, ...]:
-    """Return the rows that contain a text, sorted by a column, each with its cumulative share.
-
-    An unknown column leaves the order as it is.
-    """
-    total, shown = 0.0, []
-    for row in choose(rows, sort, reverse, text):
-        total += row.share or 0.0
-        shown.append(with_sum(row, total))
-    return tuple(shown)
-
-
-def choose(rows: Iterable[LayerRow], sort: str, reverse: bool, text: str) -> Sequence[LayerRow]:
-    """Return the same rows without cumulative shares, which only the visible ones of thousands need."""
-    column = column_of(COLUMNS, sort)
-    kept = found(rows, text, lambda row: row.searched)
-    return ordered(kept, column, reverse) if column is not None else kept
-
-
-def with_sum(row: LayerRow, total: float) -> LayerRow:
-    """Return the row with its cumulative share."""
-    return replace(row, cumulative=total if row.share is not None else None)
-
-
 def fused_words(row: LayerRow, nodes: Mapping[str, NodeCost]) -> str:
     """Return the operators that one kernel fuses, in the order of the model."""
     return " + ".join(show(nodes[id_].op if id_ in nodes else id_, 60) for id_ in row.layer.nodes)
@@ -135,15 +139,11 @@ def _row(
 def _reason(profile: PerformanceProfile, layer: LayerTime) -> str:
     if profile.below_resolution and layer.kind != FOLDED:
         return BELOW_RESOLUTION
-    return show(layer.ms.reason or "not measured", _LONGEST)
+    return show(layer.ms.reason or "not measured", LONGEST)
 
 
 def _number(row: LayerRow) -> str:
     return NONE if row.number is None else f"{'*' if row.is_heavy else ''}{row.number}"
-
-
-def _percent(value: float | None) -> str:
-    return NONE if value is None else percent(value).removesuffix(" %")
 
 
 def _digits(value: float | None, otherwise: str = NONE) -> str:
@@ -157,7 +157,7 @@ def _time(row: LayerRow) -> str:
 def _weight(row: LayerRow) -> str:
     layer = row.layer
     if layer.weight or layer.kind == LAYER:
-        return show(layer.weight, _LONGEST) or NONE
+        return show(layer.weight, LONGEST) or NONE
     words = {FOLDED: "(not in the run)", RUNTIME: "(runtime)", RESIDUAL: "(not attributed)"}
     return words.get(layer.kind, NONE)
 
@@ -172,17 +172,19 @@ def _roof(row: LayerRow) -> str:
     share = row.roof_share
     if share is None:
         return NONE
-    return ROOF_REACHED if share > 0.995 else _percent(share)
+    return ROOF_REACHED if share > 0.995 else percent_text(share)
 
 
-def _count(pick: Callable[[LayerTime], int | None], unit: Callable[[float], str]) -> Callable[[LayerRow], str]:
+def _count_column(
+    key: str, title: str, pick: Callable[[LayerTime], int | None], unit: Callable[[float], str] = scaled, rank: int = 0
+) -> Column[LayerRow]:
     def text(row: LayerRow) -> str:
         value = pick(row.layer)
         if row.layer.kind in (RUNTIME, RESIDUAL):
             return NONE
         return UNKNOWN if value is None else unit(value)
 
-    return text
+    return number_column(key, title, lambda row: pick(row.layer), text, 7, rank=rank)
 
 
 def _int8(row: LayerRow) -> str:
@@ -194,7 +196,7 @@ def _int8(row: LayerRow) -> str:
 
 
 def _half(row: LayerRow) -> str:
-    return _percent(row.layer.ms.half_width if row.ms is not None else None)
+    return percent_text(row.layer.ms.half_width if row.ms is not None else None)
 
 
 def _shapes(row: LayerRow) -> str:
@@ -204,35 +206,33 @@ def _shapes(row: LayerRow) -> str:
 
 
 COLUMNS: tuple[Column[LayerRow], ...] = (
-    Column("number", "#", lambda row: row.number, _number, ascending=True, hint="place in the model; * above 10 %"),
-    Column("op", "op", lambda row: row.layer.op, lambda row: show(row.layer.op, 80), False, True, least=8, most=16),
-    Column("weight", "weight", lambda row: row.layer.weight, _weight, False, True, least=16, middle=True),
-    Column("ms", "ms", lambda row: row.ms, _time, hint="per batch"),
-    Column("share", "%", lambda row: row.share, lambda row: _percent(row.share), hint="of the time of all rows"),
-    Column("cumulative", "cum %", lambda row: row.cumulative, lambda row: _percent(row.cumulative),
-           hint="of this row and all above it"),
-    Column("gflops", "GFLOP/s", lambda row: row.gflops, _rate, hint="2 × MACs + element-wise operations, per second"),
-    Column("roof", "% roof", lambda row: row.roof_share, _roof, hint="of what the machine was seen to deliver"),
-    Column("int8", "INT8 ms", lambda row: row.int8_ms, _int8, rank=2, hint="ratio in isolation × ms"),
-    Column("half", "±%", lambda row: row.layer.ms.half_width, _half, rank=1, hint="95 % interval over processes"),
-    Column("bound", "bound by", lambda row: row.layer.roof, lambda row: show(row.layer.roof, 20) or NONE, False, True,
-           rank=3, hint="the roof that binds"),
-    Column("flops", "FLOPs", lambda row: row.layer.flops, _count(lambda layer: layer.flops, scaled), rank=4),
-    Column("macs", "MACs", lambda row: row.layer.macs, _count(lambda layer: layer.macs, scaled), rank=9),
-    Column("params", "params", lambda row: row.layer.parameters, _count(lambda layer: layer.parameters, scaled),
-           rank=5),
-    Column("zeros", "zeros %", lambda row: row.zeros, lambda row: _percent(row.zeros), rank=6),
-    Column("bytes", "bytes", lambda row: row.layer.bytes_moved, _count(lambda layer: layer.bytes_moved, size), rank=7),
-    Column("kernel", "kernel", lambda row: row.layer.kernel_op, lambda row: show(row.layer.kernel_op, 60) or NONE,
-           False, True, rank=8, least=8),
-    Column("name", "node", lambda row: row.name, lambda row: show(row.name, _LONGEST) or NONE, False, True, rank=10,
-           least=16, middle=True),
-    Column("shapes", "shapes", _shapes, _shapes, False, True, rank=11, least=24),
+    place_column(lambda row: row.number, _number, "place in the model; * above 10 %"),
+    op_column(lambda row: row.op),
+    weight_column(lambda row: row.weight, _weight),
+    number_column("ms", "ms", lambda row: row.ms, _time, 7, hint="per batch"),
+    number_column("share", "%", lambda row: row.share, lambda row: percent_text(row.share),
+                  hint="of the time of all rows"),
+    number_column("cumulative", "cum %", lambda row: row.cumulative, lambda row: percent_text(row.cumulative),
+                  hint="of this row and all above it"),
+    number_column("gflops", "GFLOP/s", lambda row: row.gflops, _rate,
+                  hint="2 × MACs + element-wise operations, per second"),
+    number_column("roof", "% roof", lambda row: row.roof_share, _roof, hint="of what the machine was seen to deliver"),
+    number_column("int8", "INT8 ms", lambda row: row.int8_ms, _int8, rank=2, hint="ratio in isolation × ms"),
+    number_column("half", "±%", lambda row: row.layer.ms.half_width, _half, 4, rank=1,
+                  hint="95 % interval over processes"),
+    name_column("bound", "bound by", lambda row: row.layer.roof, lambda row: show(row.layer.roof, 20) or NONE, rank=3,
+                hint="the roof that binds"),
+    _count_column("flops", "FLOPs", lambda layer: layer.flops, rank=4),
+    _count_column("macs", "MACs", lambda layer: layer.macs, rank=9),
+    _count_column("params", "params", lambda layer: layer.parameters, rank=5),
+    number_column("zeros", "zeros %", lambda row: row.zeros, lambda row: percent_text(row.zeros), rank=6),
+    _count_column("bytes", "bytes", lambda layer: layer.bytes_moved, size, rank=7),
+    name_column("kernel", "kernel", lambda row: row.layer.kernel_op, lambda row: show(row.layer.kernel_op, 60) or NONE,
+                12, rank=8, least=8, wide=24),
+    node_column(lambda row: row.name, 10),
+    shapes_column(_shapes, 11),
 )  # fmt: skip
 """A terminal of 80 columns shows the first eight."""
-
-NARROW = 8
-"""Number of columns shown in a terminal of 80."""
 
 _WITHHELD = ("roof", "int8", "bound")
 

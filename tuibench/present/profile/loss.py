@@ -1,8 +1,4 @@
-"""Layers of a loss profile as rows: the effect on the outputs of changing one layer.
-
-A sensitivity is noise / signal in amplitude, 10^(-SQNR / 20): 0.1 is ten per cent of noise in the outputs. It is
-infinite if no ratio can describe the changed outputs.
-"""
+"""Conclusions of a loss profile: the layers to leave alone at each level, and gaps in the measurement."""
 
 from __future__ import annotations
 
@@ -15,7 +11,17 @@ from tuibench.core.profile import ALREADY_INT8, INT8, NOT_RUN, LayerLoss, LossPo
 from tuibench.core.spec import APPROXIMATED
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, short
-from tuibench.present.profile.costs import NONE, UNKNOWN, Column, column_of, found, ordered
+from tuibench.present.column import (
+    NONE,
+    UNKNOWN,
+    Column,
+    node_column,
+    number_column,
+    op_column,
+    place_column,
+    reason_column,
+    weight_column,
+)
 from tuibench.present.profile.summary import SHARES, VALUES, Amount, Summary, make_bars
 
 UNCHANGED = "same"
@@ -43,6 +49,21 @@ class LossRow:
     """Greatest value of `noise`."""
     searched: str = ""
 
+    @property
+    def key(self) -> str:
+        """Id of the layer."""
+        return self.layer.id
+
+    @property
+    def op(self) -> str:
+        """Operator."""
+        return self.layer.op
+
+    @property
+    def weight(self) -> str:
+        """Name of its weight."""
+        return self.layer.weight
+
     def point(self, level: str) -> LossPoint | None:
         """Return the measurement at a level; None if there is none."""
         return next((point for point in self.layer.points if point.level == level), None)
@@ -64,19 +85,6 @@ def loss_rows(loss: LossProfile) -> tuple[LossRow, ...]:
     return tuple(rows)
 
 
-def arrange_losses(
-    rows: Iterable[LossRow],
-    columns: Sequence[Column[LossRow]],
-    sort: str = "worst",
-    reverse: bool = False,
-    text: str = "",
-) -> tuple[LossRow, ...]:
-    """Return the rows that contain a text, sorted by one of the columns; an unknown column keeps the old order."""
-    column = column_of(columns, sort)
-    kept = found(rows, text, lambda row: row.searched)
-    return tuple(ordered(kept, column, reverse) if column is not None else kept)
-
-
 def noise_of(loss: LossProfile, layer: LayerLoss, level: str) -> float | None:
     """Return noise / signal in amplitude: 0 if nothing changed, infinite for harm, None if unknown."""
     if loss.kind == APPROXIMATED:
@@ -92,28 +100,29 @@ def noise_of(loss: LossProfile, layer: LayerLoss, level: str) -> float | None:
 def loss_columns(loss: LossProfile) -> tuple[Column[LossRow], ...]:
     """Return the columns of a profile: its levels in decibels, then the other measurements at each level."""
     columns: list[Column[LossRow]] = [
-        Column("number", "#", lambda row: row.number, lambda row: str(row.number), ascending=True),
-        Column("op", "op", lambda row: row.layer.op, lambda row: show(row.layer.op, 80), False, True, least=6, most=16),
-        Column("weight", "weight", lambda row: row.layer.weight, lambda row: show(row.layer.weight, _LONGEST) or NONE,
-               False, True, least=8, middle=True),
-        Column("params", "params", lambda row: row.layer.parameters, lambda row: scaled(row.layer.parameters)),
-    ]  # fmt: skip
+        place_column(lambda row: row.number, lambda row: str(row.number)),
+        op_column(lambda row: row.op, least=6),
+        weight_column(lambda row: row.weight, least=8),
+        number_column(
+            "params", "params", lambda row: row.layer.parameters, lambda row: scaled(row.layer.parameters), 7
+        ),
+    ]
     columns += [_level_column(loss, level) for level in loss.levels]
-    columns.append(
-        Column("worst", "worst %", lambda row: row.worst, lambda row: _percent(row.worst), rank=1,
-               hint="greatest noise / signal")
+    worst: Column[LossRow] = number_column(
+        "worst", "worst %", lambda row: row.worst, lambda row: _percent(row.worst), rank=1,
+        hint="greatest noise / signal",
     )  # fmt: skip
+    columns.append(worst)
     if loss.kind != APPROXIMATED:
         columns += [_detail_column(level, "cosine", "cosine", 4) for level in loss.levels]
         if loss.classes:
             columns += [_detail_column(level, "kl", "KL", 5) for level in loss.levels]
             columns += [_detail_column(level, "top1", "top-1", 3) for level in loss.levels]
     columns += [
-        Column("zeros", "zeros %", lambda row: row.zeros, lambda row: _percent(row.zeros), rank=2),
-        Column("name", "node", lambda row: row.layer.name, lambda row: show(row.layer.name, _LONGEST) or NONE, False,
-               True, rank=6, least=16, middle=True),
-        Column("reason", "not known because", _reason, _reason, False, True, rank=7, least=12),
-    ]  # fmt: skip
+        number_column("zeros", "zeros %", lambda row: row.zeros, lambda row: _percent(row.zeros), rank=2),
+        node_column(lambda row: row.layer.name, 6),
+        reason_column("reason", "not known because", _reason, 7),
+    ]
     return tuple(columns)
 
 
@@ -141,11 +150,12 @@ def _noise(db: float | None) -> float | None:
 
 def _level_column(loss: LossProfile, level: str) -> Column[LossRow]:
     proxy = " of the weights (proxy)" if loss.kind == APPROXIMATED else " of the outputs"
-    return Column(
+    return number_column(
         level,
         level_title(level),
         lambda row: row.noise.get(level),
         lambda row: _level_text(row, level),
+        7 if level == INT8 else 5,
         hint=f"SQNR in dB{proxy}, this layer at {level}",
     )
 
@@ -178,7 +188,7 @@ def _detail_column(level: str, name: str, title: str, rank: int) -> Column[LossR
             return NONE
         return f"{number:.5f}" if name == "cosine" else short(number)
 
-    return Column(f"{name} {level}", f"{title} {level_title(level)}", value, text, rank=rank)
+    return number_column(f"{name} {level}", f"{title} {level_title(level)}", value, text, rank=rank)
 
 
 def noise_words(noise: float | None) -> str:
@@ -272,11 +282,11 @@ def sensitivities(loss: LossProfile) -> tuple[LevelSensitivity, ...]:
     return tuple(_sensitivity(loss, level, names) for level in loss.levels)
 
 
-def loss_sentences(loss: LossProfile) -> tuple[str, ...]:
-    """Return which layers to leave alone at each level, and the limits of the profile; proxies are marked."""
+def loss_sentences(loss: LossProfile, level: str | None = None) -> tuple[str, ...]:
+    """Return which layers to leave alone at one or at each level, and the limits of the profile; mark proxies."""
     if not loss.layers:
         return ("there is no layer with weights that could be changed",)
-    said = list(_levels(loss, sensitivities(loss)))
+    said = list(_levels(loss, sensitivities(loss), level))
     if loss.kind == APPROXIMATED:
         said.append(
             "proxy: the noise is that of the weights themselves; nothing was run, and how much of it reaches the"
@@ -340,13 +350,14 @@ def _names_of(layers: Iterable[LayerLoss]) -> list[str]:
     return [name if often[name] == 1 or name == id_ else f"{name} ({id_})" for name, id_ in named]
 
 
-def _levels(loss: LossProfile, found: Sequence[LevelSensitivity]) -> Iterator[str]:
+def _levels(loss: LossProfile, found: Sequence[LevelSensitivity], level: str | None) -> Iterator[str]:
     nothing = {each.reasons for each in found if each.average is None and not each.broken}
     if len(nothing) == 1 and len(found) > 1 and all(each.average is None and not each.broken for each in found):
         yield f"not known of any layer at any level ({_reasons(found[0])})"
         return
     for each in found:
-        yield f"{level_words(each.level)}: {'; '.join(_level(loss, each))}"
+        if level in (None, each.level):
+            yield f"{level_words(each.level)}: {'; '.join(_level(loss, each))}"
 
 
 def _level(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:

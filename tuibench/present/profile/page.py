@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tuibench.core.ids import short_id
 from tuibench.core.label import model_names
-from tuibench.core.profile import CostProfile, LossProfile, Profile
+from tuibench.core.profile import CostProfile, LossProfile
 from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import LOSS, ProfileSpec
@@ -16,13 +16,11 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, seconds
 from tuibench.present.headline import result_headline
 from tuibench.present.json_export import finite
-from tuibench.present.profile.choice import settle
 from tuibench.present.profile.comparison import LossComparison, ProfileComparison, compare_profiles
-from tuibench.present.profile.csv import cost_csv, loss_csv, profile_csv
-from tuibench.present.profile.lines import cost_lines, profile_lines
-from tuibench.present.profile.loss_lines import loss_lines
-from tuibench.present.profile.markdown import cost_markdown, loss_markdown, profile_markdown
-from tuibench.present.profile.rows import ProfileHeading
+from tuibench.present.profile.csv import profile_csv
+from tuibench.present.profile.kind import settle, view_of
+from tuibench.present.profile.lines import ProfileHeading, profile_lines
+from tuibench.present.profile.markdown import profile_markdown
 from tuibench.present.profile.shown import Shown, shown_profile
 from tuibench.present.profile.two import profile_comparison_lines
 from tuibench.present.table import moment_words, to_ascii
@@ -50,7 +48,10 @@ def profile_page(
     `compared` is the page of its comparison with another profile.
     """
     shown = shown or Shown()
-    lines = _body(result.profile, heading_of(result, metadata, shown.now), shown) if result.profile is not None else []
+    profile = result.profile
+    lines: list[str] = []
+    if profile is not None and (profile.performance or profile.loss) is not None:
+        lines = profile_lines(view_of(profile), heading_of(result, metadata, shown.now), shown)
     if shown.layer:
         return "\n".join(lines) + "\n"
     said = [f"Warning: {show(warning, _LONGEST)}" for warning in result.warnings]
@@ -62,24 +63,12 @@ def profile_page(
 
 def theory_page(found: CostProfile | LossProfile, heading: ProfileHeading, shown: Shown) -> str:
     """Return the page of an unmeasured profile: FLOPS, or approximated loss."""
-    if isinstance(found, CostProfile):
-        lines = cost_lines(found, heading, shown)
-    else:
-        lines = loss_lines(found, heading, shown)
-    return "\n".join(lines) + "\n"
+    return "\n".join(profile_lines(view_of(found), heading, shown)) + "\n"
 
 
 def theory_text(found: CostProfile | LossProfile, heading: ProfileHeading, form: str) -> str:
     """Return an unmeasured profile as csv or markdown."""
-    if isinstance(found, CostProfile):
-        return cost_csv(found) if form == "csv" else cost_markdown(found, heading)
-    return loss_csv(found) if form == "csv" else loss_markdown(found, heading)
-
-
-def _body(profile: Profile, heading: ProfileHeading, shown: Shown) -> list[str]:
-    if profile.performance is None and profile.loss is not None:
-        return loss_lines(profile.loss, heading, shown)
-    return profile_lines(profile, heading, shown) if profile.performance is not None else []
+    return profile_csv(view_of(found)) if form == "csv" else profile_markdown(view_of(found), heading)
 
 
 def profile_text(result: RunResult, form: str, shown: Shown | None = None, name: str = "") -> str:
@@ -89,7 +78,8 @@ def profile_text(result: RunResult, form: str, shown: Shown | None = None, name:
         return ""
     chosen = settle(profile.kind, shown or Shown(top=None), profile.loss)
     heading = replace(heading_of(result), name=name)
-    return profile_csv(profile, chosen) if form == "csv" else profile_markdown(profile, heading, chosen)
+    view = view_of(profile)
+    return profile_csv(view, chosen) if form == "csv" else profile_markdown(view, heading, chosen)
 
 
 def theory_json(kind: str, model: str, found: CostProfile | LossProfile) -> str:

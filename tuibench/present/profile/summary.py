@@ -299,6 +299,13 @@ _MOST_SUM = 1.02
 FLOPS_WORDS = "FLOPs = 2 × MACs of matrix operators + operations on single elements (estimated)"
 
 
+def unit_of(kind: str) -> Callable[[float], str]:
+    """Return the formatter for a quantity."""
+    if kind in (BASELINE, POTENTIAL, INT8_TIME, PRUNED):
+        return ms
+    return {POTENTIAL_SHARE: percent, BYTES: size}.get(kind, scaled)
+
+
 def summarize(profile: PerformanceProfile, kind: str = BASELINE, display: str = VALUES) -> Summary:
     """Return the bars of a performance profile."""
     if kind == PRUNED and not profile.below_resolution:
@@ -343,8 +350,7 @@ def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
         POTENTIAL_SHARE: "Potential % by operator: what could be saved of the model's time",
         INT8_TIME: "INT8 ms by operator",
     }
-    unit = percent if kind == POTENTIAL_SHARE else ms
-    bars = make_bars(amounts, display, unit, whole_of(profile, kind))
+    bars = make_bars(amounts, display, unit_of(kind), whole_of(profile, kind))
     return Summary(kind, display, titles[kind], bars, (*_timed_words(kind, measured, untold), *_beyond(profile, kind)))
 
 
@@ -452,6 +458,5 @@ def _counts(counted: dict[str, list[tuple[float | None, bool]]], kind: str, disp
         FLOPS: (FLOPS_WORDS,),
         BYTES: ("bytes = weights and activations read and written, were nothing in a cache",),
     }
-    unit = size if kind == BYTES else scaled
-    return Summary(kind, display, f"{kind[:1].upper()}{kind[1:]} by operator", make_bars(amounts, display, unit),
-                   words.get(kind, ()))  # fmt: skip
+    bars = make_bars(amounts, display, unit_of(kind))
+    return Summary(kind, display, f"{kind[:1].upper()}{kind[1:]} by operator", bars, words.get(kind, ()))

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import INT8, RESIDUAL, Profile
-from tuibench.core.text import show
+from tuibench.core.text import cut, show
 from tuibench.core.units import ms, percent, short
+from tuibench.present.column import LONGEST, NONE, Column, table_lines
 from tuibench.present.profile.comparison import LayerPair, LossComparison, LossPair, ProfileComparison, compare_profiles
-from tuibench.present.profile.costs import NONE
+from tuibench.present.profile.lines import ProfileHeading, finished, left_out, wrapped
 from tuibench.present.profile.loss import decibels, level_title
-from tuibench.present.profile.rows import ProfileHeading, finished, left_out, wrapped
 from tuibench.present.profile.shown import TOP, WIDTH
-from tuibench.present.table import Column, fit, lay_out
 
-_LONGEST = 400
 _WIDEST_OP = 16
-_PAIR_COLUMNS = (
-    Column("op", least=8),
-    Column("weight", least=8, middle=True),
-    Column("old ms", right=True),
-    Column("new ms", right=True),
-    Column("Δ ms", right=True),
-    Column("ratio", right=True),
-    Column("rows", right=True, rank=1),
-    Column(""),
-)
+P = TypeVar("P", LayerPair, LossPair)
 _NO_LEVEL = "no level is in both, so no differences are told: profile both with the same --level"
 _MOST_LEVELS = 3
 """Most levels of loss profiles shown: two columns each, beside operator and weight."""
@@ -60,30 +50,32 @@ def _performance(found: ProfileComparison, width: int, top: int | None) -> list[
         f"Model: old {_amount(found.old_ms)}, new {_amount(found.new_ms)} per batch{ratio}",
         *_differences(found.words),
     ]
-    lines = [line for each in said for line in wrapped(each, width)]
+    lines = list(wrapped(said, width))
     kept = found.pairs if top is None else found.pairs[: max(top, 0)]
-    lines += ["", *lay_out(_PAIR_COLUMNS, [_pair_row(pair) for pair in kept], width)]
+    lines += ["", *table_lines(_TIME_COLUMNS, kept, width)]
     lines += left_out(len(kept), len(found.pairs), "--top N")
     legend = (
         "Layers matched by their nodes, in order of |Δ|; ratio new / old (below 1 is faster), measured at different"
         " times; ~ where the intervals overlap"
     )
     legend += "; ? no interval" if any(_mark(pair) == "?" for pair in kept) else ""
-    return [*lines, *wrapped(legend, width)]
+    return [*lines, *wrapped([legend], width)]
 
 
-def _pair_row(pair: LayerPair) -> list[str]:
-    delta, ratio = pair.delta_ms, pair.ratio
-    return [
-        fit(show(pair.op, 80) or "?", _WIDEST_OP),
-        show(pair.weight, _LONGEST) or NONE,
-        _time(pair.old_ms),
-        _time(pair.new_ms),
-        NONE if delta is None else f"{'+' if delta > 0 else ''}{short(delta)}",
-        NONE if ratio is None else _digits(ratio),
-        f"{len(pair.old)}>{len(pair.new)}" if max(len(pair.old), len(pair.new)) > 1 else "",
-        _mark(pair),
-    ]
+def _pair_columns(op: int) -> tuple[Column[P], ...]:
+    """Return the columns that name a layer."""
+    return (
+        Column("op", "op", text=lambda pair: cut(show(pair.op, 80) or "?", _WIDEST_OP), least=op),
+        Column("weight", "weight", text=lambda pair: show(pair.weight, LONGEST) or NONE, least=8, middle=True),
+    )
+
+
+def _signed(delta: float | None) -> str:
+    return NONE if delta is None else f"{'+' if delta > 0 else ''}{short(delta)}"
+
+
+def _rows(pair: LayerPair) -> str:
+    return f"{len(pair.old)}>{len(pair.new)}" if max(len(pair.old), len(pair.new)) > 1 else ""
 
 
 def _mark(pair: LayerPair) -> str:
@@ -97,22 +89,33 @@ def _mark(pair: LayerPair) -> str:
     return "?" if any(side.low is None or side.high is None for side in timed) else ""
 
 
+_TIME_COLUMNS: tuple[Column[LayerPair], ...] = (
+    *_pair_columns(op=8),
+    Column("old", "old ms", text=lambda pair: _time(pair.old_ms), right=True),
+    Column("new", "new ms", text=lambda pair: _time(pair.new_ms), right=True),
+    Column("delta", "Δ ms", text=lambda pair: _signed(pair.delta_ms), right=True),
+    Column("ratio", "ratio", text=lambda pair: NONE if pair.ratio is None else _digits(pair.ratio), right=True),
+    Column("rows", "rows", text=_rows, right=True, rank=1),
+    Column("mark", "", text=_mark),
+)
+
+
 def _loss(found: LossComparison, width: int, top: int | None) -> list[str]:
     unlike = found.unlike or ("" if found.shared else _NO_LEVEL)
     said = [*([f"Not compared: {unlike}"] if unlike else []), *_differences(found.words)]
-    lines = [line for each in said for line in wrapped(each, width)]
+    lines = list(wrapped(said, width))
     shown = _shown_levels(found)
-    columns = [Column("op", least=6), Column("weight", least=8, middle=True)]
+    columns: list[Column[LossPair]] = list(_pair_columns(op=6))
     for level in shown:
-        columns += [Column(f"{level_title(level)} old", right=True), Column("new", right=True)]
+        columns += [_noise_column(f"{level_title(level)} old", level, 0), _noise_column("new", level, 1)]
     kept = found.pairs if top is None else found.pairs[: max(top, 0)]
-    lines += ["", *lay_out(columns, [_loss_row(pair, shown) for pair in kept], width)]
+    lines += ["", *table_lines(columns, kept, width)]
     order = "in the order of the model" if unlike else "in order of the greatest change of noise at any level"
     legend = [f"SQNR in dB, one layer changed at a time, {order}"]
     hidden = [level_title(level) for level in found.levels if level not in shown]
     legend += [f"Levels not shown: {', '.join(hidden)}"] if hidden else []
     lines += left_out(len(kept), len(found.pairs), "--top N")
-    return [*lines, *(line for each in legend for line in wrapped(each, width))]
+    return [*lines, *wrapped(legend, width)]
 
 
 def _shown_levels(found: LossComparison) -> list[str]:
@@ -128,9 +131,8 @@ def _shown_levels(found: LossComparison) -> list[str]:
     return [level for level in levels if level in kept]
 
 
-def _loss_row(pair: LossPair, levels: Sequence[str]) -> list[str]:
-    cells = [decibels(noise) for level in levels for noise in pair.noise[level]]
-    return [fit(show(pair.op, 80) or "?", _WIDEST_OP), show(pair.weight, _LONGEST) or NONE, *cells]
+def _noise_column(title: str, level: str, side: int) -> Column[LossPair]:
+    return Column(f"{level} {side}", title, text=lambda pair: decibels(pair.noise[level][side]), right=True)
 
 
 def _differences(words: Sequence[str]) -> list[str]:
@@ -139,7 +141,7 @@ def _differences(words: Sequence[str]) -> list[str]:
 
 def _named(heading: ProfileHeading) -> str:
     known = (heading.name, f"({heading.id})" if heading.id else "", heading.model, heading.started)
-    return show(" ".join(filter(None, known)), _LONGEST) or "without a name"
+    return show(" ".join(filter(None, known)), LONGEST) or "without a name"
 
 
 def _amount(estimate: Estimate) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tuibench.core.text import width_of, wrapped
+from tuibench.core.text import width_of, wrap
 from tuibench.tui.widgets.row import LineLike
 
 _LEAST = 20
@@ -36,7 +36,7 @@ def _lines(paragraph: Paragraph, width: int) -> Iterator[LineLike]:
         yield (label, paragraph.label_style)
     if width - indent < _LEAST:
         indent = min(2, width - 1)
-    lines = wrapped(paragraph.text, max(width - indent, 1))
+    lines = wrap(paragraph.text, max(width - indent, 1))
     for number, line in enumerate(lines or ([""] if not above else [])):
         first = label if number == 0 and not above else ""
         yield ((first.ljust(indent), paragraph.label_style), (line, paragraph.style))

@@ -10,20 +10,13 @@ from textual.widget import Widget
 
 from tuibench.core.stored import TrashEntry
 from tuibench.core.units import count_of, size
-from tuibench.present.table import age
+from tuibench.present.listing import TRASH_COLUMNS
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
-from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.record_table import RecordTable, line_of
 from tuibench.tui.widgets.text_question import TextQuestion
 from tuibench.tui.widgets.title_line import RuleLine
 
-_COLUMNS = (
-    Column("age", "REMOVED", 8, right=True),
-    Column("kind", "WHAT", 9),
-    Column("names", "NAMES", 20, grow=True),
-    Column("count", "BENCHMARKS", 10, right=True, rank=2),
-    Column("size", "SIZE", 8, right=True, rank=1),
-)
 _HINTS = ("open", "undo", "empty-trash", "back", "help")
 _EMPTY_HINTS = ("back", "palette", "help")
 _WORD = "empty"
@@ -48,7 +41,7 @@ class TrashScreen(Page):
     def body(self) -> Iterable[Widget]:
         """Yield the list."""
         yield RuleLine()
-        yield RecordTable(_COLUMNS, empty=_EMPTY, id="removed", classes="body")
+        yield RecordTable(TRASH_COLUMNS, empty=_EMPTY, id="removed", classes="body")
 
     def title_parts(self) -> tuple[str, ...]:
         """Return the title with the trash's size on disk."""
@@ -63,7 +56,11 @@ class TrashScreen(Page):
         self._entries = {entry.id: entry for entry in entries}
         now = self.dashboard.now
         table = self.query_one("#removed", RecordTable)
-        table.show_rows(_COLUMNS, list(self._entries), lambda one: _line(self._entries[one], now()))
+        table.show_rows(
+            TRASH_COLUMNS,
+            list(self._entries),
+            lambda one: line_of(TRASH_COLUMNS, one, (self._entries[one], "", now())),
+        )
         self.show_title()
         hints = _HINTS if entries else _EMPTY_HINTS
         if hints != self.hints:
@@ -99,12 +96,6 @@ class TrashScreen(Page):
 
         about = f"{count_of(len(asked), 'removal')} would be gone for good: type {_WORD}"
         self.app.push_screen(TextQuestion(about, (("", ""),), check=lambda answers: _refuse(answers[0])), empty)
-
-
-def _line(entry: TrashEntry, now: float) -> Line:
-    count = str(len(entry.benchmarks))
-    cells = (age(entry.removed_utc, now), entry.kind, ", ".join(entry.names), count, size(entry.size_bytes))
-    return Line(entry.id, cells)
 
 
 def _refuse(text: str) -> str:

@@ -9,8 +9,9 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from tuibench.present.plots.drawing import Row, Span, row_width
 from tuibench.tui.widgets.field import LABEL, Field
-from tuibench.tui.widgets.row import Row, Span, safe, width_of
+from tuibench.tui.widgets.row import safe
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class _Choices(Field, can_focus=True):
         """Return all choices, or those around the cursor if not all fit."""
         first, last = 0, len(self.choices)
         room = self.size.width - self.label_width
-        while last - first > 1 and width_of(self._window(first, last)) > room:
+        while last - first > 1 and row_width(self._window(first, last)) > room:
             if self._at - first > last - 1 - self._at:
                 first += 1
             else:

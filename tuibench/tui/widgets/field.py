@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,9 +14,11 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input
 
+from tuibench.core.text import cut_middle, fit, width_of
+from tuibench.present.plots.drawing import Row, Span, wrapped
 from tuibench.tui.key import bindings
 from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.row import Row, Span, cut_middle, fit, safe, wrapped
+from tuibench.tui.widgets.row import safe
 
 LABEL = 12
 """Columns for the focus sign and the label."""
@@ -97,7 +98,7 @@ class Field(Painted):
     def hint_span(self) -> Span:
         """Return the hint, preceded by the full label if the label was cut."""
         label = self.legible(safe(self.label))
-        cut = label.strip() if cell_len(label) > self.label_width - 2 and self.is_labelled else ""
+        cut = label.strip() if width_of(label) > self.label_width - 2 and self.is_labelled else ""
         text = ": ".join(filter(None, (cut, self._hint)))
         return (f"  {text}" if text else "", "dim")
 

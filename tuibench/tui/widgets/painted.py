@@ -19,9 +19,10 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tuibench.present.plots.drawing import Row, filled
 from tuibench.present.table import to_ascii
 from tuibench.tui.glyph import Glyphs, glyphs_of, style_of
-from tuibench.tui.widgets.row import Row, changed_end, filled, safe, shown
+from tuibench.tui.widgets.row import changed_end, safe, shown
 
 
 class Calm:

@@ -4,20 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from itertools import chain
+from typing import Any, ClassVar, TypeVar
 
 from textual import events
 from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import var
 
+from tuibench.core.text import cut_shared, fit, skip
+from tuibench.present.column import Column, Layout, lay_out
+from tuibench.present.plots.drawing import Row
 from tuibench.tui.key import bindings
-from tuibench.tui.widgets.column import Column, Layout, Place, lay_out
-from tuibench.tui.widgets.row import Row, cut_shared, fit, safe, skip
+from tuibench.tui.widgets.row import safe
 from tuibench.tui.widgets.text_block import Moving
 
-__all__ = ["Column", "Line", "RecordTable"]
 
+class Place:
+    """Cursor and first visible line of a list of keys."""
+
+    def __init__(self) -> None:
+        self.keys: tuple[str, ...] = ()
+        self.cursor = 0
+        self.top = 0
+
+    @property
+    def key(self) -> str | None:
+        """The key of the record under the cursor; None if the list is empty."""
+        return self.keys[self.cursor] if self.keys else None
+
+    def take(self, keys: tuple[str, ...], page: int) -> None:
+        """Replace the list and stay on the same record, or on the next remaining one if that is gone."""
+        old, at, above = self.keys, self.cursor, self.cursor - self.top
+        self.keys = keys
+        index = {key: n for n, key in enumerate(keys)}
+        near = chain(range(at, len(old)), range(at - 1, -1, -1))
+        self.cursor = next((index[old[n]] for n in near if old[n] in index), 0)
+        # On the first page, new lines above are shown; further down the view stays as it was.
+        self.top = self.cursor - above if self.top else 0
+        self.follow(page)
+
+    def move(self, by: int, page: int) -> None:
+        """Move the cursor; a move of more than one line scrolls the view as far."""
+        at = min(max(self.cursor + by, 0), max(len(self.keys) - 1, 0))
+        if abs(by) > 1:
+            self.top += at - self.cursor
+        self.cursor = at
+        self.follow(page)
+
+    def follow(self, page: int) -> None:
+        """Scroll so that the cursor is within a page of `page` lines."""
+        # A step out of view scrolls half a page: every scroll sends all lines again, and keys repeat fast.
+        if self.cursor < self.top:
+            self.top = min(self.cursor, self.top - page // 2)
+        elif self.cursor >= self.top + page:
+            self.top = max(self.cursor - page + 1, self.top + page // 2)
+        self.top = max(min(self.top, len(self.keys) - page), 0)
+
+
+R = TypeVar("R")
 GUTTER = 2
 """Columns before the first table column: the cursor sign and the mark."""
 _STEP = 8
@@ -32,6 +77,11 @@ class Line:
     """One cell per column, including columns that do not fit."""
     style: str = ""
     """Style of the whole line, a name in tui/theme.py."""
+
+
+def line_of(columns: Sequence[Column[R]], key: str, row: R, style: str = "") -> Line:
+    """Return a row as a line of the table."""
+    return Line(key, tuple(column.text(row) for column in columns), style)
 
 
 class RecordTable(Moving):
@@ -76,7 +126,7 @@ class RecordTable(Moving):
 
     def __init__(
         self,
-        columns: Sequence[Column] = (),
+        columns: Sequence[Column[Any]] = (),
         *,
         empty: str | Sequence[str] = "",
         header: bool = True,
@@ -97,7 +147,7 @@ class RecordTable(Moving):
     # Content
 
     def show_lines(
-        self, columns: Sequence[Column], lines: Sequence[Line], *, marks: Collection[str] = frozenset()
+        self, columns: Sequence[Column[Any]], lines: Sequence[Line], *, marks: Collection[str] = frozenset()
     ) -> None:
         """Show these lines."""
         by_key = {line.key: line for line in lines}
@@ -105,7 +155,7 @@ class RecordTable(Moving):
 
     def show_rows(
         self,
-        columns: Sequence[Column],
+        columns: Sequence[Column[Any]],
         keys: Sequence[str],
         render: Callable[[str], Line],
         *,
@@ -203,7 +253,7 @@ class RecordTable(Moving):
         if not self._place.keys:
             return ((" " + self._empty[y], "dim"),) if y < len(self._empty) else ()
         if y < self._head:
-            cells = tuple(column.title for column in self._columns)
+            cells = tuple(column.head or column.title for column in self._columns)
             return ((" " * GUTTER + self._cells(cells), "title"),)
         at = self._place.top + y - self._head
         if at >= len(self._place.keys):

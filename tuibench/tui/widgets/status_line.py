@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from textual import events
 from textual.widget import Widget
 
+from tuibench.present.plots.drawing import Row, Span, row_width, squeezed
 from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.row import Row, Span, safe, squeezed, width_of
+from tuibench.tui.widgets.row import safe
 
 KINDS = {"info": "accent", "warn": "warn", "bad": "bad"}
 """Style for each kind of status."""
@@ -102,7 +103,7 @@ class StatusLine(Painted):
         if "n" not in asked.answers:
             answers += [(" n esc", "key"), (" back ", "")]
         # Cut the end of a long question, never an answer.
-        room = self.size.width - width_of(answers) - 2
+        room = self.size.width - row_width(answers) - 2
         return (
             (" ", ""),
             *squeezed(((self.legible(asked.text), "warn"),), room, self.glyphs.ellipsis),

@@ -9,9 +9,10 @@ from textual import events
 from textual.binding import BindingType
 from textual.geometry import Size
 
+from tuibench.present.plots.drawing import Row, wrapped
 from tuibench.tui.key import bindings
 from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
+from tuibench.tui.widgets.row import LineLike, shown
 
 
 class Moving(Painted, can_focus=True):

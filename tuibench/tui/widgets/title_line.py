@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len
-
+from tuibench.core.text import cut, width_of
+from tuibench.present.plots.drawing import Row, Span, row_width, spread
 from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.row import LineLike, Row, Span, cut, safe, shown, spread, width_of
+from tuibench.tui.widgets.row import LineLike, safe, shown
 
 
 class TitleLine(Painted):
@@ -92,7 +92,7 @@ class TabLine(Painted):
             return ()
         tabs = [self._tab(n) for n in range(len(self._names))]
         first, last = 0, len(tabs)
-        while last - first > 1 and width_of(_joined(tabs[first:last])) > self.size.width:
+        while last - first > 1 and row_width(_joined(tabs[first:last])) > self.size.width:
             if self._active - first > last - 1 - self._active:
                 first += 1
             else:
@@ -178,7 +178,7 @@ def together(pairs: Iterable[Pair]) -> list[Pair]:
 
 
 def _fits(row: list[Span], spans: list[Span], tail: list[Span], width: int) -> bool:
-    return width_of(row) + width_of(spans) + width_of(tail) <= width
+    return row_width(row) + row_width(spans) + row_width(tail) <= width
 
 
 def _spans(pairs: Sequence[Pair]) -> list[Span]:
@@ -232,12 +232,12 @@ class SelectorLine(Painted):
             return ()
         around = max((len(s.choices) for s in self._selectors if s.spread), default=0)
         row = self._line(around)
-        while around and width_of(row) > self.size.width:
+        while around and row_width(row) > self.size.width:
             around -= 1
             row = self._line(around)
-        if (excess := width_of(row) - self.size.width) > 0:
+        if (excess := row_width(row) - self.size.width) > 0:
             longest = max(
-                (cell_len(self.legible(text)) for s in self._selectors for text in s.choices[s.index : s.index + 1]),
+                (width_of(self.legible(text)) for s in self._selectors for text in s.choices[s.index : s.index + 1]),
                 default=0,
             )
             row = self._line(around, max(longest - excess, _FEWEST))

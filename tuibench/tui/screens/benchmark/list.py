@@ -18,9 +18,9 @@ from tuibench.tui import key
 from tuibench.tui.desk import Desk, RunRow
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.benchmark.preview import fold, preview_of, preview_of_run
-from tuibench.tui.screens.benchmark.rows import SORTS, BenchmarkRows, columns
+from tuibench.tui.screens.benchmark.rows import SORTS, BenchmarkRows
 from tuibench.tui.widgets.field import FilterLine
-from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.record_table import Line, RecordTable
 from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
@@ -97,10 +97,6 @@ class BenchmarkList(Vertical):
         """Return the runs that belong to this list."""
         return tuple(row for row in runs if not row.info.kind)
 
-    def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
-        """Return the columns of the list."""
-        return columns(glyphs)
-
     def preview_of_theory(self, name: str) -> list[LineLike] | None:
         """Return the preview of a row that is neither a record nor a run; None for any other row."""
         return None
@@ -145,7 +141,7 @@ class BenchmarkList(Vertical):
         keys = rows.keys(self.sort, self.is_reversed, self.text)
         words = (f"No line has all of these words: {self.text}", "", "esc   all of them again")
         self.table.empty = words if self.text else self.nothing
-        self.table.show_rows(self.columns(glyphs), keys, line, marks=self.marks)
+        self.table.show_rows(rows.columns, keys, line, marks=self.marks)
         self._show_preview()
         self.post_message(self.Changed())
 

@@ -15,11 +15,12 @@ from tuibench.core.text import width_of
 from tuibench.core.units import count_of, ms, percent, seconds, short
 from tuibench.present.label import describe, failure_text
 from tuibench.present.plots.bars import sparkline
+from tuibench.present.plots.drawing import wrapped
 from tuibench.present.plots.scaling import Scaling, Selection, axes_of, scaling
 from tuibench.present.plots.selection import Line, ScalingPoint
 from tuibench.present.run_list import why_words
 from tuibench.tui.glyph import Glyphs
-from tuibench.tui.widgets.row import LineLike, wrapped
+from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.row import shown as made_safe
 
 _LETTERS = {"cores": "c", "batch": "b"}

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.stored import StoredBenchmark
-from tuibench.core.text import show
+from tuibench.core.text import cut_middle, show
 from tuibench.tui.desk import Removed
 from tuibench.tui.key import bindings
 from tuibench.tui.screens.base import Page
@@ -24,7 +24,6 @@ from tuibench.tui.widgets.choice_field import Choice, ChoiceField
 from tuibench.tui.widgets.field import FieldColumn, TextField
 from tuibench.tui.widgets.painted import Calm
 from tuibench.tui.widgets.question import ask
-from tuibench.tui.widgets.row import cut_middle
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tuibench.core import activity
@@ -16,12 +16,13 @@ from tuibench.core.scenario import DEFAULT, THROUGHPUT, find
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow
 from tuibench.core.text import show
 from tuibench.core.units import ms, percent_number, seconds, short
+from tuibench.present.column import Column
 from tuibench.present.headline import change_words, missing_words, sensitive_words, time_word
-from tuibench.present.listing import headline_words
+from tuibench.present.listing import BENCHMARK_COLUMNS, Listed, headline_words
 from tuibench.present.table import age
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.run.cell import SIGNS
-from tuibench.tui.widgets.record_table import Column, Line
+from tuibench.tui.widgets.record_table import Line, line_of
 
 _LONGEST = 60
 
@@ -114,30 +115,16 @@ def _sensitive(found: Headline | None) -> str:
 SORTS = ("age", "engine", "scenario", "cores", "best", "±", "grade", "name")
 """Sort orders of `s`; the first is newest first."""
 _MOST_VALUES = 3
+_DAMAGED = "its record is damaged"
 _SAME = "="
 """Marks a value that a re-run did not change; the first mark names the original, which may be far away."""
 _STYLES = {"running": "accent", "waiting": "accent", "failed": "bad", "interrupted": "warn", "differs": "warn"}
 
 
-def columns(glyphs: Glyphs) -> tuple[Column, ...]:
-    """Return the columns from left to right; on narrow screens those of the highest rank are hidden first."""
-    return (
-        Column("state", "", 1),
-        Column("id", "ID", 4),
-        Column("age", "AGE", 4, right=True),
-        Column("engine", "ENGINE", 7, rank=2, wide=22),
-        Column("scenario", "SCEN", 5, rank=3, wide=10),
-        Column("cells", f"CORES{glyphs.times}BATCH", 12, rank=1, wide=24),
-        Column("best", "BEST", 24, grow=True, wide=48),
-        Column("half", f"{glyphs.plus_minus}%", 4, right=True),
-        Column("grade", "G", 1),
-        Column("name", "NAME", 12, grow=True, rank=5, wide=30),
-        Column("note", "NOTE", 16, grow=True, rank=6, wide=40),
-    )
-
-
 class BenchmarkRows:
     """Runs that are not stored yet, then stored benchmarks; a row's texts are computed when it is shown."""
+
+    columns: tuple[Column[Listed], ...] = BENCHMARK_COLUMNS
 
     def __init__(self, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> None:
         self.stored = {row.id: row for row in rows}
@@ -240,66 +227,53 @@ class BenchmarkRows:
             shown[at] = _SAME + (short_id(old.id) if at == left[0] else "")
         return tuple(shown)
 
+    def _state_of(self, row: BenchmarkRow, best: Best) -> str:
+        """Return the name of its sign; '' for a complete, correct benchmark."""
+        if row.status in (DAMAGED, NEWER) or not row.measured:
+            return "failed"
+        if row.status != "finished":
+            return "interrupted"
+        return "differs" if best.differs else ""
+
+    def _run_words(self, info: RunInfo) -> str:
+        return run_words(info)
+
     def line(self, key: str, now: float, glyphs: Glyphs, damaged: bool = False) -> Line:
         """Return one line of the table; a damaged record shows no number."""
         if key in self.runs:
-            return _run_line(self.runs[key], now, glyphs)
-        row = self.stored[key]
-        best = self.best(row, glyphs)
-        state = "failed" if damaged else _state_of(row, best)
-        engine, scenario, sizes = self._asked(row, glyphs)
-        cells = (
-            getattr(glyphs, state) if state else "",
-            short_id(row.id),
-            age(row.started_utc, now),
-            engine,
-            scenario,
-            sizes,
-            "its record is damaged" if damaged else best.text,
-            "" if damaged else best.plus_minus,
-            "" if damaged else "-" if row.foreign else row.grade,
-            row.name,
-            row.note,
+            run = self.runs[key]
+            state, begun = SIGNS.get(run.info.state, ""), run.info.started_utc
+            asked: Sequence[str] = _asked_words(run, glyphs)
+            listed = Listed(result=self._run_words(run.info), name=run.info.name, note=run.note)
+            row: BenchmarkRow | RunRow = run
+        else:
+            row = stored = self.stored[key]
+            best, begun = self.best(stored, glyphs), stored.started_utc
+            state = "failed" if damaged else self._state_of(stored, best)
+            asked = self._asked(stored, glyphs)
+            listed = Listed(result=_DAMAGED, name=stored.name, note=stored.note)
+            if not damaged:
+                grade = "-" if stored.foreign else stored.grade
+                listed = replace(listed, result=best.text, half=best.plus_minus, grade=grade)
+        engine, scenario, sizes = asked
+        listed = replace(
+            listed,
+            sign=getattr(glyphs, state) if state else "",
+            id=short_id(key),
+            age=age(begun, now),
+            engine=engine,
+            scenario=scenario,
+            sizes=sizes,
+            cores=row.cores,
+            batch=row.batches,
         )
-        return Line(key, cells, style_of_state(state))
+        return line_of(self.columns, key, listed, _STYLES.get(state, ""))
 
 
-def _asked_words(row: BenchmarkRow, glyphs: Glyphs) -> tuple[str, str, str]:
-    engines = engine_word(row.engines) + (f" ({row.foreign})" if row.foreign else "")
+def _asked_words(row: BenchmarkRow | RunRow, glyphs: Glyphs) -> tuple[str, str, str]:
+    foreign = f" ({row.foreign})" if isinstance(row, BenchmarkRow) and row.foreign else ""
+    engines = engine_word(row.engines) + foreign
     return engines, scenario_word(row.scenarios), sizes_word(row.cores, row.batches, glyphs)
-
-
-def _state_of(row: BenchmarkRow, best: Best) -> str:
-    """Return the name of its sign; '' for a complete, correct benchmark."""
-    if row.status in (DAMAGED, NEWER) or not row.measured:
-        return "failed"
-    if row.status != "finished":
-        return "interrupted"
-    return "differs" if best.differs else ""
-
-
-def style_of_state(state: str) -> str:
-    """Return the style of a line in that state."""
-    return _STYLES.get(state, "")
-
-
-def _run_line(row: RunRow, now: float, glyphs: Glyphs) -> Line:
-    info = row.info
-    state = SIGNS.get(info.state, "")
-    cells = (
-        getattr(glyphs, state) if state else "",
-        short_id(info.id),
-        age(info.started_utc, now),
-        engine_word(row.engines),
-        scenario_word(row.scenarios),
-        sizes_word(row.cores, row.batches, glyphs),
-        run_words(info),
-        "",
-        "",
-        info.name,
-        row.note,
-    )
-    return Line(info.id, cells, style_of_state(state))
 
 
 def run_words(info: RunInfo, *, queued: bool = True) -> str:

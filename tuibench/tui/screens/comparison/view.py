@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -13,7 +12,8 @@ from textual.message import Message
 
 from tuibench.core.cell import CellResult
 from tuibench.core.ids import short_id
-from tuibench.core.text import show
+from tuibench.core.text import show, width_of
+from tuibench.present.column import Column
 from tuibench.present.label import axis_value
 from tuibench.present.plots.figure import draw
 from tuibench.present.plots.selection import METRICS, UNITS
@@ -30,7 +30,7 @@ from tuibench.tui.screens.comparison.pair import (
 )
 from tuibench.tui.screens.detail.facts import Fact, hung
 from tuibench.tui.widgets.painted import Bare, FigureView
-from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.record_table import Line, RecordTable
 from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, Selector, SelectorLine
@@ -245,19 +245,19 @@ class ComparisonView(Bare, Vertical):
         self._draw()
 
 
-def lines_of(pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[tuple[Column, ...], list[Line]]:
+def lines_of(pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[tuple[Column[Any], ...], list[Line]]:
     """Return the table of pairs: columns, named after the operands if they are the same in all rows, and rows."""
     named = max(map(len, side_names(pairs))) > 1
     lines = [_line(pair, named) for pair in pairs]
     return _columns(lines, pairs, legible), lines
 
 
-def _columns(lines: Sequence[Line], pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[Column, ...]:
+def _columns(lines: Sequence[Line], pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[Column[Any], ...]:
     """Return columns as wide as their content; the operands are hidden first, because they are below the table too."""
     names = [show(one[0], 16) if len(one) == 1 else role for one, role in zip(side_names(pairs), _ROLES, strict=True)]
     titles = ("CELL", *names, "RATIO of times", "VERDICT", "G")
     columns = zip(titles, *(line.cells for line in lines), strict=True)
-    wide = [max(cell_len(legible(text)) for text in column) for column in columns]
+    wide = [max(width_of(legible(text)) for text in column) for column in columns]
     no_verdict = not any(pair.verdict for pair in pairs)
     return (
         Column("name", titles[0], min(wide[0], _LONGEST), grow=True, wide=max(wide[0], _LONGEST)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
@@ -13,6 +12,7 @@ from tuibench.core.cell import CellResult, Estimate, headlined
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
 from tuibench.core.stored import StoredBenchmark
+from tuibench.core.text import width_of
 from tuibench.core.units import count_of, ms, percent, short, size
 from tuibench.present.label import TAILS, cell_name, failure_text, missing_numbers, varying
 from tuibench.present.lines import check_text, differences
@@ -202,7 +202,7 @@ class BaselinePane(DetailPane):
         place = name.words()
         many = len(self._cells) > 1
         number = f"cell {self._at + 1} of {len(self._cells)}" if many else "cell"
-        if cell_len(number + place + self.around) > self.app.size.width - _BESIDE:
+        if width_of(number + place + self.around) > self.app.size.width - _BESIDE:
             place = name.words(narrow=True)
         selectors = [Selector(number, (place, "") if many else (place,), 0, self.around)]
         selectors.append(Selector("figure", self._figures, self._figure, self.shown_key("figure")))

@@ -7,21 +7,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from rich.cells import cell_len
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.core.stored import StoredBenchmark
+from tuibench.core.text import width_of
 from tuibench.core.units import count_of, percent, seconds
 from tuibench.present.command import command_of
+from tuibench.present.plots.drawing import Row, Span, wrapped
 from tuibench.present.table import moment_words
 from tuibench.tui import key
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.project.model import model_lines
 from tuibench.tui.widgets.painted import Bare
-from tuibench.tui.widgets.row import LineLike, Row, Span, safe, shown, wrapped
+from tuibench.tui.widgets.row import LineLike, safe, shown
 from tuibench.tui.widgets.text_block import ScrollBlock
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def hung(fact: Fact, indent: int, width: int, legible: Callable[[str], str] = st
     label, text = legible(safe(fact.label)), legible(safe(fact.text))
     if not label:
         return [_joined(row) for row in wrapped(((_UNIT.sub(_GLUE, text), fact.style),), width)]
-    above = cell_len(label) >= indent
+    above = width_of(label) >= indent
     indent = min(indent, width // 2)
     lines = [
         _joined(row) for row in wrapped(((" " * indent + _UNIT.sub(_GLUE, text), fact.style),), max(width, indent + 1))
@@ -99,7 +100,7 @@ def hung(fact: Fact, indent: int, width: int, legible: Callable[[str], str] = st
     if above:
         return [((label, fact.label_style),), *lines]
     rest = tuple((part[indent:] if n == 0 else part, style) for n, (part, style) in enumerate(lines[0]))
-    head: Span = (label + " " * (indent - cell_len(label)), fact.label_style)
+    head: Span = (label + " " * (indent - width_of(label)), fact.label_style)
     return [(head, *rest), *lines[1:]]
 
 

@@ -8,15 +8,16 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.message import Message
 
-from tuibench.core.text import fit_end
+from tuibench.core.text import cut, cut_start
 from tuibench.core.units import percent, short
+from tuibench.present.plots.drawing import Row
 from tuibench.present.plots.scaling import Scaling
 from tuibench.present.plots.selection import Line, ScalingPoint, Sentence, Side
 from tuibench.present.plots.sentences import point_words
 from tuibench.present.plots.trace import signs
 from tuibench.tui import key
 from tuibench.tui.screens.detail.facts import Fact, hung
-from tuibench.tui.widgets.row import Row, cut, shown
+from tuibench.tui.widgets.row import shown
 from tuibench.tui.widgets.text_block import Moving
 
 _INDENT = 8
@@ -151,7 +152,7 @@ def _heads(sides: Sequence[Side], width: int) -> list[str]:
     brief = [side.brief for side in sides]
     ways = ([cut(side.label, width) for side in sides], [cut(label, width) for label in brief])
     different = (way for way in ways if len(set(way)) == len(way))
-    return next(different, [fit_end(label, width) for label in brief])
+    return next(different, [cut_start(label, width) for label in brief])
 
 
 def _full(point: ScalingPoint, width: int, missing: str) -> Row:

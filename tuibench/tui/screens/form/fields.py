@@ -14,11 +14,11 @@ from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.kinds import OneOf
 from tuibench.core.settings.setting import Place, Setting
 from tuibench.core.spec import EFFORTS
+from tuibench.present.plots.drawing import Row
 from tuibench.tui.desk import FormValues, Machine
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.widgets.choice_field import Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.field import LABEL, Field, FieldColumn, FieldPair, TextField
-from tuibench.tui.widgets.row import Row
 
 PRECISIONS = ("f32", "bf16", "f16", "engine-default")
 EFFORT_WORDS = {"default": "default", "quick": "quick", "precise": "precise", "fixed": "fixed"}

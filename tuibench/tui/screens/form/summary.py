@@ -18,10 +18,11 @@ from tuibench.core.machine import isa_words
 from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds, size
 from tuibench.present.command import quote
+from tuibench.present.plots.drawing import Row, wrapped
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
+from tuibench.tui.widgets.row import LineLike, shown
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 

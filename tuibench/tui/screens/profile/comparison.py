@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import BindingType
 from textual.widget import Widget
@@ -15,6 +15,8 @@ from tuibench.core.ids import short_id
 from tuibench.core.profile import INT8, Profile
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.units import count_of, ms, percent, short, table_ms
+from tuibench.present.column import Column
+from tuibench.present.plots.drawing import wrapped
 from tuibench.present.profile.comparison import LayerPair, LossComparison, LossPair, ProfileComparison, compare_profiles
 from tuibench.present.profile.loss import HARM
 from tuibench.tui import key
@@ -24,8 +26,8 @@ from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail.facts import Fact, hung
 from tuibench.tui.widgets.field import FilterLine
 from tuibench.tui.widgets.question import Notice
-from tuibench.tui.widgets.record_table import Column, Line, RecordTable
-from tuibench.tui.widgets.row import LineLike, safe, shown, wrapped
+from tuibench.tui.widgets.record_table import Line, RecordTable
+from tuibench.tui.widgets.row import LineLike, safe, shown
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
@@ -40,7 +42,7 @@ class Pairs:
     """The models as a whole."""
     words: tuple[str, ...]
     """Other differences between the two."""
-    columns: tuple[Column, ...]
+    columns: tuple[Column[Any], ...]
     searched: tuple[str, ...]
     """Search text of each pair, the greatest difference first."""
     cells: Callable[[int], tuple[str, ...]]
@@ -105,7 +107,7 @@ def _room(level: str) -> int:
     return 11 if level == INT8 else 9
 
 
-def _named(op: int, weight: int, pairs: Sequence[LayerPair | LossPair]) -> tuple[Column, ...]:
+def _named(op: int, weight: int, pairs: Sequence[LayerPair | LossPair]) -> tuple[Column[Any], ...]:
     """Return the columns that identify a pair; the first two stay visible while scrolling."""
     before, after = shared_ends([pair.weight for pair in pairs])
     shared = safe(before), safe(after)

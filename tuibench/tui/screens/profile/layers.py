@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
+from tuibench.present.profile.view import ProfileView
 from tuibench.tui import key
-from tuibench.tui.screens.profile.book import Book
 from tuibench.tui.screens.profile.pane import ProfilePane
 from tuibench.tui.widgets.field import FilterLine
-from tuibench.tui.widgets.record_table import Line, RecordTable
+from tuibench.tui.widgets.record_table import Line, RecordTable, line_of
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
@@ -25,12 +25,12 @@ class LayersPane(ProfilePane):
     class Changed(Message):
         """Posted when order or filter changes, to update the line above the table."""
 
-    def __init__(self, book: Book, *, id: str) -> None:  # noqa: A002 - Textual's name
-        super().__init__(book, id=id)
+    def __init__(self, view: ProfileView[Any], *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(view, id=id)
         self.text = ""
         self.bar = ""
         """Label of the bar that filters the layers."""
-        self._sort = book.sorts[0]
+        self._sort = view.sorts[0]
         self._is_reversed = False
 
     def compose(self) -> ComposeResult:
@@ -41,7 +41,7 @@ class LayersPane(ProfilePane):
 
     def on_mount(self) -> None:
         """Show the layers in the default order."""
-        self._sort, self._is_reversed = self.book.sorts[0], False
+        self._sort, self._is_reversed = self.view.sorts[0], False
         self.refresh_lines()
 
     @property
@@ -55,19 +55,20 @@ class LayersPane(ProfilePane):
         count = len(self.table.keys)
         shown = f"only {self.bar}: {count}" if self.bar else f"{count} rows" if not self.text else f"{count}"
         shown += f" with {self.text!r}" if self.text else ""
-        return f" {self.dashboard.glyphs.dot} ".join(filter(None, (self.book.unit, order, shown)))
+        return f" {self.dashboard.glyphs.dot} ".join(filter(None, (self.view.unit, order, shown)))
 
     def refresh_lines(self) -> None:
         """Show the table again; only changed lines are sent."""
-        book, glyphs = self.book, self.dashboard.glyphs
+        view = self.view
 
         def line(one: str) -> Line:
-            return book.line(one, glyphs)
+            row = view.row(one)
+            return line_of(view.columns, one, row, view.style(row))
 
         of = f" of {self.bar}" if self.bar else ""
         nothing = (f"No layer{of} has all of these words: {self.text}", "", "esc   all of them again")
         self.table.empty = nothing if self.text else ("There are no layers.",)
-        self.table.show_rows(book.columns(glyphs), book.keys(self._sort, self._is_reversed, self.text, self.bar), line)
+        self.table.show_rows(view.columns, view.keys(self._sort, self._is_reversed, self.text, self.bar), line)
         self._show_layer()
 
     def filter_by(self, text: str) -> None:
@@ -90,7 +91,7 @@ class LayersPane(ProfilePane):
 
     def _show_layer(self) -> None:
         one = self.table.cursor_key
-        lines = self.book.brief(one, self.dashboard.glyphs) if one is not None else ()
+        lines = self.view.brief(self.view.row(one)) if one is not None else ()
         self.query_one("#layer", TextBlock).show_lines(lines)
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
@@ -104,7 +105,7 @@ class LayersPane(ProfilePane):
 
     def action_sort(self) -> None:
         """Sort by the next column."""
-        sorts = self.book.sorts
+        sorts = self.view.sorts
         self._sort = sorts[(sorts.index(self._sort) + 1) % len(sorts)]
         self._resort()
 

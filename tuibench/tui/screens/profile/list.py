@@ -1,24 +1,23 @@
-"""The lines of a list of profiles: runs, stored profiles, and below them the theoretical one of each project."""
+"""The list of a project's profiles of one kind; the theoretical profile is the last line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from tuibench.core.activity import RunRow
+from tuibench.core.activity import RunInfo, RunRow
 from tuibench.core.ids import short_id
 from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, StoredBenchmark
+from tuibench.core.units import count_of
 from tuibench.present.headline import result_headline
-from tuibench.present.table import age
+from tuibench.present.listing import PROFILE_COLUMNS, Listed
 from tuibench.tui.desk import Desk
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.benchmark.preview import fold
-from tuibench.tui.screens.benchmark.rows import BenchmarkRows, engine_word, run_words, style_of_state
-from tuibench.tui.screens.profile.book import processes
-from tuibench.tui.screens.run.cell import SIGNS
-from tuibench.tui.widgets.record_table import Column, Line
+from tuibench.tui.screens.benchmark.rows import BenchmarkRows, Best, engine_word, run_words
+from tuibench.tui.widgets.record_table import Line, line_of
 from tuibench.tui.widgets.row import LineLike
 
 
@@ -39,7 +38,7 @@ def preview_lines(stored: StoredBenchmark, width: int, glyphs: Glyphs) -> list[L
     profile = run.profile
     if profile is not None and profile.performance is not None:
         made = profile.performance
-        said = f"{processes(made.processes)}, {made.runs} profiled runs each"
+        said = f"{count_of(made.processes, 'process')}, {made.runs} profiled runs each"
         lines.append((said, "dim"))
     lines += [(f"warning: {text}", "warn") for text in run.warnings]
     return fold(lines, width)
@@ -47,34 +46,11 @@ def preview_lines(stored: StoredBenchmark, width: int, glyphs: Glyphs) -> list[L
 
 SORTS = ("age", "name", "cores", "best", "grade")
 """Sort orders of `s`; the first is newest first."""
-_OF_KIND: dict[str, Callable[[Glyphs], tuple[Column, ...]]] = {
-    PERFORMANCE: lambda glyphs: (
-        Column("best", "TIME", 20, grow=True, wide=60, part=4),
-        Column("half", f"{glyphs.plus_minus}%", 4, right=True),
-        Column("grade", "G", 1),
-    ),
-    LOSS: lambda _: (Column("best", "MOST SENSITIVE", 26, grow=True, wide=60, part=3),),
-}
 THEORIES = {
     FLOPS: ("FLOPS", "theoretical", "what each layer costs by its shapes: nothing of it is measured"),
     APPROXIMATED: ("Approximated", "from weights", "what weights alone tell of each layer: a proxy, nothing is run"),
 }
 """Name, origin and description."""
-
-
-def columns(glyphs: Glyphs, kind: str) -> tuple[Column, ...]:
-    """Return the columns from left to right; on narrow screens those of the highest rank are hidden first."""
-    return (
-        Column("state", "", 1, frozen=True),
-        Column("id", "ID", 4, frozen=True),
-        Column("age", "AGE", 4, right=True, frozen=True),
-        Column("name", "NAME", 12, grow=True, wide=30, part=5, frozen=True),
-        Column("engine", "ENGINE", 7, rank=3, wide=12, part=8),
-        Column("batch", "BATCH", 5, rank=2, right=True),
-        Column("cores", "CORES", 5, rank=1, right=True),
-        *_OF_KIND[kind](glyphs),
-        Column("note", "NOTE", 16, grow=True, rank=7, wide=40),
-    )
 
 
 class ProfileRows(BenchmarkRows):
@@ -84,6 +60,7 @@ class ProfileRows(BenchmarkRows):
         """Create the rows; `theory` is FLOPS or APPROXIMATED, '' without a project."""
         self.kind = kind
         self.theory = theory
+        self.columns = PROFILE_COLUMNS[kind]
         super().__init__(rows, runs)
 
     def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
@@ -97,48 +74,20 @@ class ProfileRows(BenchmarkRows):
         """Return one line of the table; a damaged record shows no number."""
         if key == self.theory:
             name, origin, about = THEORIES[key]
-            return Line(key, ("", "", "", name, "", "", "", origin, *self._more("", ""), about))
-        if key in self.runs:
-            return self._run_line(self.runs[key], now, glyphs)
-        row = self.stored[key]
-        best = self.best(row, glyphs)
-        state = "failed" if damaged or row.status in (DAMAGED, NEWER) else ""
-        state = state or ("" if row.status == "finished" else "interrupted")
-        cells = (
-            getattr(glyphs, state) if state else "",
-            short_id(row.id),
-            age(row.started_utc, now),
-            row.name,
-            engine_word(row.engines),
-            row.batches,
-            row.cores,
-            "its record is damaged" if damaged else best.text,
-            *self._more("" if damaged else best.plus_minus, "" if damaged else row.grade),
-            row.note,
-        )
-        return Line(key, cells, style_of_state(state))
+            return line_of(self.columns, key, Listed(name=name, result=origin, note=about))
+        return super().line(key, now, glyphs, damaged)
 
-    def _more(self, half: str, grade: str) -> tuple[str, ...]:
-        """Return interval and grade; loss profiles have no such columns."""
-        return (half, grade) if self.kind == PERFORMANCE else ()
+    def _asked(self, row: BenchmarkRow, glyphs: Glyphs) -> tuple[str, ...]:
+        return engine_word(row.engines), "", ""
 
-    def _run_line(self, row: RunRow, now: float, glyphs: Glyphs) -> Line:
-        info = row.info
-        state = SIGNS.get(info.state, "")
-        cells = (
-            getattr(glyphs, state) if state else "",
-            short_id(info.id),
-            age(info.started_utc, now),
-            info.name,
-            engine_word(row.engines),
-            row.batches,
-            row.cores,
-            # The sign shows that it is queued, and the column is narrower than that of benchmarks.
-            run_words(info, queued=False),
-            *self._more("", ""),
-            row.note,
-        )
-        return Line(info.id, cells, style_of_state(state))
+    def _state_of(self, row: BenchmarkRow, best: Best) -> str:
+        if row.status in (DAMAGED, NEWER):
+            return "failed"
+        return "" if row.status == "finished" else "interrupted"
+
+    def _run_words(self, info: RunInfo) -> str:
+        # The sign shows that it is queued, and the column is narrower than that of benchmarks.
+        return run_words(info, queued=False)
 
 
 _THEORIES = {PERFORMANCE: FLOPS, LOSS: APPROXIMATED}
@@ -180,10 +129,6 @@ class ProfileList(BenchmarkList):
     def runs_of_mine(self, runs: Sequence[RunRow]) -> tuple[RunRow, ...]:
         """Return the runs that make a profile of this kind."""
         return tuple(row for row in runs if row.info.kind == self.kind)
-
-    def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
-        """Return the columns; see profile_rows."""
-        return columns(glyphs, self.kind)
 
     def refresh_lines(self) -> None:
         """Refresh; never leave the cursor on the theoretical profile unless the user moved it there."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -12,12 +12,12 @@ from textual.widgets import ContentSwitcher
 
 from tuibench.core.errors import TuibenchError
 from tuibench.core.stored import StoredBenchmark
+from tuibench.present.profile.view import ProfileView
 from tuibench.tui import key
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail.facts import INDENT, Fact, FactBlock, environment_facts, hung, log_facts
 from tuibench.tui.screens.detail.screen import pairs_of
-from tuibench.tui.screens.profile.book import Book
 from tuibench.tui.screens.profile.depth import DepthPane
 from tuibench.tui.screens.profile.layers import LayersPane
 from tuibench.tui.screens.profile.pane import BarList, ChoicePane, ProfilePane, SummaryPane
@@ -38,11 +38,13 @@ class ProfileTabs(Bare, ContentSwitcher):
     def __init__(self) -> None:
         super().__init__(id="panes")
 
-    async def show_tab(self, name: str, book: Book, stored: StoredBenchmark | None, glyphs: Glyphs, now: float) -> None:
+    async def show_tab(
+        self, name: str, view: ProfileView[Any], stored: StoredBenchmark | None, glyphs: Glyphs, now: float
+    ) -> None:
         """Show a tab; keep it hidden until complete, so that a slow terminal never shows an empty page."""
         pane: Widget | None = next(iter(self.query(f"#{name}")), None)
         if pane is None:
-            pane = self._make(name, book, stored, glyphs, now)
+            pane = self._make(name, view, stored, glyphs, now)
             pane.display = False
             await self.mount(pane)
         elif isinstance(pane, ProfilePane):
@@ -53,11 +55,13 @@ class ProfileTabs(Bare, ContentSwitcher):
         else:
             self.screen.set_focus(pane)
 
-    def _make(self, name: str, book: Book, stored: StoredBenchmark | None, glyphs: Glyphs, now: float) -> Widget:
+    def _make(
+        self, name: str, view: ProfileView[Any], stored: StoredBenchmark | None, glyphs: Glyphs, now: float
+    ) -> Widget:
         makers: dict[str, Callable[[], Widget]] = {
-            "summary": lambda: SummaryPane(book, id=name),
-            "layers": lambda: LayersPane(book, id=name),
-            "depth": lambda: DepthPane(book, id=name),
+            "summary": lambda: SummaryPane(view, id=name),
+            "layers": lambda: LayersPane(view, id=name),
+            "depth": lambda: DepthPane(view, id=name),
         }
         if stored is not None:
             makers["environment"] = lambda: FactBlock(environment_facts(stored.result, glyphs), INDENT, id=name)
@@ -71,10 +75,11 @@ _OWN = {
     "depth": ("summary-type", "value-display", "up", "down", "open"),
 }
 KEYS = ("tab", "profile")
+View = ProfileView[Any]
 
 
 class ProfilePage(Page):
-    """Base class: a subclass reads the profile and calls `show_book`."""
+    """Base class: a subclass reads the profile and calls `show_view`."""
 
     CSS_PATH = "profile.tcss"
     AUTO_FOCUS = ""
@@ -91,7 +96,7 @@ class ProfilePage(Page):
     def __init__(self, tab: str = "") -> None:
         super().__init__()
         self._tab = TABS.index(tab) if tab in TABS else 0
-        self.book: Book | None = None
+        self.view: View | None = None
         self.stored: StoredBenchmark | None = None
         self._reasons: tuple[Fact, ...] = ()
         """Why there is no profile."""
@@ -111,9 +116,9 @@ class ProfilePage(Page):
 
     # Content
 
-    def show_book(self, book: Book, stored: StoredBenchmark | None = None) -> None:
+    def show_view(self, view: View, stored: StoredBenchmark | None = None) -> None:
         """Show a profile; `stored` is its record, if it has one."""
-        self.book, self.stored, self._reasons = book, stored, ()
+        self.view, self.stored, self._reasons = view, stored, ()
         self._tab = min(self._tab, self.tabs - 1)
         self.query_one("#about", TextBlock).show_lines(())
         self.show_title()
@@ -132,11 +137,11 @@ class ProfilePage(Page):
         about.show_lines([row for fact in self._reasons for row in hung(fact, 3, width, about.legible)])
 
     async def _show_tab(self) -> None:
-        book, app = self.book, self.dashboard
-        if book is None:
+        view, app = self.view, self.dashboard
+        if view is None:
             return
         name = TABS[self._tab]
-        await self.query_one(ProfileTabs).show_tab(name, book, self.stored, app.glyphs, app.now())
+        await self.query_one(ProfileTabs).show_tab(name, view, self.stored, app.glyphs, app.now())
         own = _OWN.get(name, ("up", "down"))
         self.hints = (*own, "tab-previous", "tab-next", "back", *self.record_keys, "palette", "help")
         self.show_keys()
@@ -169,7 +174,7 @@ class ProfilePage(Page):
 
     def on_resize(self) -> None:
         """Lay out the texts for the new width."""
-        if self.book is not None:
+        if self.view is not None:
             self.show_around()
         elif self._reasons:
             self.show_reasons(self._reasons)
@@ -178,7 +183,7 @@ class ProfilePage(Page):
 
     async def go_to_tab(self, tab: int) -> None:
         """Show a tab by its index."""
-        if self.book is None:
+        if self.view is None:
             self.say("it is not read yet" if self.stored is None else "it is empty: there is nothing to show", "warn")
         elif tab < self.tabs and tab != self._tab:
             self._tab = tab

@@ -1,4 +1,4 @@
-"""Base classes of a profile's tabs: the book, and the chosen quantity and form."""
+"""Base classes of a profile's tabs: the view, and the chosen quantity and form."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from tuibench.present.plots.bars import draw_bars
+from tuibench.present.plots.drawing import Row, wrapped
+from tuibench.present.profile.detail import MOST_NODES
+from tuibench.present.profile.view import ProfileView
 from tuibench.tui import key
-from tuibench.tui.screens.detail.facts import FactBlock, hung
-from tuibench.tui.screens.profile.book import Book
+from tuibench.tui.screens.detail.facts import Fact, FactBlock, hung
 from tuibench.tui.widgets.painted import Bare, Painted
 from tuibench.tui.widgets.question import Notice
-from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
+from tuibench.tui.widgets.row import LineLike, shown
 from tuibench.tui.widgets.text_block import Moving, TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, Selector, SelectorLine
 
@@ -30,13 +32,13 @@ _INDENT = 15
 
 
 class ProfilePane(Bare, Vertical):
-    """One tab; subclasses show `self.book`."""
+    """One tab; subclasses show `self.view`."""
 
     DEFAULT_CSS = "ProfilePane { height: 1fr; width: 1fr; }"
 
-    def __init__(self, book: Book, *, id: str) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, view: ProfileView[Any], *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
-        self.book = book
+        self.view = view
 
     @property
     def dashboard(self) -> Dashboard:
@@ -51,13 +53,13 @@ class ProfilePane(Bare, Vertical):
     @property
     def chosen_kind(self) -> str:
         """The quantity shown per layer."""
-        usual = self.book.usual
-        return str(self.choices.get("kind", usual if usual in self.book.kinds else self.book.kinds[0]))
+        usual = self.view.usual
+        return str(self.choices.get("kind", usual if usual in self.view.kinds else self.view.kinds[0]))
 
     @property
     def chosen_display(self) -> str:
         """The form of the values."""
-        return str(self.choices.get("display", self.book.displays[0]))
+        return str(self.choices.get("display", self.view.displays[0]))
 
     def take_up(self) -> None:
         """Show the last choice, perhaps made on another tab."""
@@ -66,11 +68,11 @@ class ProfilePane(Bare, Vertical):
         """Show all facts of a layer in a notice."""
         app, legible = self.dashboard, self.query(Painted).first().legible
         # Use the layer's name as the panel does; its key is internal.
-        name = self.book.name_of(one, app.glyphs)
+        name = self.view.name_of(one)
         lines: list[LineLike] = [
             ((" ", ""), *row)
-            for fact in self.book.details(one, app.glyphs)
-            for row in hung(fact, _INDENT, max(app.size.width - 2, 20), legible)
+            for pair in self.view.detail(self.view.row(one), MOST_NODES)
+            for row in hung(Fact(*pair), _INDENT, max(app.size.width - 2, 20), legible)
         ]
         app.push_screen(Notice(name, lines))
 
@@ -85,7 +87,7 @@ class ChoicePane(ProfilePane):
 
     def show_choices(self) -> None:
         """Show the line of selectors."""
-        book, app = self.book, self.dashboard
+        view, app = self.view, self.dashboard
 
         def name(one: str) -> str:
             return key.shown(one, app.keymap, app.ascii_only)
@@ -94,12 +96,12 @@ class ChoicePane(ProfilePane):
         arrows = ("" if max(map(len, ways)) == 1 else " ").join(ways)
         selectors = [
             Selector(
-                book.kinds_name, book.kinds, book.kinds.index(self.chosen_kind), f"{name('summary-type')} {arrows}"
+                view.kinds_name, view.kinds, view.kinds.index(self.chosen_kind), f"{name('summary-type')} {arrows}"
             )
         ]
-        if len(book.displays) > 1:
-            at = book.displays.index(self.chosen_display)
-            selectors.append(Selector("as", book.displays, at, name("value-display")))
+        if len(view.displays) > 1:
+            at = view.displays.index(self.chosen_display)
+            selectors.append(Selector("as", view.displays, at, name("value-display")))
         self.query_one(SelectorLine).show(selectors)
 
     def take_up(self) -> None:
@@ -113,14 +115,14 @@ class ChoicePane(ProfilePane):
 
     def step_kind(self, by: int) -> None:
         """Show the next or previous quantity per layer."""
-        kinds = self.book.kinds
+        kinds = self.view.kinds
         wanted = kinds[(kinds.index(self.chosen_kind) + by) % len(kinds)]
         self.choices["kind"] = wanted
         self.take_up()
 
     def step_display(self) -> None:
         """Show the values in the next form."""
-        displays = self.book.displays
+        displays = self.view.displays
         self.choices["display"] = displays[(displays.index(self.chosen_display) + 1) % len(displays)]
         self.take_up()
 
@@ -209,8 +211,7 @@ class BarList(Moving):
         if not self._bars:
             return tuple(part for line in self._empty for part in wrapped(shown(f" {line}"), max(width, 1)))
         bars = [(self.legible(label), length, self.legible(text)) for label, length, text in self._bars]
-        rows = draw_bars(bars, max(width - _SIGN, 1), bool(getattr(self.app, "ascii_only", False)))
-        return tuple(tuple((text, "" if style == "plain" else style) for text, style in row) for row in rows)
+        return draw_bars(bars, max(width - _SIGN, 1), bool(getattr(self.app, "ascii_only", False)))
 
 
 _PROFILE_SUMMARY_INDENT = 13
@@ -247,7 +248,7 @@ class SummaryPane(ChoicePane):
 
     def compose(self) -> ComposeResult:
         """Yield the widgets from the whole to its parts."""
-        yield Numbers(self.book.facts(self.dashboard.glyphs), _PROFILE_SUMMARY_INDENT, id="facts")
+        yield Numbers([Fact(*each) for each in self.view.facts()], _PROFILE_SUMMARY_INDENT, id="facts")
         yield Below()
         yield TextBlock(id="said")
         yield SelectorLine(id="choices")
@@ -277,9 +278,11 @@ class SummaryPane(ChoicePane):
 
     def draw(self) -> None:
         """Draw the bars and their method."""
-        summed = self.book.summed(self.chosen_kind, self.chosen_display)
-        self.query_one(BarList).show_bars(summed.bars, summed.words)
-        self._words = (summed.title, *summed.words) if summed.bars else (summed.title,)
+        found, counted = self.view.summarize(self.chosen_kind, self.chosen_display), self.view.counted
+        bars = [(bar.label, bar.length, f"{bar.text}  {bar.layers}" if counted else bar.text) for bar in found.bars]
+        self.query_one(BarList).show_bars(bars, found.words)
+        title = f"{found.title}, number of {counted}" if counted else found.title
+        self._words = (title, *found.words) if bars else (title,)
         self._show_words()
         self._show_said()
 
@@ -291,7 +294,6 @@ class SummaryPane(ChoicePane):
     def _show_said(self) -> None:
         width = max(self.app.size.width - 2, 1)
         block = self.query_one("#said", TextBlock)
-        lines: list[LineLike] = [
-            part for line in self.book.said(self.chosen_kind) for part in wrapped(block.legible_row(shown(line)), width)
-        ]
-        block.show_lines([((" ", ""), *shown(line)) for line in lines])
+        said = [(text, "accent") for text in self.view.said(self.chosen_kind)]
+        rows = [part for line in said for part in wrapped(block.legible_row(shown(line)), width)]
+        block.show_lines([((" ", ""), *row) for row in rows])

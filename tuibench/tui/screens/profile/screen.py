@@ -9,17 +9,15 @@ from textual.binding import BindingType
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.stored import StoredBenchmark
-from tuibench.core.text import show
+from tuibench.core.text import cut, show
+from tuibench.present.profile.kind import view_of
 from tuibench.present.table import ago_words
 from tuibench.tui import key
 from tuibench.tui.desk import Pulse
 from tuibench.tui.screens.benchmark.record import RecordActions
 from tuibench.tui.screens.detail.facts import INDENT, FactBlock, hung, log_facts
-from tuibench.tui.screens.profile.book import Book
-from tuibench.tui.screens.profile.books import LossBook, PerformanceBook
-from tuibench.tui.screens.profile.page import KEYS, ProfilePage
+from tuibench.tui.screens.profile.page import KEYS, ProfilePage, View
 from tuibench.tui.widgets.question import Notice
-from tuibench.tui.widgets.row import cut
 from tuibench.tui.widgets.text_block import TextBlock
 
 _NAME = 24
@@ -67,11 +65,11 @@ class ProfileScreen(ProfilePage, RecordActions):
 
     def load(self) -> None:
         """The record; what was written once does not change, its metadata may."""
-        one, desk, known = self.profile, self.desk, self.book
+        one, desk, known = self.profile, self.desk, self.view
 
-        def read() -> tuple[StoredBenchmark, Book | None]:
+        def read() -> tuple[StoredBenchmark, View | None]:
             stored = desk.open(one)
-            return stored, known or book_of(stored)
+            return stored, known or stored_view(stored)
 
         self.ask(read, self._show, group="open", otherwise=self._refuse, opens=self.stored is None)
 
@@ -80,9 +78,9 @@ class ProfileScreen(ProfilePage, RecordActions):
         if before is None or pulse.stamp != before.stamp:
             self.load()
 
-    def _show(self, found: tuple[StoredBenchmark, Book | None]) -> None:
-        before, (stored, book) = self.stored, found
-        if book is None:
+    def _show(self, found: tuple[StoredBenchmark, View | None]) -> None:
+        before, (stored, view) = self.stored, found
+        if view is None:
             reason = "it ended before there was anything to show"
             self.stored = stored
             self.show_title()
@@ -90,7 +88,7 @@ class ProfileScreen(ProfilePage, RecordActions):
             self.hints = ("rerun", "rerun-changed", "remove", "log", "back", "help")
             self.show_keys()
         elif before is None:
-            self.show_book(book, stored)
+            self.show_view(view, stored)
         else:
             self.stored = stored
             self.show_title()
@@ -98,7 +96,7 @@ class ProfileScreen(ProfilePage, RecordActions):
 
     def show_ages(self) -> None:
         """Update the age beside the tabs and those in the log."""
-        if self.stored is not None and self.book is not None:
+        if self.stored is not None and self.view is not None:
             self.show_around()
             for log in self.query("#log").results(FactBlock):
                 log.update_facts(log_facts(self.stored, self.dashboard.now()))
@@ -127,7 +125,7 @@ class ProfileScreen(ProfilePage, RecordActions):
 
     async def action_log(self) -> None:  # type: ignore[override]
         """The tab of that name; of a profile without any, what the tab would say."""
-        if self.stored is None or self.book is not None:
+        if self.stored is None or self.view is not None:
             await self.go_to_tab(4)
             return
         width, legible = max(self.size.width - 2, 20), self.query_one("#about", TextBlock).legible
@@ -136,11 +134,7 @@ class ProfileScreen(ProfilePage, RecordActions):
         self.app.push_screen(Notice(f"Log of {short_id(self.profile)}", lines))
 
 
-def book_of(stored: StoredBenchmark) -> Book | None:
-    """Return the content of the page; None if the profile has no results."""
+def stored_view(stored: StoredBenchmark) -> View | None:
+    """Return the view of a stored profile; None if the profile has no results."""
     profile = stored.result.profile
-    if profile is None:
-        return None
-    if profile.performance is not None:
-        return PerformanceBook(profile)
-    return LossBook(profile.loss, profile.costs) if profile.loss is not None else None
+    return view_of(profile) if profile is not None and (profile.performance or profile.loss) is not None else None

@@ -8,18 +8,16 @@ from typing import ClassVar
 from tuibench.core.errors import TuibenchError
 from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import ProjectRow
+from tuibench.present.profile.kind import view_of
 from tuibench.tui import key, route
 from tuibench.tui.desk import Pulse
 from tuibench.tui.desk_profile import FLOPS
-from tuibench.tui.screens.profile.book import Book
-from tuibench.tui.screens.profile.book_costs import CostBook
-from tuibench.tui.screens.profile.books import LossBook
 from tuibench.tui.screens.profile.list import THEORIES
-from tuibench.tui.screens.profile.page import KEYS, ProfilePage
+from tuibench.tui.screens.profile.page import KEYS, ProfilePage, View
 from tuibench.tui.screens.profile.theory_actions import TheoryActions
 from tuibench.tui.widgets.text_block import TextBlock
 
-Worked = tuple[ProjectRow, Book]
+Worked = tuple[ProjectRow, View]
 
 
 class TheoryScreen(ProfilePage, TheoryActions):
@@ -47,7 +45,7 @@ class TheoryScreen(ProfilePage, TheoryActions):
 
     def load(self) -> None:
         """Compute it once: it depends on the model alone."""
-        if self.book is None:
+        if self.view is None:
             project = self.project_id
             self.query_one("#about", TextBlock).show_lines([(" looking at the model ...", "dim")])
             self.ask(self._work_out(project), self._show, group="theory", otherwise=self._refuse)
@@ -57,7 +55,7 @@ class TheoryScreen(ProfilePage, TheoryActions):
 
         def work() -> Worked:
             row = desk.project(project)
-            return row, CostBook(desk.costs(project)) if flops else LossBook(desk.approximated(project))
+            return row, view_of(desk.costs(project) if flops else desk.approximated(project))
 
         return work
 
@@ -65,9 +63,9 @@ class TheoryScreen(ProfilePage, TheoryActions):
         """Do nothing: other sessions do not change it."""
 
     def _show(self, found: Worked) -> None:
-        row, book = found
+        row, view = found
         self._place = row.project.name
-        self.show_book(book)
+        self.show_view(view)
 
     def _refuse(self, error: TuibenchError) -> None:
         self.show_wrong(error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -13,7 +14,7 @@ from tuibench.core.activity import RunView
 from tuibench.core.ids import short_id
 from tuibench.core.stored import BenchmarkRow, ProjectRow
 from tuibench.core.units import count_of, size
-from tuibench.present.listing import headline_words
+from tuibench.present.listing import PROJECT_COLUMNS, ListedProject, headline_words, listed_project
 from tuibench.present.table import age
 from tuibench.tui import key, route
 from tuibench.tui.desk import LOOSE, Pulse, RunRow
@@ -22,7 +23,7 @@ from tuibench.tui.screens.project.actions import ProjectActions
 from tuibench.tui.screens.run.cell import run_cell
 from tuibench.tui.textual_seam import after_painting
 from tuibench.tui.widgets.field import FilterLine
-from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.record_table import Line, RecordTable, line_of
 from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
@@ -30,15 +31,6 @@ from tuibench.tui.widgets.title_line import RuleLine
 SORTS = ("modified", "name", "created")
 _SORT_WORDS = {"modified": "changed", "name": "name", "created": "made"}
 """Sort order to its word, as in the column heads."""
-_COLUMNS = (
-    Column("name", "PROJECT", 16, grow=True, frozen=True),
-    Column("model", "MODEL", 14, grow=True, rank=2),
-    Column("now", "NOW", 14, wide=24, part=5),
-    Column("count", "MEASURED", 8, right=True),
-    Column("modified", "CHANGED", 7, right=True),
-    Column("created", "MADE", 7, right=True, rank=3),
-    Column("size", "SIZE", 8, right=True, rank=1),
-)
 _HINTS = (
     "open", "new", "rerun", "rerun-changed", "compare", "remove", "undo", "edit", "copy-project", "filter",
     "sort", "reverse", "system", "trash", "palette", "help",
@@ -155,14 +147,16 @@ class HomeScreen(ProjectActions):
             if one in self._lost:
                 return _run_line(self._lost[one], now, glyphs)
             if one == LOOSE:
-                return Line(LOOSE, ("(without a project)", "", "", str(self._loose), "", "", ""), "dim")
+                return line_of(
+                    PROJECT_COLUMNS, one, ListedProject("(without a project)", count=str(self._loose)), "dim"
+                )
             return _line(self._rows[one], going.get(one), now, glyphs)
 
         last = [LOOSE] if self._loose and not self._text else []
         words = (f"No project has all of these words: {self._text}", "", "esc   all of them again")
         self.table.empty = words if self._text else _EMPTY
         keys = [*self._lost, *self._rows, *last]
-        self.table.show_rows(_COLUMNS, keys, line)
+        self.table.show_rows(PROJECT_COLUMNS, keys, line)
         hints = _HINTS if keys or self._text else _FRESH_HINTS
         if hints != self.hints:
             self.hints = hints
@@ -313,24 +307,16 @@ def _no_benchmark(row: ProjectRow) -> str:
 
 
 def _line(row: ProjectRow, run: RunRow | None, now: float, glyphs: Glyphs) -> Line:
-    project = row.project
-    asked = project.versions[-1].model.asked if project.versions else ""
-    cells = (
-        project.name,
-        asked.rstrip("/").rpartition("/")[2] or asked,
-        run_cell(run, glyphs) if run is not None else "",
-        str(row.measured) if row.measured >= 0 else "",
-        age(project.modified_utc, now),
-        age(project.created_utc, now),
-        size(row.size_bytes) if row.size_bytes >= 0 else "",
-    )
-    return Line(project.id, cells)
+    listed = listed_project(row, now)
+    if run is not None:
+        listed = replace(listed, now=run_cell(run, glyphs))
+    return line_of(PROJECT_COLUMNS, row.project.id, listed)
 
 
 def _run_line(run: RunRow, now: float, glyphs: Glyphs) -> Line:
-    info = run.info
-    cells = ("(no project yet)", ", ".join(info.models), run_cell(run, glyphs), "", age(info.started_utc, now), "", "")
-    return Line(info.id, cells, "accent")
+    models, begun = ", ".join(run.info.models), age(run.info.started_utc, now)
+    listed = ListedProject("(no project yet)", models, modified=begun, now=run_cell(run, glyphs))
+    return line_of(PROJECT_COLUMNS, run.info.id, listed, "accent")
 
 
 def panel_lines(row: ProjectRow, newest: Sequence[BenchmarkRow], now: float) -> list[LineLike]:

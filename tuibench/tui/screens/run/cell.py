@@ -12,10 +12,10 @@ from tuibench.core.units import count_of, ms, percent, seconds, short
 from tuibench.present.label import failure_text, plus_minus
 from tuibench.present.lines import check_text, differences
 from tuibench.present.plots.bars import sparkline
+from tuibench.present.plots.drawing import Span
 from tuibench.present.run_list import drift_words
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.run.summary import Labelled, target_words
-from tuibench.tui.widgets.row import Span
 
 _SPARK = 20
 _MOST_MORE = 99

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
-from rich.cells import cell_len
 from textual.binding import BindingType
 from textual.message import Message
 
 from tuibench.core.cell import Asked, CellResult
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.scenario import find
-from tuibench.core.text import show
+from tuibench.core.text import fit, show, width_of
 from tuibench.core.units import count_of
+from tuibench.present.plots.drawing import Row, Span, wrapped
 from tuibench.tui import key
-from tuibench.tui.widgets.row import LineLike, Row, Span, fit, shown, wrapped
+from tuibench.tui.widgets.row import LineLike, shown
 from tuibench.tui.widgets.text_block import Moving
 
 Column = tuple[int | None, tuple[tuple[str, int], ...]]
@@ -253,7 +253,7 @@ class CellGrid(Moving):
     def _measure(self) -> None:
         """Choose the width of the columns and how many fit."""
         room = self.size.width - _LABEL - 1
-        longest = max((cell_len(name) for name in self._plan.columns), default=0)
+        longest = max((width_of(name) for name in self._plan.columns), default=0)
         narrowest = max(_NARROWEST, min(longest + 2, _LONGEST_NAME))
         self._width = min(max(room // max(len(self._plan.columns), 1) - 1, narrowest), _WIDEST)
         self._seen = max(room // (self._width + 1), 1)

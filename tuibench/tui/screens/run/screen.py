@@ -16,6 +16,7 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.result import SideBySide
+from tuibench.present.plots.drawing import Span, squeezed
 from tuibench.tui import key, route
 from tuibench.tui.desk import Pulse, RunFeed
 from tuibench.tui.screens.run.actions import RunKeys
@@ -36,7 +37,7 @@ from tuibench.tui.screens.run.summary import (
     stage_of,
     state_lines,
 )
-from tuibench.tui.widgets.row import LineLike, Span, shown, squeezed
+from tuibench.tui.widgets.row import LineLike, shown
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 

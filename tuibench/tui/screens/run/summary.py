@@ -15,9 +15,10 @@ from tuibench.core.units import count_of, seconds
 from tuibench.present.headline import headline_sentence, verdict_sentence
 from tuibench.present.label import failure_text
 from tuibench.present.plots.bars import progress_bar
+from tuibench.present.plots.drawing import Row, wrapped
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.comparison.pair import pairs_of_sides, ratio_words
-from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
+from tuibench.tui.widgets.row import LineLike, shown
 
 _BAR = 30
 LABEL = 12

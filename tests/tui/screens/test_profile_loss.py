@@ -6,16 +6,16 @@ from dataclasses import replace
 
 from tests.present.profile.stock import make_loss
 from tests.tui.screens.profile_stage import profiled
+from tuibench.present.profile.kind import view_of
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED
-from tuibench.tui.glyph import UNICODE
-from tuibench.tui.screens.profile.books import LossBook
 
 
 def test_unmeasured_layer_shows_no_invented_reason() -> None:
     loss = make_loss()
     left = replace(loss, complete=False, layers=(replace(loss.layers[0], points=()), *loss.layers[1:]))
-    told = LossBook(left).brief(left.layers[0].id, UNICODE)
+    view = view_of(left)
+    told = view.brief(view.row(left.layers[0].id))
     assert str(told[2][0]).endswith("· not known")
 
 

@@ -1,21 +1,38 @@
-"""The choices for a profile's page, as on the dashboard: sort column, summary type and display."""
+"""The kinds of profiles: the view of each, and the choices that its page offers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from tuibench.core.errors import UsageError
-from tuibench.core.profile import LEVELS, LOSS, PERFORMANCE, LossProfile
+from tuibench.core.profile import LEVELS, LOSS, PERFORMANCE, CostProfile, LossProfile, Profile
 from tuibench.core.text import show
+from tuibench.present.column import Column, column_of
+from tuibench.present.profile.cost_view import CostView
 from tuibench.present.profile.costs import COST_COLUMNS
 from tuibench.present.profile.layers import COLUMNS
 from tuibench.present.profile.loss import loss_columns, loss_types
+from tuibench.present.profile.loss_view import LossView
+from tuibench.present.profile.performance_view import PerformanceView
 from tuibench.present.profile.shown import Shown
 from tuibench.present.profile.summary import COST_TYPES, DISPLAYS, SHARES, SUMMARY_TYPES
+from tuibench.present.profile.view import ProfileView
 
 _ANY_LOSS = LossProfile("measured", "", LEVELS, (), classes=True)
 """A loss profile with every possible column."""
+
+
+def view_of(profile: Profile | CostProfile | LossProfile) -> ProfileView[Any]:
+    """Return the view of a stored profile or of one that needs no measurement."""
+    if isinstance(profile, CostProfile):
+        return CostView(profile)
+    if isinstance(profile, LossProfile):
+        return LossView(profile)
+    if profile.performance is not None:
+        return PerformanceView(profile)
+    return CostView(profile.costs) if profile.loss is None else LossView(profile.loss)
 
 
 def settle(kind: str, shown: Shown, loss: LossProfile | None = None) -> Shown:
@@ -24,8 +41,8 @@ def settle(kind: str, shown: Shown, loss: LossProfile | None = None) -> Shown:
     `loss` is the profile if it is known already, or an empty one with the levels that it will have.
     """
     check_sort(kind, shown.sort, loss)
-    # `0.9` is easier to type in a shell than `pruned 0.9`.
     bars = {PERFORMANCE: SUMMARY_TYPES, LOSS: loss_types(loss or _ANY_LOSS)}.get(kind, COST_TYPES)
+    # `0.9` is easier to type in a shell than `pruned 0.9`.
     shares = {_bare(name.removeprefix("pruned ")): name for name in bars}
     return replace(
         shown,
@@ -36,13 +53,10 @@ def settle(kind: str, shown: Shown, loss: LossProfile | None = None) -> Shown:
 
 def check_sort(kind: str, sort: str, loss: LossProfile | None = None) -> None:
     """Raise UsageError if such a profile has no column of that name."""
-    every: dict[str, list[tuple[str, str]]] = {
-        PERFORMANCE: [(column.key, column.title) for column in COLUMNS],
-        LOSS: [(column.key, column.title) for column in loss_columns(loss or _ANY_LOSS)],
-    }
-    known = every.get(kind, [(column.key, column.title) for column in COST_COLUMNS])
-    if sort and not any(sort.casefold() in (key.casefold(), title.casefold()) for key, title in known):
-        names = ", ".join(key for key, _ in known)
+    every: dict[str, Sequence[Column[Any]]] = {PERFORMANCE: COLUMNS, LOSS: loss_columns(loss or _ANY_LOSS)}
+    known = every.get(kind, COST_COLUMNS)
+    if sort and column_of(known, sort) is None:
+        names = ", ".join(column.key for column in known)
         raise UsageError(f"--sort takes a column of the table, not '{show(sort, 40)}'", f"columns: {names}")
 
 

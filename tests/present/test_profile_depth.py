@@ -10,8 +10,8 @@ import pytest
 
 from tests.present.profile.stock import make_costs, make_performance, untold
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import LAYER, PerformanceProfile
-from tuibench.present.profile.layers import layer_rows
+from tuibench.core.profile import LAYER, PERFORMANCE, PerformanceProfile, Profile
+from tuibench.present.profile.performance_view import PerformanceView
 from tuibench.present.profile.summary import (
     BASELINE,
     BYTES,
@@ -27,12 +27,11 @@ from tuibench.present.profile.summary import (
     VALUES,
     summarize,
 )
-from tuibench.tui.screens.profile.book import Depth
-from tuibench.tui.screens.profile.depth import layer_depth
+from tuibench.present.profile.view import Depth
 
 
 def depth(profile: PerformanceProfile, kind: str, display: str = VALUES) -> Depth:
-    return layer_depth(profile, layer_rows(profile, make_costs()), kind, display)
+    return PerformanceView(Profile(PERFORMANCE, make_costs(), profile)).depth(kind, display)
 
 
 def share_of(profile: PerformanceProfile, kind: str, op: str) -> float:
@@ -63,7 +62,7 @@ def test_large_unattributed_time_leaves_layer_potential_unbounded(kind: str) -> 
     empty = depth(untold(make_performance(what_if=False)), kind)
     assert not any(value is not None for value in empty.values)
     assert empty.empty == "89 % was not told apart: it may be any layer's, so there is no bound"
-    measured = depth(untold(make_performance()), kind)
+    measured = depth(untold(make_performance(), 0.4), kind)
     assert dict(zip(measured.keys, measured.texts, strict=True))["out1"] == "unknown"
     assert measured.values[0] is not None
 

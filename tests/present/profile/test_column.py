@@ -1,17 +1,24 @@
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.tui.widgets.column import Column, lay_out
+from tuibench.core.text import width_of
+from tuibench.present.column import Column, lay_out, table_lines
 
-COLUMNS = (
+COLUMNS: tuple[Column[str], ...] = (
     Column("id", "ID", 4),
     Column("age", "AGE", 3, rank=2),
     Column("name", "NAME", 10, grow=True, wide=30),
     Column("size", "SIZE", 5, rank=2),
     Column("grade", "", 1, rank=1),
 )
+
+
+def shell(title: str, at: int, **more: Any) -> Column[tuple[str, ...]]:
+    return Column(title, title, text=lambda row: row[at], **more)
 
 
 def widths(room: int, wide: bool = False) -> dict[str, int]:
@@ -48,7 +55,7 @@ def test_wide_mode_keeps_all_columns_at_wide_width() -> None:
 
 
 def test_wide_column_leaves_room_for_columns_behind_it() -> None:
-    columns = (
+    columns: tuple[Column[str], ...] = (
         Column("number", "#", 5, frozen=True),
         Column("op", "op", 12, wide=24, part=6, frozen=True),
         Column("weight", "weight", 14, wide=48, part=3),
@@ -66,11 +73,52 @@ def test_empty_columns_have_no_width() -> None:
 
 
 @given(
-    st.lists(st.builds(Column, st.just("k"), st.just("T"), st.integers(0, 30), st.booleans(), rank=st.integers(0, 3))),
+    st.lists(
+        st.builds(Column, st.just("k"), st.just("T"), st.integers(0, 30), grow=st.booleans(), rank=st.integers(0, 3))
+    ),
     st.integers(0, 200),
 )
-def test_visible_columns_fit_width(columns: list[Column], room: int) -> None:
+def test_visible_columns_fit_width(columns: list[Column[str]], room: int) -> None:
     layout = lay_out(columns, room)
     assert layout.width <= room
     assert len(layout.shown) + len(layout.dropped) == len(columns)
     assert [n for n, _ in layout.shown] == sorted(n for n, _ in layout.shown)
+
+
+EXTRA = (shell("extra", 3, rank=1), shell("more", 4, rank=2))
+SHELL = (shell("id", 0), shell("n", 1, right=True), shell("name", 2, least=6), *EXTRA)
+
+
+def test_shell_columns_are_aligned_without_trailing_blanks() -> None:
+    rows = [("a", "1", "x", "p", "q"), ("bcd", "22", "yy", "", "")]
+    assert table_lines(SHELL, rows, None) == ["id    n  name  extra  more", "a     1  x     p      q", "bcd  22  yy"]
+
+
+def test_shell_drops_least_important_column_before_names_are_cut() -> None:
+    rows = [("a", "1", "a long name it is", "eeeee", "mmmm")]
+    assert table_lines(SHELL, rows, 34)[1] == "a   1  a long name i…  eeeee  mmmm"
+    assert table_lines(SHELL, rows, 24)[1] == "a   1  a long na…  eeeee"
+    assert table_lines(SHELL, rows, 14)[1] == "a   1  a long…"
+    # A column that must not be cut stays, even if it is too wide.
+    assert table_lines(SHELL, rows, 3)[1] == "a   1  a lon…"
+
+
+def test_empty_shell_column_takes_no_space() -> None:
+    assert table_lines(SHELL, [("a", "1", "x", "", "m")], None)[0] == "id  n  name  more"
+    assert table_lines(SHELL[:1], [], 80) == ["id"]
+
+
+WORDS = st.text(st.sampled_from("abc µ宽é"), max_size=30)
+
+
+@given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=5), st.integers(20, 100))
+def test_flexible_shell_columns_fit_the_requested_width(rows: list[tuple[str, ...]], width: int) -> None:
+    columns = (shell("one", 0, least=4), shell("two", 1, right=True, least=4), shell("three", 2, rank=1))
+    lines = table_lines(columns, rows, width)
+    assert len(lines) == len(rows) + 1
+    assert max(map(width_of, lines)) <= width
+
+
+def test_name_with_distinct_ends_is_cut_in_the_middle() -> None:
+    columns = (shell("name", 0, least=6, middle=True), shell("n", 1, right=True))
+    assert table_lines(columns, [("layer.one.weight", "1")], 12) == ["name       n", "laye…ight  1"]
