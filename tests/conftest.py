@@ -96,9 +96,9 @@ def answers() -> Answers:
 
 @pytest.fixture
 def shared_answers(monkeypatch: pytest.MonkeyPatch, answers: Answers) -> None:
-    """Let the workbench ask a child about a small model only if no earlier test has."""
+    """Let the services ask a child about a small model only if no earlier test has."""
     for module in ("model", "theory"):
-        monkeypatch.setattr(f"tuibench.workbench.{module}.ask_child", answers.ask)
+        monkeypatch.setattr(f"tuibench.services.{module}.ask_child", answers.ask)
 
 
 @pytest.fixture(scope="session")

@@ -244,7 +244,7 @@ def test_imports_of_a_task_do_not_count_against_its_memory(task: str) -> None:
     code = (
         "import sys\n"
         "from tuibench import child\n"
-        "from tuibench.measure import isolation\n"
+        "from tuibench.worker import isolation\n"
         "isolation.limit_memory = lambda *_: sys.stderr.write(str({'numpy', 'onnx'} <= set(sys.modules)))\n"
         "child.main(sys.argv[1:])\n"
     )

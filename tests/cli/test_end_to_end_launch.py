@@ -20,7 +20,7 @@ from tuibench.core.errors import HostBusy, TuibenchError, UsageError, WriteError
 from tuibench.core.ids import short_id
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
 from tuibench.runs.host_queue import find_holder, find_tickets
-from tuibench.services import detached_runner as lone_runner
+from tuibench.services import detached_runner
 from tuibench.services.api import Services
 from tuibench.services.detached_runner import start_detached_runner
 from tuibench.services.runs import RunOptions, Runs
@@ -28,17 +28,17 @@ from tuibench.services.runs import RunOptions, Runs
 CLIENT = """
 import os, signal, sys
 from tests.cli.test_end_to_end_launch import brief
-from tuibench.workbench import lone_runner
+from tuibench.services import detached_runner
 from tuibench.services.api import Services
 from tuibench.services.runs import RunOptions
 
-def send_and_die(lifeline, line, send=lone_runner.send_request):
+def send_and_die(lifeline, line, send=detached_runner.send_request):
     send(lifeline, line)
     os.kill(os.getpid(), signal.SIGKILL)
 
 when, token = sys.argv[1:]
 if when == "sent":
-    lone_runner.send_request = send_and_die
+    detached_runner.send_request = send_and_die
 runs = Services().runs
 runs.resume_detached(token) if token else runs.launch(brief(), RunOptions())
 os.kill(os.getpid(), signal.SIGKILL)
@@ -129,7 +129,7 @@ def test_runner_death_before_the_run_begins_is_explained(
         pipe = subprocess.PIPE
         return subprocess.Popen(["sh", "-c", script], bufsize=0, stdin=pipe, stdout=pipe, stderr=log)
 
-    monkeypatch.setattr(lone_runner, "start_runner", start)
+    monkeypatch.setattr(detached_runner, "start_runner", start)
     with pytest.raises(TuibenchError, match=words):
         start_detached_runner(tmp_path, {"long": "x" * (1 << 20)})
 
@@ -144,7 +144,7 @@ def test_run_resumed_meanwhile_is_left_to_the_other_client(keeper: Shell, runs: 
 
 
 def test_unsaved_run_cannot_be_detached(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lone_runner, "start_runner", lambda *_: pytest.fail("a runner was started"))
+    monkeypatch.setattr(detached_runner, "start_runner", lambda *_: pytest.fail("a runner was started"))
     for wishes in (RunOptions(save=False), RunOptions(plan_only=True)):
         with pytest.raises(UsageError, match="not kept"):
             runs.launch(brief(), wishes)

@@ -48,7 +48,7 @@ def test_layer_timing_support_is_known_without_importing_it() -> None:
     code = (
         "import sys; from tuibench.core import engine; from tuibench.engines import registry; engine.timed();"
         "registry.check_timed('onnxruntime');"
-        "print([name for name in sys.modules if name.startswith(('tuibench.profiles', 'numpy', 'onnx'))])"
+        "print([name for name in sys.modules if name.startswith(('tuibench.model', 'numpy', 'onnx'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

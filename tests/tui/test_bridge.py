@@ -369,7 +369,7 @@ def test_session_imports_no_model_runtime(home: Path, store: Store) -> None:
 def test_first_rows_do_not_wait_for_unneeded_data(home: Path, store: Store) -> None:
     add(store, 1)
     loaded = modules_after("from tuibench.tui.bridge import Bridge; b = Bridge(); b.projects(); b.benchmarks()")
-    late = ("core.cell", "core.run", "runs", "report", "request", "stats", "models", "engines", "workbench.runs")
+    late = ("core.cell", "core.result", "runs", "present", "stats", "engines", "services.runs")
     assert {name for name in loaded if name.startswith(tuple(f"tuibench.{one}" for one in late))} == set()
 
 

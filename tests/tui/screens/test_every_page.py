@@ -15,8 +15,8 @@ from tuibench.tui.screens.base import Page
 
 def pages() -> Iterator[type[Page]]:
     """Yield every class of a page that a user can open."""
-    for module in pkgutil.iter_modules(tuibench.tui.screens.__path__):
-        loaded = import_module(f"tuibench.tui.screens.{module.name}")
+    for module in pkgutil.walk_packages(tuibench.tui.screens.__path__, "tuibench.tui.screens."):
+        loaded = import_module(module.name)
         for found in vars(loaded).values():
             own = isinstance(found, type) and issubclass(found, Page) and found.__module__ == loaded.__name__
             if own and found.__name__.endswith("Screen"):

@@ -17,7 +17,7 @@ WAYS = ((False, "80x24"), (True, "ascii"))
 @pytest.fixture
 def one_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fix the size of project files, which contain paths of varying length; freeze ages."""
-    for place in ("trash", "project_settings"):
+    for place in ("trash", "project.settings"):
         monkeypatch.setattr(f"tuibench.tui.screens.{place}.size", lambda _: "145 kB")
         monkeypatch.setattr(f"tuibench.tui.screens.{place}.age", lambda *_: "2m")
 
