@@ -385,7 +385,8 @@ def tidy(directory: RunDirectory, request: dict[str, Any]) -> None:
 
     from tuibench.runs.directory import prune
     from tuibench.runs.journal import read_history
-    from tuibench.services.saving import open_store, remember_saved
+    from tuibench.services.opening import open_store
+    from tuibench.services.saving import remember_saved
 
     events = read_history(directory.path).events
     if events and events[-1].get("saved"):

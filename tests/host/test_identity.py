@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tuibench.host.facts import read_machine
+from tuibench.host.system import read_machine
 
 ID = "0123456789abcdef0123456789abcdef"
 

@@ -24,9 +24,10 @@ from tuibench.runs.directory import REQUEST, RunDirectory
 from tuibench.runs.journal import NAME, decode, encode, read_events
 from tuibench.runs.resumption import read_replay
 from tuibench.services.library import Library, NeverSaved
+from tuibench.services.opening import open_store
 from tuibench.services.run_monitor import Presence
 from tuibench.services.runs import RunOptions, Runs
-from tuibench.services.saving import open_store, result_of
+from tuibench.services.saving import result_of
 from tuibench.services.settings import Settings
 
 NEWER = r"this run was written by tuibench 9\.9 \(schema 4\): this version cannot read it"

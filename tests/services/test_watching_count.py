@@ -24,9 +24,9 @@ from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import Journal
 from tuibench.runs.replay import Replay
 from tuibench.runs.state import Observer
+from tuibench.services.opening import open_store
 from tuibench.services.run_view import RunWatch
 from tuibench.services.runs import Runs
-from tuibench.services.saving import open_store
 from tuibench.services.settings import Settings
 
 RUN = "01M7QJXH866DK1S3FNRAFAA4P6"

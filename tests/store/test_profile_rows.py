@@ -17,7 +17,7 @@ from tuibench.core.errors import StoreNewer
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.schema import BENCHMARK, FACTS, PROFILE
 from tuibench.core.stored import BenchmarkRow, Metadata
-from tuibench.services.saving import open_store
+from tuibench.services.opening import open_store
 from tuibench.store.disk import RealDisk
 from tuibench.store.envelope import encode_table, seal, unseal
 from tuibench.store.files import Files

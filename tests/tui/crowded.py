@@ -38,7 +38,7 @@ def fill_home(home: Path, count: int) -> str:
     from tests.store.volume import fill
     from tests.tui.stock import add_project
     from tuibench.core.machine import Places
-    from tuibench.host.facts import read_machine
+    from tuibench.host.system import read_machine
     from tuibench.services.api import Services
     from tuibench.services.settings import Settings
 

@@ -14,7 +14,7 @@ from tests.tui.frame import frame
 from tests.tui.pilot import make_desk, open_app, press, settle
 from tests.tui.stock import rich_project
 from tuibench.services.api import Services
-from tuibench.services.saving import open_store
+from tuibench.services.opening import open_store
 from tuibench.store.lock import WAIT_S
 from tuibench.tui import route
 from tuibench.tui.screens.project.screen import ProjectScreen

@@ -96,7 +96,7 @@ class Services:
     @cached_property
     def store(self) -> Store:
         """The store on disk; reads nothing until first use."""
-        from tuibench.services.saving import open_store  # lazy: tinydb takes 10 ms
+        from tuibench.services.opening import open_store  # lazy: tinydb takes 10 ms
 
         return open_store(self.settings.places.data)
 

@@ -17,7 +17,7 @@ from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, NONSENSE, Follower
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.runs.tally import Tally
-from tuibench.services.saving import find_project
+from tuibench.services.project_assignment import find_project
 
 if TYPE_CHECKING:
     from tuibench.services.runs import Runs

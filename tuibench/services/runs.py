@@ -301,8 +301,8 @@ class Runs:
 
     def watch(self, token: str) -> RunWatch:
         """Watch a run of this machine from its beginning, poll by poll."""
+        from tuibench.services.project_assignment import find_project  # lazy: as above
         from tuibench.services.run_view import RunWatch
-        from tuibench.services.saving import find_project  # lazy: as above
 
         directory = self._find_here(token)
         request = read_request(directory)
