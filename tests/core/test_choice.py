@@ -4,7 +4,7 @@ import pytest
 
 from tests.runs.execution_data import result
 from tuibench.core.cell import CellResult, headlined
-from tuibench.core.headline import cells_headline
+from tuibench.core.result_headline import cells_headline
 
 SLOW, FAST = result(p50=4.0, cores=1), result(p50=2.0, cores=2)
 STREAMS, MORE = (result(per_second=rate, scenario="async", cores=4) for rate in (900.0, 1500.0))

@@ -11,7 +11,6 @@ from tuibench.core.cell import (
     Check,
     Estimate,
     Execution,
-    Failure,
     Grade,
     Noise,
     Pooled,
@@ -19,6 +18,7 @@ from tuibench.core.cell import (
     Used,
     Warmup,
 )
+from tuibench.core.failure import Failure
 from tuibench.core.model import FedInput, ModelSummary, Point, Port, Reference
 from tuibench.core.result import Comparison, RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource

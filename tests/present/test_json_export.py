@@ -16,7 +16,7 @@ from tests.present import build
 from tuibench.core import cell as cells
 from tuibench.core import model, spec
 from tuibench.core import result as run
-from tuibench.core.cell import Failure
+from tuibench.core.failure import Failure
 from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult
 from tuibench.present.json_export import SCHEMA_FILE, document, dumps

@@ -10,9 +10,10 @@ import pytest
 from tests.present.build import HEADLINE, HOSTILE, default_run
 from tuibench.core import text
 from tuibench.core import text as width
-from tuibench.core.cell import Failure
-from tuibench.core.headline import Headline, HeadlineNumber, headline_of, to_facts
+from tuibench.core.failure import Failure
+from tuibench.core.headline import Headline, HeadlineNumber, to_facts
 from tuibench.core.ids import make_ulid
+from tuibench.core.result_headline import headline_of
 from tuibench.core.scenario import LATENCY
 from tuibench.core.stored import BenchmarkRow
 from tuibench.core.text import show, width_of

@@ -12,7 +12,8 @@ from jsonschema import Draft202012Validator
 from tests.present import build
 from tests.present.profile.stock import make_costs, make_profile
 from tests.present.test_json_export import SCHEMA
-from tuibench.core.cell import Check, Estimate, Failure, Samples
+from tuibench.core.cell import Check, Estimate, Samples
+from tuibench.core.failure import Failure
 from tuibench.core.model import Reference
 from tuibench.core.result import RunResult
 from tuibench.core.settings.command import again

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from tests.present import build
-from tuibench.core.cell import Failure, Warmup
+from tuibench.core.cell import Warmup
+from tuibench.core.failure import Failure
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import width_of
 from tuibench.present.table import table

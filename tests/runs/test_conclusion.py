@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tests.runs.execution_data import asked, result
-from tuibench.core.cell import CellResult, Failure
-from tuibench.core.headline import cells_headline
+from tuibench.core.cell import CellResult
+from tuibench.core.failure import Failure
 from tuibench.core.result import Comparison
+from tuibench.core.result_headline import cells_headline
 from tuibench.present.headline import headline_sentence
 from tuibench.runs.result import conclude
 

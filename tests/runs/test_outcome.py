@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.runs.execution_data import asked, execution
-from tuibench.core.cell import CellResult, Failure
+from tuibench.core.cell import CellResult
+from tuibench.core.failure import Failure
 from tuibench.runs.outcome import code_of, exit_code
 
 SCHEMA = json.loads(

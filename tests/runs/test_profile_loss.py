@@ -20,8 +20,8 @@ from tests.runs.profile_script import (
     plain,
     say_losses,
 )
-from tuibench.core.cell import Failure
 from tuibench.core.errors import ExitCode
+from tuibench.core.failure import Failure
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossPoint, ProfileSpec
 from tuibench.core.record import to_plain
 from tuibench.runs.control import ControlRequests

@@ -11,8 +11,8 @@ import pytest
 
 from tests.present.profile.stock import make_costs, make_loss
 from tests.runs.profile_script import LOSSY, MODEL, Bench, Say, Scripted, make_profile_spec, say_losses
-from tuibench.core.headline import profile_headline
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossProfile, Profile
+from tuibench.core.result_headline import profile_headline
 from tuibench.core.spec import InputSettings
 from tuibench.present.headline import headline_sentence
 

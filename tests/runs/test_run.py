@@ -15,7 +15,8 @@ from onnx import TensorProto, helper
 
 from tests.build import make_execution, make_spec
 from tests.runs.child_task import call_here
-from tuibench.core.cell import Execution, Failure
+from tuibench.core.cell import Execution
+from tuibench.core.failure import Failure
 from tuibench.core.record import to_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits, ModelSource
 from tuibench.runs.journal import Journal, read_events

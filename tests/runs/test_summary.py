@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from tests.runs.execution_data import EXECUTION, USED, cell, execution
-from tuibench.core.cell import CellResult, Check, Estimate, Execution, Failure, Noise, Pooled, Samples
+from tuibench.core.cell import CellResult, Check, Estimate, Execution, Noise, Pooled, Samples
+from tuibench.core.failure import Failure
 from tuibench.core.record import from_plain, to_plain
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.percentile import needed_samples

@@ -14,7 +14,8 @@ import psutil
 import pytest
 
 from tests.build import make_cell, make_job
-from tuibench.core.cell import Execution, Failure
+from tuibench.core.cell import Execution
+from tuibench.core.failure import Failure
 from tuibench.runs import supervision
 from tuibench.runs.schedule import LIMITS_S
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tuibench.core.cell import failure_words
+from tuibench.core.failure import failure_words
 from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts, Verdict, verdict_of
 from tuibench.core.label import name_cell
 from tuibench.core.scenario import THROUGHPUT
@@ -105,7 +105,7 @@ _FINISHED = "finished"
 
 def result_headline(result: RunResult) -> str:
     """Return the headline of a result."""
-    from tuibench.core.headline import headline_of  # as above
+    from tuibench.core.result_headline import headline_of
 
     return headline_sentence(headline_of(result))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tuibench.core.cell import CellResult, Estimate, failure_words
+from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.failure import failure_words
 from tuibench.core.label import CellName, model_names
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.result import RunResult

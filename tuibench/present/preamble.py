@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
-from tuibench.core.cell import Failure, failure_words
+from tuibench.core.failure import Failure, failure_words
 from tuibench.core.model import FedInput, ModelSummary, Point
 from tuibench.core.text import show
 from tuibench.core.units import count_of, cpu_ranges, scaled, seconds, short, size

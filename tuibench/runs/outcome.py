@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tuibench.core.cell import CellResult, Failure
+from tuibench.core.cell import CellResult
 from tuibench.core.errors import ExitCode, TuibenchError
+from tuibench.core.failure import Failure
 from tuibench.runs.journal import Journal, JournalBroken
 from tuibench.runs.resumption import Disagreement
 from tuibench.runs.supervision import OutOfTime

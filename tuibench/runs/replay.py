@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from tuibench.core.activity import ON_REQUEST, extension_words, finish_words
-from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
+from tuibench.core.cell import Cell, CellResult, Execution, Pooled
 from tuibench.core.errors import StoreDamaged
+from tuibench.core.failure import Failure
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.record import strictly

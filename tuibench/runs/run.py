@@ -11,7 +11,8 @@ from typing import Any
 
 from tuibench.core import engine
 from tuibench.core.activity import ON_REQUEST, finish_words
-from tuibench.core.cell import Asked, Cell, Execution, Failure
+from tuibench.core.cell import Asked, Cell, Execution
+from tuibench.core.failure import Failure
 from tuibench.core.label import name_cell
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec, Effort

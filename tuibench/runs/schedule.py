@@ -7,7 +7,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tuibench.core.cell import Asked, Cell, Execution, Failure
+from tuibench.core.cell import Asked, Cell, Execution
+from tuibench.core.failure import Failure
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.scenario import find
 from tuibench.core.settings import benchmark as benchmark_setting

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tuibench.core.cell import CellResult, Estimate, failure_words, latency, throughput
+from tuibench.core.cell import CellResult, Estimate, latency, throughput
+from tuibench.core.failure import failure_words
 from tuibench.core.ids import short_id
 from tuibench.core.label import CellName, model_names, varying_axes
 from tuibench.core.result import CellPair, Comparison, Figure, RunResult, SideBySide

@@ -14,8 +14,9 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.cell import Execution, Failure
+from tuibench.core.cell import Execution
 from tuibench.core.errors import signal_name
+from tuibench.core.failure import Failure
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.units import seconds
 from tuibench.runs.schedule import LIMITS_S

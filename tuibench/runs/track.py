@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from tuibench.core.cell import Cell, Execution, Failure, Pooled
+from tuibench.core.cell import Cell, Execution, Pooled
+from tuibench.core.failure import Failure
 from tuibench.stats.interval import half_width
 
 

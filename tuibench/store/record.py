@@ -52,7 +52,7 @@ _LATER: dict[str, Any] = {"kind": "", _FACTS: {}, "headline": ""}
 
 def summarize(result: RunResult) -> dict[str, Any]:
     """Return the part of a row that comes from the result; the rest comes from the metadata."""
-    from tuibench.core.headline import headline_of  # as above
+    from tuibench.core.result_headline import headline_of
 
     headline = headline_of(result)
     asked = [cell.asked for cell in result.cells]

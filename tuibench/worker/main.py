@@ -8,7 +8,7 @@ import time
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
-from tuibench.core.cell import Failure
+from tuibench.core.failure import Failure
 from tuibench.core.record import from_plain, to_plain
 from tuibench.worker.job import Job, receive, send
 

@@ -11,7 +11,8 @@ from tests.tui.counting import CountingDriver, sent_by
 from tests.tui.screens.detail_stage import detail
 from tests.tui.stock import make_id
 from tests.tui.widgets.stage import HOSTILE
-from tuibench.core.cell import Check, Failure, Grade
+from tuibench.core.cell import Check, Grade
+from tuibench.core.failure import Failure
 from tuibench.core.result import Comparison, RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.tui.terminal import Display

@@ -31,8 +31,8 @@ from tests.tui.screens.run_stage import watched
 from tuibench.core import activity
 from tuibench.core.activity import Holder, Live
 from tuibench.core.errors import StoreError
-from tuibench.core.headline import headline_of
 from tuibench.core.ids import short_id
+from tuibench.core.result_headline import headline_of
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.present.headline import comparison_sentence, headline_sentence
 from tuibench.runs.side_by_side import compare_results

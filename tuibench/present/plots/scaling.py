@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tuibench.core.cell import CellResult, Estimate, failure_words
+from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.failure import failure_words
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
 from tuibench.core.text import show

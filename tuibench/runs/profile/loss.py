@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tuibench.core.cell import Failure
+from tuibench.core.failure import Failure
 from tuibench.core.profile import ALREADY_INT8, LayerLoss, LossPoint
 from tuibench.core.profile_losses import count_points, first_points, worst_layers
 from tuibench.core.record import from_plain

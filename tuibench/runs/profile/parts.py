@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tuibench.core.cell import Failure
+from tuibench.core.failure import Failure
 from tuibench.core.profile import (
     INT8,
     LOSS,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tuibench.core.cell import Estimate, Failure, failure_words
+from tuibench.core.cell import Estimate
+from tuibench.core.failure import Failure, failure_words
 from tuibench.core.profile import LAYER, CostProfile, KernelRow, LayerRun, Roofline, WhatIf, ZeroEffect
 from tuibench.core.profile_facts import is_disturbed
 from tuibench.core.record import from_plain

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tuibench.core.activity import ON_REQUEST
-from tuibench.core.cell import Failure
 from tuibench.core.errors import EngineError, ModelError, PhaseTimeout, TuibenchError
+from tuibench.core.failure import Failure
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from tuibench.core.cell import Failure, failure_words
 from tuibench.core.errors import ExitCode, TuibenchError
+from tuibench.core.failure import Failure, failure_words
 from tuibench.core.model import Point
 from tuibench.core.record import to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec, ProfileSpec

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from tuibench.core import activity
 from tuibench.core.activity import DONE, LOST, NOW, RunView
 from tuibench.core.cell import CellResult
-from tuibench.core.headline import headline_of
 from tuibench.core.ids import short_id
 from tuibench.core.label import model_names
 from tuibench.core.result import RunResult, SideBySide
+from tuibench.core.result_headline import headline_of
 from tuibench.core.units import count_of, seconds
 from tuibench.present.headline import headline_sentence, verdict_sentence
 from tuibench.present.label import failure_text
