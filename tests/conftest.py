@@ -48,8 +48,19 @@ class NetworkUsed(Exception):
     """A test tried to reach beyond its own machine's files and pipes."""
 
 
+@pytest.fixture(scope="session")
+def kept_answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directory of the answers that tests/children repeats, one for all processes of a session."""
+    base = tmp_path_factory.getbasetemp()
+    place = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "answers"
+    place.mkdir(exist_ok=True)
+    return place
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, kept_answers: Path
+) -> Iterator[Path]:
     """Give the test a private home directory, and let its children find the package."""
     with in_memory(tmp_path_factory.getbasetemp()) as place:
         own = Path(tempfile.mkdtemp(dir=place, prefix="home"))
@@ -62,10 +73,17 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
         runtime = own / "runtime"
         runtime.mkdir(mode=0o700)
         monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'tests' / 'children'}{os.pathsep}{ROOT}")
+        monkeypatch.setenv("TUIBENCH_TEST_ANSWERS", str(kept_answers))
         # Otherwise hundreds of children would each compile the package again, which takes as long as their task.
         monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield own
+
+
+@pytest.fixture
+def real_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each child of this test find its answer itself."""
+    monkeypatch.delenv("TUIBENCH_TEST_ANSWERS")
 
 
 @pytest.fixture(autouse=True)

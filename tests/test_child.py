@@ -25,6 +25,7 @@ from tuibench.core.record import from_plain, to_plain
 from tuibench.runs.task import StopSwitch
 from tuibench.worker.bundle import read_bundle
 
+pytestmark = pytest.mark.usefixtures("real_children")
 ROOT = Path(__file__).resolve().parents[1]
 
 

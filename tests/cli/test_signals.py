@@ -32,8 +32,8 @@ def shell(real_shell: Shell) -> Shell:
 
 
 def start(shell: Shell, script: dict[str, Any], *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
-    """Start a long benchmark of the scripted engine."""
-    env = {"TUIBENCH_FAKE": json.dumps({"default": script})}
+    """Start a long benchmark of the scripted engine; its children take their usual time."""
+    env = {"TUIBENCH_FAKE": json.dumps({"default": script}), "TUIBENCH_TEST_ANSWERS": None}
     return shell.start("benchmark", *(arguments or (*FAKE, *LONG)), env=env, **options)
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import math
 import os
+import shutil
+import tempfile
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 from tests.present.build import (
     SHA,
@@ -32,6 +36,8 @@ from tuibench.core.stored import FileStamp, Metadata, ModelReference
 from tuibench.runs.result import conclude
 from tuibench.services.api import Services
 
+_RICH: list[tuple[str, tuple[str, ...], Path]] = []
+"""The project of `rich_project` with its records on disk, once this process has made it."""
 CORES = (1, 2, 4, 8, 16)
 BATCHES = (1, 8, 32)
 
@@ -134,15 +140,35 @@ def sweep(
 
 
 def rich_project(services: Services) -> tuple[str, tuple[str, ...]]:
-    """Create the project of the sketches; return its id and its benchmarks' ids, newest first."""
-    project = add_project(services)
+    """Create the project of the sketches in an empty store; return its id and its benchmarks' ids, newest first.
+
+    The first call of a process writes the records, later calls copy them.
+    """
+    if not _RICH:
+        project = add_project(services)
+        ids = _add_rich_records(services, project)
+        kept = Path(tempfile.mkdtemp(prefix="tuibench-test-"))
+        atexit.register(shutil.rmtree, kept, ignore_errors=True)
+        shutil.copytree(services.settings.places.data / "hosts", kept / "hosts")
+        _RICH.append((project, ids, kept))
+        return project, ids
+    project, ids, kept = _RICH[0]
+    projects = services.store.projects
+    # The records name their project.
+    with patch.object(projects, "_draw", side_effect=[project, projects._draw()]):
+        add_project(services)
+    shutil.copytree(kept / "hosts", services.settings.places.data / "hosts", dirs_exist_ok=True)
+    return project, ids
+
+
+def _add_rich_records(services: Services, project: str) -> tuple[str, ...]:
     hour, day = 3600.0, 86400.0
     old = sweep(2, 5 * hour)
     failed = failed_cell({"cores": 16, "batch": 512})
     part = [sweep_cell(c, 1, "openvino") for c in (1, 2, 4)]
     lost = [CellResult(asked(cores=c, engine="openvino").key, asked(cores=c, engine="openvino"), "skipped",
                        stopped_by="not reached") for c in (8, 16)]  # fmt: skip
-    ids = (
+    return (
         add(services, sweep(1, hour, faster=1.06), project, name="after AMX fix", note="new kernel", rerun_of=old.id),
         add(services, rich_pair(), project),
         add(services, old, project, name="before"),
@@ -151,7 +177,6 @@ def rich_project(services: Services) -> tuple[str, tuple[str, ...]]:
         add(services, make(6, 2 * day, *part, *lost, status="interrupted"), project),
         add(services, make(7, 6 * day, sweep_cell(16, 8, scenario="async")), project),
     )
-    return project, ids
 
 
 def date_back(services: Services) -> None:

@@ -1,0 +1,1 @@
+"""First entry of PYTHONPATH of every process that a test starts."""
