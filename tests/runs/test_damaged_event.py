@@ -110,8 +110,9 @@ def test_any_value_at_any_place_breaks_no_reader(run: ScriptedRun, number: int) 
     assert len(lines) == 17
     event = decode(lines[number])
     assert event is not None
-    for place in places(event):
-        for new in NONSENSE:
+    for index, place in enumerate(places(event)):
+        # Neighbours have the other values: most places have several of their kind.
+        for new in NONSENSE[index % 2 :: 2]:
             body = json.dumps(changed(event, place, new)).encode()
             path.write_bytes(b"".join([*lines[:number], line(body), *lines[number + 1 :]]))
             read_all(run)
