@@ -35,6 +35,7 @@ from tuibench.core.spec import ModelSource
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
 from tuibench.runs.result import conclude
 from tuibench.services.api import Services
+from tuibench.store.layout import SALT
 
 _RICH: list[tuple[str, tuple[str, ...], Path]] = []
 """The project of `rich_project` with its records on disk, once this process has made it."""
@@ -144,20 +145,24 @@ def rich_project(services: Services) -> tuple[str, tuple[str, ...]]:
 
     The first call of a process writes the records, later calls copy them.
     """
+    data = services.settings.places.data
     if not _RICH:
         project = add_project(services)
         ids = _add_rich_records(services, project)
         kept = Path(tempfile.mkdtemp(prefix="tuibench-test-"))
         atexit.register(shutil.rmtree, kept, ignore_errors=True)
-        shutil.copytree(services.settings.places.data / "hosts", kept / "hosts")
+        shutil.copytree(data / "hosts", kept / "hosts")
+        shutil.copy(data / SALT, kept)
         _RICH.append((project, ids, kept))
         return project, ids
     project, ids, kept = _RICH[0]
+    assert not (data / SALT).exists(), "the records would be those of another host"
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    shutil.copytree(kept, data, dirs_exist_ok=True)
     projects = services.store.projects
     # The records name their project.
     with patch.object(projects, "_draw", side_effect=[project, projects._draw()]):
         add_project(services)
-    shutil.copytree(kept / "hosts", services.settings.places.data / "hosts", dirs_exist_ok=True)
     return project, ids
 
 
