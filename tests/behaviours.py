@@ -30,10 +30,10 @@ from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.setting import Setting
 from tuibench.present.json_export import SCHEMA_FILE
+from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import _KINDS
-from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.key import KEYS
 from tuibench.tui.screens.detail.screen import TABS as DETAIL_TABS
 from tuibench.tui.screens.profile.page import TABS as PROFILE_TABS
@@ -186,9 +186,9 @@ def _ways(app: Dashboard, ids: dict[str, str]) -> Iterator[tuple[str, Screen[Non
     model = str(DATA / "samples" / "tiny.onnx")
     benchmark, other = ids["cores x batches"], ids["rerun"]
     performance, loss = ids["profile"], ids["loss"]
-    project = app.desk.project("grown").project.id
+    project = app.services.projects.get("grown").project.id
     # The only model of the recording that is on every machine.
-    built_in = app.desk.project("sample:tiny").project.id
+    built_in = app.services.projects.get("sample:tiny").project.id
     yield from (("project", route.project(project, tab)) for tab in PROJECT_TABS)
     yield "loose", route.loose()
     yield from (("benchmark", route.detail(benchmark, tab)) for tab in DETAIL_TABS)

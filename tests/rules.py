@@ -12,10 +12,6 @@ from pathlib import PurePosixPath
 ANYTHING = ("*",)
 ENGINES = ("onnxruntime", "openvino")
 """Packages that execute models: deferred wherever they are imported, and each in its own module."""
-BRIDGES = ("bridge", "bridge_fill", "bridge_form", "bridge_profile", "bridge_profile_again", "bridge_profile_form",
-           "bridge_start")  # fmt: skip
-"""Modules of the dashboard that still hold logic of the services."""
-BRIDGE_ROOMS = tuple(f"tui/{name}" for name in BRIDGES)
 
 
 @cache
@@ -69,9 +65,8 @@ ROOMS = {
     "runner": Room(ours=ANYTHING, deferred=ANYTHING),
     "child": Room(ours=ANYTHING, deferred=ANYTHING),
     "tui": Room(ours=("services", "present"), third=("textual", "rich")),
-    **{f"tui/{name}": Room(ours=(*BRIDGE_ROOMS, "tui", "services", "present")) for name in BRIDGES},
     "cli": Room(ours=("services", "present", "cli/dashboard"), third=("rich",)),
-    "cli/dashboard": Room(ours=("cli", "services", "present", "tui/start", "tui/terminal", "tui/bridge")),
+    "cli/dashboard": Room(ours=("cli", "services", "present", "tui/start", "tui/terminal")),
     # The dashboard's reading of the config file, without the dashboard.
     "cli/configuration": Room(ours=("cli", "services", "present", "tui/config", "tui/key", "tui/start")),
     "__main__": Room(ours=("cli",)),

@@ -88,8 +88,8 @@ def test_unsupported_flags_are_refused(line: str) -> None:
         request = parse(["benchmark", "sample:tiny", *line.split()])
         assert isinstance(request, BenchmarkRequest)
         services = Services()
-        spec, _ = to_spec(request, services.topology())
-        services.check_engines(spec.engines)
+        spec, _ = to_spec(request, services.machine.topology())
+        services.machine.check_engines(spec.engines)
 
     with pytest.raises(TuibenchError):
         begin()

@@ -13,11 +13,11 @@ from tuibench.services.watched_run import settle_samples
 
 
 def test_engines_are_checked_by_name_alone() -> None:
-    Services().check_engines(["onnxruntime", "openvino", "fake"])
+    Services().machine.check_engines(["onnxruntime", "openvino", "fake"])
     with pytest.raises(EngineError):
-        Services().check_engines(["onnxruntime", "nope"])
+        Services().machine.check_engines(["onnxruntime", "nope"])
     with pytest.raises(UsageError):
-        Services().check_engines(["deepsparse"])
+        Services().machine.check_engines(["deepsparse"])
 
 
 def test_settled_result_names_no_file_of_the_run(tmp_path: Path) -> None:
@@ -33,5 +33,5 @@ def test_settled_result_names_no_file_of_the_run(tmp_path: Path) -> None:
 
 
 def test_load_of_this_machine_is_read_without_an_engine() -> None:
-    words = Services().load_words()
+    words = Services().machine.load_words()
     assert words == "quiet" or words.startswith("busy (")

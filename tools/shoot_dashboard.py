@@ -48,14 +48,14 @@ def measure(*arguments: str) -> None:
 async def take_all() -> None:
     """From the list to a run that goes on."""
     from tuibench.services.api import Services
+    from tuibench.services.state_file import StateFile
     from tuibench.tui.app import Dashboard
-    from tuibench.tui.bridge import Bridge
-    from tuibench.tui.config import Config, StateFile
+    from tuibench.tui.config import Config
     from tuibench.tui.start import STATE
     from tuibench.tui.terminal import Display
 
     services = Services()
-    app = Dashboard(Bridge(services), Display(), Config(), StateFile(Path(services.settings.places.state) / STATE))
+    app = Dashboard(services, Display(), Config(), StateFile(Path(services.settings.places.state) / STATE))
     async with app.run_test(size=SIZE) as pilot:
         photographer = Photographer(pilot)
         await photographer.go_through_benchmarks()

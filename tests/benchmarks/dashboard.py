@@ -25,7 +25,7 @@ from tests.tui.crowded import fill_home
 
 MANY, ROUNDS, PAIRS = 10_000, 5, 12
 SLOW_BYTES_PER_S = 20_000
-IMPORT = "from tuibench.tui.app import Dashboard; from tuibench.tui.bridge import Bridge"
+IMPORT = "from tuibench.tui.app import Dashboard; from tuibench.services.api import Services"
 CALM = {"TEXTUAL_ANIMATIONS": "none", "TEXTUAL_SMOOTH_SCROLL": "0", "TEXTUAL_THEME": "ansi-dark"}
 SIZES = ((80, 24), (200, 60))
 

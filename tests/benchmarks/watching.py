@@ -22,9 +22,8 @@ from tests.benchmarks.calibration import figure
 from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.pilot import open_app, settle
 from tuibench.services.api import Services
+from tuibench.services.form_values import FormValues
 from tuibench.tui import route
-from tuibench.tui.bridge import Bridge
-from tuibench.tui.desk import FormValues
 
 SECONDS = 30.0
 SETTLED_S = 5.0
@@ -36,10 +35,13 @@ BRIEF = replace(FORM, effort="fixed", time_s="0.2", warmup_s="0.05", flags="--ex
 async def watch(seconds: float, brief: bool, profile: bool) -> list[str]:
     """Start a run and count, before its page is opened and on it; lines to print once the app lets go of stdout."""
     told: list[str] = []
-    desk = Bridge(Services(), hidden=True)
-    run, _ = await asyncio.to_thread(desk.start, BRIEF if brief else DEFAULT)
+    services = Services(hidden=True)
+    run, _ = await asyncio.to_thread(services.forms.start, BRIEF if brief else DEFAULT)
     try:
-        async with open_app((80, 24), desk=desk, now=time.time, headless=False, driver=CountingDriver) as (app, pilot):
+        async with open_app((80, 24), services=services, now=time.time, headless=False, driver=CountingDriver) as (
+            app,
+            pilot,
+        ):
             for name, page in {"home": None, "run view": route.run(run)}.items():
                 if page is not None:
                     app.go(page)
@@ -54,7 +56,7 @@ async def watch(seconds: float, brief: bool, profile: bool) -> list[str]:
                 told.append(figure(f"CPU of the dashboard, {name}", 100 * cpu / wall, "% of a core", 1.0))
                 told.append(figure(f"sent to the terminal, {name}", sent / wall / 1000, "kB/s", 2.0))
     finally:
-        await asyncio.to_thread(desk.cancel, run)
+        await asyncio.to_thread(services.runs.cancel, run)
     return told
 
 

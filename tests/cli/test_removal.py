@@ -11,8 +11,8 @@ from tests.services.script import ScriptedRun
 from tests.store.data import make_small
 from tuibench.core.errors import ExitCode
 from tuibench.core.stored import Metadata
+from tuibench.present.outcome import removal_words
 from tuibench.services.api import Services
-from tuibench.tui.bridge import Bridge
 
 BUSY = "0001: ended, not saved: the store is busy; tuibench resume 0001 tries again"
 
@@ -49,5 +49,6 @@ def test_cancelled_run_that_cannot_be_saved_is_an_error(quick: QuickShell, run: 
 
 
 def test_dashboard_reports_the_same(run: ScriptedRun) -> None:
-    removed = Bridge().remove([run.id], cancel=True)
-    assert (removed.words, removed.entry, removed.unsaved) == (BUSY, None, frozenset((run.id,)))
+    removed = Services().library.remove([run.id], cancel=True)
+    assert (removed.entry, [one.id for one in removed.unsaved]) == (None, [run.id])
+    assert removal_words(removed) == BUSY

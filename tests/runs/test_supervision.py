@@ -129,7 +129,7 @@ def test_only_the_standard_library_is_loaded_before_the_engine(run: Run) -> None
     roots = {name.partition(".")[0] for name in modules}
     assert not roots & {"numpy", "onnx", "onnxruntime", "openvino", "psutil", "rich", "textual", "tinydb", "cpuinfo"}
     ours = {name for name in modules if name.startswith("tuibench.")}
-    assert not [n for n in ours if n.split(".")[1] in ("runs", "cli", "report", "models", "store", "workbench")]
+    assert not [n for n in ours if n.split(".")[1] in ("runs", "cli", "report", "model", "store", "services")]
 
 
 def test_streams_below_a_millisecond_are_processes_and_above_threads(run: Run) -> None:

@@ -226,7 +226,7 @@ def test_many_ids_are_resolved_with_one_read_of_the_index(
 
         monkeypatch.setattr(kind, name, counted)
 
-    for kind, name in ((Benchmarks, "rows"), (workbench_runs.Runs, "_directories"), (Trash, "entries")):
+    for kind, name in ((Benchmarks, "rows"), (workbench_runs.Runs, "directories"), (Trash, "entries")):
         count(kind, name)
     count(RunDirectory, "request")
     library = Library(store, lambda: real)
@@ -235,7 +235,7 @@ def test_many_ids_are_resolved_with_one_read_of_the_index(
     targets = library.targets([*saved, "0004", *names, *(run.id for run in going[2:])])
     assert targets.ids == (*saved, make_id(4), *(run.id for run in going))
     # Rows also show saved runs, read again at the end for those saved meanwhile; names are read once.
-    assert counts == {"rows": 3, "_directories": 1, "entries": 1, "request": 4 + 4}
+    assert counts == {"rows": 3, "directories": 1, "entries": 1, "request": 4 + 4}
 
 
 def test_name_means_the_benchmark_before_a_run(store: Store) -> None:

@@ -267,8 +267,8 @@ def test_profiles_and_benchmarks_have_separate_lists(home: Path) -> None:
     assert [row.kind for row in services.library.list()] == [""]
     assert [row.kind for row in services.profiles.rows()] == ["loss", "performance"]
     assert [row.kind for row in services.profiles.rows(kind=LOSS)] == ["loss"]
-    assert [row.kind for row in services.library.list_loose(profiles=True)] == ["loss", "performance"]
-    assert [row.kind for row in services.library.list_loose()] == [""]
+    assert [row.kind for row in services.library.list_unassigned(profiles=True)] == ["loss", "performance"]
+    assert [row.kind for row in services.library.list_unassigned()] == [""]
     assert services.library.find("last").kind == "loss"
 
 

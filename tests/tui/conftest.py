@@ -12,7 +12,7 @@ from textual.cache import LRUCache
 from textual.css.model import RuleSet
 from textual.css.stylesheet import Stylesheet
 
-from tuibench.services.api import Services
+from tuibench.services.machine import MachineFacts
 from tuibench.tui import app, textual_seam
 from tuibench.tui.screens.run import log as run_log
 from tuibench.tui.screens.run import screen as run
@@ -58,7 +58,7 @@ def when_told(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def unknown_load(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the load that other processes cause on this machine."""
-    monkeypatch.setattr(Services, "load_words", lambda services: "")
+    monkeypatch.setattr(MachineFacts, "load_words", lambda facts: "")
 
 
 @pytest.fixture(autouse=True)

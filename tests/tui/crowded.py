@@ -179,13 +179,12 @@ async def cost_of(work: Awaitable[object]) -> float:
 async def opened() -> AsyncIterator[tuple[Any, Any]]:
     """Open the dashboard as the command does, on a driver that only counts."""
     from tuibench.services.api import Services
-    from tuibench.tui.bridge import Bridge
     from tuibench.tui.config import Config
     from tuibench.tui.start import make_dashboard
     from tuibench.tui.terminal import Display
 
     services = Services()
-    app = make_dashboard(lambda: Bridge(services), services.settings.places, Display(), Config())
+    app = make_dashboard(services, services.settings.places, Display(), Config())
     app.driver_class = FirstSight
     async with app.run_test(headless=False, size=SIZE) as pilot:
         yield app, pilot

@@ -1,4 +1,4 @@
-"""Opens the dashboard for tests, on the real bridge and a store in the test's home, or on a given desk."""
+"""Opens the dashboard for tests, on the real bridge and a store in the test's home, or on a given services."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tests.store.build import NOW
 from tests.tui.rest import settle
 from tuibench.core.errors import TuibenchError
 from tuibench.services.api import Services
+from tuibench.services.state_file import StateFile
 from tuibench.tui.app import Dashboard, Opening
-from tuibench.tui.config import Config, StateFile
-from tuibench.tui.desk import Desk
+from tuibench.tui.config import Config
 from tuibench.tui.start import STATE
 from tuibench.tui.terminal import Display
 
@@ -28,18 +28,19 @@ _ROUNDS = 2000
 _PAINT_S = 0.002
 
 
-def make_desk(services: Services | None = None) -> Desk:
-    """Return the real desk on the store of the test's home."""
-    from tuibench.tui.bridge import Bridge
-
-    return Bridge(services or Services())
+def replace_methods(services: Services, **answers: Any) -> Services:
+    """Replace methods of the services' parts: `forms__start=...` replaces `services.forms.start`."""
+    for name, method in answers.items():
+        part, _, last = name.rpartition("__")
+        setattr(getattr(services, part) if part else services, last, method)
+    return services
 
 
 @asynccontextmanager
 async def open_app(
     size: tuple[int, int] = (80, 24),
     *,
-    desk: Desk | None = None,
+    services: Services | None = None,
     display: Display | None = None,
     config: Config | None = None,
     path: str = "",
@@ -52,10 +53,10 @@ async def open_app(
 
     An error other than TuibenchError ends it, unless `forgiving` reports it as for users.
     """
-    services = Services()
+    services = services or Services()
     state = StateFile(Path(services.settings.places.state) / STATE)
     opening = Opening(path)
-    app = Dashboard(desk or make_desk(services), display or Display(), config or Config(), state, opening, now)
+    app = Dashboard(services, display or Display(), config or Config(), state, opening, now)
     if not forgiving:
         app.known_error = _only_ours  # type: ignore[method-assign]
     if driver is not None:
@@ -116,4 +117,4 @@ async def look(app: Dashboard, pilot: Pilot[Any]) -> None:
     await settle(pilot)
 
 
-__all__ = ["look", "make_desk", "open_app", "press", "send_key", "settle", "type_text", "until_seen"]
+__all__ = ["look", "open_app", "press", "replace_methods", "send_key", "settle", "type_text", "until_seen"]

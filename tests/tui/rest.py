@@ -21,7 +21,7 @@ _PATIENCE_S = 30.0
 
 
 async def settle(pilot: Pilot[Any]) -> None:
-    """Wait until every query to the desk is answered and its effects are on the screen.
+    """Wait until every query to the services is answered and its effects are on the screen.
 
     It waits for no timer except that of animations: repaints happen as soon as no other work is pending.
     Textual's own pause sends a message to every widget and then waits for an idle CPU.
@@ -61,7 +61,7 @@ async def all_handled() -> None:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Wait until the condition holds, even if queries to the desk are still pending."""
+    """Wait until the condition holds, even if queries to the services are still pending."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + _PATIENCE_S
     while loop.time() < deadline:

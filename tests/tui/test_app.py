@@ -5,7 +5,7 @@ import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from textual.app import App
@@ -15,31 +15,33 @@ from textual.pilot import Pilot
 from tests.store.build import make_id
 from tests.tui.frame import frame, rows
 from tests.tui.landing import Landing, land
-from tests.tui.pilot import look, open_app, settle
-from tests.tui.screens.form_desk import running
+from tests.tui.pilot import look, open_app, replace_methods, settle
+from tests.tui.screens.form_services import running
 from tuibench.core import activity
-from tuibench.core.activity import AS_FAR, ON_REQUEST
+from tuibench.core.activity import AS_FAR, ON_REQUEST, RunRow
 from tuibench.core.errors import StoreError, TuibenchError
+from tuibench.services.api import Services
+from tuibench.services.monitor import Snapshot
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import Config
-from tuibench.tui.desk import Desk, Pulse, RunRow
-from tuibench.tui.messages import PulseTaken
+from tuibench.tui.messages import SnapshotTaken
 from tuibench.tui.removal import ends_between
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.question import Notice
 from tuibench.tui.widgets.text_question import TextQuestion
 
 
-class PulseDesk:
-    """A desk that answers only polls, with what the test has set."""
+class SnapshotServices(Services):
+    """Services whose looks return what the test has set."""
 
     def __init__(self) -> None:
-        self.now = Pulse("1", ())
+        super().__init__()
+        self.now = Snapshot("1", ())
         self.problem: Exception | None = None
         self.looks = 0
+        replace_methods(self, monitor__look=self._look)
 
-    def pulse(self) -> Pulse:
-        """See Desk."""
+    def _look(self) -> Snapshot:
         self.looks += 1
         if self.problem is not None:
             raise self.problem
@@ -47,13 +49,13 @@ class PulseDesk:
 
     def show(self, *runs: RunRow, ended: tuple[RunRow, ...] = ()) -> None:
         """Set the runs that later polls return."""
-        self.now = Pulse("1", runs, ended=tuple(row.info for row in ended))
+        self.now = Snapshot("1", runs, ended=tuple(row.info for row in ended))
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> PulseDesk:
+def services(monkeypatch: pytest.MonkeyPatch) -> SnapshotServices:
     land(monkeypatch, "home")
-    return PulseDesk()
+    return SnapshotServices()
 
 
 @pytest.fixture
@@ -76,29 +78,29 @@ def name(number: int) -> str:
 
 @asynccontextmanager
 async def dashboard(
-    desk: PulseDesk, size: tuple[int, int] = (80, 24), **given: Any
+    services: SnapshotServices, size: tuple[int, int] = (80, 24), **given: Any
 ) -> AsyncIterator[tuple[Dashboard, Pilot[int]]]:
     """Open a dashboard that has polled once."""
-    async with open_app(size, desk=cast(Desk, desk), forgiving=True, **given) as (app, pilot):
+    async with open_app(size, services=services, forgiving=True, **given) as (app, pilot):
         await look(app, pilot)
         yield app, pilot
 
 
 @pytest.mark.parametrize("problem", [OSError(errno.EMFILE, "Too many open files"), KeyError("spec"), StoreError("no")])
-async def test_failed_poll_is_reported_and_next_one_runs(desk: PulseDesk, problem: Exception) -> None:
-    async with dashboard(desk) as (app, pilot):
-        desk.show(row(1))
+async def test_failed_poll_is_reported_and_next_one_runs(services: SnapshotServices, problem: Exception) -> None:
+    async with dashboard(services) as (app, pilot):
+        services.show(row(1))
         await look(app, pilot)
-        desk.problem = problem
+        services.problem = problem
         for _ in range(3):
             await look(app, pilot)
-        assert desk.looks == 5
+        assert services.looks == 5
         assert (str(problem) if not isinstance(problem, KeyError) else "KeyError: 'spec'") in frame(app)
-        assert app.pulse is not None and app.pulse.runs == (row(1),), "what was known is still shown"
-        desk.problem = None
-        desk.show(row(2))
+        assert app.snapshot is not None and app.snapshot.runs == (row(1),), "what was known is still shown"
+        services.problem = None
+        services.show(row(2))
         await look(app, pilot)
-        assert app.pulse.runs == (row(2),)
+        assert app.snapshot.runs == (row(2),)
 
 
 @pytest.mark.parametrize(
@@ -116,12 +118,12 @@ async def test_failed_poll_is_reported_and_next_one_runs(desk: PulseDesk, proble
     ],
 )
 async def test_run_end_is_announced_once_with_one_bell(
-    desk: PulseDesk, bells: list[None], left: tuple[RunRow, ...], ended: tuple[RunRow, ...], words: str
+    services: SnapshotServices, bells: list[None], left: tuple[RunRow, ...], ended: tuple[RunRow, ...], words: str
 ) -> None:
-    desk.show(row(1, activity.WAITING))
-    async with dashboard(desk) as (app, pilot):
+    services.show(row(1, activity.WAITING))
+    async with dashboard(services) as (app, pilot):
         assert bells == []
-        desk.show(*left, ended=ended)
+        services.show(*left, ended=ended)
         await look(app, pilot)
         assert words in frame(app)
         page = app.page
@@ -131,67 +133,67 @@ async def test_run_end_is_announced_once_with_one_bell(
         assert len(bells) == 1
 
 
-async def test_two_run_ends_in_one_poll_share_line_and_bell(desk: PulseDesk, bells: list[None]) -> None:
-    desk.show(row(2), row(1))
-    async with dashboard(desk, (120, 24)) as (app, pilot):
-        desk.show(row(1, activity.FAILED, "no such operator"), ended=(row(2, activity.CANCELLED),))
+async def test_two_run_ends_in_one_poll_share_line_and_bell(services: SnapshotServices, bells: list[None]) -> None:
+    services.show(row(2), row(1))
+    async with dashboard(services, (120, 24)) as (app, pilot):
+        services.show(row(1, activity.FAILED, "no such operator"), ended=(row(2, activity.CANCELLED),))
         await look(app, pilot)
         assert "cancelled, 3 executions saved; run " in frame(app) and "failed: no such operator" in frame(app)
         assert len(bells) == 1
 
 
-async def test_run_ended_before_dashboard_start_is_not_announced(desk: PulseDesk, bells: list[None]) -> None:
-    desk.show(row(1, activity.INTERRUPTED), ended=(row(2, activity.FINISHED),))
-    async with dashboard(desk) as (app, pilot):
+async def test_run_ended_before_dashboard_start_is_not_announced(services: SnapshotServices, bells: list[None]) -> None:
+    services.show(row(1, activity.INTERRUPTED), ended=(row(2, activity.FINISHED),))
+    async with dashboard(services) as (app, pilot):
         await look(app, pilot)
         assert bells == [] and "run " not in frame(app).splitlines()[-3]
 
 
-async def test_run_removed_by_user_is_not_announced(desk: PulseDesk, bells: list[None]) -> None:
-    desk.show(row(1))
-    async with dashboard(desk) as (app, pilot):
+async def test_run_removed_by_user_is_not_announced(services: SnapshotServices, bells: list[None]) -> None:
+    services.show(row(1))
+    async with dashboard(services) as (app, pilot):
         app.forget_runs((row(1).info.id,))
-        desk.show()
+        services.show()
         await look(app, pilot)
         assert bells == [] and "removed" not in frame(app)
 
 
-async def test_narrow_title_line_fits_all_active_runs(desk: PulseDesk) -> None:
+async def test_narrow_title_line_fits_all_active_runs(services: SnapshotServices) -> None:
     broken = (row(n, activity.INTERRUPTED) for n in (4, 5))
-    desk.show(row(1), row(2, activity.WAITING), row(3, activity.WAITING), *broken)
-    async with dashboard(desk) as (app, _):
+    services.show(row(1), row(2, activity.WAITING), row(3, activity.WAITING), *broken)
+    async with dashboard(services) as (app, _):
         words = app.going_words()
         assert words.endswith("2 waiting · 2 to resume") and words.startswith(f"{name(1)} runs ~")
         assert len(words) <= 45, "beside ' tuibench › Projects (14)' and more"
 
 
-async def test_bell_can_be_disabled(desk: PulseDesk, bells: list[None]) -> None:
-    desk.show(row(1))
-    async with dashboard(desk, config=Config(bell=False)) as (app, pilot):
-        desk.show()
+async def test_bell_can_be_disabled(services: SnapshotServices, bells: list[None]) -> None:
+    services.show(row(1))
+    async with dashboard(services, config=Config(bell=False)) as (app, pilot):
+        services.show()
         await look(app, pilot)
         assert bells == [] and "was removed" in frame(app)
 
 
 def test_run_starting_to_measure_is_not_announced_as_ended() -> None:
-    assert ends_between(Pulse("", (row(1, activity.WAITING),)), Pulse("", (row(1),))) == ()
+    assert ends_between(Snapshot("", (row(1, activity.WAITING),)), Snapshot("", (row(1),))) == ()
 
 
-async def test_page_gets_no_update_without_change(desk: PulseDesk, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Pulse] = []
-    monkeypatch.setattr(Landing, "pulse_changed", lambda self, pulse, before: told.append(pulse))
-    async with dashboard(desk) as (app, pilot):
+async def test_page_gets_no_update_without_change(services: SnapshotServices, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Snapshot] = []
+    monkeypatch.setattr(Landing, "snapshot_changed", lambda self, pulse, before: told.append(pulse))
+    async with dashboard(services) as (app, pilot):
         assert isinstance(app, Dashboard)
         for _ in range(3):
             await look(app, pilot)
-        desk.show(row(1))
+        services.show(row(1))
         await look(app, pilot)
         assert [pulse.runs for pulse in told] == [(), (row(1),)]
 
 
 @pytest.mark.parametrize("heard", [False, True])
-async def test_failed_query_is_reported_and_app_continues(desk: PulseDesk, heard: bool) -> None:
-    async with dashboard(desk) as (app, pilot):
+async def test_failed_query_is_reported_and_app_continues(services: SnapshotServices, heard: bool) -> None:
+    async with dashboard(services) as (app, pilot):
         told: list[TuibenchError] = []
 
         def fail() -> None:
@@ -203,31 +205,31 @@ async def test_failed_query_is_reported_and_app_continues(desk: PulseDesk, heard
         assert told[0].message.startswith(words) if heard else words in frame(app)
 
 
-async def test_garbage_collector_starts_once_after_first_rows(desk: PulseDesk) -> None:
+async def test_garbage_collector_starts_once_after_first_rows(services: SnapshotServices) -> None:
     gc.disable()
     try:
-        async with dashboard(desk) as (app, pilot):
+        async with dashboard(services) as (app, pilot):
             assert not gc.isenabled(), "the timer was first, and there are no rows yet"
-            looks = desk.looks
+            looks = services.looks
             app.page.ask(lambda: None, lambda _: None, group="rows")
             await settle(pilot)
-            assert gc.isenabled() and desk.looks == looks
+            assert gc.isenabled() and services.looks == looks
     finally:
         gc.enable()
 
 
-async def test_missing_widget_during_shutdown_is_ignored(desk: PulseDesk) -> None:
+async def test_missing_widget_during_shutdown_is_ignored(services: SnapshotServices) -> None:
     class Late(Page):
         def on_mount(self) -> None:
             self.app.exit(129, return_code=129)
             self.query_one("#gone")
 
-    async with dashboard(desk) as (app, _):
+    async with dashboard(services) as (app, _):
         await app.push_screen(Late())
     assert (app.return_code, app.last_words) == (129, "")
 
 
-async def test_other_missing_widget_error_ends_app_and_is_raised(desk: PulseDesk) -> None:
+async def test_other_missing_widget_error_ends_app_and_is_raised(services: SnapshotServices) -> None:
     class Broken(Page):
         def on_mount(self) -> None:
             self.query_one("#gone")
@@ -235,7 +237,7 @@ async def test_other_missing_widget_error_ends_app_and_is_raised(desk: PulseDesk
     last: list[Dashboard] = []
 
     async def break_it() -> None:
-        async with dashboard(desk) as (app, pilot):
+        async with dashboard(services) as (app, pilot):
             last.append(app)
             app.push_screen(Broken())
             await settle(pilot)
@@ -246,25 +248,25 @@ async def test_other_missing_widget_error_ends_app_and_is_raised(desk: PulseDesk
 
 
 async def test_page_below_dialog_is_updated_when_visible_again(
-    desk: PulseDesk, monkeypatch: pytest.MonkeyPatch
+    services: SnapshotServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with dashboard(desk) as (app, pilot):
+    async with dashboard(services) as (app, pilot):
         told: list[str] = []
-        monkeypatch.setattr(Page, "pulse_changed", lambda *_: told.append("pulse"))
+        monkeypatch.setattr(Page, "snapshot_changed", lambda *_: told.append("pulse"))
         monkeypatch.setattr(Page, "load", lambda _: told.append("load"))
         await app.push_screen(Notice("title", ["a line"]))
         await settle(pilot)
-        desk.show(row(1))
+        services.show(row(1))
         await look(app, pilot)
-        assert told == [] and app.pulse == desk.now
+        assert told == [] and app.snapshot == services.now
         await pilot.press("escape")
         await settle(pilot)
         assert told == ["load"]
 
 
-async def test_title_below_dialog_keeps_run_without_estimate(desk: PulseDesk) -> None:
-    async with dashboard(desk) as (app, pilot):
-        desk.show(row(1))
+async def test_title_below_dialog_keeps_run_without_estimate(services: SnapshotServices) -> None:
+    async with dashboard(services) as (app, pilot):
+        services.show(row(1))
         await look(app, pilot)
         assert f"{name(1)} runs ~" in rows(app)[0]
         await app.push_screen(TextQuestion("name", (("name", ""),)))
@@ -279,4 +281,4 @@ async def test_poll_result_after_last_page_closed_is_dropped(monkeypatch: pytest
     async with open_app() as (app, _):
         with monkeypatch.context() as patch:
             patch.setattr(Dashboard, "screen_stack", [])
-            app.on_pulse_taken(PulseTaken(Pulse("another", ())))
+            app.on_snapshot_taken(SnapshotTaken(Snapshot("another", ())))

@@ -15,8 +15,10 @@ from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.stock import date_back, rich_project
 from tests.tui.tour import visit_all
 from tuibench.services.api import Services
+from tuibench.services.library import Library
+from tuibench.services.monitor import Monitor
+from tuibench.services.projects import Projects
 from tuibench.tui import route
-from tuibench.tui.bridge import Bridge
 
 SAMPLE = Path(__file__).resolve().parents[2] / "tuibench" / "data" / "samples" / "tiny.onnx"
 KEY, PAGE, START = 1500, 6000, 25_000
@@ -61,8 +63,8 @@ async def test_first_rows_are_painted_before_other_queries(monkeypatch: pytest.M
                 empty.set()
             super().write(data)
 
-    def note(name: str) -> None:
-        method = getattr(Bridge, name)
+    def note(part: type, name: str) -> None:
+        method = getattr(part, name)
 
         def noted(*arguments: object) -> object:
             asked.append((name, any("resnet50" in data for data in sent)))
@@ -71,14 +73,14 @@ async def test_first_rows_are_painted_before_other_queries(monkeypatch: pytest.M
                 until(lambda: not apps[0].screen._update_timer._active.is_set(), "nothing is to be painted")
             return method(*arguments)
 
-        monkeypatch.setattr(Bridge, name, noted)
+        monkeypatch.setattr(part, name, noted)
 
-    for name in ("projects", "benchmarks", "pulse"):
-        note(name)
+    for part, name in ((Projects, "hurry"), (Library, "list_unassigned"), (Monitor, "look")):
+        note(part, name)
     async with open_app(headless=False, driver=Ear):
         pass
-    assert asked[0] == ("projects", False)
-    assert {name for name, _ in asked[1:]} >= {"benchmarks", "pulse"}
+    assert asked[0] == ("hurry", False)
+    assert {name for name, _ in asked[1:]} >= {"list_unassigned", "look"}
     assert all(painted for _, painted in asked[1:]), asked
 
 

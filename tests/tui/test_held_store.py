@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from tests.store.build import NOW
 from tests.tui.frame import frame
-from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.pilot import open_app, press, settle
 from tests.tui.stock import rich_project
 from tuibench.services.api import Services
 from tuibench.services.opening import open_store
@@ -48,7 +48,7 @@ async def test_stopped_lock_owner_allows_reads_and_is_named_on_write() -> None:
     services = Services()
     services.store = open_store(services.settings.places.data, wait_s=0.2)
     assert WAIT_S <= BUSY_S
-    async with open_app(desk=make_desk(services), now=lambda: NOW) as (app, pilot):
+    async with open_app(services=services, now=lambda: NOW) as (app, pilot):
         with stopped_writer() as pid:
             app.go(route.project(project))
             await settle(pilot)

@@ -12,12 +12,12 @@ from tests.present.build import model
 from tests.present.profile.stock import make_costs
 from tests.tui.frame import frame, rows
 from tests.tui.landing import land, landed
-from tests.tui.pilot import make_desk, open_app, press, settle, type_text
+from tests.tui.pilot import open_app, press, replace_methods, settle, type_text
 from tests.tui.stock import rich_project
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services
-from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
-from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
+from tuibench.services.form_values import FormCheck, FormStart, FormValues, RerunPlan
+from tuibench.services.profile_values import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui.screens.comparison.screen import ComparisonScreen
 from tuibench.tui.screens.detail.screen import DetailScreen
 from tuibench.tui.screens.form.screen import FormScreen
@@ -47,7 +47,6 @@ async def counted(path: str = "") -> AsyncIterator[Counted]:
     """Open a dashboard that records starts instead of measuring."""
     services = Services()
     _, ids = rich_project(services)
-    desk = make_desk(services)
     started: list[tuple[Any, ...]] = []
 
     def start(values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:
@@ -65,18 +64,19 @@ async def counted(path: str = "") -> AsyncIterator[Counted]:
     def form(project: str = "", benchmark: str = "", path: str = "") -> FormStart:
         return FormStart(VALUES, f"the settings of {short_id(benchmark)}" if benchmark else "a new project", model())
 
-    scripted = {
-        "start": start, "rerun": rerun, "form": form,
-        "plan_rerun": lambda one: RerunPlan(one, 15, 360.0, ""),
-        "profile_form": lambda project, profile="": ProfileStart(ProfileValues(), "dir/resnet50.onnx"),
-        "check_profile": lambda values, project, rerun_of="": ProfileCheck(performance_s=12.0),
-        "costs": lambda project: make_costs(),
-        "start_profile": start_profile,
-        "check_form": lambda values, summary: FormCheck(command="tuibench benchmark", cells=6),
-    }  # fmt: skip
-    for name, answer in scripted.items():
-        setattr(desk, name, answer)
-    async with open_app(desk=desk, path=path) as (app, pilot):
+    replace_methods(
+        services,
+        forms__open=form,
+        forms__check=lambda values, summary: FormCheck(command="tuibench benchmark", cells=6),
+        forms__start=start,
+        reruns__plan=lambda one: RerunPlan(one, 15, 360.0, ""),
+        reruns__start=rerun,
+        profile_forms__open=lambda project, profile="": ProfileStart(ProfileValues(), "dir/resnet50.onnx"),
+        profile_forms__check=lambda values, project, profile="": ProfileCheck(performance_s=12.0),
+        profile_forms__start=start_profile,
+        theory__costs=lambda project: make_costs(),
+    )
+    async with open_app(services=services, path=path) as (app, pilot):
         await settle(pilot)
         seen = Counted(app, pilot, ids)
         seen.started = started

@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from tests.tui.frame import rows
 from tests.tui.hostile import SAMPLE
-from tests.tui.pilot import make_desk, open_app
+from tests.tui.pilot import open_app
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import make_going, rich_project
 from tests.tui.tour import visit_all
@@ -33,7 +33,7 @@ async def test_screens_fit_wider_terminals() -> None:
     services = Services()
     project, ids = rich_project(services)
     seen = []
-    async with open_app(WIDE, desk=with_runs(make_desk(services), *make_going(project))) as (app, pilot):
+    async with open_app(WIDE, services=with_runs(services, *make_going(project))) as (app, pilot):
 
         async def visit(name: str) -> None:
             seen.append(name)

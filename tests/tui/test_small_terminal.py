@@ -10,8 +10,8 @@ import pytest
 from tests.present.build import model
 from tests.tui.frame import rows
 from tests.tui.hostile import LONG, SAMPLE
-from tests.tui.pilot import look, make_desk, open_app, settle
-from tests.tui.screens.run_desk import RUN, RunDesk, sketch_view
+from tests.tui.pilot import look, open_app, settle
+from tests.tui.screens.run_services import RUN, RunServices, sketch_view
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import add, add_project, make_going, make_id, rich_project, sweep
 from tests.tui.tour import visit_all
@@ -40,7 +40,7 @@ def fill_long(services: Services) -> tuple[str, tuple[str, ...]]:
 async def test_every_screen_survives_20x5_and_back(home: Path) -> None:
     services = Services()
     project, ids = fill_long(services)
-    async with open_app(USUAL, desk=with_runs(make_desk(services), *make_going(project))) as (app, pilot):
+    async with open_app(USUAL, services=with_runs(services, *make_going(project))) as (app, pilot):
 
         async def visit(name: str) -> None:
             before = rows(app)
@@ -57,10 +57,9 @@ async def test_every_list_shows_selected_line_at_20x5() -> None:
     services = Services()
     project, ids = rich_project(services)
     add(services, sweep(40, 40.0))
-    desk = make_desk(services)
-    desk.remove(ids[-1:])
+    services.library.remove(ids[-1:])
     ways = (route.home, lambda: route.project(project), route.loose, route.trash)
-    async with open_app(SMALL, desk=desk) as (app, pilot):
+    async with open_app(SMALL, services=services) as (app, pilot):
         for way in ways:
             app.go(way())
             await settle(pilot)
@@ -70,7 +69,7 @@ async def test_every_list_shows_selected_line_at_20x5() -> None:
 
 async def test_active_run_page_shows_selected_line_at_20x5() -> None:
     views = [sketch_view(elapsed_s=112.0 + second) for second in range(9)]
-    async with open_app(USUAL, desk=RunDesk(*views).as_desk()) as (app, pilot):
+    async with open_app(USUAL, services=RunServices(*views)) as (app, pilot):
         app.go(route.run(RUN))
         await settle(pilot)
         for size in (SMALL, USUAL, (1, 1), USUAL):

@@ -12,8 +12,9 @@ import pytest
 import tuibench.tui.app
 from tuibench.core import activity
 from tuibench.core.machine import Places
-from tuibench.tui.config import Config, StateFile
-from tuibench.tui.desk import Desk
+from tuibench.services.api import Services
+from tuibench.services.state_file import StateFile
+from tuibench.tui.config import Config
 from tuibench.tui.start import STATE, Left, check_theme, config_path, look_at_terminal, open_dashboard
 from tuibench.tui.terminal import Display
 
@@ -72,12 +73,12 @@ class _Opened:
 
     last: _Opened
 
-    def __init__(self, desk: Desk, display: Display, config: Config, state: StateFile, opening: Any) -> None:
+    def __init__(self, services: Services, display: Display, config: Config, state: StateFile, opening: Any) -> None:
         self.config, self.path, self.remembered = config, opening.path, state
         self.environ = dict(os.environ)
         self.return_code, self.last_words = 3, "said"
         runs = [SimpleNamespace(info=SimpleNamespace(id=state.upper(), state=state)) for state in STATES]
-        self.pulse = SimpleNamespace(runs=runs)
+        self.snapshot = SimpleNamespace(runs=runs)
         self.mouse: bool | None = None
         _Opened.last = self
 
@@ -91,8 +92,8 @@ def open_it(places: Places, monkeypatch: pytest.MonkeyPatch, display: Display, c
     # At the end of the test, monkeypatch removes the variables that the start sets.
     for name, value in display.environ:
         monkeypatch.setenv(name, value + " before")
-    desk: Any = object()
-    left = open_dashboard(lambda: desk, places, display, config, "m.onnx")
+    services: Any = object()
+    left = open_dashboard(services, places, display, config, "m.onnx")
     assert left == Left(3, "said", ("RUNNING", "WAITING")), "what broke off does not go on"
     return _Opened.last
 

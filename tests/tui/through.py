@@ -14,8 +14,8 @@ from tests.cli.shell import until
 from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.tour import visit_all
 from tuibench.services.api import Services
+from tuibench.services.form_values import FormValues
 from tuibench.tui import route
-from tuibench.tui.desk import FormValues
 
 BRIEF = FormValues(
     model="sample:tiny", engines=("fake",), scenarios="sync", cores="1", effort="fixed", time_s="0.1",
@@ -26,7 +26,6 @@ BRIEF = FormValues(
 async def go_through(model: str) -> dict[str, Any]:
     """Open every screen, follow a run from start to end, and open its result."""
     from tests.tui.stock import rich_project
-    from tuibench.tui.bridge import Bridge
 
     services = Services()
     project, ids = rich_project(services)
@@ -35,9 +34,9 @@ async def go_through(model: str) -> dict[str, Any]:
     async def visit(name: str) -> None:
         seen.append(name)
 
-    async with open_app(desk=Bridge(services, hidden=True)) as (app, pilot):
+    async with open_app(services=Services(hidden=True)) as (app, pilot):
         await visit_all(app, pilot, project, ids, model, visit)
-        run, _ = app.desk.start(BRIEF)
+        run, _ = app.services.forms.start(BRIEF)
         app.go(route.run(run))
         await look(app, pilot)
         await visit("run")

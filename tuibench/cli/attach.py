@@ -51,7 +51,9 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
         active = services.runs.attach(args.id)
         quiet = args.quiet or args.json
         # No CPUs: those of this process do not apply to a runner started elsewhere.
-        view: View[AttachedRun] = View(active, (), quiet=quiet, ascii_only=args.ascii, plan=services.plan_run)
+        view: View[AttachedRun] = View(
+            active, (), quiet=quiet, ascii_only=args.ascii, plan=lambda run: services.profiles.plan_run(run)
+        )
         try:
             if args.json:
                 return _stream(active, first, interruption)

@@ -30,9 +30,9 @@ def run(request: BenchmarkRequest, interruption: Interruption) -> int:
     with opened() as services:
         # Before the run: report a missing baseline now, not after measuring.
         partner = services.library.get(request.compare_to).result if request.compare_to is not None else None
-        topology = services.topology()
+        topology = services.machine.topology()
         spec, notes = to_spec(request, topology, fetcher(services.settings.places, request.quiet, request.ascii))
-        services.check_engines(spec.engines)
+        services.machine.check_engines(spec.engines)
         check_export(request, spec)
         options = run_options(request)
         return measure(services, request, spec, options, notes, interruption, partner)
@@ -104,9 +104,15 @@ def follow_or_detach(
     shown: Shown | None = None,
 ) -> int:
     """Follow or detach a started run, for every command that starts one; `partner` is compared with the result."""
-    cpus = services.topology().allowed
-    plan, quiet = services.plan_run, request.quiet
-    view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=quiet, ascii_only=request.ascii, plan=plan)
+    cpus = services.machine.topology().allowed
+    view: View[ActiveRun] = View(
+        active,
+        cpus,
+        tuple(notes),
+        quiet=request.quiet,
+        ascii_only=request.ascii,
+        plan=lambda run: services.profiles.plan_run(run),
+    )
     if request.detach:
         return _detach(services, view, request, interruption)
     return Following(services, view, request, partner, shown).follow(interruption)

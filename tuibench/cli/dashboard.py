@@ -41,12 +41,11 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
             # Report an unreadable model in the shell, where the user typed it.
             _look_at(services, request.path)
         interruption.check()
-        from tuibench.services.detached_runner import sweep_temporary  # lazy: as above
-        from tuibench.tui.bridge import Bridge  # lazy: only the dashboard needs it
+        from tuibench.services.detached_runner import sweep_temporary  # lazy: only the dashboard needs it
 
         # A thread, so that the first screen need not wait.
         threading.Thread(target=sweep_temporary, name="sweep", daemon=True).start()
-        left = open_dashboard(lambda: Bridge(services), places, display, config, request.path)
+        left = open_dashboard(services, places, display, config, request.path)
         if left.last_words:
             if request.debug:
                 tell(left.last_words)

@@ -64,4 +64,4 @@ def _examine(engines: Answers, terminal: dict[str, Any]) -> dict[str, Any]:
     from tuibench.cli.session import opened
 
     with opened() as services:
-        return services.examine(engines, terminal)
+        return services.machine.fitness(engines, terminal)

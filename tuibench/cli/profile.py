@@ -46,7 +46,7 @@ def run(request: ProfileRequest, interruption: Interruption) -> int:
     page_of(request)
     with opened() as services:
         fetch = fetcher(services.settings.places, output.quiet, output.ascii)
-        reading = read_profile(values, services.topology(), fetch)
+        reading = read_profile(values, services.machine.topology(), fetch)
         spec = reading.require()
         services.profiles.check_engine(spec.engines[0])
         check_export(output, spec)

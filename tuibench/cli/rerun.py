@@ -26,14 +26,14 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
         check_flags(stored, wanted)
         quiet, ascii_only = bool(wanted.given.get("quiet")), bool(wanted.given.get("ascii"))
         fetch = fetcher(services.settings.places, quiet, ascii_only)
-        repetition = services.repetition(stored, lambda token: resolve_model(token, fetch=fetch))
+        repetition = services.reruns.repetition(stored, lambda token: resolve_model(token, fetch=fetch))
         stand_ins = [resolve_model(path) for path in wanted.paths]
         sources = repetition.settle([ModelSource(one.path, one.path) for one in stand_ins], wanted.changed)
         asked = stored.result.spec
         if asked.profile is not None:
             return _profile_again(services, wanted, stored, sources, interruption)
-        request, spec, notes = repeat(asked, sources, wanted.given, services.topology(), stored.metadata.name)
-        services.check_engines(spec.engines)
+        request, spec, notes = repeat(asked, sources, wanted.given, services.machine.topology(), stored.metadata.name)
+        services.machine.check_engines(spec.engines)
         check_export(request, spec)
         options = run_options(request)
         project = options.metadata.project or services.projects.kept(stored.metadata.project)
@@ -65,7 +65,9 @@ def _profile_again(
     from tuibench.cli.profile import again_request, page_of  # needed for profiles only
 
     asked = stored.result.spec
-    request, spec, notes = again_request(asked, sources[0], wanted.given, services.topology(), stored.metadata.name)
+    request, spec, notes = again_request(
+        asked, sources[0], wanted.given, services.machine.topology(), stored.metadata.name
+    )
     services.profiles.check_engine(spec.engines[0])
     check_export(request.output, spec)
     shown = page_of(request, spec)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tuibench.core.activity import UNSAVED, RunInfo
 from tuibench.core.errors import ExitCode
 from tuibench.core.units import count_of
 
@@ -101,6 +102,21 @@ class TrashEntry:
     benchmarks: tuple[str, ...]
     projects: tuple[str, ...]
     size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The result of a removal: the trash has it, unless it was never saved."""
+
+    entry: TrashEntry | None
+    cancelled: tuple[RunInfo, ...] = ()
+    discarded: tuple[RunInfo, ...] = ()
+    """Removed permanently."""
+
+    @property
+    def unsaved(self) -> tuple[RunInfo, ...]:
+        """Cancelled runs whose result could not be saved; they still exist and are listed."""
+        return tuple(run for run in self.cancelled if run.state == UNSAVED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TextIO
 
-from tuibench.core.engine import timed
 from tuibench.core.errors import StoreError
-from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.record import to_plain
 from tuibench.core.stored import TrashEntry
-from tuibench.engines import registry
-from tuibench.host.cpu import read_identity
-from tuibench.host.facts import read_versions
 from tuibench.host.findings import Finding
 from tuibench.host.kernel_files import Tree
 from tuibench.host.process import find_mount, is_remote
-from tuibench.host.topology import read_topology
 from tuibench.store.store import Store
 from tuibench.store.trash import KEEP_BYTES, KEEP_DAYS
 
@@ -92,32 +86,6 @@ def _answer(entry: dict[str, Any]) -> dict[str, Any]:
 
 def _unknown(names: Sequence[str], error: str) -> Answers:
     return [{"name": name, "available": None, "version": None, "error": error} for name in names]
-
-
-def read_machine(store: Store, engines: Iterable[str]) -> Machine:
-    """Return the machine for forms; call once, since package versions take 30 ms."""
-    topology = read_topology(os.sched_getaffinity(0))
-    try:
-        host = store.known_host_id or ""
-    except StoreError:
-        # The id is only shown in a header; other commands report problems of the store.
-        host = ""
-    return Machine(
-        default_cores=topology.default_cores,
-        usable_cores=topology.usable_cores,
-        node_cores=topology.node_cores,
-        isa=tuple(str(name) for name in read_identity(Tree())["isa"] or ()),
-        engines=tuple(_choice(name) for name in engines),
-        host=host,
-    )
-
-
-def _choice(name: str) -> EngineChoice:
-    can = registry.capabilities(name)
-    version = read_versions([can.distribution])[can.distribution]
-    package = f"tuibench[{can.extra}]" if can.extra else can.distribution
-    hint = "" if version else f"pip install '{package}'"
-    return EngineChoice(name, version is not None, version or "", hint, can.precisions, name in timed())
 
 
 Facts = dict[str, Any]

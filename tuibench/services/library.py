@@ -10,7 +10,8 @@ from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.ids import resolve, short_id
-from tuibench.core.stored import BenchmarkRow, StoredBenchmark, StoreReport, TrashEntry
+from tuibench.core.stored import BenchmarkRow, Removal, StoredBenchmark, StoreReport, TrashEntry
+from tuibench.core.text import show
 from tuibench.services.id_resolver import Meaning
 from tuibench.store.store import Store
 
@@ -61,21 +62,6 @@ class Targets:
         return (*(row.id for row in self.rows), *(run.id for run in (*self.going, *self.unsaved)))
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
-    """The result of a removal: the trash has it, unless it was never saved."""
-
-    entry: TrashEntry | None
-    cancelled: tuple[RunInfo, ...] = ()
-    discarded: tuple[RunInfo, ...] = ()
-    """Removed permanently."""
-
-    @property
-    def unsaved(self) -> tuple[RunInfo, ...]:
-        """Cancelled runs whose result could not be saved; they still exist and are listed."""
-        return tuple(run for run in self.cancelled if run.state == activity.UNSAVED)
-
-
 class Library:
     """All actions on the store's benchmarks; a token is any form of an id, or a unique name."""
 
@@ -97,7 +83,7 @@ class Library:
         rows = tuple(row for row in self._rows(project, text) if row.kind)
         return rows if limit is None else rows[:limit]
 
-    def list_loose(self, *, profiles: bool = False) -> tuple[BenchmarkRow, ...]:
+    def list_unassigned(self, *, profiles: bool = False) -> tuple[BenchmarkRow, ...]:
         """Return benchmarks, or profiles, without an existing project, newest first."""
         known = {project.id for project in self._store.projects.all()}
         rows = self._store.benchmarks.rows(derive=True)
@@ -122,6 +108,16 @@ class Library:
     def get(self, token: str) -> StoredBenchmark:
         """Return the whole benchmark that the token names."""
         return self._store.benchmarks.get(self.find(token).id)
+
+    def command(self, token: str) -> str:
+        """Return the shell command that measures the same."""
+        from tuibench.present.command import command_of  # lazy: lists do not need it
+
+        result = self.get(token).result
+        command = command_of(result)
+        if not command:
+            raise UsageError(f"no command repeats it: {show(result.foreign, 80)} measured it")
+        return command
 
     def project_name(self, project: str | None) -> str:
         """Return a project's name; '' if there is none or it cannot be read."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
 from tuibench.core.activity import ALIVE
-from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.errors import ModelError, StoreError, UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Places
 from tuibench.core.model import ModelState, refer
@@ -34,16 +34,18 @@ class Projects:
         self.places = places
         self._store = store
         self._runs = runs
+        self._listed = False
 
     def list(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
-        """Return the projects that contain every word of `text`, sorted; reading sizes is slow."""
+        """Return the projects that contain every word of `text`, sorted by modified, name or created."""
         projects = self._store.projects
         return sort_rows(projects.search(text) if text.strip() else projects.rows(), by)
 
-    def hurry(self, by: str = "modified") -> tuple[ProjectRow, ...]:
-        """Return the rows quickly: without counts if the store is large."""
-        if self._store.benchmarks.index_bytes() < _LONG_BYTES:
-            return self.list(by)
+    def hurry(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
+        """Return the same; the first answer of a session lacks counts if the store is large, so that it is quick."""
+        first, self._listed = not (self._listed or text), True
+        if not first or self._store.benchmarks.index_bytes() < _LONG_BYTES:
+            return self.list(by, text)
         return sort_rows(self._store.projects.bare_rows(), by)
 
     def get(self, token: str) -> ProjectRow:
@@ -90,6 +92,19 @@ class Projects:
         if model is None or (wanted is not None and wanted.holds(model.sha256)):
             return wanted
         return self._store.projects.adopt(model)[0]
+
+    def assign(self, source: ModelSource, project: str, rerun_of: str) -> tuple[str, tuple[str, ...]]:
+        """Return the project of a new run's result, and a message if it is not `project`."""
+        if project and rerun_of:
+            return project, ()
+        try:
+            found = self.belonging(source, project)
+        except StoreError:
+            # The launch reports that the store cannot be written; results stay in the run directory.
+            return project, ()
+        if found is None or not project or found.id == project:
+            return found.id if found is not None else project, ()
+        return found.id, (f"{source.asked} is no model of this project: the result belongs to {found.name}",)
 
     def adopt(self, model: ModelReference) -> tuple[Project, str]:
         """Return the project of a measured model, and a message for the user, '' if none."""
@@ -138,3 +153,7 @@ class Projects:
         from tuibench.services.model import find_state  # lazy: as above
 
         return find_state(version.model, self.places)
+
+    def newest_state(self, token: str) -> ModelState:
+        """Return whether the newest model of a project is unchanged."""
+        return self.model_state(self.get(token).project.versions[-1])

@@ -155,7 +155,7 @@ class Runs:
         """Return the ids of run and machine; draw the run's id without the store if that is unusable."""
         if problem:
             return {"id": _draw_id(), "host_id": self._host_id()}
-        taken = [run.id for run in self._directories()]
+        taken = [run.id for run in self.directories()]
         return {"id": self._store.benchmarks.draw_id(_now_ms(), taken), "host_id": self._store.host_id}
 
     def _host_id(self) -> str:
@@ -179,11 +179,11 @@ class Runs:
 
     def every(self) -> tuple[RunInfo, ...]:
         """Return every run on disk, newest first."""
-        return states_of(self._directories(), self._observer())
+        return states_of(self.directories(), self.observer())
 
     def still_going(self, ids: Collection[str]) -> tuple[str, ...]:
         """Return those that measure or wait now, by their locks alone; read no journal."""
-        held = {run.id for run in self._directories() if run.id in ids and run.is_held()}
+        held = {run.id for run in self.directories() if run.id in ids and run.is_held()}
         return tuple(one for one in ids if one in held)
 
     def info(self, token: str) -> RunInfo:
@@ -192,7 +192,7 @@ class Runs:
 
     def finder(self) -> RunFinder:
         """Return a finder for many tokens, which reads the existing runs once."""
-        return RunFinder(self._directories(), self._observer())
+        return RunFinder(self.directories(), self.observer())
 
     def attach(self, token: str) -> AttachedRun:
         """Follow a run of this machine from its beginning."""
@@ -203,8 +203,8 @@ class Runs:
 
     def discard(self, token: str) -> RunInfo:
         """Remove a run that is not alive, with all unsaved measurements; this cannot be undone."""
-        directory = self._find(token)
-        info = read_state(directory, self._observer())
+        directory = self.directory(token)
+        info = read_state(directory, self.observer())
         if info.state in (*activity.ALIVE, activity.ELSEWHERE):
             raise UsageError(f"run {short_id(info.id)} is {info.state}", "tuibench cancel ends it")
         directory.remove()
@@ -212,17 +212,17 @@ class Runs:
 
     def forget(self, ids: Collection[str]) -> None:
         """Remove the directories of runs whose results were deleted permanently."""
-        for run in self._directories():
+        for run in self.directories():
             if run.id in ids and not run.is_held():
                 run.remove()
 
     def cancel(self, token: str) -> RunInfo:
         """End a run and wait until it has ended; its measurements are saved. Raise UsageError if it is not alive."""
-        directory = self._find(token)
+        directory = self.directory(token)
         from tuibench.services import control as intervention  # lazy: as above
 
-        intervention.cancel(directory, read_state(directory, self._observer()))
-        return read_state(directory, self._observer())
+        intervention.cancel(directory, read_state(directory, self.observer()))
+        return read_state(directory, self.observer())
 
     def finish(self, token: str) -> RunInfo:
         """Ask a run to finish after the current execution; return once the request is written.
@@ -230,11 +230,11 @@ class Runs:
         Cells with at least one execution count as measured; a profile ends once it has its first useful part. Raise
         UsageError if the run waits or is not alive.
         """
-        directory = self._find(token)
+        directory = self.directory(token)
         from tuibench.services import control as intervention  # lazy: as above
 
-        intervention.finish(directory, read_state(directory, self._observer()))
-        return read_state(directory, self._observer())
+        intervention.finish(directory, read_state(directory, self.observer()))
+        return read_state(directory, self.observer())
 
     def extend(self, token: str, seconds: float | None = None) -> RunInfo:
         """Give more time to every cell below its target; return once the request is written.
@@ -242,11 +242,11 @@ class Runs:
         `seconds` are per cell, with executions in proportion; None repeats each cell's original time. Raise UsageError
         if the run is not alive or measures a fixed amount.
         """
-        directory = self._find(token)
+        directory = self.directory(token)
         from tuibench.services import control as intervention  # lazy: as above
 
-        intervention.extend(directory, read_state(directory, self._observer()), _draw_id(), seconds)
-        return read_state(directory, self._observer())
+        intervention.extend(directory, read_state(directory, self.observer()), _draw_id(), seconds)
+        return read_state(directory, self.observer())
 
     def resume(
         self,
@@ -272,8 +272,8 @@ class Runs:
 
     def _compose_again(self, token: str, mixed: bool, finish: bool) -> tuple[RunDirectory, dict[str, Any]]:
         """Return directory and request of a run to resume; raise an error if it cannot be resumed."""
-        directory = self._find(token)
-        info = read_state(directory, self._observer())
+        directory = self.directory(token)
+        info = read_state(directory, self.observer())
         refusal = resume_refusal(info)
         if refusal:
             _refuse_newer(directory)
@@ -309,41 +309,44 @@ class Runs:
         models = (request.get("spec") or {}).get("models") or [{}]
         asked = str((request.get("card") or {}).get("project") or "")
         project = find_project(self._store, asked, path=str(models[0].get("path", "")))
-        return RunWatch(directory, self._observer, project)
+        return RunWatch(directory, self.observer, project)
 
-    def directories(self) -> list[RunDirectory]:
-        """Return the directories of all runs, newest first."""
-        return self._directories()
+    def log(self, token: str) -> tuple[str, ...]:
+        """Return the output of a run's processes, newest last."""
+        from tuibench.services.run_view import run_log  # lazy: as above
 
-    def observer(self) -> Observer:
-        """Return an observer that reads the store at most once."""
-        return self._observer()
+        return run_log(self.directory(token))
+
+    def command(self, token: str) -> str:
+        """Return the shell command that measures the same."""
+        from tuibench.present.command import typed  # lazy: as above
+        from tuibench.services.run_view import run_spec
+
+        directory = self.directory(token)
+        return typed(run_spec(directory), directory.id)
 
     def directory(self, token: str) -> RunDirectory:
-        """Return a run's directory."""
-        return self._find(token)
-
-    def _find(self, token: str) -> RunDirectory:
-        """Return a run by id, else by a unique name."""
+        """Return the directory of a run, named by its id or a unique name."""
         return self.finder().find(token)
 
     def _find_here(self, token: str) -> RunDirectory:
         """Return the same for a run of this machine; raise UsageError for another's."""
-        directory = self._find(token)
-        info = read_state(directory, self._observer())
+        directory = self.directory(token)
+        info = read_state(directory, self.observer())
         if info.state == activity.ELSEWHERE:
             age = seconds(info.heartbeat_age_s or 0.0)
             raise UsageError(f"run {short_id(info.id)} is {info.detail}, last heard of {age} ago", "attach to it there")
         return directory
 
-    def _directories(self) -> list[RunDirectory]:
+    def directories(self) -> list[RunDirectory]:
+        """Return the directories of all runs, newest first."""
         store = str(self._settings.places.data)
         # All stores of a user share the spare directory.
         spare = [run for run in spare_runs() if read_request(run).get("store") == store]
-        every = [*list_runs(self._settings.places.runs), *spare]
-        return sorted(every, key=lambda run: run.id, reverse=True)
+        return sorted([*list_runs(self._settings.places.runs), *spare], key=lambda run: run.id, reverse=True)
 
-    def _observer(self) -> Observer:
+    def observer(self) -> Observer:
+        """Return an observer that reads the store at most once."""
         return Observer(self._host_id(), this_boot(), is_saved=remember_saved(lambda: self._store))
 
 

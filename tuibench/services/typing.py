@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
-
-from tuibench.core.errors import WriteError
-from tuibench.core.text import show
-from tuibench.runs.directory import make_private, write_whole
 
 MOST = 50
 _MODELS = (".onnx", ".ort")
@@ -38,18 +33,3 @@ def _is(question: Callable[[], bool]) -> bool:
         return question()
     except OSError:
         return False
-
-
-_NAME = "copied.txt"
-
-
-def keep_copy(state: Path, text: str) -> Path:
-    """Write the text to its file; raise WriteError if the disk refuses."""
-    path = state / _NAME
-    try:
-        make_private(state)
-        write_whole(path, (text + "\n").encode("utf-8", "backslashreplace"))
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise WriteError(f"{show(str(path), 120)} cannot be written: {reason}", "make room there") from error
-    return path

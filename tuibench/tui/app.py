@@ -1,4 +1,4 @@
-"""The dashboard's app: one desk, one look per second at other processes' changes, and the navigation."""
+"""The dashboard's app: one services, one look per second at other processes' changes, and the navigation."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from textual.worker import get_current_worker
 from tuibench.core import activity
 from tuibench.core.errors import ExitCode, TuibenchError
 from tuibench.core.ids import short_id
+from tuibench.core.stored import TrashEntry
 from tuibench.core.units import seconds
+from tuibench.services.api import Services
+from tuibench.services.monitor import Snapshot
+from tuibench.services.state_file import StateFile
 from tuibench.tui import key, route
-from tuibench.tui.config import Config, StateFile
-from tuibench.tui.desk import Desk, Pulse
+from tuibench.tui.config import Config
 from tuibench.tui.glyph import glyphs_of
-from tuibench.tui.messages import Ages, PulseTaken, Refused
+from tuibench.tui.messages import Ages, Refused, SnapshotTaken
 from tuibench.tui.removal import Removals, ends_between
 from tuibench.tui.screens.base import Page
 from tuibench.tui.start import DaemonThreads
@@ -55,7 +58,7 @@ class Dashboard(CalmApp):
 
     def __init__(
         self,
-        desk: Desk,
+        services: Services,
         display: Display,
         config: Config,
         state: StateFile,
@@ -65,7 +68,7 @@ class Dashboard(CalmApp):
         super().__init__()
         self.now = now
         self._ages = Ages(now)
-        self.desk = desk
+        self.services = services
         self.shown_on = display
         self.config = config
         self.remembered = state
@@ -73,8 +76,8 @@ class Dashboard(CalmApp):
         self.colour = display.colour
         self.glyphs = glyphs_of(display.ascii_only)
         self.keymap = dict(config.keys)
-        self.removals = Removals(desk)
-        self.pulse: Pulse | None = None
+        self.removals = Removals(services)
+        self.snapshot: Snapshot | None = None
         self.started = ""
         """The run started last: lists select it once."""
         self.drafts: dict[str, Any] = {}
@@ -136,18 +139,18 @@ class Dashboard(CalmApp):
         if self._looking:
             return
         self._looking = self._begun = True
-        self.run_worker(self._take_pulse, thread=True, group="pulse", exit_on_error=False)
+        self.run_worker(self._take_snapshot, thread=True, group="snapshot", exit_on_error=False)
 
-    def _take_pulse(self) -> None:
+    def _take_snapshot(self) -> None:
         worker = get_current_worker()
         try:
-            pulse = self.desk.pulse()
+            snapshot = self.services.monitor.look()
         except Exception as error:  # the next look retries in a second; the error is reported as a notice
-            pulse = replace(self.pulse or Pulse("", ()), notices=(known_error(error).message,))
+            snapshot = replace(self.snapshot or Snapshot("", ()), notices=(known_error(error).message,))
         if not worker.is_cancelled:
-            self.post_message(PulseTaken(pulse))
+            self.post_message(SnapshotTaken(snapshot))
 
-    def on_pulse_taken(self, message: PulseTaken) -> None:
+    def on_snapshot_taken(self, message: SnapshotTaken) -> None:
         """Notify the current screen of changes, and report ended runs on any screen."""
         self._looking = False
         if not self.is_running or not any(isinstance(screen, Page) for screen in self.screen_stack):
@@ -155,21 +158,21 @@ class Dashboard(CalmApp):
             return
         page = self.page
         self._ages.advance(page)
-        if not page.is_mounted or self.pulse == message.pulse:
+        if not page.is_mounted or self.snapshot == message.snapshot:
             # A page that is not mounted gets the next look; at exit pages lose their widgets first.
             return
-        before, self.pulse = self.pulse, message.pulse
-        for notice in message.pulse.notices:
+        before, self.snapshot = self.snapshot, message.snapshot
+        for notice in message.snapshot.notices:
             if notice not in self._notices:
                 self._notices.add(notice)
                 page.say_more(notice)
-        self._tell_ended(before, message.pulse)
+        self._tell_ended(before, message.snapshot)
         if self.screen is page:
             # A page below a dialog would be repainted as a whole; it reloads when it is visible again.
             page.show_title()
-            page.pulse_changed(message.pulse, before)
+            page.snapshot_changed(message.snapshot, before)
 
-    def _tell_ended(self, before: Pulse | None, now: Pulse) -> None:
+    def _tell_ended(self, before: Snapshot | None, now: Snapshot) -> None:
         """Report the end of runs that were active at the last look; ring once."""
         ends = ends_between(before, now) if before is not None else ()
         if not ends:
@@ -181,12 +184,14 @@ class Dashboard(CalmApp):
 
     def forget_runs(self, ids: Collection[str]) -> None:
         """Remove runs that the user ended here from the last look, so that the next look does not report them again."""
-        if self.pulse is not None:
-            self.pulse = replace(self.pulse, runs=tuple(row for row in self.pulse.runs if row.info.id not in ids))
+        if self.snapshot is not None:
+            self.snapshot = replace(
+                self.snapshot, runs=tuple(row for row in self.snapshot.runs if row.info.id not in ids)
+            )
 
     def going_words(self, *, timeless: bool = False) -> str:
         """Return the runs active on this machine, for the right end of titles; `timeless` omits the time left."""
-        runs = self.pulse.runs if self.pulse is not None else ()
+        runs = self.snapshot.runs if self.snapshot is not None else ()
         running = [row.info for row in runs if row.info.state == activity.RUNNING]
         waiting = sum(row.info.state == activity.WAITING for row in runs)
         broken = sum(row.info.state in activity.RESUMABLE for row in runs)
@@ -200,7 +205,7 @@ class Dashboard(CalmApp):
         return f" {self.glyphs.dot} ".join(words)
 
     def known_error(self, error: Exception) -> TuibenchError:
-        """Return the error to show for an error that the desk raised."""
+        """Return the error to show for an error that the services raised."""
         return known_error(error)
 
     # Navigation between screens
@@ -286,8 +291,10 @@ class Dashboard(CalmApp):
         if self.is_running and (page := self.page).is_mounted:
             page.explain(message.error)
 
-    def _tell_undone(self, restored: str) -> None:
-        self.page.say(restored)
+    def _tell_undone(self, entry: TrashEntry) -> None:
+        from tuibench.present.outcome import restored_words  # deferred: the first frame needs no tables
+
+        self.page.say(restored_words(entry))
         self.look()
 
 

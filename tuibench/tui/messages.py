@@ -10,7 +10,7 @@ from textual.screen import Screen
 
 from tuibench.core.errors import TuibenchError
 from tuibench.core.model import FetchProgress
-from tuibench.tui.desk import Pulse
+from tuibench.services.monitor import Snapshot
 
 
 class Answered(Message):
@@ -37,16 +37,16 @@ class Refused(Message):
         self.mark = mark
 
 
-class PulseTaken(Message):
+class SnapshotTaken(Message):
     """The result of the latest poll; it replaces an unhandled older one."""
 
-    def __init__(self, pulse: Pulse) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
         super().__init__()
-        self.pulse = pulse
+        self.snapshot = snapshot
 
     def can_replace(self, message: Message) -> bool:
         """Replace an unhandled older message."""
-        return isinstance(message, PulseTaken)
+        return isinstance(message, SnapshotTaken)
 
 
 class Heard(Message):

@@ -10,9 +10,11 @@ from typing import TypeVar
 from tuibench.core import activity
 from tuibench.core.activity import AS_FAR, ON_REQUEST, RunInfo
 from tuibench.core.ids import short_id
+from tuibench.core.stored import Removal, TrashEntry
 from tuibench.core.text import show
 from tuibench.core.units import count_of
-from tuibench.tui.desk import Desk, Pulse, Removed
+from tuibench.services.api import Services
+from tuibench.services.monitor import Snapshot
 
 T = TypeVar("T")
 
@@ -20,8 +22,8 @@ T = TypeVar("T")
 class Removals:
     """Removals of this session; other sessions may remove from the same store meanwhile."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, services: Services) -> None:
+        self._services = services
         self._own: list[str] = []
         """Trash entries, the latest last; only accessed by the work whose turn it is."""
         self._last = threading.Event()
@@ -40,10 +42,10 @@ class Removals:
 
         return carry_out
 
-    def removing(self, work: Callable[[], Removed]) -> Callable[[], Removed]:
+    def removing(self, work: Callable[[], Removal]) -> Callable[[], Removal]:
         """Wrap a removal likewise, and remember its trash entry."""
 
-        def carry_out() -> Removed:
+        def carry_out() -> Removal:
             removed = work()
             if removed.entry is not None:
                 self._own.append(removed.entry.id)
@@ -51,16 +53,16 @@ class Removals:
 
         return self.in_turn(carry_out)
 
-    def undoing(self) -> Callable[[], str]:
+    def undoing(self) -> Callable[[], TrashEntry]:
         """Return work that restores this session's last removal, or anyone's if none of its own is left."""
         return self.in_turn(self._undo)
 
-    def _undo(self) -> str:
+    def _undo(self) -> TrashEntry:
         if not self._own:
-            return self._desk.undo()
-        there = {entry.id for entry in self._desk.trash()}
+            return self._services.library.undo()
+        there = {entry.id for entry in self._services.library.trash()}
         self._own = [one for one in self._own if one in there]
-        return self._desk.restore(self._own[-1]) if self._own else self._desk.undo()
+        return self._services.library.restore(self._own[-1]) if self._own else self._services.library.undo()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class End:
         return ": ".join(filter(None, (self.title, self.detail)))
 
 
-def ends_between(before: Pulse, now: Pulse) -> tuple[End, ...]:
+def ends_between(before: Snapshot, now: Snapshot) -> tuple[End, ...]:
     """Return the ends of runs that were alive in `before` and are not in `now`, newest first."""
     alive = {row.info.id for row in now.runs if row.info.state in activity.ALIVE}
     gone = [row.info for row in before.runs if row.info.state in activity.ALIVE and row.info.id not in alive]

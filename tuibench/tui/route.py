@@ -10,6 +10,9 @@ from textual.widget import Widget
 if TYPE_CHECKING:
     from tuibench.tui.screens.base import Page
 
+UNASSIGNED = "-"
+"""Stand-in for a project id: benchmarks without a project, such as imported ones."""
+
 
 def home() -> Screen[None]:
     """All projects."""

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tuibench.core.activity import ALIVE
 from tuibench.core.machine import Places
 from tuibench.core.text import show
-from tuibench.tui.config import NAME, Config, StateFile, display_options, read_config
-from tuibench.tui.desk import Desk
+from tuibench.services.api import Services
+from tuibench.services.state_file import StateFile
+from tuibench.tui.config import NAME, Config, display_options, read_config
 from tuibench.tui.terminal import Display, plan_display
 
 if TYPE_CHECKING:
@@ -63,22 +64,18 @@ class Left:
     """Ids of the runs still alive at the last poll."""
 
 
-def open_dashboard(
-    make_desk: Callable[[], Desk], places: Places, display: Display, config: Config, path: str = ""
-) -> Left:
+def open_dashboard(services: Services, places: Places, display: Display, config: Config, path: str = "") -> Left:
     """Run the dashboard until it exits."""
-    app = make_dashboard(make_desk, places, display, config, path)
+    app = make_dashboard(services, places, display, config, path)
     app.run(mouse=display.mouse)
     # A choice made right before the exit may not be written yet.
     app.remembered.keep()
-    runs = app.pulse.runs if app.pulse is not None else ()
+    runs = app.snapshot.runs if app.snapshot is not None else ()
     going = tuple(row.info.id for row in runs if row.info.state in ALIVE)
     return Left(app.return_code or 0, app.last_words, going)
 
 
-def make_dashboard(
-    make_desk: Callable[[], Desk], places: Places, display: Display, config: Config, path: str = ""
-) -> Dashboard:
+def make_dashboard(services: Services, places: Places, display: Display, config: Config, path: str = "") -> Dashboard:
     """Return the app, ready to run; the garbage collector stays off until the first rows are shown."""
     # The imports and the first read create no garbage; searching for some would take a sixth of their time.
     gc.disable()
@@ -89,7 +86,7 @@ def make_dashboard(
     from tuibench.tui.app import Dashboard, Opening  # deferred: Textual reads the environment at import (130 ms)
 
     state = StateFile(places.state / STATE)
-    return Dashboard(make_desk(), display, check_theme(config, config_path(places)), state, Opening(path))
+    return Dashboard(services, display, check_theme(config, config_path(places)), state, Opening(path))
 
 
 def _is_tty(number: int) -> bool:
@@ -122,7 +119,7 @@ class DaemonThreads(ThreadPoolExecutor):
             else:
                 future.set_result(value)
 
-        threading.Thread(target=carry_out, name="desk", daemon=True).start()
+        threading.Thread(target=carry_out, name="services", daemon=True).start()
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

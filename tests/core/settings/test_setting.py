@@ -44,10 +44,10 @@ from tuibench.core.settings.request import BenchmarkRequest, Info, repeat, to_sp
 from tuibench.core.settings.setting import CHANGED, Group, Place, Setting
 from tuibench.core.spec import LEVELS, PERFORMANCE, BenchmarkSpec
 from tuibench.runs.schedule import make_cells
-from tuibench.tui.bridge_form import read_form, to_request, values_of
-from tuibench.tui.bridge_profile_again import values_of as profile_form
-from tuibench.tui.bridge_profile_form import ProfileStarter
-from tuibench.tui.desk import FormValues
+from tuibench.services.form_reading import read_form, to_request, values_of
+from tuibench.services.form_values import FormValues
+from tuibench.services.profile_forms import ProfileForms
+from tuibench.services.profile_rerun import values_of as profile_form
 from tuibench.tui.screens.form.fields import TextSpec, plan_rows
 
 __all__ = ["models"]
@@ -154,7 +154,7 @@ def test_every_setting_of_a_profile_survives_its_form(setting: Setting, data: st
     given_ = as_typed(setting, data.draw(values(setting)))
     spec = read_profile(ProfileValues("sample:tiny", kind, **{setting.name: given_}), MACHINE).require()
     stored = profile_values(spec)
-    again = ProfileStarter._typed(stored, profile_form(stored, ""), kind, "sample:tiny")
+    again = ProfileForms._typed(stored, profile_form(stored, ""), kind, "sample:tiny")
     assert read_profile(again, MACHINE).require() == spec
 
 

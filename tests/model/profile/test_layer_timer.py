@@ -170,7 +170,7 @@ def test_script_of_the_fake_engine_sets_the_layer_times(tmp_path: Path, monkeypa
 
 def test_modules_that_carry_or_show_profiles_name_no_engine() -> None:
     """The engine's name comes from the specification; rows have one form for all engines."""
-    rooms = ("runs/profile/*.py", "present/profile/*.py", "tui/screens/profile/*.py")
+    rooms = ("runs/profile/*.py", "present/profile/*.py", "tui/screens/profile/*.py", "services/prof*.py")
     files = [path for pattern in rooms for path in PACKAGE.glob(pattern)]
     assert len(files) > 20
     name_of = re.compile(r"onnx ?runtime|openvino", re.IGNORECASE)

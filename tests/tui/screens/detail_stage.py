@@ -9,7 +9,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from tests.tui.frame import frame, rows
-from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.pilot import open_app, press, settle
 from tests.tui.stock import add, add_project
 from tuibench.core.result import RunResult
 from tuibench.services.api import Services
@@ -79,7 +79,7 @@ async def detail(
             add(services, other, project)
         one = add(services, result, project, **metadata)
     headless = driver is None
-    async with open_app(size, desk=make_desk(services), display=display, driver=driver, headless=headless) as (
+    async with open_app(size, services=services, display=display, driver=driver, headless=headless) as (
         app,
         pilot,
     ):

@@ -1,4 +1,4 @@
-"""Opens the form over a scripted desk, between placeholders for the screens around it."""
+"""Opens the form over a scripted services, between placeholders for the screens around it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from textual.timer import Timer
 
 from tests.tui.landing import land
 from tests.tui.pilot import open_app, settle
-from tests.tui.screens.form_desk import FormDesk
+from tests.tui.screens.form_services import FormServices
 from tuibench.core.ids import make_ulid
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
@@ -78,11 +78,11 @@ def neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def open_form(
-    desk: FormDesk, size: tuple[int, int] = (80, 24), *, project: str = "", benchmark: str = "", path: str = "",
+    services: FormServices, size: tuple[int, int] = (80, 24), *, project: str = "", benchmark: str = "", path: str = "",
     **given: Any,
 ) -> AsyncIterator[tuple[Dashboard, Pilot[int]]]:  # fmt: skip
     """Open the form and wait for its first check."""
-    async with open_app(size, desk=desk.as_desk(), **given) as (app, pilot):
+    async with open_app(size, services=services, **given) as (app, pilot):
         await open_page(app, pilot, project, benchmark, path)
         yield app, pilot
 

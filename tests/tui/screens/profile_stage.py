@@ -1,4 +1,4 @@
-"""Profile pages over their own store and over a desk that computes theory at once."""
+"""Profile pages over their own store and over a services that computes theory at once."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from tests.present.build import model, spec
 from tests.present.profile.stock import make_costs, make_loss, make_profile
 from tests.store.build import NOW
 from tests.tui.frame import frame, rows
-from tests.tui.pilot import make_desk, open_app, press, settle, type_text
+from tests.tui.pilot import open_app, press, replace_methods, settle, type_text
 from tests.tui.stock import add, add_project, make, make_id
 from tuibench.core.profile import LOSS, PERFORMANCE, Profile, ProfileSpec
 from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.services.api import Services
+from tuibench.services.profile_values import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.desk import Desk
-from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui.terminal import Display
 
 
@@ -46,7 +45,7 @@ def profile_run(number: int, ago_s: float, profile: Profile | None = None, **cha
 
 
 class ProfileAnswers:
-    """Profile answers of a desk that reads no model; started runs are recorded."""
+    """Profile answers of a services that reads no model; started runs are recorded."""
 
     def __init__(self, n: int = 12) -> None:
         self.n = n
@@ -61,25 +60,23 @@ class ProfileAnswers:
         self.exported: list[tuple[str, str, str]] = []
         self.notes: tuple[str, ...] = ()
 
-    def put_on(self, desk: Desk) -> Desk:
-        """Return the desk with these answers installed."""
-        answers: dict[str, Any] = {
-            "costs": lambda project: make_costs(self.n),
-            "approximated": lambda project: make_loss(self.n, measured=False),
-            "profile_form": lambda project, profile="": self.start,
-            "check_profile": self._check,
-            "weigh_profile": self._weigh,
-            "start_profile": self._start,
-            "export_theory": self._export,
-            "theory_command": lambda project, what: f"tuibench profile dir/resnet50.onnx --{what}",
-        }
-        for name, answer in answers.items():
-            setattr(desk, name, answer)
-        return desk
+    def put_on(self, services: Services) -> Services:
+        """Return the services with these answers."""
+        return replace_methods(
+            services,
+            theory__costs=lambda project: make_costs(self.n),
+            theory__approximated=lambda project: make_loss(self.n, measured=False),
+            theory__export=self._export,
+            theory__command=lambda project, what: f"tuibench profile dir/resnet50.onnx --{what}",
+            profile_forms__open=lambda project, profile="": self.start,
+            profile_forms__check=self._check,
+            profile_forms__weigh=self._weigh,
+            profile_forms__start=self._start,
+        )
 
     def _export(self, project: str, what: str, path: str) -> str:
         self.exported.append((project, what, path))
-        return f"wrote {what}"
+        return "resnet50.onnx"
 
     def _check(self, values: ProfileValues, project: str, rerun_of: str = "") -> ProfileCheck:
         self.checked.append(values)
@@ -156,8 +153,11 @@ async def profiled(
     else:
         project, ids = stock_profiles(services)
     answers = answers or ProfileAnswers()
-    desk = answers.put_on(make_desk(services))
-    async with open_app(size, desk=desk, display=display, driver=driver, headless=driver is None) as (app, pilot):
+    services = answers.put_on(services)
+    async with open_app(size, services=services, display=display, driver=driver, headless=driver is None) as (
+        app,
+        pilot,
+    ):
         seen = Profiled(app, pilot, services, project, ids)
         seen.answers = answers
         yield seen

@@ -1,4 +1,4 @@
-"""A run's page over a scripted desk, with placeholders for the screens it opens."""
+"""A run's page over a scripted services, with placeholders for the screens it opens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import open_app, press, settle
-from tests.tui.screens.run_desk import RUN, RunDesk
+from tests.tui.screens.run_services import RUN, RunServices
 from tuibench.core.activity import RunView
 from tuibench.core.errors import TuibenchError
 from tuibench.tui import route
@@ -19,10 +19,10 @@ from tuibench.tui.screens.run.screen import RunScreen
 
 
 class Watched:
-    """A run's open page with its app and desk."""
+    """A run's open page with its app and services."""
 
-    def __init__(self, app: Dashboard, pilot: Pilot[int], desk: RunDesk) -> None:
-        self.app, self.pilot, self.desk = app, pilot, desk
+    def __init__(self, app: Dashboard, pilot: Pilot[int], services: RunServices) -> None:
+        self.app, self.pilot, self.services = app, pilot, services
 
     @property
     def page(self) -> RunScreen:
@@ -56,8 +56,8 @@ async def watched(
     *views: RunView | TuibenchError, size: tuple[int, int] = (80, 24), log: tuple[str, ...] = (), **given: Any
 ) -> AsyncIterator[Watched]:
     """Open the page and take its first poll; the test triggers later polls."""
-    desk = RunDesk(*views, log=log)
-    async with open_app(size, desk=desk.as_desk(), **given) as (app, pilot):
+    services = RunServices(*views, log=log)
+    async with open_app(size, services=services, **given) as (app, pilot):
         app.go(route.run(RUN))
         await settle(pilot)
-        yield Watched(app, pilot, desk)
+        yield Watched(app, pilot, services)

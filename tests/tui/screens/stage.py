@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from textual.pilot import Pilot
 
-from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.pilot import open_app, press, replace_methods, settle
 from tests.tui.stock import make_going, rich_project
+from tuibench.core.activity import RunRow
 from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.desk import Desk, Pulse, RunRow
 from tuibench.tui.screens.project.screen import ProjectScreen
 from tuibench.tui.terminal import Display
 
@@ -44,15 +44,10 @@ class Shown:
         return list(self.page.benchmarks.table.keys)
 
 
-def with_runs(desk: Desk, *runs: RunRow) -> Desk:
-    """Return the desk with these active runs."""
-    real = desk.pulse
-
-    def pulse() -> Pulse:
-        return replace(real(), runs=runs)
-
-    desk.pulse = pulse  # type: ignore[method-assign]
-    return desk
+def with_runs(services: Services, *runs: RunRow) -> Services:
+    """Return the services with these active runs."""
+    real = services.monitor.look
+    return replace_methods(services, monitor__look=lambda: replace(real(), runs=runs))
 
 
 @asynccontextmanager
@@ -61,8 +56,8 @@ async def shown(
 ) -> AsyncIterator[Shown]:
     services = Services()
     project, ids = rich_project(services)
-    desk = with_runs(make_desk(services), *(make_going(project) if going else ()))
-    async with open_app(size, desk=desk, display=display) as (app, pilot):
+    services = with_runs(services, *(make_going(project) if going else ()))
+    async with open_app(size, services=services, display=display) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
         yield Shown(app, pilot, services, project, ids)

@@ -7,7 +7,7 @@ import pytest
 from tests.tui.frame import frame, rows
 from tests.tui.landing import land
 from tests.tui.pilot import open_app, press, settle
-from tests.tui.screens.form_desk import FormDesk
+from tests.tui.screens.form_services import FormServices
 from tests.tui.screens.form_stage import open_form
 from tuibench.tui.config import Config
 
@@ -46,7 +46,7 @@ async def test_help_key_narrow_terminal_stays_visible(width: int) -> None:
 
 async def test_key_line_in_text_field_omits_keys_that_type(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "home")
-    async with open_form(FormDesk(), project="p1") as (app, pilot):
+    async with open_form(FormServices(), project="p1") as (app, pilot):
         assert "y copy command" in frame(app) and "? help" in frame(app)
         await press(pilot, "down")
         below = " ".join(rows(app)[-2:])
@@ -59,7 +59,7 @@ async def test_key_line_in_text_field_omits_keys_that_type(monkeypatch: pytest.M
 async def test_key_line_in_text_field_shows_user_bound_key(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "home")
     config = Config(keys={"copy-command": "y,ctrl+y"})
-    async with open_form(FormDesk(), project="p1", config=config) as (app, pilot):
+    async with open_form(FormServices(), project="p1", config=config) as (app, pilot):
         assert "y copy command" in frame(app)
         await press(pilot, "down")
         assert "ctrl+y copy command" in frame(app)

@@ -12,13 +12,14 @@ import pytest
 
 from tests.tui.frame import frame, rows
 from tests.tui.landing import land, landed
-from tests.tui.pilot import look, settle, type_text
+from tests.tui.pilot import look, replace_methods, settle, type_text
 from tests.tui.screens.stage import Shown, shown, with_runs
 from tests.tui.stock import make_broken, make_going, make_id
 from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
+from tuibench.core.stored import Removal
 from tuibench.services.api import Services
-from tuibench.tui.desk import Removed, RerunPlan
+from tuibench.services.form_values import RerunPlan
 from tuibench.tui.screens.benchmark.actions import remove_words
 from tuibench.tui.widgets.text_question import TextQuestion
 
@@ -36,7 +37,7 @@ def script(seen: Shown, name: str, answer: Callable[..., Any]) -> list[tuple[Any
         calls.append((*given, *options.values()))
         return answer(*given)
 
-    setattr(seen.app.desk, name, call)
+    replace_methods(seen.app.services, **{name: call})
     return calls
 
 
@@ -46,8 +47,8 @@ def script(seen: Shown, name: str, answer: Callable[..., Any]) -> list[tuple[Any
 async def test_key_r_shows_cost_once_and_y_starts(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with shown() as seen:
-        script(seen, "plan_rerun", lambda one: RerunPlan(one, 15, 360.0, ""))
-        calls = script(seen, "rerun", lambda one: ("01RUN", ("kept elsewhere",)))
+        script(seen, "reruns__plan", lambda one: RerunPlan(one, 15, 360.0, ""))
+        calls = script(seen, "reruns__start", lambda one: ("01RUN", ("kept elsewhere",)))
         await seen.press("r")
         assert f"Re-run {short_id(seen.ids[0])}: 15 cells, ~6m00, host free?" in said(seen) and calls == []
         await seen.press("y")
@@ -58,15 +59,15 @@ async def test_key_r_shows_cost_once_and_y_starts(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("load", ["quiet", "busy (1.7 of 2 CPUs)"])
 async def test_key_r_question_shows_machine_load(load: str) -> None:
     async with shown() as seen:
-        script(seen, "plan_rerun", lambda one: RerunPlan(one, 200, 3600.0, "", load=load))
+        script(seen, "reruns__plan", lambda one: RerunPlan(one, 200, 3600.0, "", load=load))
         await seen.press("r")
         assert f", host {load}?  y run" in said(seen)
 
 
 async def test_key_r_question_names_lock_owner_and_escape_cancels() -> None:
     async with shown() as seen:
-        script(seen, "plan_rerun", lambda one: RerunPlan(one, 1, 3.0, "pid 7 of me, run abcd, about 2m00 left"))
-        calls = script(seen, "rerun", lambda one: ("", ()))
+        script(seen, "reruns__plan", lambda one: RerunPlan(one, 1, 3.0, "pid 7 of me, run abcd, about 2m00 left"))
+        calls = script(seen, "reruns__start", lambda one: ("", ()))
         await seen.press("r")
         assert ": 1 cell, ~3.0 s, after pid 7 of me, run abcd" in said(seen)
         # Other keys do nothing while a question is open.
@@ -76,7 +77,7 @@ async def test_key_r_question_names_lock_owner_and_escape_cancels() -> None:
 
 async def test_key_r_question_names_queued_runs_ahead() -> None:
     async with shown(going=True) as seen:
-        script(seen, "plan_rerun", lambda one: RerunPlan(one, 2, 18.0, "pid 7 of me, run abcd, about 2m00 left"))
+        script(seen, "reruns__plan", lambda one: RerunPlan(one, 2, 18.0, "pid 7 of me, run abcd, about 2m00 left"))
         await seen.press("G", "r")
         behind = f"after {short_id(make_id(9, 120))} (~3m10) + 1 more?"
         assert f"Re-run {short_id(seen.ids[-1])}: 2 cells, ~18 s, {behind}  y run" in said(seen)
@@ -85,8 +86,8 @@ async def test_key_r_question_names_queued_runs_ahead() -> None:
 async def test_key_r_changed_model_offers_to_measure_new_version(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with shown() as seen:
-        script(seen, "plan_rerun", lambda one: RerunPlan(one, 0, 0.0, "", "the model has changed.", changed=True))
-        calls = script(seen, "rerun", lambda one: ("01RUN", ()))
+        script(seen, "reruns__plan", lambda one: RerunPlan(one, 0, 0.0, "", "the model has changed.", changed=True))
+        calls = script(seen, "reruns__start", lambda one: ("01RUN", ()))
         await seen.press("r")
         assert f"The model changed since {short_id(seen.ids[0])}: measure it as it is now?" in said(seen)
         await seen.press("y")
@@ -95,7 +96,7 @@ async def test_key_r_changed_model_offers_to_measure_new_version(monkeypatch: py
 
 async def test_key_r_impossible_rerun_shows_reason() -> None:
     async with shown() as seen:
-        script(seen, "plan_rerun", lambda one: RerunPlan(one, 0, 0.0, "", "the model is gone: put it back"))
+        script(seen, "reruns__plan", lambda one: RerunPlan(one, 0, 0.0, "", "the model is gone: put it back"))
         await seen.press("r")
         assert "! the model is gone: put it back" in said(seen)
 
@@ -142,7 +143,7 @@ async def test_key_c_on_active_run_names_key_that_follows_it(again: str) -> None
     async with shown(going=True) as seen:
         going = make_going(seen.project)[0]
         going = replace(going, rerun_of=seen.ids[0] if again else "")
-        with_runs(seen.app.desk, going)
+        with_runs(seen.app.services, going)
         await look(seen.app, seen.pilot)
         await seen.press("g", "c")
         name = short_id(going.info.id)
@@ -183,7 +184,7 @@ async def test_key_d_marked_rows_form_one_removal() -> None:
 
 async def test_single_row_key_with_marks_says_marks_are_ignored() -> None:
     async with shown() as seen:
-        script(seen, "plan_rerun", lambda one: RerunPlan(one, 15, 360.0, ""))
+        script(seen, "reruns__plan", lambda one: RerunPlan(one, 15, 360.0, ""))
         await seen.press("space", "down", "x")
         assert f"Export {short_id(seen.ids[2])}, not what is marked" in frame(seen.app)
         await seen.press("escape", "r")
@@ -194,17 +195,17 @@ async def test_key_d_on_active_run_cancels_it_first() -> None:
     async with shown(going=True) as seen:
         await seen.press("g", "d")
         assert f"{short_id(make_id(9, 120))} still goes on: cancel and remove?" in said(seen)
-        calls = script(seen, "remove", lambda *_: Removed("gone", None))
+        calls = script(seen, "library__remove", lambda *_: Removal(None))
         await seen.press("y")
         assert calls == [((make_id(9, 120),), True, False)]
 
 
 async def test_key_d_on_unsaved_run_warns_of_permanent_loss() -> None:
     async with shown() as seen:
-        with_runs(seen.app.desk, make_broken(seen.project))
+        with_runs(seen.app.services, make_broken(seen.project))
         seen.app.look()
         await settle(seen.pilot)
-        calls = script(seen, "remove", lambda *_: Removed("gone", None))
+        calls = script(seen, "library__remove", lambda *_: Removal(None))
         await seen.press("g", "d")
         assert "is not saved: nothing brings back" in said(seen)
         await seen.press("y")
@@ -214,10 +215,10 @@ async def test_key_d_on_unsaved_run_warns_of_permanent_loss() -> None:
 async def test_key_d_mixed_selection_names_permanent_losses() -> None:
     async with shown() as seen:
         going, broken = make_going(seen.project)[0], make_broken(seen.project)
-        with_runs(seen.app.desk, going, broken)
+        with_runs(seen.app.services, going, broken)
         seen.app.look()
         await settle(seen.pilot)
-        calls = script(seen, "remove", lambda *_: Removed("gone", None))
+        calls = script(seen, "library__remove", lambda *_: Removal(None))
         for one in (going, broken):
             seen.page.benchmarks.table.move_to(one.info.id)
             await seen.press("space")
@@ -244,7 +245,7 @@ async def test_store_refusal_is_shown() -> None:
         def refuse(*_: object) -> None:
             raise StoreBusy("the store is held by another session", "try again in a moment")
 
-        script(seen, "remove", refuse)
+        script(seen, "library__remove", refuse)
         await seen.press("d", "y")
         assert "! the store is held by another session: try again in a moment" in said(seen)
         assert seen.keys == list(seen.ids)
@@ -354,7 +355,7 @@ def read(path: str) -> str:
 async def test_key_L_shows_log_of_benchmark_or_run(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
     land(monkeypatch, "detail")
     async with shown(going=True) as seen:
-        calls = script(seen, "run_log", lambda one: ("engine: \x1b[31mno such kernel", "last"))
+        calls = script(seen, "runs__log", lambda one: ("engine: \x1b[31mno such kernel", "last"))
         await seen.press("L")
         assert calls == [(make_id(9, 120),)]
         assert "engine: \\e[31mno such kernel" in frame(seen.app) and "Log of" in frame(seen.app)
@@ -364,17 +365,17 @@ async def test_key_L_shows_log_of_benchmark_or_run(monkeypatch: pytest.MonkeyPat
 
 async def test_name_edit_save_fails_typed_text_is_kept() -> None:
     async with shown((120, 24)) as seen:
-        real = seen.app.desk.edit
+        real = seen.app.services.library.edit
 
         def busy(*given: object) -> None:
             raise StoreBusy("the store is busy")
 
-        seen.app.desk.edit = busy  # type: ignore[method-assign, assignment]
+        replace_methods(seen.app.services, library__edit=busy)
         await seen.press("e")
         await type_text(seen.pilot, "after")
         await seen.press("enter", "enter")
         assert f"{short_id(seen.ids[0])} not saved, the store is busy" in frame(seen.app) and "after" in frame(seen.app)
-        seen.app.desk.edit = real  # type: ignore[method-assign]
+        replace_methods(seen.app.services, library__edit=real)
         await seen.press("enter", "enter")
         assert {row.id: row.name for row in seen.services.store.benchmarks.rows()}[seen.ids[0]] == "after"
 

@@ -16,9 +16,8 @@ from tests.tui.screens.stage import Shown
 from tuibench.core import activity
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services
+from tuibench.services.form_values import FormValues
 from tuibench.tui import route
-from tuibench.tui.bridge import Bridge
-from tuibench.tui.desk import FormValues
 
 BRIEF = FormValues(
     model="sample:tiny", engines=("fake",), scenarios="sync", cores="1", effort="fixed", time_s="0.1",
@@ -41,11 +40,11 @@ def script(monkeypatch: pytest.MonkeyPatch) -> None:
 async def measured() -> AsyncIterator[Shown]:
     """Create the project of a model that was measured once."""
     services = Services()
-    desk = Bridge(services, hidden=True)
-    first, _ = desk.start(BRIEF)
+    services = Services(hidden=True)
+    first, _ = services.forms.start(BRIEF)
     until(stored, "the first result")
     project = services.library.find(first).project
-    async with open_app((120, 36), desk=desk) as (app, pilot):
+    async with open_app((120, 36), services=services) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
         yield Shown(app, pilot, services, project, (first,))
@@ -80,7 +79,7 @@ async def test_benchmark_rerun_compared_removed_restored() -> None:
 @pytest.mark.slow
 async def test_active_run_removal_one_answer_cancels_and_removes() -> None:
     async with measured() as seen:
-        run, _ = seen.app.desk.start(ENDLESS, seen.project)
+        run, _ = seen.app.services.forms.start(ENDLESS, seen.project)
         until(lambda: states().get(run) == activity.RUNNING, "the run")
         await look(seen.app, seen.pilot)
         assert seen.keys[0] == run

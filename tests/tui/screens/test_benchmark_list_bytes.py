@@ -11,26 +11,24 @@ from functools import partial
 from textual import events
 
 from tests.tui.counting import CountingDriver, counter_of
-from tests.tui.pilot import look, make_desk, open_app, press, send_key, settle
+from tests.tui.pilot import look, open_app, press, replace_methods, send_key, settle
 from tests.tui.rest import all_handled
 from tests.tui.screens.stage import Shown, with_runs
 from tests.tui.screens.test_best import STREAMS, SYNC, row_of
 from tests.tui.stock import make_going, make_id, rich_project
 from tuibench.services.api import Services
 from tuibench.tui import route
-from tuibench.tui.desk import Desk
 from tuibench.tui.widgets.status_line import StatusLine
 
 KEY, PAGE = 1500, 6000
 
 
 @asynccontextmanager
-async def listed(change: Callable[[Desk], object] = lambda desk: None) -> AsyncIterator[Shown]:
+async def listed(change: Callable[[Services], object] = lambda services: None) -> AsyncIterator[Shown]:
     services = Services()
     project, ids = rich_project(services)
-    desk = make_desk(services)
-    change(desk)
-    async with open_app(desk=desk, headless=False, driver=CountingDriver) as (app, pilot):
+    change(services)
+    async with open_app(services=services, headless=False, driver=CountingDriver) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
         yield Shown(app, pilot, services, project, ids)
@@ -43,13 +41,13 @@ async def sent(seen: Shown, *keys: str) -> int:
     return len(counter_of(seen.app).take().encode())
 
 
-def crowd(desk: Desk) -> None:
-    """Replace the desk's benchmarks by ten thousand, each with the record of a stored one."""
-    one = desk.benchmarks()[0].id
+def crowd(services: Services) -> None:
+    """Replace the services's benchmarks by ten thousand, each with the record of a stored one."""
+    one = services.library.list()[0].id
     rows = tuple(replace(row_of(SYNC, STREAMS), id=make_id(n, 60.0 * n), name=f"run {n}") for n in range(10_000))
-    opened = desk.open(one)
-    desk.benchmarks = lambda project="": rows  # type: ignore[method-assign]
-    desk.open = lambda benchmark: opened  # type: ignore[method-assign]
+    opened = services.library.get(one)
+    replace_methods(services, library__list=lambda project="": rows)
+    replace_methods(services, library__get=lambda benchmark: opened)
 
 
 async def test_list_key_sends_only_changed_lines() -> None:
@@ -95,11 +93,11 @@ async def test_list_losing_terminal_focus_sends_nothing() -> None:
 async def test_list_active_run_update_sends_only_its_line() -> None:
     async with listed() as seen:
         going = make_going(seen.project)
-        with_runs(seen.app.desk, *going)
+        with_runs(seen.app.services, *going)
         await look(seen.app, seen.pilot)
         for done in (10, 11):
             info = replace(going[0].info, cells_done=done, eta_s=190.0 - done)
-            with_runs(seen.app.desk, replace(going[0], info=info), going[1])
+            with_runs(seen.app.services, replace(going[0], info=info), going[1])
             counter_of(seen.app).take()
             await look(seen.app, seen.pilot)
             assert 0 < len(counter_of(seen.app).take().encode()) <= 500
@@ -115,7 +113,7 @@ async def test_list_held_key_skips_records_it_passes() -> None:
         return real(benchmark)
 
     async with listed(crowd) as seen:
-        seen.app.desk.open = partial(wait, seen.app.desk.open)  # type: ignore[method-assign, assignment]
+        replace_methods(seen.app.services, library__get=partial(wait, seen.app.services.library.get))
         for _ in range(20):
             send_key(seen.app, "down")
             await all_handled()

@@ -7,7 +7,7 @@ import pytest
 
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
-from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.pilot import open_app, press, settle
 from tests.tui.screens.stage import Shown
 from tests.tui.stock import rich_project
 from tuibench.core.ids import short_id
@@ -23,7 +23,7 @@ async def shown(
 ) -> AsyncIterator[Shown]:
     services = Services()
     project, ids = rich_project(services)
-    async with open_app(size, desk=make_desk(services), display=display) as (app, pilot):
+    async with open_app(size, services=services, display=display) as (app, pilot):
         app.go(route.comparison(ids[old], ids[new]))
         await settle(pilot)
         yield Shown(app, pilot, services, project, ids)
@@ -141,7 +141,7 @@ async def test_missing_benchmark_says_so() -> None:
     services = Services()
     _, ids = rich_project(services)
     services.store.trash.remove([ids[2]])
-    async with open_app(desk=make_desk(services)) as (app, pilot):
+    async with open_app(services=services) as (app, pilot):
         app.go(route.comparison(ids[2], ids[0]))
         await settle(pilot)
         assert "is in the trash" in rows(app)[-3] and "is in the trash" in "".join(rows(app)[:8])

@@ -5,7 +5,7 @@ import pytest
 from tests.present import build
 from tests.tui.frame import frame
 from tests.tui.landing import land, landed
-from tests.tui.pilot import look, settle
+from tests.tui.pilot import look, replace_methods, settle
 from tests.tui.screens.detail_stage import detail
 from tests.tui.screens.stage import shown
 from tests.tui.stock import make, sweep, sweep_cell
@@ -170,13 +170,13 @@ async def test_unchanged_poll_reads_no_record(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("tuibench.store.index._YOUNG_NS", 0)
     async with detail(NEW, OLD, rerun_of=OLD.id, tab="cores") as seen:
         opened: list[str] = []
-        real = seen.app.desk.open
+        real = seen.app.services.library.get
 
         def count(benchmark: str) -> StoredBenchmark:
             opened.append(benchmark)
             return real(benchmark)
 
-        seen.app.desk.open = count  # type: ignore[method-assign]
+        replace_methods(seen.app.services, library__get=count)
         await look(seen.app, seen.pilot)
         opened.clear()
         await look(seen.app, seen.pilot)

@@ -105,14 +105,14 @@ async def test_rerun_shows_original_beside_it_without_verdict() -> None:
 async def test_original_run_is_read_once() -> None:
     async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
         compared = []
-        real = seen.app.desk.compare
+        real = seen.app.services.exchange.side_by_side
 
         def count(old: str, new: str) -> object:
             compared.append((old, new))
             return real(old, new)
 
         monkey = pytest.MonkeyPatch()
-        monkey.setattr(seen.app.desk, "compare", count)
+        monkey.setattr(seen.app.services.exchange, "side_by_side", count)
         await seen.press("5", "1", "5", "[", "]")
         monkey.undo()
         assert compared == [(OLD.id, NEW.id)]

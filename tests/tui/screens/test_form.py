@@ -8,50 +8,50 @@ from tests.tui.frame import check_frame, frame
 from tests.tui.landing import Landing
 from tests.tui.pilot import look, open_app, press, send_key, settle, type_text, until_seen
 from tests.tui.rest import all_handled, until
-from tests.tui.screens.form_desk import MODEL, RUN, VALUES, FormDesk, running
+from tests.tui.screens.form_services import MODEL, RUN, VALUES, FormServices, running
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
 from tuibench.core.errors import UsageError
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.setting import Group, Place, Setting
-from tuibench.tui.desk import FormValues
+from tuibench.services.form_values import FormValues
 from tuibench.tui.terminal import Display
 
 __all__ = ["neighbours", "timers"]
 
 
 async def test_form_matches_kept_frame() -> None:
-    async with open_form(FormDesk(), project="p1") as (app, _):
+    async with open_form(FormServices(), project="p1") as (app, _):
         check_frame(app, "form-80x24")
 
 
 async def test_form_in_ascii_matches_kept_frame() -> None:
-    async with open_form(FormDesk(), project="p1", display=Display(ascii_only=True)) as (app, _):
+    async with open_form(FormServices(), project="p1", display=Display(ascii_only=True)) as (app, _):
         check_frame(app, "form-ascii")
         assert frame(app).isascii()
 
 
 async def test_model_path_one_key_starts_measurement() -> None:
-    desk = FormDesk()
-    async with open_form(desk, path=MODEL) as (app, pilot):
-        assert desk.opened == [("", "", MODEL)]
+    services = FormServices()
+    async with open_form(services, path=MODEL) as (app, pilot):
+        assert services.opened == [("", "", MODEL)]
         assert focused(app) == "RUN"
         await press(pilot, "enter")
-        assert desk.started == [(VALUES, "", "")]
+        assert services.started == [(VALUES, "", "")]
         assert isinstance(app.page, Landing) and app.page.called == ("run", (RUN,), {})
 
 
 async def test_dashboard_given_path_opens_its_form() -> None:
-    desk = FormDesk()
-    async with open_app(desk=desk.as_desk(), path=MODEL) as (app, pilot):
+    services = FormServices()
+    async with open_app(services=services, path=MODEL) as (app, pilot):
         await until(lambda: form_of(app).ready)
         await press(pilot, "enter")
-        assert desk.started == [(VALUES, "", "")]
+        assert services.started == [(VALUES, "", "")]
         await press(pilot, "escape")
         assert isinstance(app.page, Landing) and app.page.called[0] == "home"
 
 
 async def test_run_page_does_not_return_to_its_form() -> None:
-    async with open_form(FormDesk(), project="p1") as (app, pilot):
+    async with open_form(FormServices(), project="p1") as (app, pilot):
         home = app.screen_stack[-2]
         await press(pilot, "ctrl+r")
         assert app.screen_stack[-2] is home
@@ -59,44 +59,44 @@ async def test_run_page_does_not_return_to_its_form() -> None:
 
 @pytest.mark.parametrize("over", ["f2", "ctrl+p"])
 async def test_run_started_behind_other_screen_opens_later(over: str) -> None:
-    desk = FormDesk()
-    desk.gate.clear()
-    async with open_form(desk, path=MODEL) as (app, pilot):
+    services = FormServices()
+    services.gate.clear()
+    async with open_form(services, path=MODEL) as (app, pilot):
         form = app.screen
         await pilot.press("ctrl+r", over)
         await until(lambda: app.screen is not form)
         above = app.screen
-        desk.gate.set()
+        services.gate.set()
         await settle(pilot)
-        assert app.screen is above and desk.started == [(VALUES, "", "")]
+        assert app.screen is above and services.started == [(VALUES, "", "")]
         await press(pilot, "escape")
         assert isinstance(app.page, Landing) and app.page.called == ("run", (RUN,), {})
         assert form not in app.screen_stack
 
 
 async def test_start_notes_appear_on_run_page() -> None:
-    desk = FormDesk()
-    desk.notes = ("4 given more than once, measured once", "saved nowhere")
-    async with open_form(desk, path=MODEL) as (app, pilot):
+    services = FormServices()
+    services.notes = ("4 given more than once, measured once", "saved nowhere")
+    async with open_form(services, path=MODEL) as (app, pilot):
         await press(pilot, "enter")
         assert isinstance(app.page, Landing)
         assert "4 given more than once, measured once; saved nowhere" in frame(app)
 
 
 async def test_new_batch_sizes_take_three_keys_and_typing() -> None:
-    desk = FormDesk()
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+    services = FormServices()
+    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
         assert focused(app) == "cores"
         await press(pilot, "enter")
         assert focused(app) == "batches"
         await type_text(pilot, "2,4")
         await press(pilot, "ctrl+r")
-        assert desk.started == [(replace(VALUES, batches="2,4"), "", BENCHMARK)]
+        assert services.started == [(replace(VALUES, batches="2,4"), "", BENCHMARK)]
 
 
 async def test_rerun_cores_field_typing_replaces_text() -> None:
-    desk = FormDesk()
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+    services = FormServices()
+    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
         await type_text(pilot, "8")
         assert form_of(app).column.values().cores == "8"
 
@@ -106,8 +106,8 @@ async def test_all_errors_appear_at_once_beside_fields() -> None:
         VALUES, engines=(), scenarios="", cores="0", batches="x", dims=(("seq", "-"),), streams="none", target="a",
         warmup_s="b", name="n" * 1000,
     )  # fmt: skip
-    desk = FormDesk(wrong, error="there is no such file; name another", summary=None)
-    async with open_form(desk, project="p1") as (app, pilot):
+    services = FormServices(wrong, error="there is no such file; name another", summary=None)
+    async with open_form(services, project="p1") as (app, pilot):
         await until_seen(pilot, lambda: frame(app).count(" ! ") >= 9)
         shown = frame(app).splitlines()
         labels = ("Model", "Engines", "Scenarios", "Cores", "Batches", "seq", "Streams", "Target", "Name")
@@ -119,13 +119,13 @@ async def test_all_errors_appear_at_once_beside_fields() -> None:
         }
         check_frame(app, "form-wrong-80x24")
         await press(pilot, "ctrl+r")
-        assert desk.started == []
+        assert services.started == []
         assert focused(app) == "model"
 
 
 async def test_run_button_moves_to_first_invalid_field() -> None:
-    desk = FormDesk(replace(VALUES, batches="x", streams="y"))
-    async with open_form(desk, project="p1") as (app, pilot):
+    services = FormServices(replace(VALUES, batches="x", streams="y"))
+    async with open_form(services, project="p1") as (app, pilot):
         await press(pilot, "enter")
         assert focused(app) == "batches"
         assert "2 fields to mend: Batches, Streams" in frame(app)
@@ -134,12 +134,12 @@ async def test_run_button_moves_to_first_invalid_field() -> None:
         assert focused(app) == "streams"
         await type_text(pilot, "2")
         await press(pilot, "ctrl+r")
-        assert [values.batches + values.streams for values, _, _ in desk.started] == ["42"]
+        assert [values.batches + values.streams for values, _, _ in services.started] == ["42"]
 
 
 async def test_focused_field_shows_full_error() -> None:
-    desk = FormDesk(replace(VALUES, cores="nonsense"))
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+    services = FormServices(replace(VALUES, cores="nonsense"))
+    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
         whole = " ".join(frame(app).split())
         assert "Cores: takes 1 to 16 (physical cores usable here), not 'nonsense'; lists are written" in whole
         await press(pilot, "enter")
@@ -147,67 +147,67 @@ async def test_focused_field_shows_full_error() -> None:
 
 
 async def test_form_is_checked_after_typing_pauses(timers: Timers) -> None:
-    desk = FormDesk()
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
-        before = len(desk.checked)
+    services = FormServices()
+    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
+        before = len(services.checked)
         await press(pilot, "1", "-", "1", "7")
-        assert len(desk.checked) == before
+        assert len(services.checked) == before
         assert timers.ring() == 1
         await settle(pilot)
-        assert [values.cores for values in desk.checked[before:]] == ["1-17"]
+        assert [values.cores for values in services.checked[before:]] == ["1-17"]
         assert timers.waits == [0.15] * 4
         assert "takes 1 to 16" in frame(app)
 
 
 async def test_run_button_checks_current_values(timers: Timers) -> None:
-    desk = FormDesk()
-    async with open_form(desk, benchmark=BENCHMARK) as (_, pilot):
+    services = FormServices()
+    async with open_form(services, benchmark=BENCHMARK) as (_, pilot):
         await type_text(pilot, "99")
         await press(pilot, "ctrl+r")
-        assert desk.started == []
+        assert services.started == []
 
 
 async def test_run_button_pressed_twice_starts_once() -> None:
-    desk = FormDesk()
-    desk.gate.clear()
-    async with open_form(desk, project="p1") as (app, pilot):
+    services = FormServices()
+    services.gate.clear()
+    async with open_form(services, project="p1") as (app, pilot):
         for key in ("ctrl+r", "ctrl+r", "enter", "escape"):
             send_key(app, key)
             await all_handled()
         await until(lambda: "a moment" in frame(app))
         assert isinstance(app.page, type(form_of(app)))
-        desk.gate.set()
+        services.gate.set()
         await settle(pilot)
-        assert len(desk.started) == 1
+        assert len(services.started) == 1
 
 
 async def test_pending_check_does_not_block_start() -> None:
-    desk = FormDesk()
-    async with open_form(desk, project="p1") as (app, pilot):
-        desk.checking.clear()
+    services = FormServices()
+    async with open_form(services, project="p1") as (app, pilot):
+        services.checking.clear()
         form = form_of(app)
         for _ in range(2):
             form.action_run_form()
             form.check()
             await all_handled()
-        desk.checking.set()
+        services.checking.set()
         await settle(pilot)
-        assert len(desk.started) == 1
+        assert len(services.started) == 1
 
 
 async def test_refused_start_leaves_form_unchanged() -> None:
-    desk = FormDesk()
-    desk.refusal = UsageError("another one measures", "wait for it")
-    async with open_form(desk, project="p1") as (app, pilot):
+    services = FormServices()
+    services.refusal = UsageError("another one measures", "wait for it")
+    async with open_form(services, project="p1") as (app, pilot):
         await press(pilot, "ctrl+r")
         assert "another one measures: wait for it" in frame(app)
-        desk.refusal = None
+        services.refusal = None
         await press(pilot, "ctrl+r")
-        assert len(desk.started) == 1
+        assert len(services.started) == 1
 
 
 async def test_form_load_failure_shows_reason() -> None:
-    async with open_form(FormDesk(), path="/nothing.onnx") as (app, pilot):
+    async with open_form(FormServices(), path="/nothing.onnx") as (app, pilot):
         assert focused(app) == "model"
         assert "there is no model /nothing.onnx" in frame(app)
         await press(pilot, "ctrl+r")
@@ -215,7 +215,7 @@ async def test_form_load_failure_shows_reason() -> None:
 
 
 async def test_space_toggles_installed_engines_only() -> None:
-    async with open_form(FormDesk(), (120, 36), project="p1") as (app, pilot):
+    async with open_form(FormServices(), (120, 36), project="p1") as (app, pilot):
         form_of(app).column.go_to("engines")
         await press(pilot, "right", "space")
         assert form_of(app).column.values().engines == ("onnxruntime", "openvino")
@@ -229,7 +229,7 @@ async def test_space_toggles_installed_engines_only() -> None:
 
 
 async def test_fixed_time_replaces_target() -> None:
-    async with open_form(FormDesk(), project="p1") as (app, pilot):
+    async with open_form(FormServices(), project="p1") as (app, pilot):
         assert "Target" in frame(app) and "Time in s" not in frame(app)
         form_of(app).column.go_to("effort")
         await press(pilot, "right", "right", "right")
@@ -240,7 +240,7 @@ async def test_fixed_time_replaces_target() -> None:
 
 
 async def test_enter_reaches_all_fields_and_up_goes_back() -> None:
-    async with open_form(FormDesk(), project="p1") as (app, pilot):
+    async with open_form(FormServices(), project="p1") as (app, pilot):
         await press(pilot, "down")
         reached = [focused(app)]
         while reached[-1] != "RUN":
@@ -253,46 +253,46 @@ async def test_enter_reaches_all_fields_and_up_goes_back() -> None:
 
 
 async def test_key_y_copies_command_except_in_text_field() -> None:
-    desk = FormDesk()
-    async with open_form(desk, project="p1") as (app, pilot):
+    services = FormServices()
+    async with open_form(services, project="p1") as (app, pilot):
         await press(pilot, "y")
-        assert desk.copied == [f"tuibench benchmark {MODEL} -ncores 1,2,4,8,16 -b 1,8,32 --dim seq=128"]
-        assert app.clipboard == desk.copied[0]
+        assert services.copied == [f"tuibench benchmark {MODEL} -ncores 1,2,4,8,16 -b 1,8,32 --dim seq=128"]
+        assert app.clipboard == services.copied[0]
         assert "copied, also to /state/copied.txt" in frame(app)
         form_of(app).column.go_to("name")
         await press(pilot, "y")
         assert form_of(app).column.values().name == "y"
-        assert len(desk.copied) == 1
+        assert len(services.copied) == 1
 
 
 async def test_invalid_form_has_no_command_to_copy() -> None:
-    desk = FormDesk(replace(VALUES, cores="x"))
-    async with open_form(desk, project="p1") as (app, pilot):
+    services = FormServices(replace(VALUES, cores="x"))
+    async with open_form(services, project="p1") as (app, pilot):
         await press(pilot, "y")
-        assert desk.copied == []
+        assert services.copied == []
         assert "no command for it" in frame(app)
 
 
 async def test_declared_setting_with_place_has_field(monkeypatch: pytest.MonkeyPatch) -> None:
     setting = Setting("prefault", "--prefault N", "pages touched", "0", at="options.prefault", place=Place("Prefault"))
     monkeypatch.setattr(benchmark_setting, "GROUPS", (*benchmark_setting.GROUPS, Group("More", (setting,))))
-    desk = FormDesk()
-    async with open_form(desk, project="p1") as (app, pilot):
+    services = FormServices()
+    async with open_form(services, project="p1") as (app, pilot):
         form_of(app).column.go_to("prefault")
         await type_text(pilot, "3")
         await press(pilot, "ctrl+r")
-        (started,) = [values for values, *_ in desk.started]
+        (started,) = [values for values, *_ in services.started]
         assert started == replace(VALUES, more=(("prefault", "3"),))
 
 
 async def test_escape_leaves_untouched_form() -> None:
-    async with open_form(FormDesk(), project="p1") as (app, pilot):
+    async with open_form(FormServices(), project="p1") as (app, pilot):
         await press(pilot, "escape")
         assert isinstance(app.page, Landing)
 
 
 async def test_escape_after_typing_asks_before_discard() -> None:
-    async with open_form(FormDesk(), benchmark=BENCHMARK) as (app, pilot):
+    async with open_form(FormServices(), benchmark=BENCHMARK) as (app, pilot):
         await type_text(pilot, "3")
         await press(pilot, "escape", "escape")
         assert form_of(app).column.values().cores == "3"
@@ -303,31 +303,31 @@ async def test_escape_after_typing_asks_before_discard() -> None:
 
 
 async def test_form_names_active_measurement_when_known() -> None:
-    desk = FormDesk()
-    async with open_form(desk, project="p1") as (app, pilot):
+    services = FormServices()
+    async with open_form(services, project="p1") as (app, pilot):
         assert "no benchmark measures now" in frame(app)
-        desk.runs = (running(eta_s=190.0),)
+        services.active = (running(eta_s=190.0),)
         await look(app, pilot)
         assert "measures now, ~3m10 left: this one will wait" in frame(app)
 
 
 async def test_typed_text_survives_changes_by_others() -> None:
-    desk = FormDesk()
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+    services = FormServices()
+    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
         await type_text(pilot, "3")
-        desk.runs = (running(eta_s=1.0),)
+        services.active = (running(eta_s=1.0),)
         await look(app, pilot)
         app.go(Landing("help"))
         await settle(pilot)
         app.go_back()
         await settle(pilot)
         assert form_of(app).column.values().cores == "3"
-        assert len(desk.opened) == 1
+        assert len(services.opened) == 1
 
 
 @pytest.mark.parametrize(
     "values", [FormValues(), VALUES, replace(VALUES, flags="--seed 3", effort="fixed", pin="none")]
 )
 async def test_untouched_values_are_returned_unchanged(values: FormValues) -> None:
-    async with open_form(FormDesk(values), project="p1") as (app, _):
+    async with open_form(FormServices(values), project="p1") as (app, _):
         assert form_of(app).column.values() == values

@@ -12,11 +12,11 @@ from tests.tui.frame import frame
 from tests.tui.landing import Landing
 from tests.tui.pilot import look, open_app, press, settle, type_text, until_seen
 from tests.tui.rest import all_handled, until
-from tests.tui.screens.form_desk import VALUES, FormDesk, running
+from tests.tui.screens.form_services import VALUES, FormServices, running
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
+from tuibench.core.machine import EngineChoice, Machine
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.desk import EngineChoice, Machine
 
 __all__ = ["neighbours", "timers"]
 
@@ -25,10 +25,10 @@ HOSTILE = "\x1b[2J\x1b]0;pwn\x07[red]@click=app.quit\u202e\u200b\r\n" + "\U0001f
 
 async def test_hostile_names_are_plain_text() -> None:
     values = replace(VALUES, model=HOSTILE, dims=((HOSTILE, HOSTILE),), name=HOSTILE, note=HOSTILE, compare_to=HOSTILE)
-    desk = FormDesk(values, origin=HOSTILE, error=HOSTILE)
-    desk.machine_now = Machine(1, 1, 1, (HOSTILE,), (EngineChoice(HOSTILE, False, "", HOSTILE),))
-    desk.warnings = (HOSTILE,)
-    async with open_form(desk, project="p1", headless=False, driver=CountingDriver) as (app, pilot):
+    services = FormServices(values, origin=HOSTILE, error=HOSTILE)
+    services.machine_now = Machine(1, 1, 1, (HOSTILE,), (EngineChoice(HOSTILE, False, "", HOSTILE),))
+    services.warnings = (HOSTILE,)
+    async with open_form(services, project="p1", headless=False, driver=CountingDriver) as (app, pilot):
         assert all(line.isprintable() for line in frame(app).split("\n"))
         for _ in range(20):
             await press(pilot, "enter")
@@ -38,7 +38,7 @@ async def test_hostile_names_are_plain_text() -> None:
 
 
 async def test_form_survives_20x5_terminal_and_back() -> None:
-    async with open_form(FormDesk(), benchmark=BENCHMARK) as (app, pilot):
+    async with open_form(FormServices(), benchmark=BENCHMARK) as (app, pilot):
         before = frame(app)
         await pilot.resize_terminal(20, 5)
         await settle(pilot)
@@ -58,7 +58,7 @@ async def test_form_survives_20x5_terminal_and_back() -> None:
 
 
 async def test_command_rewraps_after_resize() -> None:
-    async with open_form(FormDesk(), project="p1") as (app, pilot):
+    async with open_form(FormServices(), project="p1") as (app, pilot):
         assert "-b \\" in frame(app)
         await pilot.resize_terminal(120, 24)
         await settle(pilot)
@@ -67,7 +67,7 @@ async def test_command_rewraps_after_resize() -> None:
 
 async def test_dims_beyond_visible_rows_can_be_scrolled_to() -> None:
     many = replace(VALUES, dims=tuple((f"dim{n}", str(n)) for n in range(30)))
-    async with open_form(FormDesk(many), benchmark=BENCHMARK) as (app, pilot):
+    async with open_form(FormServices(many), benchmark=BENCHMARK) as (app, pilot):
         assert "dim29" not in frame(app)
         form_of(app).column.go_to("dim:dim29")
         await settle(pilot)
@@ -77,9 +77,9 @@ async def test_dims_beyond_visible_rows_can_be_scrolled_to() -> None:
 
 @pytest.mark.parametrize(("what", "keys", "most"), [("a letter", ("7",), 300), ("the next field", ("enter",), 700)])
 async def test_form_key_sends_little(timers: Timers, what: str, keys: tuple[str, ...], most: int) -> None:
-    desk = FormDesk()
+    services = FormServices()
     async with open_form(
-        desk, benchmark=BENCHMARK, headless=False, driver=CountingDriver
+        services, benchmark=BENCHMARK, headless=False, driver=CountingDriver
     ) as (_, pilot):  # fmt: skip
         await press(pilot, "1", "2")
         sent = await bytes_of(pilot, lambda: pilot.press(*keys))
@@ -87,9 +87,9 @@ async def test_form_key_sends_little(timers: Timers, what: str, keys: tuple[str,
 
 
 async def test_unchanged_check_sends_nothing_and_failed_one_little(timers: Timers) -> None:
-    desk = FormDesk()
+    services = FormServices()
     async with open_form(
-        desk, benchmark=BENCHMARK, headless=False, driver=CountingDriver
+        services, benchmark=BENCHMARK, headless=False, driver=CountingDriver
     ) as (app, pilot):  # fmt: skip
         form = form_of(app)
 
@@ -103,13 +103,13 @@ async def test_unchanged_check_sends_nothing_and_failed_one_little(timers: Timer
 
 
 async def test_poll_with_other_runs_sends_one_line() -> None:
-    desk = FormDesk()
-    desk.runs = (running(190.0),)
-    async with open_form(desk, project="p1", headless=False, driver=CountingDriver) as (app, pilot):
+    services = FormServices()
+    services.active = (running(190.0),)
+    async with open_form(services, project="p1", headless=False, driver=CountingDriver) as (app, pilot):
         await look(app, pilot)
 
         async def one_second() -> None:
-            desk.runs = (running(189.0),)
+            services.active = (running(189.0),)
             await look(app, pilot)
 
         assert await bytes_of(pilot, one_second) <= 400
@@ -122,45 +122,45 @@ def burst(app: Dashboard, *keys: str) -> None:
 
 
 async def test_keys_in_one_packet_reach_their_fields() -> None:
-    desk = FormDesk()
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+    services = FormServices()
+    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
         burst(app, "8", "enter", "2", "4", "tab", "5", "up", "6", "ctrl+r")
         await settle(pilot)
-        ((values, _, _),) = desk.started
+        ((values, _, _),) = services.started
         assert (values.cores, values.batches, values.dims) == ("8", "6", (("seq", "5"),))
 
 
 async def test_keys_pressed_while_model_loads_are_ignored() -> None:
-    desk = FormDesk()
-    desk.reading.clear()
-    async with open_app(desk=desk.as_desk()) as (app, pilot):
+    services = FormServices()
+    services.reading.clear()
+    async with open_app(services=services) as (app, pilot):
         app.go(route.form(benchmark=BENCHMARK))
-        await until(lambda: bool(desk.opened))
+        await until(lambda: bool(services.opened))
         assert "looking at the model" in frame(app)
         burst(app, "enter", "9", "ctrl+r")
         await all_handled()
-        assert desk.started == []
-        desk.reading.set()
+        assert services.started == []
+        services.reading.set()
         await settle(pilot)
         assert "looking at the model" not in frame(app)
-        assert desk.started == [] and form_of(app).column.values().batches == desk.begins.values.batches
+        assert services.started == [] and form_of(app).column.values().batches == services.begins.values.batches
 
 
 async def test_form_can_be_left_while_model_loads() -> None:
-    desk = FormDesk()
-    desk.reading.clear()
-    async with open_app(desk=desk.as_desk()) as (app, pilot):
+    services = FormServices()
+    services.reading.clear()
+    async with open_app(services=services) as (app, pilot):
         app.go(route.form(path="hf:somebody/something"))
-        await until(lambda: bool(desk.opened))
+        await until(lambda: bool(services.opened))
         await pilot.press("escape")
         await until(lambda: isinstance(app.page, Landing))
-        desk.reading.set()
+        services.reading.set()
         await settle(pilot)
         assert isinstance(app.page, Landing)
 
 
 async def test_untouched_form_is_left_without_question() -> None:
-    desk = FormDesk(replace(VALUES, scenarios="sync,async", engines=("openvino", "onnxruntime")))
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+    services = FormServices(replace(VALUES, scenarios="sync,async", engines=("openvino", "onnxruntime")))
+    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
         await press(pilot, "escape")
         assert isinstance(app.page, Landing)

@@ -9,38 +9,38 @@ import pytest
 
 from tests.cli.shell import PATIENCE_S
 from tests.tui.frame import frame
-from tests.tui.pilot import press, send_key, settle, type_text
+from tests.tui.pilot import press, replace_methods, send_key, settle, type_text
 from tests.tui.rest import all_handled
-from tests.tui.screens.form_desk import VALUES, FormDesk
+from tests.tui.screens.form_services import VALUES, FormServices
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
 from tuibench.core.errors import UsageError
-from tuibench.tui.desk import FormStart
+from tuibench.services.form_values import FormStart
 
 __all__ = ["neighbours", "timers"]
 
 
 @pytest.mark.parametrize(("answer", "starts", "where"), [("v", 1, ""), ("o", 0, "model"), ("escape", 0, "cores")])
 async def test_changed_model_is_measured_only_on_confirmation(answer: str, starts: int, where: str) -> None:
-    desk = FormDesk(changed=True)
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+    services = FormServices(changed=True)
+    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
         await press(pilot, "ctrl+r")
-        assert desk.started == []
+        assert services.started == []
         assert "measure it as a new version" in frame(app)
         await press(pilot, answer)
-        assert len(desk.started) == starts
+        assert len(services.started) == starts
         if where:
             assert focused(app) == where
 
 
 async def test_missing_model_path_can_be_replaced(timers: Timers) -> None:
-    desk = FormDesk(error="/models/resnet50.onnx is not there any more; name the file as it is called now")
+    services = FormServices(error="/models/resnet50.onnx is not there any more; name the file as it is called now")
     other = replace(VALUES, model="/new.onnx", dims=(("length", "64"), ("seq", "7")))
-    desk.models["/new.onnx"] = FormStart(other, "the defaults", None)
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+    services.other_models["/new.onnx"] = FormStart(other, "the defaults", None)
+    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
         assert focused(app) == "model"
         assert "is not there any more" in frame(app)
         await press(pilot, "ctrl+r")
-        assert desk.started == []
+        assert services.started == []
         await type_text(pilot, "/new.onnx")
         timers.ring()
         await settle(pilot)
@@ -50,22 +50,22 @@ async def test_missing_model_path_can_be_replaced(timers: Timers) -> None:
         )
         assert focused(app) == "model"
         await press(pilot, "ctrl+r")
-        assert [values.model for values, _, _ in desk.started] == ["/new.onnx"]
+        assert [values.model for values, _, _ in services.started] == ["/new.onnx"]
 
 
 async def test_replaced_model_path_runs_before_it_is_loaded(timers: Timers) -> None:
-    desk = FormDesk(error="gone; look for it")
-    async with open_form(desk, benchmark=BENCHMARK) as (_, pilot):
+    services = FormServices(error="gone; look for it")
+    async with open_form(services, benchmark=BENCHMARK) as (_, pilot):
         await type_text(pilot, "/new.onnx")
         await press(pilot, "ctrl+r")
-        assert [values.model for values, _, _ in desk.started] == ["/new.onnx"]
+        assert [values.model for values, _, _ in services.started] == ["/new.onnx"]
         assert timers.waiting
 
 
 async def test_model_load_does_not_interrupt_typing(timers: Timers) -> None:
-    desk = FormDesk()
-    desk.models["/new.onnx"] = FormStart(replace(VALUES, dims=(("length", "64"),)), "the defaults", None)
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+    services = FormServices()
+    services.other_models["/new.onnx"] = FormStart(replace(VALUES, dims=(("length", "64"),)), "the defaults", None)
+    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
         form_of(app).column.go_to("model")
         await type_text(pilot, "/new.onnx")
         form_of(app).column.go_to("cores")
@@ -85,8 +85,8 @@ async def test_model_load_does_not_interrupt_typing(timers: Timers) -> None:
 
 
 async def test_invalid_model_shows_error_beside_field(timers: Timers) -> None:
-    desk = FormDesk(error="gone; look for it")
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+    services = FormServices(error="gone; look for it")
+    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
         await type_text(pilot, "/dir")
         timers.ring()
         await settle(pilot)
@@ -95,8 +95,8 @@ async def test_invalid_model_shows_error_beside_field(timers: Timers) -> None:
 
 @pytest.mark.parametrize("found", [FormStart(VALUES, "", None, error="no model"), UsageError("no model")])
 async def test_model_result_for_old_path_is_discarded(timers: Timers, found: FormStart | UsageError) -> None:
-    desk, go_on = FormDesk(), threading.Event()
-    real = desk.form
+    services, go_on = FormServices(), threading.Event()
+    real = services.forms.open
 
     def form(project: str = "", benchmark: str = "", path: str = "") -> FormStart:
         if path != "/a.onnx":
@@ -106,8 +106,8 @@ async def test_model_result_for_old_path_is_discarded(timers: Timers, found: For
             raise found
         return replace(found, values=replace(VALUES, dims=(("other", "1"),)))
 
-    desk.form = form  # type: ignore[method-assign]
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+    replace_methods(services, forms__open=form)
+    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
         form_of(app).column.go_to("model")
         await type_text(pilot, "/a.onnx")
         timers.ring()

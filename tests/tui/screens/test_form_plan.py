@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from tests.tui.screens.form_desk import ENGINES, VALUES
+from tests.tui.screens.form_services import ENGINES, VALUES
+from tuibench.core.machine import Machine
 from tuibench.core.spec import EFFORTS
-from tuibench.tui.desk import FormValues, Machine
+from tuibench.services.form_values import FormValues
 from tuibench.tui.screens.form.fields import ChoiceSpec, FieldSpec, effort_hint, errors_of_ticks, plan_rows
 
 MACHINE = Machine(8, 16, 32, ("avx2",), ENGINES)

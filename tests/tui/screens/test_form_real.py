@@ -20,7 +20,6 @@ from tests.tui.pilot import open_app, press, settle, type_text
 from tests.tui.screens.form_stage import focused, form_of, open_page
 from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard
-from tuibench.tui.bridge import Bridge
 from tuibench.tui.widgets.field import TextField
 
 SAMPLES = ROOT / "tuibench" / "data" / "samples"
@@ -38,7 +37,7 @@ def neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
 async def open_real(
     project: str = "", benchmark: str = "", path: str = ""
 ) -> AsyncIterator[tuple[Dashboard, Pilot[int]]]:
-    async with open_app((120, 36), desk=Bridge(Services(), hidden=True)) as (app, pilot):
+    async with open_app((120, 36), services=Services(hidden=True)) as (app, pilot):
         await open_page(app, pilot, project, benchmark, path)
         yield app, pilot
 

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.tui.screens.form_desk import ENGINES, VALUES, running
+from tests.tui.screens.form_services import ENGINES, VALUES, running
 from tuibench.core import activity
-from tuibench.core.activity import Holder
+from tuibench.core.activity import Holder, RunRow
+from tuibench.core.machine import Machine
 from tuibench.core.text import show
-from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse, RunRow
+from tuibench.services.form_values import FormCheck, FormStart, FormValues
+from tuibench.services.monitor import Snapshot
 from tuibench.tui.screens.form.summary import (
     LONGEST,
     amount_words,
@@ -68,17 +70,17 @@ def test_foreign_run_is_described_as_check_found_it() -> None:
 
 def test_own_runs_show_remaining_time_and_queue() -> None:
     going, waiting = running(190.0), _waiting(None)
-    assert busy_words(Pulse("", (going,))) == f"{_name(going)} measures now, ~3m10 left: this one will wait"
-    both = busy_words(Pulse("", (going, waiting)))
+    assert busy_words(Snapshot("", (going,))) == f"{_name(going)} measures now, ~3m10 left: this one will wait"
+    both = busy_words(Snapshot("", (going, waiting)))
     assert both == f"{_name(going)} measures now, ~3m10 left, 1 more before this one: this one will wait"
 
 
 def test_queued_run_names_lock_owner() -> None:
-    assert busy_words(Pulse("", (_waiting(Holder(7, "ann", "", None)),))).startswith("ann measures now, 1 more")
+    assert busy_words(Snapshot("", (_waiting(Holder(7, "ann", "", None)),))).startswith("ann measures now, 1 more")
 
 
 def test_interrupted_run_is_not_shown_as_busy() -> None:
-    assert busy_words(Pulse("", (_in_state(activity.INTERRUPTED, None),))) == ""
+    assert busy_words(Snapshot("", (_in_state(activity.INTERRUPTED, None),))) == ""
     assert busy_words(None) == ""
 
 

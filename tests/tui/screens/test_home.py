@@ -13,7 +13,7 @@ from tests.cli.shell import PATIENCE_S
 from tests.present.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
-from tests.tui.pilot import look, make_desk, open_app, press, send_key, settle, type_text
+from tests.tui.pilot import look, open_app, press, replace_methods, send_key, settle, type_text
 from tests.tui.rest import all_handled
 from tests.tui.screens.profile_stage import stock_profiles
 from tests.tui.screens.stage import with_runs
@@ -21,7 +21,7 @@ from tests.tui.stock import add, add_project, make_going, rich_project, sweep
 from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services
-from tuibench.tui.config import StateFile
+from tuibench.services.state_file import StateFile
 from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.screens.project.new import NewProjectScreen
 from tuibench.tui.terminal import Display
@@ -253,7 +253,7 @@ async def test_busy_store_refusal_keeps_input_for_retry(
             raise StoreBusy("the store is busy")
 
         with monkeypatch.context() as meanwhile:
-            meanwhile.setattr(app.desk, work, busy)
+            meanwhile.setattr(app.services, work, busy)
             await press(pilot, key)
             await type_text(pilot, "after")
             await press(pilot, *fields)
@@ -287,9 +287,8 @@ async def test_hostile_file_names_are_plain_text() -> None:
     (found,) = services.store.projects.all()
     version = replace(found.versions[0], model=replace(found.versions[0].model, asked=HOSTILE))
     odd = replace(services.projects.get(found.id), project=replace(found, description=HOSTILE, versions=(version,)))
-    desk = make_desk(services)
-    desk.projects = lambda *_: (odd,)  # type: ignore[method-assign]
-    async with open_app((120, 36), desk=desk) as (app, _):
+    replace_methods(services, projects__hurry=lambda *_: (odd,))
+    async with open_app((120, 36), services=services) as (app, _):
         assert not [char for char in frame(app) if char != "\n" and not char.isprintable()]
         assert "\\e" in frame(app)
 
@@ -298,8 +297,8 @@ async def test_runs_follow_their_project_and_unassigned_come_first(monkeypatch: 
     services, names = three_projects()
     land(monkeypatch, "run")
     mine, lost = make_going(names["bert"])
-    desk = with_runs(make_desk(services), mine, replace(lost, project=""))
-    async with open_app((120, 36), desk=desk) as (app, pilot):
+    services = with_runs(services, mine, replace(lost, project=""))
+    async with open_app((120, 36), services=services) as (app, pilot):
         await look(app, pilot)
         home = app.page
         assert isinstance(home, HomeScreen)
@@ -317,17 +316,17 @@ async def test_runs_follow_their_project_and_unassigned_come_first(monkeypatch: 
 async def test_panel_is_empty_on_non_project_line() -> None:
     services = Services()
     project, _ = rich_project(services)
-    desk = with_runs(make_desk(services), *(replace(one, project="") for one in make_going(project)))
-    async with open_app((120, 36), desk=desk) as (app, pilot):
+    services = with_runs(services, *(replace(one, project="") for one in make_going(project)))
+    async with open_app((120, 36), services=services) as (app, pilot):
         page = app.page
         assert isinstance(page, HomeScreen)
-        go_on, real = threading.Event(), app.desk.benchmarks
+        go_on, real = threading.Event(), app.services.library.list
 
         def benchmarks(*given: Any) -> Any:
             go_on.wait(PATIENCE_S)
             return real(*given)
 
-        app.desk.benchmarks = benchmarks  # type: ignore[method-assign, assignment]
+        replace_methods(app.services, library__list=benchmarks)
         for key in ("g", "G", "up"):
             send_key(app, key)
             await all_handled()

@@ -11,7 +11,7 @@ from tests.tui.pilot import open_app, press
 from tests.tui.stock import add, add_project, sweep
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services
-from tuibench.tui.desk import LOOSE
+from tuibench.tui.route import UNASSIGNED
 from tuibench.tui.screens.project.home import HomeScreen
 
 FILE = ROOT / "tests" / "fixtures" / "import" / "deepsparse-1.8.0.json"
@@ -30,7 +30,7 @@ async def test_imported_result_is_listed_at_home_and_opens(monkeypatch: pytest.M
     async with open_app() as (app, pilot):
         home = app.page
         assert isinstance(home, HomeScreen)
-        assert list(home.table.keys) == [project, LOOSE]
+        assert list(home.table.keys) == [project, UNASSIGNED]
         line = next(row for row in rows(app) if "(without a project)" in row)
         assert line.split()[-1] == "1", line
         await press(pilot, "G", "enter")
@@ -49,9 +49,9 @@ async def test_unassigned_result_removal_can_be_undone() -> None:
     one = imported(services)
     async with open_app() as (app, pilot):
         await press(pilot, "G", "enter", "d", "y")
-        assert services.library.list_loose() == () and "No benchmark." in frame(app)
+        assert services.library.list_unassigned() == () and "No benchmark." in frame(app)
         await press(pilot, "u")
-        assert [row.id for row in services.library.list_loose()] == [one]
+        assert [row.id for row in services.library.list_unassigned()] == [one]
         await press(pilot, "q")
         assert "(without a project)" in frame(app)
 

@@ -4,20 +4,20 @@ import os
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from tests.tui.frame import frame
 from tests.tui.landing import land, landed
-from tests.tui.pilot import make_desk, open_app, press, send_key, settle, type_text
+from tests.tui.pilot import open_app, press, replace_methods, send_key, settle, type_text
 from tests.tui.rest import all_handled, until
-from tests.tui.screens.form_desk import RUN
+from tests.tui.screens.form_services import RUN
 from tests.tui.screens.new_project_stage import page_of, put
 from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.services.api import Services
+from tuibench.services.form_values import FormValues
 from tuibench.tui import route
-from tuibench.tui.desk import Desk, FormValues
 from tuibench.tui.screens.form.screen import FormScreen
 from tuibench.tui.screens.project.new import NewProjectScreen
 from tuibench.tui.screens.project.screen import ProjectScreen
@@ -51,38 +51,38 @@ async def test_enter_does_not_wait_for_model_check(monkeypatch: pytest.MonkeyPat
         assert landed(app)[0] == "form"
 
 
-class SlowDesk:
-    """The real desk with answers about the model delayed until the test releases them."""
+class SlowServices(Services):
+    """Services with answers about the model delayed until the test releases them."""
 
     def __init__(self) -> None:
-        self._desk = make_desk()
+        super().__init__()
         self.looked, self.read = threading.Event(), threading.Event()
         self.started: list[str] = []
+        find, open_form = self.models.find, self.forms.open
 
-    def find_model(self, *given: Any) -> Any:
-        self.looked.wait(30)
-        return self._desk.find_model(*given)
+        def slow_find(*given: Any) -> Any:
+            self.looked.wait(30)
+            return find(*given)
 
-    def form(self, *given: Any, **options: Any) -> Any:
-        self.read.wait(30)
-        return self._desk.form(*given, **options)
+        def slow_open(*given: Any, **options: Any) -> Any:
+            self.read.wait(30)
+            return open_form(*given, **options)
 
-    def start(self, values: FormValues, project: str, rerun_of: str) -> tuple[str, tuple[str, ...]]:
-        self.started.append(values.model)
-        return RUN, ()
+        def start(values: FormValues, project: str, rerun_of: str) -> tuple[str, tuple[str, ...]]:
+            self.started.append(values.model)
+            return RUN, ()
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._desk, name)
+        replace_methods(self, models__find=slow_find, forms__open=slow_open, forms__start=start)
 
 
 @pytest.mark.parametrize("held", ["looked", "read", "neither"])
 async def test_three_enters_start_first_run(monkeypatch: pytest.MonkeyPatch, held: str) -> None:
     land(monkeypatch, "run")
-    desk = SlowDesk()
-    for name, gate in {"looked": desk.looked, "read": desk.read}.items():
+    services = SlowServices()
+    for name, gate in {"looked": services.looked, "read": services.read}.items():
         if name != held:
             gate.set()
-    async with open_app(desk=cast(Desk, desk)) as (app, pilot):
+    async with open_app(services=services) as (app, pilot):
         send_key(app, "enter")
         await until(lambda: isinstance(app.page, NewProjectScreen) and app.page.focused is not None)
         # The input counts although the model is still being read.
@@ -93,15 +93,15 @@ async def test_three_enters_start_first_run(monkeypatch: pytest.MonkeyPatch, hel
             await until(lambda: isinstance(app.page, FormScreen))
             send_key(app, "enter")
             await all_handled()
-            assert desk.started == [], "a key before there are fields is ignored"
-        desk.looked.set()
-        desk.read.set()
+            assert services.started == [], "a key before there are fields is ignored"
+        services.looked.set()
+        services.read.set()
         await until(lambda: isinstance(app.page, FormScreen) and app.page.ready)
         await settle(pilot)
         send_key(app, "enter")
-        await until(lambda: bool(desk.started))
+        await until(lambda: bool(services.started))
         await settle(pilot)
-        assert desk.started == ["sample"] and landed(app)[0] == "run"
+        assert services.started == ["sample"] and landed(app)[0] == "run"
 
 
 async def test_empty_path_clears_previous_error() -> None:
@@ -222,16 +222,16 @@ async def test_typed_text_survives_leaving_and_return() -> None:
 
 
 class Finder:
-    """The real desk with models set by the test; each query waits for the gate."""
+    """The real services with models set by the test; each query waits for the gate."""
 
     def __init__(self) -> None:
-        self.desk: Desk = make_desk()
+        self.services: Services = Services()
         self.asked: list[str] = []
         self.gate = threading.Event()
         self.gate.set()
         self.problem: TuibenchError | None = None
         self.name = ""
-        real = self.desk.find_model
+        real = self.services.models.find
 
         def find(text: str, tell: Any = None) -> Any:
             self.asked.append(text)
@@ -240,11 +240,11 @@ class Finder:
                 raise self.problem
             return replace(real("sample:tiny"), name=self.name or text)
 
-        self.desk.find_model = find  # type: ignore[method-assign]
+        replace_methods(self.services, models__find=find)
 
 
 async def test_other_model_replaces_default_name_only(finder: Finder) -> None:
-    async with open_app(desk=finder.desk) as (app, pilot):
+    async with open_app(services=finder.services) as (app, pilot):
         await press(pilot, "n")
         for name in ("alpha", "beta"):
             finder.name = name
@@ -259,7 +259,7 @@ async def test_other_model_replaces_default_name_only(finder: Finder) -> None:
 async def test_failed_model_check_can_be_retried(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "form")
     finder.problem = ModelError("no such file", "put it there")
-    async with open_app(desk=finder.desk) as (app, pilot):
+    async with open_app(services=finder.services) as (app, pilot):
         await press(pilot, "n")
         await put(app, pilot, "m.onnx")
         page_of(app)._look_when_typed()
@@ -275,7 +275,7 @@ async def test_failed_model_check_can_be_retried(finder: Finder, monkeypatch: py
 
 async def test_model_error_does_not_move_focus_while_typing(finder: Finder) -> None:
     finder.problem = ModelError("no such file", "put it there")
-    async with open_app(desk=finder.desk) as (app, pilot):
+    async with open_app(services=finder.services) as (app, pilot):
         await press(pilot, "n")
         finder.gate.clear()
         for key in ("m", "enter", "m", "y"):
@@ -290,7 +290,7 @@ async def test_model_error_does_not_move_focus_while_typing(finder: Finder) -> N
 
 async def test_project_created_behind_other_screen_opens_later(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "form", "system")
-    async with open_app(desk=finder.desk) as (app, pilot):
+    async with open_app(services=finder.services) as (app, pilot):
         await press(pilot, "n")
         finder.gate.clear()
         page = page_of(app)

@@ -8,27 +8,27 @@ import pytest
 
 from tests.cli.shell import PATIENCE_S
 from tests.tui.frame import frame
-from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.pilot import open_app, press, replace_methods, settle
 from tests.tui.rest import all_handled
 from tests.tui.screens.new_project_stage import page_of, put
 from tuibench.core.model import FetchProgress
+from tuibench.services.api import Services
 from tuibench.tui import route
-from tuibench.tui.desk import Desk
 from tuibench.tui.widgets.field import TextField
 
 
 async def test_address_is_fetched_on_enter_with_progress() -> None:
-    desk: Desk = make_desk()
+    services: Services = Services()
     asked: list[str] = []
-    real = desk.find_model
+    real = services.models.find
 
     def find(text: str, tell: Any = None) -> Any:
         asked.append(text)
         tell(FetchProgress(5_000_000, 10_000_000))
         return real("sample:tiny")
 
-    desk.find_model = find  # type: ignore[method-assign]
-    async with open_app(desk=desk) as (app, pilot):
+    replace_methods(services, models__find=find)
+    async with open_app(services=services) as (app, pilot):
         app.go(route.new_project())
         await settle(pilot)
         await put(app, pilot, "https://example.com/model.onnx")
@@ -50,7 +50,7 @@ async def test_address_is_fetched_on_enter_with_progress() -> None:
 
 @pytest.mark.parametrize("leave", [True, False])
 async def test_fetch_stops_when_model_is_no_longer_wanted(leave: bool) -> None:
-    desk: Desk = make_desk()
+    services: Services = Services()
     begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
     stopped: list[str] = []
 
@@ -65,8 +65,8 @@ async def test_fetch_stops_when_model_is_no_longer_wanted(leave: bool) -> None:
         finally:
             ended.set()
 
-    desk.find_model = find  # type: ignore[method-assign]
-    async with open_app(desk=desk) as (app, pilot):
+    replace_methods(services, models__find=find)
+    async with open_app(services=services) as (app, pilot):
         app.go(route.new_project())
         await settle(pilot)
         await put(app, pilot, "https://example.com/model.onnx")

@@ -47,10 +47,10 @@ async def test_trash_matches_kept_frame(ascii_only: bool, name: str) -> None:
 @pytest.mark.usefixtures("one_size")
 @pytest.mark.parametrize(("ascii_only", "name"), WAYS)
 async def test_settings_match_kept_frame(ascii_only: bool, name: str) -> None:
-    services = Services()
     async with open_app(display=Display(ascii_only=ascii_only)) as (app, pilot):
-        desk = app.desk
-        project = desk.create_project(desk.find_model("sample:text"), "text", "what it is for", {"sequence": 64})
+        services = app.services
+        source = services.models.locate("sample:text")
+        project, _ = services.projects.create(source, "text", "what it is for", {"sequence": 64})
         assert services.projects.list()
         app.go(route.project(project.project.id, "settings"))
         await settle(pilot)

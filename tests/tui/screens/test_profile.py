@@ -15,8 +15,8 @@ from tuibench.core.units import table_ms
 from tuibench.present.profile.kind import view_of
 from tuibench.present.profile.lines import ProfileHeading, profile_lines
 from tuibench.present.profile.summary import label_of
+from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
-from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.screens.profile.layers import LayersPane
 from tuibench.tui.screens.profile.pane import BarList
 

@@ -20,8 +20,8 @@ from tuibench.present.profile.cost_view import CostView
 from tuibench.present.profile.costs import CostRow
 from tuibench.present.profile.kind import view_of
 from tuibench.services.api import Services
+from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
-from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.screens.profile import screen as profile
 from tuibench.tui.screens.profile import theory as profile_theory
 from tuibench.tui.screens.profile.page import View

@@ -8,15 +8,15 @@ import pytest
 
 from tests.cli.shell import PATIENCE_S
 from tests.tui.landing import land, landed
-from tests.tui.pilot import settle, until_seen
+from tests.tui.pilot import replace_methods, settle, until_seen
 from tests.tui.rest import all_handled, until
 from tests.tui.screens.profile_stage import ProfileAnswers, Profiled, profiled
 from tuibench.core.errors import UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.spec import LEVELS
+from tuibench.services.profile_values import FLOPS, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import route
-from tuibench.tui.desk_profile import FLOPS, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui.screens.profile import set_up as profile_set_up
 from tuibench.tui.screens.profile.form import ProfileFormScreen
 
@@ -139,7 +139,7 @@ MORE = {"runs": "7", "processes": "2", "samples": "16"}
 async def test_effort_fields_follow_enabled_kinds() -> None:
     async with profiled() as seen:
         machine = Machine(2, 2, 2, (), (EngineChoice("onnxruntime", True, "1.20", "", (), True),))
-        seen.app.desk.machine = lambda: machine  # type: ignore[method-assign]
+        replace_methods(seen.app.services, machine__read=lambda: machine)
         await seen.go(route.profile_form(seen.project))
         for name, text in MORE.items():
             await go_to(seen, name)
@@ -196,7 +196,7 @@ async def test_engines_without_layer_times_say_so() -> None:
             EngineChoice("openvino", True, "2026.1", ""),
         )
         machine = Machine(2, 2, 2, (), (*engines, EngineChoice("tvm", False, "", "")))
-        seen.app.desk.machine = lambda: machine  # type: ignore[method-assign]
+        replace_methods(seen.app.services, machine__read=lambda: machine)
         await seen.go(route.profile_form(seen.project))
         line = next(row for row in seen.rows if "Engine" in row)
         assert "openvino (tells no layer times)" in line and "tvm" not in line
@@ -295,7 +295,7 @@ async def test_failed_start_leaves_form_unchanged() -> None:
         def fail(*_: object) -> None:
             raise UsageError("the store cannot be written", "free some room")
 
-        seen.app.desk.start_profile = fail  # type: ignore[method-assign,assignment]
+        replace_methods(seen.app.services, profile_forms__start=fail)
         await seen.go(route.profile_form(seen.project))
         await seen.press("ctrl+r")
         assert "the store cannot be written" in seen.news
@@ -339,14 +339,14 @@ async def test_pending_estimate_says_so() -> None:
         answers = seen.answers
         answers.check = ProfileCheck(uncounted=True)
         answers.weights = ProfileCheck(performance_s=633.0, loss_s=48.0)
-        weigh, begun = seen.app.desk.weigh_profile, list[ProfileValues]()
+        weigh, begun = seen.app.services.profile_forms.weigh, list[ProfileValues]()
 
         def slowly(values: ProfileValues, project: str, rerun_of: str = "") -> None:
             begun.append(values)
             counting.wait(PATIENCE_S)
             weigh(values, project, rerun_of)
 
-        seen.app.desk.weigh_profile = slowly  # type: ignore[method-assign]
+        replace_methods(seen.app.services, profile_forms__weigh=slowly)
         seen.app.go(route.profile_form(seen.project))
         await until(lambda: bool(begun) and "performance: working out how long ..." in seen.text)
         looks = len(answers.checked)

@@ -11,8 +11,8 @@ from tests.build import SERVER_ISA
 from tests.tui.frame import check_frame, frame
 from tests.tui.screens.profile_stage import Profiled, profiled
 from tuibench.core.machine import EngineChoice, Machine
+from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
-from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.terminal import Display
 
 PAGES: dict[str, Callable[[Profiled], Screen[None]]] = {
@@ -37,7 +37,7 @@ MACHINE = Machine(2, 2, 2, SERVER_ISA, ENGINES)
 @pytest.mark.parametrize("ascii_only", [False, True], ids=["unicode", "ascii"])
 async def test_pages_match_kept_frames(ascii_only: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     async with profiled(display=Display(ascii_only=ascii_only)) as seen:
-        monkeypatch.setattr(seen.app.desk, "machine", lambda: MACHINE)
+        monkeypatch.setattr(seen.app.services.machine, "read", lambda: MACHINE)
         for page, way in PAGES.items():
             await seen.go(way(seen))
             if not ascii_only:

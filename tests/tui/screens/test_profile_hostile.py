@@ -7,10 +7,11 @@ from dataclasses import replace
 from tests.present.profile.stock import make_costs, make_loss, make_performance
 from tests.tui.counting import CountingDriver, sent_by
 from tests.tui.hostile import EVIL, check_sent
+from tests.tui.pilot import replace_methods
 from tests.tui.screens.profile_stage import ProfileAnswers, profile_run, profiled
 from tuibench.core.profile import LOSS, PERFORMANCE, CostProfile, LossProfile, PerformanceProfile, Profile
+from tuibench.services.profile_values import APPROXIMATED, FLOPS, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import route
-from tuibench.tui.desk_profile import APPROXIMATED, FLOPS, ProfileCheck, ProfileStart, ProfileValues
 
 
 def evil_costs() -> CostProfile:
@@ -55,8 +56,8 @@ async def test_hostile_names_on_every_page_are_plain_text() -> None:
         profile_run(3, 99, Profile(LOSS, evil_costs(), loss=evil_losses()), **named),
     )
     async with profiled((80, 24), *results, answers=answers, driver=CountingDriver) as seen:
-        seen.app.desk.costs = lambda project: evil_costs()  # type: ignore[method-assign]
-        seen.app.desk.approximated = lambda project: evil_losses(measured=False)  # type: ignore[method-assign]
+        replace_methods(seen.app.services, theory__costs=lambda project: evil_costs())
+        replace_methods(seen.app.services, theory__approximated=lambda project: evil_losses(measured=False))
         seen.services.library.edit(seen.ids[0], name=EVIL, note=EVIL)
         one, other, loss = seen.ids
         pages = {

@@ -6,8 +6,8 @@ import pytest
 
 from tests.tui.pilot import until_seen
 from tests.tui.screens.profile_stage import profiled
+from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
-from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 
 
 @pytest.mark.parametrize("keys", [("d", "y"), ("escape",), ("q",)])

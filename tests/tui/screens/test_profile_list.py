@@ -11,8 +11,8 @@ from tests.tui.screens.profile_stage import Profiled, profiled
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import make_going
 from tuibench.core.ids import short_id
+from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
-from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.project.screen import ProjectScreen
 
@@ -105,7 +105,7 @@ async def test_run_is_listed_under_its_kind_only(monkeypatch: pytest.MonkeyPatch
     async with profiled() as seen:
         going = make_going(seen.project)
         making = replace(going[0], info=replace(going[0].info, kind="performance"))
-        with_runs(seen.app.desk, making, going[1])
+        with_runs(seen.app.services, making, going[1])
         await look(seen.app, seen.pilot)
         await seen.go(route.project(seen.project))
         assert keys_of(seen) == [going[1].info.id]
@@ -206,7 +206,7 @@ async def test_comparing_marked_profile_with_theory_explains_mark() -> None:
 async def test_queued_profile_start_estimate_is_shown_in_full() -> None:
     async with profiled() as seen:
         _, waiting = make_going(seen.project)
-        with_runs(seen.app.desk, replace(waiting, info=replace(waiting.info, kind="performance")))
+        with_runs(seen.app.services, replace(waiting, info=replace(waiting.info, kind="performance")))
         await look(seen.app, seen.pilot)
         await seen.press("enter", "2")
         assert "place 1, in ~3m10" in seen.text

@@ -7,8 +7,8 @@ from dataclasses import replace
 from tests.present.profile.stock import make_loss
 from tests.tui.screens.profile_stage import profiled
 from tuibench.present.profile.kind import view_of
+from tuibench.services.profile_values import APPROXIMATED
 from tuibench.tui import route
-from tuibench.tui.desk_profile import APPROXIMATED
 
 
 def test_unmeasured_layer_shows_no_invented_reason() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.present.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
-from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
+from tests.tui.pilot import look, open_app, press, replace_methods, settle, type_text
 from tests.tui.screens.stage import shown, with_runs
 from tests.tui.stock import add, add_project, make_id, rich_project, sweep
 from tuibench.core.errors import StoreBusy
@@ -156,7 +156,7 @@ async def test_runs_come_first_until_saved() -> None:
         assert "9/15 cells ~3m10" in frame(seen.app) and "queued, place 1, in ~3m10" in frame(seen.app)
         await seen.press("G", "g")
         assert "running · 9 of 15 cells" in frame(seen.app)
-        with_runs(seen.app.desk)
+        with_runs(seen.app.services)
         await look(seen.app, seen.pilot)
         assert seen.keys == list(seen.ids)
 
@@ -166,7 +166,7 @@ async def test_damaged_record_is_listed_with_cause() -> None:
     project, ids = rich_project(services)
     record = next(services.settings.places.data.rglob(f"*{ids[0]}*.json"))
     record.write_bytes(record.read_bytes()[:-50])
-    async with open_app(desk=make_desk()) as (app, pilot):
+    async with open_app(services=Services()) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
         assert "is damaged" in "".join(rows(app)[-8:])
@@ -194,7 +194,7 @@ async def test_damaged_record_refuses_rename_until_repaired() -> None:
     record.write_bytes(whole[:700])
     services.library.remove([ids[0]])
     services.library.undo()
-    async with open_app(desk=make_desk(services)) as (app, pilot):
+    async with open_app(services=services) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
 
@@ -239,7 +239,7 @@ async def test_hostile_names_reach_no_terminal() -> None:
         name=HOSTILE[:60].replace("\udcff", ""),
         note=HOSTILE[:60].replace("\udcff", ""),
     )
-    async with open_app((160, 40), desk=make_desk(services)) as (app, pilot):
+    async with open_app((160, 40), services=services) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
         seen = frame(app).replace("\n", "")
@@ -269,7 +269,7 @@ async def test_settings_field_takes_keys_until_escape() -> None:
 async def test_empty_project_names_useful_key() -> None:
     services = Services()
     project = add_project(services)
-    async with open_app(desk=make_desk(services)) as (app, pilot):
+    async with open_app(services=services) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
         assert "No benchmark yet." in frame(app) and "n   a new one" in frame(app)
@@ -282,7 +282,7 @@ async def test_empty_project_names_useful_key() -> None:
 async def test_empty_list_offers_only_working_keys() -> None:
     services = Services()
     project = add_project(services)
-    async with open_app(desk=make_desk(services)) as (app, pilot):
+    async with open_app(services=services) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
         assert offered(app) == "n new  u undo  ] tab  f2 system  f3 trash  : palette  ? help"
@@ -329,7 +329,7 @@ async def test_missing_model_says_so() -> None:
     project, _ = rich_project(services)
     for file in (services.settings.places.data.parent / "models").iterdir():
         file.unlink()
-    async with open_app((120, 36), desk=make_desk(services)) as (app, pilot):
+    async with open_app((120, 36), services=services) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
         assert "is gone" in rows(app)[-3]
@@ -346,19 +346,19 @@ async def test_narrow_terminal_filter_has_own_line() -> None:
 async def test_model_is_reread_after_run_adds_version() -> None:
     async with shown((120, 36)) as seen:
         looked: list[str] = []
-        state = seen.app.desk.model_state
+        state = seen.app.services.projects.newest_state
 
         def look_at(project: str) -> ModelState:
             looked.append(project)
             return state(project)
 
-        seen.app.desk.model_state = look_at  # type: ignore[method-assign]
+        replace_methods(seen.app.services, projects__newest_state=look_at)
         seen.page.load()
         await settle(seen.pilot)
         assert looked == []
-        project = seen.app.desk.project(seen.project)
+        project = seen.app.services.projects.get(seen.project)
         newer = replace(project.project, versions=(*project.project.versions, project.project.versions[0]))
-        seen.app.desk.project = lambda _: replace(project, project=newer)  # type: ignore[assignment,method-assign]
+        replace_methods(seen.app.services, projects__get=lambda _: replace(project, project=newer))
         seen.page.load()
         await settle(seen.pilot)
         assert looked == [seen.project]
@@ -390,7 +390,7 @@ async def test_unreadable_store_shows_hint_and_keeps_rows() -> None:
         def refuse(*_: object) -> None:
             raise StoreBusy("the store is held by pid 7", "try again in a moment")
 
-        seen.app.desk.benchmarks = refuse  # type: ignore[assignment, method-assign]
+        replace_methods(seen.app.services, library__list=refuse)
         seen.page.load()
         await settle(seen.pilot)
         assert "! the store is held by pid 7: try again in a moment" in rows(seen.app)[-3]

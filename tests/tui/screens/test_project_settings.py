@@ -12,16 +12,16 @@ from tests.cli.shell import until
 from tests.present.profile.stock import make_costs
 from tests.tui.counting import CountingDriver, bytes_of
 from tests.tui.frame import frame, rows
-from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.pilot import open_app, press, replace_methods, settle
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelState
 from tuibench.core.profile import CostProfile
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import ProjectRow
 from tuibench.services.api import Services
+from tuibench.services.models import Found
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.desk import Desk, Found
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.project.home import HomeScreen
@@ -78,8 +78,8 @@ async def test_fields_versions_and_model_are_shown(model: Path) -> None:
         assert "never measured" in text and "made just now, changed just now" in text
 
 
-def counting(desk: Desk, costs: CostProfile | str) -> tuple[Desk, list[str]]:
-    """Return the desk with these costs or this error, and the list of its cost requests."""
+def counting(services: Services, costs: CostProfile | str) -> tuple[Services, list[str]]:
+    """Return the services with these costs or this error, and the list of its cost requests."""
     asked: list[str] = []
 
     def count(project: str) -> CostProfile:
@@ -88,14 +88,14 @@ def counting(desk: Desk, costs: CostProfile | str) -> tuple[Desk, list[str]]:
             raise ModelError(costs)
         return costs
 
-    desk.costs = count  # type: ignore[method-assign]
-    return desk, asked
+    replace_methods(services, theory__costs=count)
+    return services, asked
 
 
 async def test_model_cost_is_shown_and_unchanged_cost_sends_nothing(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
-    desk, asked = counting(make_desk(), make_costs(12))
-    async with open_app((120, 36), desk=desk, driver=CountingDriver, headless=False) as (app, pilot):
+    services, asked = counting(Services(), make_costs(12))
+    async with open_app((120, 36), services=services, driver=CountingDriver, headless=False) as (app, pilot):
         pane = await settings(app, pilot, project)
         assert "cost       at least 837 M FLOPs · at least 416 M MACs at batch 1" in frame(app)
         assert "FLOPs = 2 × MACs + operations on single elements" in frame(app)
@@ -107,8 +107,8 @@ async def test_model_cost_is_shown_and_unchanged_cost_sends_nothing(model: Path)
 
 async def test_missing_cost_is_counted_and_uncountable_is_unknown(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
-    desk, asked = counting(make_desk(), make_costs(12))
-    async with open_app((120, 36), desk=desk) as (app, pilot):
+    services, asked = counting(Services(), make_costs(12))
+    async with open_app((120, 36), services=services) as (app, pilot):
         pane = await settings(app, pilot, project)
         assert "M FLOPs" in frame(app) and asked == ["costs"]
         # Other sizes have other costs.
@@ -116,21 +116,21 @@ async def test_missing_cost_is_counted_and_uncountable_is_unknown(model: Path) -
         pane.save()
         await settle(pilot)
         assert asked == ["costs"] * 2
-    desk, _ = counting(make_desk(), "no rule for any of its layers")
-    async with open_app((120, 36), desk=desk) as (app, pilot):
+    services, _ = counting(Services(), "no rule for any of its layers")
+    async with open_app((120, 36), services=services) as (app, pilot):
         await settings(app, pilot, project)
         assert "cost       unknown: no rule for any of its layers" in frame(app)
     os.unlink(model)
-    desk, asked = counting(make_desk(), make_costs(12))
-    async with open_app((120, 36), desk=desk) as (app, pilot):
+    services, asked = counting(Services(), make_costs(12))
+    async with open_app((120, 36), services=services) as (app, pilot):
         await settings(app, pilot, project)
         assert "cost       unknown: the file is gone" in frame(app) and asked == []
 
 
 async def test_small_terminal_keys_reach_last_line(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
-    desk, _ = counting(make_desk(), make_costs(12))
-    async with open_app(desk=desk) as (app, pilot):
+    services, _ = counting(Services(), make_costs(12))
+    async with open_app(services=services) as (app, pilot):
         await settings(app, pilot, project)
         assert "made just now" not in frame(app)
         await press(pilot, "G")
@@ -277,12 +277,17 @@ async def test_dim_without_initial_size_can_be_set(model: Path) -> None:
 
 
 async def test_dims_appear_in_either_read_order(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk, seen = make_desk(), Event()
+    services, seen = Services(), Event()
     project = project_of(model)
-    async with open_app((120, 36), desk=desk) as (app, pilot):
+    async with open_app((120, 36), services=services) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
-        read, state, show, asked = desk.project, desk.model_state, ProjectSettings._show_model, []
+        read, state, show, asked = (
+            services.projects.get,
+            services.projects.newest_state,
+            ProjectSettings._show_model,
+            [],
+        )
 
         def late(one: str) -> ProjectRow:
             asked.append(one)
@@ -299,8 +304,8 @@ async def test_dims_appear_in_either_read_order(model: Path, monkeypatch: pytest
             show(pane, found)
             seen.set()
 
-        monkeypatch.setattr(desk, "project", late)
-        monkeypatch.setattr(desk, "model_state", behind)
+        monkeypatch.setattr(services.projects, "get", late)
+        monkeypatch.setattr(services.projects, "newest_state", behind)
         monkeypatch.setattr(ProjectSettings, "_show_model", note)
         await press(pilot, "4")
         fields = app.page.query_one(ProjectSettings).column.fields

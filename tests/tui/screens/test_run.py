@@ -12,9 +12,8 @@ from tests.store.build import make_id
 from tests.tui.frame import check_frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import settle
-from tests.tui.screens.run_desk import (
+from tests.tui.screens.run_services import (
     RUN,
-    RunDesk,
     done_cell,
     lost_cell,
     make_broken,
@@ -36,6 +35,8 @@ from tuibench.core.result_headline import headline_of
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.present.headline import comparison_sentence, headline_sentence
 from tuibench.runs.side_by_side import compare_results
+from tuibench.services.exchange import Exchange
+from tuibench.services.library import Library
 from tuibench.tui.config import Config
 from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.terminal import Display
@@ -104,8 +105,8 @@ async def test_ended_rerun_shows_comparison(
     new = [timed_cell(factor, cores=cores) for factor, cores in zip(factors, (1, 2), strict=False)]
     past = compare_results(build.run(*old, id=make_id(6)), build.run(*(new or [lost_cell(1)]), id=RUN))
     stored = StoredBenchmark(row=None, metadata=Metadata(rerun_of=make_id(6)), result=build.run())  # type: ignore[arg-type]
-    monkeypatch.setattr(RunDesk, "open", lambda desk, one: stored, raising=False)
-    monkeypatch.setattr(RunDesk, "compare", lambda desk, one, other: past, raising=False)
+    monkeypatch.setattr(Library, "get", lambda library, one: stored)
+    monkeypatch.setattr(Exchange, "side_by_side", lambda exchange, one, other: past)
     async with watched(sketch_view(), make_done()) as seen:
         assert "beside" not in seen.text
         await seen.look()
@@ -301,12 +302,12 @@ async def test_enter_on_finished_run_opens_same_cell(monkeypatch: pytest.MonkeyP
 
 async def test_unchanged_poll_reads_once_and_paints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     async with watched(sketch_view()) as seen:
-        looks = seen.desk.looks
+        looks = seen.services.looks
         asked: list[Painted] = []
         with monkeypatch.context() as patch:
             patch.setattr(Painted, "repaint", _noting(asked))
             await seen.look()
-        assert seen.desk.looks == looks + 1 and asked == []
+        assert seen.services.looks == looks + 1 and asked == []
 
 
 def _noting(asked: list[Painted]) -> Callable[[Painted], None]:
@@ -320,7 +321,7 @@ async def test_polling_ends_after_run_is_saved() -> None:
     async with watched(sketch_view(), make_broken(), make_broken(), make_done()) as seen:
         for _ in range(6):
             await seen.look()
-        assert seen.desk.looks == 4
+        assert seen.services.looks == 4
         assert "enter opens the result" in seen.text
 
 
@@ -336,10 +337,10 @@ async def test_hidden_page_does_not_poll() -> None:
         page = seen.page
         seen.app.action_system()
         await settle(seen.pilot)
-        looks = seen.desk.looks
+        looks = seen.services.looks
         page.load()
         await settle(seen.pilot)
-        assert seen.desk.looks == looks
+        assert seen.services.looks == looks
         await seen.press("escape")
         assert seen.app.page is page and "1m53" in seen.text, "who comes back sees the present"
 
@@ -347,8 +348,8 @@ async def test_hidden_page_does_not_poll() -> None:
 async def test_leaving_page_releases_feed() -> None:
     async with watched(sketch_view()) as seen:
         await seen.press("escape")
-        assert isinstance(seen.app.page, HomeScreen) and seen.desk.closed == 1
-        assert [wish for wish, *_ in seen.desk.asked] == ["watch"]
+        assert isinstance(seen.app.page, HomeScreen) and seen.services.closed == 1
+        assert [wish for wish, *_ in seen.services.asked] == ["watch"]
 
 
 async def test_unreadable_run_is_reported_and_retried() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.tui.frame import rows
-from tests.tui.pilot import look, make_desk, open_app, press
-from tests.tui.screens.run_desk import make_broken as broken_view
-from tests.tui.screens.run_desk import make_waiting, sketch_view
+from tests.tui.pilot import look, open_app, press, replace_methods
+from tests.tui.screens.run_services import make_broken as broken_view
+from tests.tui.screens.run_services import make_waiting, sketch_view
 from tests.tui.screens.stage import Shown, shown, with_runs
 from tests.tui.stock import make_broken, make_going, rich_project
 from tuibench.core.activity import RunView
@@ -39,16 +39,16 @@ def script(app: Dashboard, run: str, view: RunView) -> list[tuple[Any, ...]]:
         assert one == run
         return _Feed(replace(view, info=replace(view.info, id=run)))
 
-    def wish(name: str) -> Any:
-        def call(one: str, **options: Any) -> str:
+    def request(name: str, result: object) -> Any:
+        def call(one: str, **options: Any) -> object:
             asked.append((name, one, *(key for key, value in options.items() if value)))
-            return f"{name} done"
+            return result
 
         return call
 
-    app.desk.watch = watch  # type: ignore[assignment,method-assign]
-    for name in ("cancel", "finish", "extend", "resume"):
-        setattr(app.desk, name, wish(name))
+    replace_methods(app.services, runs__watch=watch, runs__resume_detached=request("resume", run))
+    for name in ("cancel", "finish", "extend"):
+        replace_methods(app.services, **{f"runs__{name}": request(name, replace(view.info, id=run))})
     return asked
 
 
@@ -65,20 +65,22 @@ async def test_key_X_in_list_names_run_in_question() -> None:  # noqa: N802 - th
         await seen.press("escape")
         assert asked == []
         await seen.press("X", "y")
-        assert asked == [("cancel", run)] and "cancel done" in said(seen.app)
+        assert asked == [("cancel", run)] and "executions saved" in said(seen.app)
 
 
-@pytest.mark.parametrize(("key", "wish"), [("p", "finish"), ("+", "extend")])
-async def test_keys_p_and_plus_in_list_act_at_once(key: str, wish: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "wish", "words"), [("p", "finish", "goes on is the last"), ("+", "extend", "gets its time once more")]
+)
+async def test_keys_p_and_plus_in_list_act_at_once(key: str, wish: str, words: str) -> None:
     async with shown(going=True) as seen:
         asked = script(seen.app, seen.keys[0], sketch_view())
         await seen.press("g", key)
-        assert asked == [(wish, seen.keys[0])] and f"{wish} done" in said(seen.app)
+        assert asked == [(wish, seen.keys[0])] and words in said(seen.app)
 
 
 async def _show_broken(seen: Shown) -> str:
     row = make_broken(seen.project)
-    with_runs(seen.app.desk, replace(row, info=replace(row.info, state="interrupted")))
+    with_runs(seen.app.services, replace(row, info=replace(row.info, state="interrupted")))
     await look(seen.app, seen.pilot)
     await seen.press("g")
     return row.info.id
@@ -126,8 +128,8 @@ async def test_run_keys_at_home_act_on_unassigned_run() -> None:
     services = Services()
     project, _ = rich_project(services)
     mine, lost = make_going(project)
-    desk = with_runs(make_desk(services), mine, replace(lost, project=""))
-    async with open_app(desk=desk) as (app, pilot):
+    services = with_runs(services, mine, replace(lost, project=""))
+    async with open_app(services=services) as (app, pilot):
         await look(app, pilot)
         home = app.page
         assert isinstance(home, HomeScreen)
@@ -146,7 +148,7 @@ async def test_result_keys_at_home_on_unassigned_run_explain_refusal() -> None:
     services = Services()
     project, _ = rich_project(services)
     lost = replace(make_going(project)[1], project="")
-    async with open_app(desk=with_runs(make_desk(services), lost)) as (app, pilot):
+    async with open_app(services=with_runs(services, lost)) as (app, pilot):
         await look(app, pilot)
         home = app.page
         assert isinstance(home, HomeScreen)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.tui.counting import CountingDriver, bytes_of, sent_by
 from tests.tui.pilot import look
-from tests.tui.screens.run_desk import RUN, make_view, many_cells, sketch_view
+from tests.tui.screens.run_services import RUN, make_view, many_cells, sketch_view
 from tests.tui.screens.run_stage import Watched, watched
 from tuibench.core.activity import Live, RunView
 from tuibench.tui.screens.run import screen as run
@@ -81,7 +81,7 @@ async def test_question_and_answer_send_one_line_each() -> None:
 async def test_run_end_rings_bell_and_sets_title_once() -> None:
     ended = sketch_view(status="finished", saved=True, live=None, eta_s=None)
     async with watched(sketch_view(), headless=False, driver=CountingDriver) as seen:
-        seen.desk.views = [replace(ended, info=replace(ended.info, state="finished", eta_s=None))]
+        seen.services.views = [replace(ended, info=replace(ended.info, state="finished", eta_s=None))]
         sent = await sent_by(seen.pilot, lambda: look(seen.app, seen.pilot))
         title = f"\x1b]0;tuibench: run {RUN[-4:].lower()} finished and saved\x07"
         assert title in sent
@@ -107,10 +107,10 @@ async def test_run_second_paints_changed_lines_and_reads_once(
         counted(Painted, "render_line")
         for name in ("cell_span", "plan_grid", "varying_axes", "name_cell", "head_words"):
             counted(run, name)
-        looks = seen.desk.looks
+        looks = seen.services.looks
         for _ in range(SECONDS - 1):
             await second(seen)
-        assert seen.desk.looks - looks == SECONDS - 1
+        assert seen.services.looks - looks == SECONDS - 1
         assert counts["render_line"] / (SECONDS - 1) <= 15, "of 24"
         assert counts["cell_span"] <= 2 * SECONDS, "the cell that is measured and the one that was, of 200"
         assert counts["plan_grid"] == counts["varying_axes"] == counts["name_cell"] == 0

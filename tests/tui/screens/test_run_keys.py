@@ -4,8 +4,8 @@ import pytest
 
 from tests.tui.frame import frame
 from tests.tui.landing import land, landed
-from tests.tui.pilot import look, settle
-from tests.tui.screens.run_desk import (
+from tests.tui.pilot import look, replace_methods, settle
+from tests.tui.screens.run_services import (
     RUN,
     going_cell,
     make_broken,
@@ -22,8 +22,8 @@ from tuibench.core import activity
 from tuibench.core.activity import Live, RunView
 from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.ids import short_id
+from tuibench.core.stored import Removal
 from tuibench.tui.config import Config
-from tuibench.tui.desk import Removed
 from tuibench.tui.screens.run.log import RunLogScreen
 
 NAME = short_id(RUN)
@@ -37,10 +37,10 @@ async def test_key_X_asks_and_only_y_cancels() -> None:  # noqa: N802 - the key
         await seen.press("X")
         assert "Cancel this run? 14 cells measured so far are kept." in seen.news
         await seen.press("escape")
-        assert ("cancel", RUN) not in seen.desk.asked
-        seen.desk.views = [make_done(status="cancelled")]
+        assert ("cancel", RUN) not in seen.services.asked
+        seen.services.views = [make_done(status="cancelled")]
         await seen.press("X", "y")
-        assert ("cancel", RUN) in seen.desk.asked
+        assert ("cancel", RUN) in seen.services.asked
         assert "cancelled after 1m52" in seen.text
 
 
@@ -50,13 +50,15 @@ async def test_key_X_on_queued_run_says_nothing_is_lost() -> None:  # noqa: N802
         assert "Nothing is measured yet." in seen.news
 
 
-@pytest.mark.parametrize(("key", "wish"), [("p", "finish"), ("+", "extend")])
-async def test_keys_p_and_plus_act_at_once_and_show_result(key: str, wish: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "wish", "words"), [("p", "finish", "goes on is the last"), ("+", "extend", "gets its time once more")]
+)
+async def test_keys_p_and_plus_act_at_once_and_show_result(key: str, wish: str, words: str) -> None:
     async with watched(sketch_view()) as seen:
         await seen.press(key)
-        assert seen.desk.asked[-1] == (wish, RUN)
-        assert f"{wish} done" in seen.news
-        seen.desk.answers[wish] = UsageError("a fixed time cannot be extended", "start another run")
+        assert seen.services.asked[-1] == (wish, RUN)
+        assert words in seen.news
+        seen.services.answers[wish] = UsageError("a fixed time cannot be extended", "start another run")
         await seen.press(key)
         assert "! a fixed time cannot be extended: start another run" in seen.news
 
@@ -65,23 +67,23 @@ async def test_keys_p_and_plus_act_at_once_and_show_result(key: str, wish: str) 
 async def test_active_run_keys_are_refused_after_end(key: str) -> None:
     async with watched(make_done()) as seen:
         await seen.press(key)
-        assert "it has ended already" in seen.news and len(seen.desk.asked) == 1
+        assert "it has ended already" in seen.news and len(seen.services.asked) == 1
 
 
 async def test_key_o_resumes_at_once() -> None:
     async with watched(make_broken()) as seen:
-        seen.desk.views = [sketch_view()]
+        seen.services.views = [sketch_view()]
         await seen.press("o")
-        assert seen.desk.asked[-1] == ("resume", RUN, False, False)
+        assert seen.services.asked[-1] == ("resume", RUN, False, False)
         await seen.look()
         assert "▶ running" in seen.text
 
 
 async def test_key_p_on_interrupted_run_saves_partial_result() -> None:
     async with watched(make_broken()) as seen:
-        seen.desk.views = [make_done(status="interrupted")]
+        seen.services.views = [make_done(status="interrupted")]
         await seen.press("p")
-        assert seen.desk.asked[-1] == ("resume", RUN, False, True)
+        assert seen.services.asked[-1] == ("resume", RUN, False, True)
         await seen.look()
         assert "enter opens the result" in seen.text
 
@@ -94,14 +96,14 @@ async def test_key_o_asks_when_machine_changed(key: str, mixed: bool, finish: bo
         assert reason in seen.text
         assert "The machine changed.  m go on all the same" in seen.news
         await seen.press("escape")
-        assert len(seen.desk.asked) == 1
+        assert len(seen.services.asked) == 1
         await seen.press("o", key)
-        assert seen.desk.asked[-1] == ("resume", RUN, mixed, finish)
+        assert seen.services.asked[-1] == ("resume", RUN, mixed, finish)
 
 
 async def test_key_o_impossible_resume_shows_reason() -> None:
     async with watched(make_broken()) as seen:
-        seen.desk.answers["resume"] = UsageError("its model is gone", "put it back")
+        seen.services.answers["resume"] = UsageError("its model is gone", "put it back")
         await seen.press("o")
         assert "! its model is gone: put it back" in seen.news
 
@@ -110,7 +112,7 @@ async def test_key_o_impossible_resume_shows_reason() -> None:
 async def test_key_o_without_need_to_resume_says_so(view: RunView, words: str) -> None:
     async with watched(view) as seen:
         await seen.press("o")
-        assert words in seen.news and len(seen.desk.asked) == 1
+        assert words in seen.news and len(seen.services.asked) == 1
 
 
 @pytest.mark.parametrize("key", ["r", "R", "c", "e", "x"])
@@ -129,9 +131,9 @@ async def test_key_R_on_finished_run_opens_form(monkeypatch: pytest.MonkeyPatch)
 
 async def test_key_y_copies_command_of_unlisted_run() -> None:
     async with watched(sketch_view()) as seen:
-        seen.desk.answers["command"] = "tuibench benchmark resnet50.onnx"
+        seen.services.answers["command"] = "tuibench benchmark resnet50.onnx"
         await seen.press("y")
-        assert seen.desk.asked[-1] == ("command", "", RUN)
+        assert seen.services.asked[-1] == ("command", RUN)
         assert "copied, and kept in" in seen.news and seen.app.clipboard == "tuibench benchmark resnet50.onnx"
 
 
@@ -189,7 +191,7 @@ async def test_run_ending_on_open_page_shows_news_and_one_bell(
 async def test_run_cancelled_in_queue_says_unmeasured_and_is_removable() -> None:
     async with watched(make_waiting()) as seen:
         await look(seen.app, seen.pilot)
-        seen.desk.views = [make_cancelled()]
+        seen.services.views = [make_cancelled()]
         await seen.look()
         await look(seen.app, seen.pilot)
         assert f"run {NAME} cancelled, nothing was measured" in seen.news
@@ -201,7 +203,7 @@ async def test_run_cancelled_in_queue_says_unmeasured_and_is_removable() -> None
         await seen.press("d")
         assert f"Remove run {NAME}? It is not saved: nothing was measured." in seen.news
         await seen.press("y")
-        assert seen.desk.asked[-1] == ("remove", (RUN,), False, True)
+        assert seen.services.asked[-1] == ("remove", (RUN,), False, True)
 
 
 async def test_unsaved_run_shows_reason_and_how_to_save() -> None:
@@ -228,7 +230,7 @@ async def test_removing_missing_run_leaves_page() -> None:
         def gone(*_: object, **__: object) -> None:
             raise UnknownId("no benchmark is called that")
 
-        seen.desk.remove = gone  # type: ignore[method-assign, assignment]
+        replace_methods(seen.services, library__remove=gone)
         page = seen.app.page
         await seen.press("d", "y")
         assert seen.app.page is not page and f"run {NAME} was gone already" in frame(seen.app)
@@ -236,15 +238,18 @@ async def test_removing_missing_run_leaves_page() -> None:
 
 async def test_failed_save_on_removal_keeps_page_and_allows_save() -> None:
     async with watched(sketch_view()) as seen:
-        page, words = seen.page, f"{NAME}: ended, not saved: the store is busy; tuibench resume {NAME} tries again"
-        seen.desk.remove = lambda *_, **__: Removed(words, None, frozenset((RUN,)))  # type: ignore[method-assign]
+        page = seen.page
+        replace_methods(
+            seen.services,
+            library__remove=lambda *_, **__: Removal(None, (make_info(activity.UNSAVED, detail="the store is busy"),)),
+        )
         info = make_info(activity.UNSAVED, detail="the store is busy", resumable=True, eta_s=None, pid=None)
-        seen.desk.views = [make_done(info=info, saved=False)]
+        seen.services.views = [make_done(info=info, saved=False)]
         await seen.press("d", "y")
         assert seen.app.page is page and "ended, not saved: the store is busy" in seen.news
         assert "o saves it once that is mended" in seen.text and "o save it" in seen.text
         await seen.press("o")
-        assert seen.desk.asked[-1] == ("resume", RUN, False, False)
+        assert seen.services.asked[-1] == ("resume", RUN, False, False)
 
 
 async def test_removal_question_names_losses() -> None:
@@ -261,9 +266,9 @@ async def test_run_end_is_announced_on_every_screen(monkeypatch: pytest.MonkeyPa
             (make_broken(), "interrupted: its runner died"),
             (make_done(), "finished and saved"),
         ):
-            seen.desk.views = [sketch_view()]
+            seen.services.views = [sketch_view()]
             await look(seen.app, seen.pilot)
-            seen.desk.views = [end]
+            seen.services.views = [end]
             await look(seen.app, seen.pilot)
             assert f"run {NAME} {words}" in seen.news
 
@@ -272,7 +277,7 @@ async def test_bell_disabled_does_not_ring(monkeypatch: pytest.MonkeyPatch) -> N
     async with watched(sketch_view(), config=Config(bell=False)) as seen:
         rung: list[int] = []
         monkeypatch.setattr(seen.app, "bell", lambda: rung.append(1))
-        seen.desk.views = [make_done()]
+        seen.services.views = [make_done()]
         await look(seen.app, seen.pilot)
         assert rung == [] and "finished" in seen.news
 

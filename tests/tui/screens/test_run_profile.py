@@ -8,7 +8,7 @@ import pytest
 from tests.tui.frame import check_frame
 from tests.tui.landing import land, landed
 from tests.tui.screens.profile_stage import profile_run
-from tests.tui.screens.run_desk import RUN, make_info, make_view
+from tests.tui.screens.run_services import RUN, make_info, make_view
 from tests.tui.screens.run_stage import watched
 from tuibench.core import activity
 from tuibench.core.activity import Making, RunView
@@ -64,7 +64,7 @@ async def test_cancel_asks_and_finish_acts_at_once() -> None:
         await seen.press("X")
         assert "1 measurement is kept." in seen.news
         await seen.press("y", "p")
-        assert ("cancel", RUN) in seen.desk.asked and ("finish", RUN) in seen.desk.asked
+        assert ("cancel", RUN) in seen.services.asked and ("finish", RUN) in seen.services.asked
 
 
 async def test_leaving_page_names_run_kind() -> None:
@@ -96,7 +96,7 @@ async def test_interrupted_profile_run_says_how_to_resume() -> None:
     async with watched(broken) as seen:
         assert "its runner died" in seen.text and "o takes it up" in seen.text
         await seen.press("o")
-        assert ("resume", RUN, False, False) in seen.desk.asked
+        assert ("resume", RUN, False, False) in seen.services.asked
 
 
 async def test_changed_layers_are_counted() -> None:
@@ -111,4 +111,4 @@ async def test_active_profile_run_is_cancelled_before_removal() -> None:
         await seen.press("d")
         assert "still goes on: cancel and remove?" in seen.text
         await seen.press("y")
-        assert ("remove", (RUN,), True, False) in seen.desk.asked
+        assert ("remove", (RUN,), True, False) in seen.services.asked

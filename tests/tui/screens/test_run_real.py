@@ -20,10 +20,9 @@ from tests.tui.frame import frame, rows
 from tests.tui.pilot import look, open_app, press, settle
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services
+from tuibench.services.form_values import FormValues
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.bridge import Bridge
-from tuibench.tui.desk import FormValues
 from tuibench.tui.screens.detail.baseline import BaselinePane
 from tuibench.tui.screens.detail.screen import DetailScreen
 from tuibench.tui.screens.project.home import HomeScreen
@@ -103,7 +102,7 @@ class Followed:
 
 @asynccontextmanager
 async def followed(run: str = "") -> AsyncIterator[Followed]:
-    async with open_app(desk=Bridge(Services(), hidden=True), now=time.time) as (app, pilot):
+    async with open_app(services=Services(hidden=True), now=time.time) as (app, pilot):
         seen = Followed(app, pilot)
         if run:
             await seen.show(run)
@@ -146,7 +145,7 @@ async def test_run_survives_dashboard_exit_and_X_cancels_it_later(shell: Shell) 
             model="sample:tiny", engines=("fake",), scenarios="sync", cores="1", effort="fixed", time_s="0.05",
             warmup_s="0.05", flags="--executions 300",
         )  # fmt: skip
-        run, _ = await asyncio.to_thread(seen.app.desk.start, form)
+        run, _ = await asyncio.to_thread(seen.app.services.forms.start, form)
         await seen.show(run)
         await seen.until(lambda: seen.measured >= 1)
         await seen.press("ctrl+q")

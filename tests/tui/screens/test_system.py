@@ -9,7 +9,7 @@ from tests.present.test_doctor import facts_of, write_intel
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.rest import all_handled
-from tests.tui.screens.system_desk import MACHINE, RUN, SystemDesk
+from tests.tui.screens.system_services import MACHINE, RUN, SystemServices
 from tuibench.core.errors import TuibenchError
 from tuibench.present.doctor import render_doctor
 from tuibench.tui.screens.system import describe
@@ -28,31 +28,31 @@ def facts(tmp_path: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("display", "name"), [(SHOWN, "system-80x24"), (Display(ascii_only=True), "system-ascii")])
 async def test_system_matches_kept_frame(facts: dict[str, Any], display: Display, name: str) -> None:
-    async with open_app(desk=SystemDesk(facts).as_desk(), display=display) as (app, pilot):
+    async with open_app(services=SystemServices(facts), display=display) as (app, pilot):
         await press(pilot, "f2")
         check_frame(app, name)
         assert not display.ascii_only or frame(app).isascii()
 
 
 async def test_system_screen_examines_once_and_again_on_request(facts: dict[str, Any]) -> None:
-    desk = SystemDesk(facts)
-    async with open_app(desk=desk.as_desk()) as (app, pilot):
+    services = SystemServices(facts)
+    async with open_app(services=services) as (app, pilot):
         await press(pilot, "f2")
-        assert desk.looks == 1
+        assert services.looks == 1
         await look(app, pilot)
         await press(pilot, "question_mark", "escape", "pagedown")
-        assert desk.looks == 1
+        assert services.looks == 1
         facts["noise"]["load1"] = 7.5
         await press(pilot, "r")
-        assert desk.looks == 2 and "looked again" in frame(app)
+        assert services.looks == 2 and "looked again" in frame(app)
         await press(pilot, "home")
         assert "load 7.50" in frame(app)
         await press(pilot, "f5")
-        assert desk.looks == 3
+        assert services.looks == 3
 
 
 async def test_same_key_closes_system_screen(facts: dict[str, Any]) -> None:
-    async with open_app(desk=SystemDesk(facts).as_desk()) as (app, pilot):
+    async with open_app(services=SystemServices(facts)) as (app, pilot):
         home = app.screen
         await press(pilot, "f2", "f2")
         assert app.screen is home
@@ -61,19 +61,19 @@ async def test_same_key_closes_system_screen(facts: dict[str, Any]) -> None:
 
 
 async def test_examination_during_measurement_asks_first(facts: dict[str, Any]) -> None:
-    desk = SystemDesk(facts, (RUN,))
-    async with open_app(desk=desk.as_desk()) as (app, pilot):
+    services = SystemServices(facts, (RUN,))
+    async with open_app(services=services) as (app, pilot):
         await look(app, pilot)
         await press(pilot, "f2")
-        assert desk.looks == 0
+        assert services.looks == 0
         assert rows(app)[2].endswith("is being measured, and a look would disturb it.")
         assert rows(app)[3] == "r looks all the same."
         await press(pilot, "r")
-        assert desk.looks == 1 and "Intel(R) Xeon(R)" in frame(app)
+        assert services.looks == 1 and "Intel(R) Xeon(R)" in frame(app)
 
 
 async def test_examination_in_progress_says_so(facts: dict[str, Any]) -> None:
-    async with open_app(desk=SystemDesk(facts).as_desk()) as (app, pilot):
+    async with open_app(services=SystemServices(facts)) as (app, pilot):
         await pilot.press("f2")
         await all_handled()
         seen = app.screen.query_one(ScrollBlock).row(0)
@@ -82,21 +82,21 @@ async def test_examination_in_progress_says_so(facts: dict[str, Any]) -> None:
 
 
 async def test_failed_examination_shows_reason_and_allows_retry(facts: dict[str, Any]) -> None:
-    desk = SystemDesk(TuibenchError("no process could be started", "close some"))
-    async with open_app(desk=desk.as_desk()) as (app, pilot):
+    services = SystemServices(TuibenchError("no process could be started", "close some"))
+    async with open_app(services=services) as (app, pilot):
         await press(pilot, "f2")
         assert rows(app)[2:5] == ["no process could be started", "close some", "r tries again."]
-        desk.facts = facts
+        services.facts = facts
         await press(pilot, "r")
         assert "Intel(R) Xeon(R)" in frame(app)
-        desk.facts = TuibenchError("no process could be started", "close some")
+        services.facts = TuibenchError("no process could be started", "close some")
         await press(pilot, "r")
         assert "Intel(R) Xeon(R)" in frame(app) and "no process could be started: close some" in frame(app)
 
 
 async def test_system_screen_resize_rewraps(facts: dict[str, Any]) -> None:
-    desk = SystemDesk(facts)
-    async with open_app((120, 36), desk=desk.as_desk(), display=SHOWN) as (app, pilot):
+    services = SystemServices(facts)
+    async with open_app((120, 36), services=services, display=SHOWN) as (app, pilot):
         await press(pilot, "f2")
         wide = frame(app)
         await pilot.resize_terminal(80, 24)
@@ -107,7 +107,7 @@ async def test_system_screen_resize_rewraps(facts: dict[str, Any]) -> None:
         await pilot.resize_terminal(120, 36)
         await settle(pilot)
         assert frame(app) == wide
-        assert desk.looks == 1
+        assert services.looks == 1
 
 
 def test_system_screen_shows_full_doctor_text(facts: dict[str, Any]) -> None:

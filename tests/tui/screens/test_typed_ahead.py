@@ -9,7 +9,7 @@ from textual.screen import Screen
 
 from tests.cli.shell import PATIENCE_S
 from tests.tui.frame import frame
-from tests.tui.pilot import send_key, settle
+from tests.tui.pilot import replace_methods, send_key, settle
 from tests.tui.rest import all_handled, until
 from tests.tui.screens.stage import Shown, shown
 from tuibench.core.errors import StoreBusy
@@ -26,7 +26,7 @@ def burst(seen: Shown, *keys: str) -> None:
 
 def slow(seen: Shown, go_on: threading.Event, error: Exception | None = None) -> None:
     """Install a store that lists its benchmarks slowly."""
-    real = seen.app.desk.benchmarks
+    real = seen.app.services.library.list
 
     def benchmarks(*given: Any) -> Any:
         go_on.wait(PATIENCE_S)
@@ -34,7 +34,7 @@ def slow(seen: Shown, go_on: threading.Event, error: Exception | None = None) ->
             raise error
         return real(*given)
 
-    seen.app.desk.benchmarks = benchmarks  # type: ignore[method-assign, assignment]
+    replace_methods(seen.app.services, library__list=benchmarks)
 
 
 async def test_name_typed_right_after_e_reaches_name_field() -> None:

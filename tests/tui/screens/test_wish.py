@@ -11,13 +11,14 @@ import pytest
 from tests.cli.shell import PATIENCE_S
 from tests.tui.frame import frame
 from tests.tui.landing import land, landed
-from tests.tui.pilot import press, send_key, settle
+from tests.tui.pilot import press, replace_methods, send_key, settle
 from tests.tui.rest import all_handled
 from tests.tui.screens.stage import Shown, shown
 from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
+from tuibench.core.stored import Removal
 from tuibench.services.api import Services
-from tuibench.tui.desk import Removed, RerunPlan
+from tuibench.services.form_values import RerunPlan
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail.screen import DetailScreen
 from tuibench.tui.screens.project.home import HomeScreen
@@ -26,12 +27,14 @@ from tuibench.tui.screens.trash import TrashScreen
 
 
 class Slow:
-    """One query to the desk, answered when the test says so."""
+    """One query to the services, answered when the test says so."""
 
     def __init__(self, seen: Shown, name: str, answer: Callable[..., Any] | Exception | None = None) -> None:
         self._go_on = threading.Event()
-        self._seen, self._answer = seen, answer or getattr(seen.app.desk, name)
-        setattr(seen.app.desk, name, self)
+        self._seen = seen
+        part, method = name.split("__")
+        self._answer = answer or getattr(getattr(seen.app.services, part), method)
+        replace_methods(seen.app.services, **{name: self})
 
     def __call__(self, *given: Any, **options: Any) -> Any:
         self._go_on.wait(PATIENCE_S)
@@ -61,20 +64,20 @@ def stored(seen: Shown) -> set[str]:
 
 async def test_refused_removal_is_reported_after_newer_request() -> None:
     async with shown() as seen:
-        slow = Slow(seen, "remove", StoreBusy("the store is busy"))
+        slow = Slow(seen, "library__remove", StoreBusy("the store is busy"))
         await type_at(seen, "d", "y")
         assert f"removing {short_id(seen.ids[0])} ..." in frame(seen.app), "a store that is held takes its time"
-        seen.app.desk.remove = lambda *_, **__: Removed("removed it", None)  # type: ignore[method-assign]
+        replace_methods(seen.app.services, library__remove=lambda *_, **__: Removal(None))
         await type_at(seen, "down", "d", "y")
         await slow.end()
-        assert "! removed it; but before: the store is busy" in frame(seen.app)
+        assert "! there was nothing to remove; but before: the store is busy" in frame(seen.app)
         await seen.press("up")
         assert "busy" not in frame(seen.app)
 
 
 async def test_refusal_is_reported_on_page_shown_at_that_time() -> None:
     async with shown() as seen:
-        slow = Slow(seen, "remove", StoreBusy("the store is busy"))
+        slow = Slow(seen, "library__remove", StoreBusy("the store is busy"))
         await type_at(seen, "d", "y", "q")
         await slow.end()
         assert isinstance(seen.app.page, HomeScreen) and "! the store is busy" in frame(seen.app)
@@ -82,7 +85,7 @@ async def test_refusal_is_reported_on_page_shown_at_that_time() -> None:
 
 async def test_closed_page_gets_no_success_message() -> None:
     async with shown() as seen:
-        slow = Slow(seen, "remove")
+        slow = Slow(seen, "library__remove")
         await type_at(seen, "d", "y", "q")
         await slow.end()
         assert isinstance(seen.app.page, HomeScreen) and seen.ids[0] not in stored(seen)
@@ -91,7 +94,7 @@ async def test_closed_page_gets_no_success_message() -> None:
 async def test_key_u_right_after_d_waits_for_removal() -> None:
     async with shown() as seen:
         seen.services.library.remove([seen.ids[3]])
-        slow = Slow(seen, "remove")
+        slow = Slow(seen, "library__remove")
         await type_at(seen, "d", "y", "u")
         await slow.end()
         assert seen.ids[0] in stored(seen) and seen.ids[3] not in stored(seen)
@@ -120,7 +123,7 @@ async def test_key_u_skips_removal_restored_by_others() -> None:
 async def test_removed_record_closes_only_its_own_page() -> None:
     async with shown() as seen:
         await seen.press("enter")
-        slow = Slow(seen, "remove")
+        slow = Slow(seen, "library__remove")
         await type_at(seen, "d", "y", "f3")
         await slow.end()
         assert shown_page(seen) is TrashScreen and "u brings it back" in frame(seen.app)
@@ -132,8 +135,8 @@ async def test_removed_record_closes_only_its_own_page() -> None:
 async def test_started_run_leaves_keys_to_open_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with shown() as seen:
-        seen.app.desk.plan_rerun = lambda benchmark: RerunPlan(benchmark, 1, 1.0, "")  # type: ignore[method-assign]
-        slow = Slow(seen, "rerun", lambda *_, **__: ("01RUN", ()))
+        replace_methods(seen.app.services, reruns__plan=lambda benchmark: RerunPlan(benchmark, 1, 1.0, ""))
+        slow = Slow(seen, "reruns__start", lambda *_, **__: ("01RUN", ()))
         await seen.press("r")
         await type_at(seen, "y")
         seen.app.action_palette()

@@ -15,8 +15,9 @@ from textual.worker import get_current_worker
 
 from tuibench.core.errors import TuibenchError
 from tuibench.core.text import show
+from tuibench.services.api import Services
+from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
-from tuibench.tui.desk import Desk, Pulse
 from tuibench.tui.messages import Answered, Refused
 from tuibench.tui.textual_seam import after_painting
 from tuibench.tui.widgets.painted import Calm
@@ -61,9 +62,9 @@ class Page(Calm, Screen[None]):
         return cast("Dashboard", self.app)
 
     @property
-    def desk(self) -> Desk:
+    def services(self) -> Services:
         """The dashboard's API; its methods block, so use them in `ask` and `wish` only."""
-        return self.dashboard.desk
+        return self.dashboard.services
 
     def compose(self) -> ComposeResult:
         """Yield title, body, status line and keys."""
@@ -119,9 +120,9 @@ class Page(Calm, Screen[None]):
     def load(self) -> None:
         """Request the content; called when the screen appears and when its data may have changed."""
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Handle a poll that differs from the last; by default, reload if stored data may have changed."""
-        if before is None or pulse.stamp != before.stamp:
+        if before is None or snapshot.stamp != before.stamp:
             self.load()
 
     def show_title(self) -> None:
@@ -259,7 +260,7 @@ class Page(Calm, Screen[None]):
     def copy_text(self, text: str) -> None:
         """Copy to the clipboard, which not every terminal has, and to a file."""
         self.app.copy_to_clipboard(text)
-        self.ask(lambda: self.desk.keep_copy(text), lambda path: self.say(f"copied, also to {path}"), group="copy")
+        self.ask(lambda: self.services.keep_copy(text), lambda path: self.say(f"copied, also to {path}"), group="copy")
 
     def explain(self, error: TuibenchError) -> None:
         """Show the error and its hint in the status line."""

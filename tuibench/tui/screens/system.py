@@ -12,9 +12,11 @@ from textual.widget import Widget
 from tuibench.core import activity
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
+from tuibench.core.machine import Machine
+from tuibench.present.doctor import render_doctor
 from tuibench.present.table import to_ascii
+from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
-from tuibench.tui.desk import Machine, Pulse
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.paragraph import Paragraph, lay_out
 from tuibench.tui.terminal import Display
@@ -68,7 +70,7 @@ class SystemScreen(Page):
         else:
             self._tell((f"{run} is being measured, and a look would disturb it.", f"{self._key()} looks all the same."))
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Do nothing: the page shows nothing of the store."""
 
     def on_resize(self) -> None:
@@ -82,18 +84,22 @@ class SystemScreen(Page):
         self._going = True
         self._tell(("Looking at this machine, its noise and its engines: that takes a second.",))
         self.ask(
-            lambda: _Looked(self.desk.machine(), self.desk.examine()),
+            lambda: self._look(),
             self._have,
             group="system",
             otherwise=self._refuse,
         )
+
+    def _look(self) -> _Looked:
+        machine = self.services.machine
+        return _Looked(machine.read(), tuple(render_doctor(machine.examine()).splitlines()))
 
     def action_system(self) -> None:
         """Go back: the key that opened the page also closes it."""
         self.action_back()
 
     def _measuring(self) -> str | None:
-        runs = self.dashboard.pulse.runs if self.dashboard.pulse is not None else ()
+        runs = self.dashboard.snapshot.runs if self.dashboard.snapshot is not None else ()
         return next((short_id(row.info.id) for row in runs if row.info.state == activity.RUNNING), None)
 
     def _key(self) -> str:

@@ -11,6 +11,7 @@ from textual.widget import Widget
 from tuibench.core.stored import TrashEntry
 from tuibench.core.units import count_of, size
 from tuibench.present.listing import TRASH_COLUMNS
+from tuibench.present.outcome import emptied_words, restored_words
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.record_table import RecordTable, line_of
@@ -50,7 +51,7 @@ class TrashScreen(Page):
 
     def load(self) -> None:
         """Read the removals."""
-        self.ask(self.desk.trash, self._show, group="trash")
+        self.ask(lambda: self.services.library.trash(), self._show, group="trash")
 
     def _show(self, entries: tuple[TrashEntry, ...]) -> None:
         self._entries = {entry.id: entry for entry in entries}
@@ -71,7 +72,10 @@ class TrashScreen(Page):
         """Restore the removal under the cursor."""
         message.stop()
         one = message.key
-        self.wish(self.dashboard.removals.in_turn(lambda: self.desk.restore(one)), self._tell)
+        self.wish(
+            self.dashboard.removals.in_turn(lambda: self.services.library.restore(one)),
+            lambda entry: self._tell(restored_words(entry)),
+        )
 
     def _tell(self, words: str) -> None:
         self.say(words)
@@ -92,7 +96,8 @@ class TrashScreen(Page):
 
         def empty(answers: tuple[str, ...] | None) -> None:
             if answers is not None:
-                self.wish(self.dashboard.removals.in_turn(lambda: self.desk.empty_trash(asked)), self._tell)
+                work = self.dashboard.removals.in_turn(lambda: self.services.library.empty_trash(asked))
+                self.wish(work, lambda emptied: self._tell(emptied_words(*emptied)))
 
         about = f"{count_of(len(asked), 'removal')} would be gone for good: type {_WORD}"
         self.app.push_screen(TextQuestion(about, (("", ""),), check=lambda answers: _refuse(answers[0])), empty)

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from tuibench.core import activity
+from tuibench.core.activity import RunRow
 from tuibench.core.errors import TuibenchError, UsageError
 from tuibench.core.ids import short_id
-from tuibench.core.stored import DAMAGED, BenchmarkRow
+from tuibench.core.stored import DAMAGED, BenchmarkRow, Removal
 from tuibench.core.text import too_long
 from tuibench.core.units import count_of, seconds
+from tuibench.present.outcome import export_words, removal_words
+from tuibench.services.api import Services
+from tuibench.services.form_values import RerunPlan
+from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
-from tuibench.tui.desk import Desk, Pulse, Removed, RerunPlan, RunRow
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.question import Notice, ask
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
+    from tuibench.tui.screens.benchmark.record import Export
 
 
 def remove_words(wanted: Sequence[str], going: Sequence[str], lost: Sequence[str]) -> tuple[str, str]:
@@ -42,17 +48,17 @@ def _names(ids: Sequence[str]) -> str:
     return ", ".join(map(short_id, ids[:3])) + (f" and {len(ids) - 3} more" if len(ids) > 3 else "")
 
 
-def rerun_question(plan: RerunPlan, pulse: Pulse | None) -> str:
+def rerun_question(plan: RerunPlan, snapshot: Snapshot | None) -> str:
     """Return cells, time, and the runs to wait for, or else the load of the machine."""
     about = f"{count_of(plan.cells, 'cell') if plan.cells else 'a profile'}, ~{seconds(plan.expected_s)}"
-    behind = _behind(pulse) or plan.busy
+    behind = _behind(snapshot) or plan.busy
     host = f"after {behind}" if behind else f"host {plan.load or 'free'}"
     return f"Re-run {short_id(plan.id)}: {about}, {host}?"
 
 
-def _behind(pulse: Pulse | None) -> str:
+def _behind(snapshot: Snapshot | None) -> str:
     """Return the current run and the number of waiting runs, as far as this session knows; '' if none."""
-    runs = [row.info for row in pulse.runs] if pulse is not None else []
+    runs = [row.info for row in snapshot.runs] if snapshot is not None else []
     waiting = sum(info.state == activity.WAITING for info in runs)
     running = next((info for info in runs if info.state == activity.RUNNING), None)
     holder = next((info.holder for info in runs if info.holder is not None), None)
@@ -95,6 +101,7 @@ async def _tell(app: Dashboard, opened: Awaitable[object], notes: Sequence[str])
 
 
 _NOTHING = "there is no benchmark under the cursor: n measures one"
+
 
 _NAMED = 3
 """Most records named in a message."""
@@ -144,8 +151,8 @@ class BenchmarkActions(Page):
 
     def run_of(self, one: str) -> RunRow | None:
         """Return the unsaved run with that id; None for any other id."""
-        pulse = self.dashboard.pulse
-        return next((row for row in pulse.runs if row.info.id == one), None) if pulse is not None else None
+        snapshot = self.dashboard.snapshot
+        return next((row for row in snapshot.runs if row.info.id == one), None) if snapshot is not None else None
 
     def went_on(self, words: str) -> None:
         """Show the result of an action and reload."""
@@ -160,7 +167,7 @@ class BenchmarkActions(Page):
         self.with_stored(self._plan_rerun)
 
     def _plan_rerun(self, one: str) -> None:
-        self.ask(lambda: self.desk.plan_rerun(one), self._ask_rerun, group="rerun", opens=True)
+        self.ask(lambda: self.services.reruns.plan(one), self._ask_rerun, group="rerun", opens=True)
 
     def _ask_rerun(self, plan: RerunPlan) -> None:
         name = short_id(plan.id)
@@ -170,13 +177,15 @@ class BenchmarkActions(Page):
             self._ask(f"The model changed since {name}: measure it as it is now?", "measure", plan.id, True)
         else:
             only = "" if self.marked() in ((), (plan.id,)) else "Not what is marked. "
-            self._ask(only + rerun_question(plan, self.dashboard.pulse), "run", plan.id, False)
+            self._ask(only + rerun_question(plan, self.dashboard.snapshot), "run", plan.id, False)
 
     def _ask(self, text: str, word: str, one: str, changed: bool) -> None:
         ask(self, text, {"y": word}, lambda answer: self._rerun(one, changed) if answer == "y" else None)
 
     def _rerun(self, one: str, changed: bool) -> None:
-        self.wish(lambda: self.desk.rerun(one, changed=changed), lambda started: show_started(self, *started))
+        self.wish(
+            lambda: self.services.reruns.start(one, changed=changed), lambda started: show_started(self, *started)
+        )
 
     def action_rerun_changed(self) -> None:
         """Open the form with the settings of the selected benchmark."""
@@ -214,7 +223,7 @@ class BenchmarkActions(Page):
             self._show_past(one, run.rerun_of)
         else:
             find = partial(self._show_past, one)
-            self.ask(lambda: self.desk.open(one).metadata.partner, find, group="compare", opens=True)
+            self.ask(lambda: self.services.library.get(one).metadata.partner, find, group="compare", opens=True)
 
     def _show_past(self, one: str, base: str | None) -> None:
         if base:
@@ -252,12 +261,12 @@ class BenchmarkActions(Page):
         ask(self, text, {"y": word}, answer)
 
     def _remove(self, wanted: tuple[str, ...], cancel: bool, discard: bool) -> None:
-        def done(removed: Removed) -> None:
+        def done(removed: Removal) -> None:
             self.dashboard.forget_runs(wanted)
             self._show_removed(removed)
 
-        desk = self.desk
-        work = self.dashboard.removals.removing(lambda: desk.remove(wanted, cancel=cancel, discard=discard))
+        services = self.services
+        work = self.dashboard.removals.removing(lambda: services.library.remove(wanted, cancel=cancel, discard=discard))
         others = " and others" if len(wanted) > _NAMED else ""
         self.say(f"removing {', '.join(map(short_id, wanted[:_NAMED]))}{others} ...")
         self.wish(work, done, otherwise=self._not_removed)
@@ -265,8 +274,8 @@ class BenchmarkActions(Page):
     def _not_removed(self, error: TuibenchError) -> None:
         self.explain(error)
 
-    def _show_removed(self, removed: Removed) -> None:
-        self.went_on(removed.words + ("; u brings it back" if removed.entry is not None else ""))
+    def _show_removed(self, removed: Removal) -> None:
+        self.went_on(removal_words(removed) + ("; u brings it back" if removed.entry is not None else ""))
 
     # Name and note
 
@@ -279,7 +288,7 @@ class BenchmarkActions(Page):
         if run is not None:
             self.say(f"{short_id(one)} has no metadata yet: it can be named once it is saved", "warn")
         else:
-            self.ask(lambda: _with_metadata(row_of(self.desk, one)), self._ask_metadata, group="edit", opens=True)
+            self.ask(lambda: _with_metadata(row_of(self.services, one)), self._ask_metadata, group="edit", opens=True)
 
     def _ask_metadata(self, row: BenchmarkRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
         from tuibench.tui.widgets.text_question import TextQuestion  # imported late: the first frame needs no fields
@@ -298,7 +307,7 @@ class BenchmarkActions(Page):
         done = f"{short_id(row.id)} is now called {name}" if name != row.name and name else f"{short_id(row.id)} noted"
         self.say(f"saving {short_id(row.id)} ...")
         self.wish(
-            lambda: self.desk.edit(row.id, new_name, new_note),
+            lambda: self.services.library.edit(row.id, new_name, new_note),
             lambda _: self.went_on(done),
             # Ask again with the typed text, so that it is not lost.
             otherwise=lambda error: self.when_shown(lambda: self._ask_metadata(row, answers, error.message)),
@@ -311,12 +320,10 @@ class BenchmarkActions(Page):
         self.with_stored(self._ask_export)
 
     def _ask_export(self, one: str) -> None:
-        from tuibench.tui.screens.benchmark.record import Export, ExportQuestion, carry_out  # imported late, as above
-
-        def write(export: Export) -> str:
-            return self.desk.export(export.benchmark, export.path, private=export.private)
+        from tuibench.tui.screens.benchmark.record import ExportQuestion, carry_out  # imported late, as above
 
         beside = ", not what is marked" if self.marked() not in ((), (one,)) else ""
+        write = partial(_export, self.services)
         self.app.push_screen(ExportQuestion(one, beside=beside), partial(carry_out, self, write=write))
 
     def action_copy_command(self) -> None:
@@ -327,8 +334,8 @@ class BenchmarkActions(Page):
         of_run = self.run_of(one) is not None
 
         def find() -> tuple[str, str]:
-            command = self.desk.command(run=one) if of_run else self.desk.command(benchmark=one)
-            return command, self.desk.keep_copy(command)
+            command = self.services.runs.command(one) if of_run else self.services.library.command(one)
+            return command, self.services.keep_copy(command)
 
         self.ask(find, self._show_copied, group="command")
 
@@ -345,7 +352,7 @@ class BenchmarkActions(Page):
         if self.run_of(one) is None:
             self.dashboard.go((route.profile if self.kind else route.detail)(one, "log"))
         else:
-            self.ask(lambda: self.desk.run_log(one), partial(self._show_lines, one), group="log", opens=True)
+            self.ask(lambda: self.services.runs.log(one), partial(self._show_lines, one), group="log", opens=True)
 
     def _show_lines(self, one: str, lines: tuple[str, ...]) -> None:
         said = lines or ("Its processes have said nothing so far.",)
@@ -357,9 +364,16 @@ def _name_words(answers: tuple[str, ...]) -> str:
     return too_long(answers[0])
 
 
-def row_of(desk: Desk, one: str) -> BenchmarkRow:
-    """Return the row of a stored benchmark; runs in a thread, since it reads from the desk."""
-    row = next((row for read in (desk.benchmarks, desk.profiles) for row in read("") if row.id == one), None)
+def _export(services: Services, export: Export) -> str:
+    path = os.path.abspath(export.path)
+    one = services.exchange.export(export.benchmark, path, include_private=export.private)
+    return export_words(short_id(one), path, private=export.private)
+
+
+def row_of(services: Services, one: str) -> BenchmarkRow:
+    """Return the row of a stored benchmark; runs in a thread, since it reads from the services."""
+    library = services.library
+    row = next((row for row in (*library.list(), *library.list_profiles()) if row.id == one), None)
     if row is None:
         raise UsageError(f"{short_id(one)} is not in the store any more", "u brings back what was removed last")
     return row

@@ -11,11 +11,12 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.message import Message
 
+from tuibench.core.activity import RunRow
 from tuibench.core.errors import StoreDamaged, TuibenchError
 from tuibench.core.stored import BenchmarkRow
 from tuibench.core.units import count_of
+from tuibench.services.api import Services
 from tuibench.tui import key
-from tuibench.tui.desk import Desk, RunRow
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.benchmark.preview import fold, preview_of, preview_of_run
 from tuibench.tui.screens.benchmark.rows import SORTS, BenchmarkRows
@@ -101,9 +102,9 @@ class BenchmarkList(Vertical):
         """Return the preview of a row that is neither a record nor a run; None for any other row."""
         return None
 
-    def preview(self, name: str, desk: Desk, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
-        """Return the preview of a record; runs in a thread, since it reads from the desk."""
-        return preview_of(desk.open(name), width, glyphs, ascii_only)
+    def preview(self, name: str, services: Services, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
+        """Return the preview of a record; runs in a thread, since it reads from the services."""
+        return preview_of(services.library.get(name), width, glyphs, ascii_only)
 
     @property
     def table(self) -> RecordTable:
@@ -193,10 +194,10 @@ class BenchmarkList(Vertical):
     def _ask_preview(self, wanted: Shown) -> None:
         self._asked = wanted
         page = self.page
-        app, desk = page.dashboard, page.desk
+        app, services = page.dashboard, page.services
         name, _, width = wanted
         page.ask(
-            lambda: self.preview(name, desk, width - 2, app.glyphs, app.ascii_only),
+            lambda: self.preview(name, services, width - 2, app.glyphs, app.ascii_only),
             lambda lines: self._take_preview(wanted, lines),
             group=f"preview of {self.kept}",
             otherwise=lambda error: self._refuse_preview(wanted, error),

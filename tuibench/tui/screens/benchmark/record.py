@@ -13,9 +13,9 @@ from textual.screen import ModalScreen
 
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
-from tuibench.core.stored import StoredBenchmark
+from tuibench.core.stored import Removal, StoredBenchmark
 from tuibench.core.text import cut_middle, show
-from tuibench.tui.desk import Removed
+from tuibench.present.outcome import removal_words
 from tuibench.tui.key import bindings
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.actions import BenchmarkActions
@@ -61,13 +61,13 @@ class RecordActions(BenchmarkActions):
         else:
             self.say(f"{short_id(one)} is no re-run: in the list, space marks two and c compares them", "warn")
 
-    def _show_removed(self, removed: Removed) -> None:
+    def _show_removed(self, removed: Removal) -> None:
         """Leave the page of a removed record."""
         if removed.entry is None:
             super()._show_removed(removed)
             return
         self.dashboard.look()
-        leave_with(self, f"{removed.words}; u brings it back")
+        leave_with(self, f"{removal_words(removed)}; u brings it back")
 
 
 def leave_with(page: Page, words: str) -> None:

@@ -14,8 +14,8 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.result import SideBySide
 from tuibench.core.stored import StoredBenchmark
+from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
-from tuibench.tui.desk import Pulse
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.comparison.figure import Material
 from tuibench.tui.screens.comparison.pair import pairs_of_run, pairs_of_sides
@@ -66,13 +66,17 @@ class ComparisonScreen(Page):
         if not self._names[0] and not self.query_one(ComparisonView).pair:
             old, new = self.old, self.new
             self.ask(
-                lambda: (self.desk.compare(old, new), self.desk.open(old), self.desk.open(new)),
+                lambda: (
+                    self.services.exchange.side_by_side(old, new),
+                    self.services.library.get(old),
+                    self.services.library.get(new),
+                ),
                 self._show,
                 group="comparison",
                 otherwise=self._refuse,
             )
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Do nothing: other sessions cannot change this page."""
 
     def _show(self, found: Found) -> None:
@@ -102,7 +106,9 @@ class ComparisonScreen(Page):
         """Copy the equivalent shell command."""
         sides = (self.new, self.old) if self._is_turned else (self.old, self.new)
         command = " ".join(("tuibench compare", *map(short_id, sides)))
-        self.ask(lambda: self.desk.keep_copy(command), lambda file: self._show_copied(command, file), group="command")
+        self.ask(
+            lambda: self.services.keep_copy(command), lambda file: self._show_copied(command, file), group="command"
+        )
 
     def _show_copied(self, command: str, file: str) -> None:
         self.app.copy_to_clipboard(command)

@@ -16,8 +16,8 @@ from tuibench.core.stored import StoredBenchmark
 from tuibench.present.listing import headline_words
 from tuibench.present.plots.scaling import Selection, axes_of, scaling
 from tuibench.present.table import ago_words
+from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
-from tuibench.tui.desk import Pulse
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.benchmark.record import RecordActions
 from tuibench.tui.screens.comparison.screen import ComparisonPane, Past, needs_past
@@ -178,12 +178,16 @@ class DetailScreen(RecordActions):
         """Read the record; its results never change, but its name and note may."""
         one = self.benchmark
         self.ask(
-            lambda: self.desk.open(one), self._show, group="open", otherwise=self._refuse, opens=self.stored is None
+            lambda: self.services.library.get(one),
+            self._show,
+            group="open",
+            otherwise=self._refuse,
+            opens=self.stored is None,
         )
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Reload if stored data may have changed: the benchmark may be renamed or removed."""
-        if before is None or pulse.stamp != before.stamp:
+        if before is None or snapshot.stamp != before.stamp:
             self.load()
 
     def _show(self, stored: StoredBenchmark) -> None:
@@ -287,7 +291,7 @@ class DetailScreen(RecordActions):
             return False
         base = stored.metadata.partner or ""
         self.ask(
-            lambda: Past(self.desk.compare(base, one), self.desk.open(base)),
+            lambda: Past(self.services.exchange.side_by_side(base, one), self.services.library.get(base)),
             lambda past: self._open_comparison(past, tab),
             group="past",
         )

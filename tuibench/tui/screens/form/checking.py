@@ -10,7 +10,9 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from tuibench.core.errors import TuibenchError
-from tuibench.tui.desk import FormCheck, FormStart, Machine, Pulse
+from tuibench.core.machine import Machine
+from tuibench.services.form_values import FormCheck, FormStart
+from tuibench.services.monitor import Snapshot
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.form.fields import FormColumn, errors_of_ticks, plan_rows
 from tuibench.tui.screens.form.summary import FormState, FormSummary
@@ -69,7 +71,7 @@ class CheckedForm(Page):
             start=self.begun,
             machine=self.machine,
             check=self.found,
-            pulse=self.dashboard.pulse,
+            snapshot=self.dashboard.snapshot,
             values=column.values(),
             errors=errors,
             labels={name: column.label_of(name) for name in errors},
@@ -77,7 +79,7 @@ class CheckedForm(Page):
         )
         self.summary.show(state)
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Update the summary, which shows the running measurements; the fields stay as they are."""
         self.show_summary()
 
@@ -110,7 +112,7 @@ class CheckedForm(Page):
     def checking(self) -> Callable[[], FormCheck]:
         """Return a check of the current values, for a thread."""
         values, summary = self.column.values(), self.begun.summary if self.begun is not None else None
-        return lambda: self.desk.check_form(values, summary)
+        return lambda: self.services.forms.check(values, summary)
 
     def _checked(self, check: FormCheck) -> None:
         self.found = check
@@ -120,7 +122,7 @@ class CheckedForm(Page):
         path = self.column.values().model
         if path.strip():
             self.ask(
-                lambda: self.desk.form(path=path),
+                lambda: self.services.forms.open(path=path),
                 lambda found: self._show_model(path, found),
                 group="model",
                 otherwise=lambda error: self._refuse_model(path, error),

@@ -9,13 +9,14 @@ from typing import Any
 from textual.message import Message
 from textual.widget import Widget
 
+from tuibench.core.machine import Machine
 from tuibench.core.scenario import DEFAULT
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.kinds import OneOf
 from tuibench.core.settings.setting import Place, Setting
 from tuibench.core.spec import EFFORTS
 from tuibench.present.plots.drawing import Row
-from tuibench.tui.desk import FormValues, Machine
+from tuibench.services.form_values import FormValues
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.widgets.choice_field import Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.field import LABEL, Field, FieldColumn, FieldPair, TextField

@@ -10,8 +10,9 @@ from textual.binding import BindingType
 
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
+from tuibench.core.machine import Machine
+from tuibench.services.form_values import FormCheck, FormStart, FormValues
 from tuibench.tui import key
-from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine
 from tuibench.tui.screens.benchmark.actions import show_started
 from tuibench.tui.screens.form.checking import CheckedForm, at_once, told
 from tuibench.tui.screens.form.fields import FormColumn, plan_rows
@@ -70,12 +71,12 @@ class FormScreen(CheckedForm):
         self.say("looking at the model")
         self.ask(self._open, self._begin, group="form")
         if self.project_id:
-            self.ask(lambda: self.desk.project(self.project_id).project.name, self._show_place, group="place")
+            self.ask(lambda: self.services.projects.get(self.project_id).project.name, self._show_place, group="place")
 
     def _open(self) -> tuple[Machine, FormStart]:
-        machine = self.desk.machine()
+        machine = self.services.machine.read()
         try:
-            return machine, self.desk.form(self.project_id, self._benchmark, self._path)
+            return machine, self.services.forms.open(self.project_id, self._benchmark, self._path)
         except TuibenchError as error:
             return machine, FormStart(FormValues(model=self._path), "", None, told(error))
 
@@ -211,10 +212,10 @@ class FormScreen(CheckedForm):
             self.column.go_to("model")
 
     def _run(self) -> None:
-        values, desk = self.column.values(), self.desk
+        values, services = self.column.values(), self.services
         self.say("starting")
         self.ask(
-            lambda: desk.start(values, self.project_id, self._benchmark),
+            lambda: services.forms.start(values, self.project_id, self._benchmark),
             lambda begun: show_started(self, *begun, replace=True),
             group="run",
             otherwise=self._give_up,

@@ -14,12 +14,13 @@ from textual.message import Message
 
 from tuibench.core import activity
 from tuibench.core.ids import short_id
-from tuibench.core.machine import isa_words
+from tuibench.core.machine import Machine, isa_words
 from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds, size
 from tuibench.present.command import quote
 from tuibench.present.plots.drawing import Row, wrapped
-from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse
+from tuibench.services.form_values import FormCheck, FormStart, FormValues
+from tuibench.services.monitor import Snapshot
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.widgets.painted import Painted
 from tuibench.tui.widgets.row import LineLike, shown
@@ -62,10 +63,10 @@ def warning_lines(start: FormStart, check: FormCheck | None) -> list[str]:
 
 
 def origin_words(
-    start: FormStart, machine: Machine | None, check: FormCheck | None, pulse: Pulse | None, dot: str
+    start: FormStart, machine: Machine | None, check: FormCheck | None, snapshot: Snapshot | None, dot: str
 ) -> str:
     """Return the active benchmark, the origin of the values, and the instruction sets of `machine` if given."""
-    busy = busy_words(pulse) or (_behind(check.busy) if check is not None and check.busy else "")
+    busy = busy_words(snapshot) or (_behind(check.busy) if check is not None and check.busy else "")
     load = check.load if check is not None else ""
     parts = [busy or (f"host {load} now" if load else "no benchmark measures now")]
     parts += [f"filled with {start.origin}"] if start.origin else []
@@ -73,9 +74,9 @@ def origin_words(
     return f" {dot} ".join(parts)
 
 
-def busy_words(pulse: Pulse | None) -> str:
+def busy_words(snapshot: Snapshot | None) -> str:
     """Return the runs that measure before this one; '' for none."""
-    runs = [row.info for row in pulse.runs] if pulse is not None else []
+    runs = [row.info for row in snapshot.runs] if snapshot is not None else []
     waiting = sum(info.state == activity.WAITING for info in runs)
     running = next((info for info in runs if info.state == activity.RUNNING), None)
     holder = next((info.holder for info in runs if info.holder is not None), None)
@@ -119,7 +120,7 @@ class FormState:
     start: FormStart
     machine: Machine | None
     check: FormCheck | None
-    pulse: Pulse | None
+    snapshot: Snapshot | None
     values: FormValues
     errors: Mapping[str, str]
     """Field to its error, from top to bottom."""
@@ -181,7 +182,7 @@ class FormSummary(Container):
         doubts = warning_lines(state.start, state.check)
         # Without warnings the instruction sets have a line of their own; else they are at the end of the last line.
         isa = state.machine.isa if state.machine is not None and not (doubts or state.errors) else ()
-        origin = origin_words(state.start, None if isa else state.machine, state.check, state.pulse, glyphs.dot)
+        origin = origin_words(state.start, None if isa else state.machine, state.check, state.snapshot, glyphs.dot)
         self._put("origin", [(f" {origin}", "dim")])
         if state.errors:
             self._show_errors(state)

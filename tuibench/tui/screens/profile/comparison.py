@@ -19,8 +19,8 @@ from tuibench.present.column import Column
 from tuibench.present.plots.drawing import wrapped
 from tuibench.present.profile.comparison import LayerPair, LossComparison, LossPair, ProfileComparison, compare_profiles
 from tuibench.present.profile.loss import HARM
+from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
-from tuibench.tui.desk import Pulse
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail.facts import Fact, hung
@@ -246,19 +246,20 @@ class ProfileComparisonScreen(Page):
 
     def _compare(self, turned: bool) -> None:
         """Compare in a thread: thousands of layers take too long for a key press."""
-        desk, glyphs, known, one, other = self.desk, self.dashboard.glyphs, self._sides, self.old, self.new
+        services, glyphs, known, one, other = self.services, self.dashboard.glyphs, self._sides, self.old, self.new
 
         def work() -> Compared:
-            sides = known or (desk.open(one), desk.open(other))
+            sides = known or (services.library.get(one), services.library.get(other))
             old, new = sides[::-1] if turned else sides
             profiles = old.result.profile, new.result.profile
             if profiles[0] is None or profiles[1] is None:
                 return sides, None, turned
-            return sides, pairs_of(profiles[0], profiles[1], desk.differences(old, new), glyphs), turned
+            differ = services.exchange.differences(old.result, new.result)
+            return sides, pairs_of(profiles[0], profiles[1], differ, glyphs), turned
 
         self.ask(work, self._show, group="comparison", otherwise=self._refuse)
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Do nothing: other sessions do not change these records."""
 
     def _show(self, found: Compared) -> None:
@@ -353,7 +354,9 @@ class ProfileComparisonScreen(Page):
         """Copy the shell command for the same comparison."""
         sides = (self.new, self.old) if self._turned else (self.old, self.new)
         command = f"tuibench compare {short_id(sides[0])} {short_id(sides[1])}"
-        self.ask(lambda: self.desk.keep_copy(command), lambda file: self._show_copied(command, file), group="command")
+        self.ask(
+            lambda: self.services.keep_copy(command), lambda file: self._show_copied(command, file), group="command"
+        )
 
     def _show_copied(self, command: str, file: str) -> None:
         self.app.copy_to_clipboard(command)

@@ -10,8 +10,8 @@ from textual.binding import BindingType
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.spec import LOSS, PERFORMANCE
+from tuibench.services.profile_values import FLOPS, ProfileCheck, ProfileValues
 from tuibench.tui import key, route
-from tuibench.tui.desk_profile import FLOPS, ProfileCheck, ProfileValues
 from tuibench.tui.screens.benchmark.actions import show_started
 from tuibench.tui.screens.profile.set_up import OFF, ProfileSetUp, long_ones
 from tuibench.tui.widgets.choice_field import ButtonField, ChoiceField
@@ -67,7 +67,7 @@ class ProfileFormScreen(ProfileSetUp):
             return
         self._starting = True
         self.ask(
-            lambda: self.desk.check_profile(values, project, again),
+            lambda: self.services.profile_forms.check(values, project, again),
             lambda found: self._decide(found, values),
             group="run",
             otherwise=self._give_up,
@@ -103,10 +103,13 @@ class ProfileFormScreen(ProfileSetUp):
         self.check()
 
     def _run(self, values: ProfileValues) -> None:
-        project, profile, desk = self.project_id, self.profile, self.desk
+        project, profile, services = self.project_id, self.profile, self.services
         self.say("starting")
         self.ask(
-            lambda: desk.start_profile(values, project, profile), self._started, group="run", otherwise=self._give_up
+            lambda: services.profile_forms.start(values, project, profile),
+            self._started,
+            group="run",
+            otherwise=self._give_up,
         )
 
     def _started(self, begun: tuple[tuple[str, ...], tuple[str, ...]]) -> None:

@@ -11,8 +11,8 @@ from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, StoredBenchmark
 from tuibench.core.units import count_of
 from tuibench.present.headline import result_headline
 from tuibench.present.listing import PROFILE_COLUMNS, Listed
-from tuibench.tui.desk import Desk
-from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
+from tuibench.services.api import Services
+from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.benchmark.preview import fold
@@ -146,6 +146,6 @@ class ProfileList(BenchmarkList):
         title, origin, about = THEORIES[name]
         return [(f"{title}: {origin}", "title"), about, (_MORE[name], "dim")]
 
-    def preview(self, name: str, desk: Desk, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
+    def preview(self, name: str, services: Services, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
         """Return the preview of a stored profile."""
-        return preview_lines(desk.open(name), width, glyphs)
+        return preview_lines(services.library.get(name), width, glyphs)

@@ -12,8 +12,8 @@ from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import cut, show
 from tuibench.present.profile.kind import view_of
 from tuibench.present.table import ago_words
+from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
-from tuibench.tui.desk import Pulse
 from tuibench.tui.screens.benchmark.record import RecordActions
 from tuibench.tui.screens.detail.facts import INDENT, FactBlock, hung, log_facts
 from tuibench.tui.screens.profile.page import KEYS, ProfilePage, View
@@ -65,17 +65,17 @@ class ProfileScreen(ProfilePage, RecordActions):
 
     def load(self) -> None:
         """The record; what was written once does not change, its metadata may."""
-        one, desk, known = self.profile, self.desk, self.view
+        one, services, known = self.profile, self.services, self.view
 
         def read() -> tuple[StoredBenchmark, View | None]:
-            stored = desk.open(one)
+            stored = services.library.get(one)
             return stored, known or stored_view(stored)
 
         self.ask(read, self._show, group="open", otherwise=self._refuse, opens=self.stored is None)
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """Its metadata may be another, or it may be gone."""
-        if before is None or pulse.stamp != before.stamp:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
+        """Its card may be another, or it may be gone."""
+        if before is None or snapshot.stamp != before.stamp:
             self.load()
 
     def _show(self, found: tuple[StoredBenchmark, View | None]) -> None:

@@ -15,8 +15,8 @@ from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine, isa_words
 from tuibench.core.spec import LEVELS, LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.units import seconds
-from tuibench.tui.desk import Pulse
-from tuibench.tui.desk_profile import LONG_S, ProfileCheck, ProfileStart, ProfileValues
+from tuibench.services.monitor import Snapshot
+from tuibench.services.profile_values import LONG_S, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail.facts import Fact, hung
@@ -229,7 +229,7 @@ class ProfileSetUp(Page):
         self.say("looking at the model")
         project, profile = self.project_id, self.profile
         self.ask(
-            lambda: (self.desk.machine(), self.desk.profile_form(project, profile)),
+            lambda: (self.services.machine.read(), self.services.profile_forms.open(project, profile)),
             self._begin,
             group="form",
             otherwise=self._refuse,
@@ -314,9 +314,12 @@ class ProfileSetUp(Page):
             return
         self._weighing = True
         values, project, again = self.values(), self.project_id, self.profile
-        desk = self.desk
+        services = self.services
         self.ask(
-            lambda: desk.weigh_profile(values, project, again), self._weighed, group="costs", otherwise=self._weighed
+            lambda: services.profile_forms.weigh(values, project, again),
+            self._weighed,
+            group="costs",
+            otherwise=self._weighed,
         )
 
     def _weighed(self, _: object) -> None:
@@ -326,7 +329,7 @@ class ProfileSetUp(Page):
     def check(self) -> None:
         """Check the present values."""
         values, project, again = self.values(), self.project_id, self.profile
-        self.ask(lambda: self.desk.check_profile(values, project, again), self.checked, group="check")
+        self.ask(lambda: self.services.profile_forms.check(values, project, again), self.checked, group="check")
 
     def checked(self, found: ProfileCheck) -> None:
         """Show durations and commands, or all errors."""
@@ -350,5 +353,5 @@ class ProfileSetUp(Page):
         """Wrap sentences at the new width."""
         self._show_amount()
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Keep the typed values on other processes' changes."""

@@ -9,9 +9,9 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import ProjectRow
 from tuibench.present.profile.kind import view_of
+from tuibench.services.monitor import Snapshot
+from tuibench.services.profile_values import FLOPS
 from tuibench.tui import key, route
-from tuibench.tui.desk import Pulse
-from tuibench.tui.desk_profile import FLOPS
 from tuibench.tui.screens.profile.list import THEORIES
 from tuibench.tui.screens.profile.page import KEYS, ProfilePage, View
 from tuibench.tui.screens.profile.theory_actions import TheoryActions
@@ -51,15 +51,15 @@ class TheoryScreen(ProfilePage, TheoryActions):
             self.ask(self._work_out(project), self._show, group="theory", otherwise=self._refuse)
 
     def _work_out(self, project: str) -> Callable[[], Worked]:
-        desk, flops = self.desk, self.what == FLOPS
+        services, flops = self.services, self.what == FLOPS
 
         def work() -> Worked:
-            row = desk.project(project)
-            return row, view_of(desk.costs(project) if flops else desk.approximated(project))
+            row = services.projects.get(project)
+            return row, view_of(services.theory.costs(project) if flops else services.theory.approximated(project))
 
         return work
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Do nothing: other sessions do not change it."""
 
     def _show(self, found: Worked) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 
+from tuibench.present.outcome import export_words
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.record import Export, ExportQuestion, carry_out
 from tuibench.tui.screens.profile.list import THEORIES
@@ -16,8 +18,8 @@ class TheoryActions(Page):
         """Copy the shell command for the profile to the clipboard and a file."""
 
         def find() -> tuple[str, str]:
-            command = self.desk.theory_command(project, what)
-            return command, self.desk.keep_copy(command)
+            command = self.services.theory.command(project, what)
+            return command, self.services.keep_copy(command)
 
         self.ask(find, self._show_theory_copied, group="command")
 
@@ -30,7 +32,9 @@ class TheoryActions(Page):
         """Ask for a path and export; the profile describes only the model and contains nothing private."""
 
         def write(export: Export) -> str:
-            return self.desk.export_theory(project, what, export.path)
+            path = os.path.abspath(export.path)
+            model = self.services.theory.export(project, what, path)
+            return export_words(f"the {what} profile of {model}", path, private=True)
 
         name = THEORIES[what][0]
         question = ExportQuestion(what, name=name, has_private=False)

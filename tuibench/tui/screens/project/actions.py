@@ -6,11 +6,11 @@ from collections.abc import Callable
 from functools import partial
 
 from tuibench.core.ids import short_id
-from tuibench.core.stored import ProjectRow
+from tuibench.core.stored import ProjectRow, Removal
 from tuibench.core.text import show, too_long
+from tuibench.present.outcome import project_removal_words
+from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
-from tuibench.tui.desk import Removed
-from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.profile.list import THEORIES, ProfileList
 from tuibench.tui.screens.profile.theory_actions import TheoryActions
@@ -51,7 +51,7 @@ class ProjectActions(RunActions):
             return
         name, description = answers
         self.wish(
-            lambda: self.desk.edit_project(row.project, name, description, None),
+            lambda: self.services.projects.edit(row.project.id, name=name, description=description, base=row.project),
             lambda _: self.went_on("the project is changed"),
             # Ask again with the typed text, so that it is not lost.
             otherwise=lambda error: self.when_shown(lambda: self._ask_edit(row, answers, error.message)),
@@ -72,7 +72,7 @@ class ProjectActions(RunActions):
     def _copy(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
         if answers is not None:
             self.wish(
-                lambda: self.desk.copy_project(row.project.id, answers[0]),
+                lambda: self.services.projects.duplicate(row.project.id, answers[0]),
                 lambda made: self.went_on(f"{made.project.name} has the same model; benchmarks stay with the first"),
                 otherwise=lambda error: self.when_shown(lambda: self._ask_copy(row, answers, error.message)),
             )
@@ -91,12 +91,20 @@ class ProjectActions(RunActions):
         ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)
 
     def _remove_project(self, row: ProjectRow) -> None:
-        desk, one = self.desk, row.project.id
-        self.say(f"removing {show(row.project.name, 40)} ...")
-        self.wish(self.dashboard.removals.removing(lambda: desk.remove_projects((one,))), self._show_gone)
+        services, one = self.services, row.project.id
+        counted: list[ProjectRow] = []
 
-    def _show_gone(self, removed: Removed) -> None:
-        self.went_on(f"{removed.words}; u brings it back")
+        def remove() -> Removal:
+            # The shown row may lack counts.
+            counted.append(services.projects.get(one))
+            return Removal(services.projects.remove(one))
+
+        def done(removal: Removal) -> None:
+            if removal.entry is not None:
+                self.went_on(f"{project_removal_words(removal.entry, counted)}; u brings it back")
+
+        self.say(f"removing {show(row.project.name, 40)} ...")
+        self.wish(self.dashboard.removals.removing(remove), done)
 
     def _with_project(self, then: Callable[[ProjectRow], object]) -> None:
         row = self.chosen()

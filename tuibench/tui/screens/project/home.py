@@ -10,15 +10,16 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
 
-from tuibench.core.activity import RunView
+from tuibench.core.activity import RunRow, RunView
 from tuibench.core.ids import short_id
 from tuibench.core.stored import BenchmarkRow, ProjectRow
 from tuibench.core.units import count_of, size
 from tuibench.present.listing import PROJECT_COLUMNS, ListedProject, headline_words, listed_project
 from tuibench.present.table import age
+from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
-from tuibench.tui.desk import LOOSE, Pulse, RunRow
 from tuibench.tui.glyph import Glyphs
+from tuibench.tui.route import UNASSIGNED
 from tuibench.tui.screens.project.actions import ProjectActions
 from tuibench.tui.screens.run.cell import run_cell
 from tuibench.tui.textual_seam import after_painting
@@ -109,7 +110,7 @@ class HomeScreen(ProjectActions):
     def load(self) -> None:
         """Request the projects, sorted and filtered."""
         by, text = self._by, self._text
-        self.ask(lambda: self.desk.projects(by, text), self._show, group="projects", opens=not self._loaded)
+        self.ask(lambda: self.services.projects.hurry(by, text), self._show, group="projects", opens=not self._loaded)
 
     def _show(self, found: Sequence[ProjectRow]) -> None:
         rows = reversed(found) if self._reverse else found
@@ -126,7 +127,7 @@ class HomeScreen(ProjectActions):
     def _read_on(self, uncounted: bool) -> None:
         if uncounted:
             self.load()
-        self.ask(lambda: len(self.desk.benchmarks(LOOSE)), self._show_loose, group="loose")
+        self.ask(lambda: len(self.services.library.list_unassigned()), self._show_loose, group="loose")
 
     def _show_loose(self, count: int) -> None:
         if count != self._loose:
@@ -136,8 +137,8 @@ class HomeScreen(ProjectActions):
     def _list(self) -> None:
         """Show runs without a project, then projects with their current run."""
         glyphs = self.dashboard.glyphs
-        pulse = self.dashboard.pulse
-        runs = pulse.runs if pulse is not None else ()
+        snapshot = self.dashboard.snapshot
+        runs = snapshot.runs if snapshot is not None else ()
         # A filtered list shows projects only.
         self._lost = {run.info.id: run for run in runs if not run.project} if not self._text else {}
         going = {run.project: run for run in reversed(runs)}
@@ -146,13 +147,13 @@ class HomeScreen(ProjectActions):
             now = self.dashboard.now()
             if one in self._lost:
                 return _run_line(self._lost[one], now, glyphs)
-            if one == LOOSE:
+            if one == UNASSIGNED:
                 return line_of(
                     PROJECT_COLUMNS, one, ListedProject("(without a project)", count=str(self._loose)), "dim"
                 )
             return _line(self._rows[one], going.get(one), now, glyphs)
 
-        last = [LOOSE] if self._loose and not self._text else []
+        last = [UNASSIGNED] if self._loose and not self._text else []
         words = (f"No project has all of these words: {self._text}", "", "esc   all of them again")
         self.table.empty = words if self._text else _EMPTY
         keys = [*self._lost, *self._rows, *last]
@@ -162,11 +163,11 @@ class HomeScreen(ProjectActions):
             self.hints = hints
             self.show_keys()
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Reload if stored data changed; the runs are part of the poll."""
-        if before is None or pulse.stamp != before.stamp:
+        if before is None or snapshot.stamp != before.stamp:
             self.load()
-        if self._loaded and (before is None or pulse.runs != before.runs):
+        if self._loaded and (before is None or snapshot.runs != before.runs):
             self._list()
 
     def show_ages(self) -> None:
@@ -196,7 +197,7 @@ class HomeScreen(ProjectActions):
             if self.table.cursor_key == one:
                 panel.show_lines(panel_lines(row, rows, self.dashboard.now()))
 
-        self.ask(lambda: self.desk.benchmarks(one)[:8], show, group="panel")
+        self.ask(lambda: self.services.library.list(one, limit=8), show, group="panel")
 
     def chosen(self) -> ProjectRow | None:
         """Return the project under the cursor."""
@@ -210,7 +211,7 @@ class HomeScreen(ProjectActions):
         if message.key in self._lost:
             self.dashboard.go(route.run(message.key))
             return
-        if message.key == LOOSE:
+        if message.key == UNASSIGNED:
             self.dashboard.go(route.loose())
             return
         self.dashboard.remember(project=message.key)
@@ -267,7 +268,7 @@ class HomeScreen(ProjectActions):
         """Return why no benchmark is selected."""
         if (run := self.target()) is not None:
             return f"run {short_id(run)} has no project yet: enter shows it"
-        if self.table.cursor_key == LOOSE:
+        if self.table.cursor_key == UNASSIGNED:
             return "enter shows the benchmarks that belong to no project"
         return "no project has all of these words: esc shows all again" if self._text else super().why_none()
 
@@ -295,7 +296,7 @@ class HomeScreen(ProjectActions):
             else:
                 self.say(_no_benchmark(row), "warn")
 
-        self.ask(lambda: self.desk.benchmarks(one)[:1], take, group="newest", opens=True)
+        self.ask(lambda: self.services.library.list(one, limit=1), take, group="newest", opens=True)
 
 
 def _no_benchmark(row: ProjectRow) -> str:

@@ -51,7 +51,9 @@ class ModelPath(Vertical):
             self.hide_candidates()
         else:
             page = cast("Page", self.screen)
-            page.ask(lambda: page.desk.complete(text), lambda found: self._show(text, found), group="complete")
+            page.ask(
+                lambda: page.services.models.complete(text), lambda found: self._show(text, found), group="complete"
+            )
 
     def hide_candidates(self) -> None:
         """Hide the completions."""
@@ -70,7 +72,9 @@ class ModelPath(Vertical):
     def action_complete(self) -> None:
         """Complete up to the first difference and list the candidates; with at most one, move to the next field."""
         text, page = self._field.answer, cast("Page", self.screen)
-        page.ask(lambda: page.desk.complete(text), lambda found: self._complete(text, found), group="complete")
+        page.ask(
+            lambda: page.services.models.complete(text), lambda found: self._complete(text, found), group="complete"
+        )
 
     def _complete(self, text: str, found: tuple[str, ...]) -> None:
         common = common_beginning(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 from typing import ClassVar
 
 from textual import events
@@ -16,8 +15,8 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.model import FetchProgress, is_remote
 from tuibench.core.stored import ProjectRow
 from tuibench.core.units import size
+from tuibench.services.models import Found
 from tuibench.tui import key, route
-from tuibench.tui.desk import Found
 from tuibench.tui.messages import Heard
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.project.model import ModelPath, dims_of, model_lines
@@ -146,7 +145,7 @@ class NewProjectScreen(Page):
             self.post_message(Heard(text, progress))
 
         self.ask(
-            lambda: self.desk.find_model(text, hear),
+            lambda: self.services.models.find(text, hear),
             lambda found: self._show_found(text, found),
             group="find",
             otherwise=lambda error: self._show_wrong(text, error),
@@ -265,9 +264,14 @@ class NewProjectScreen(Page):
         def done(row: ProjectRow) -> None:
             self.when_shown(lambda: self._open(row.project.id, where))
 
-        create = partial(self.desk.create_project, found, name, description, dims)
         # A key that reaches this page meanwhile would be lost with it.
-        self.ask(create, done, group="create", otherwise=fail, opens=True)
+        self.ask(
+            lambda: self.services.projects.create(found.source, name, description, dims)[0],
+            done,
+            group="create",
+            otherwise=fail,
+            opens=True,
+        )
 
     def _open(self, project: str, where: str) -> None:
         dashboard = self.dashboard

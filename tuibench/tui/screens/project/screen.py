@@ -9,12 +9,14 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
 
+from tuibench.core.activity import RunRow
 from tuibench.core.errors import TuibenchError
 from tuibench.core.model import UNCHANGED, ModelState
 from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import BenchmarkRow, ProjectRow
+from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
-from tuibench.tui.desk import LOOSE, Pulse, RunRow
+from tuibench.tui.route import UNASSIGNED
 from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.profile.list import ProfileList
 from tuibench.tui.screens.project.actions import ProjectProfiles
@@ -131,7 +133,11 @@ class ProjectScreen(ProjectProfiles):
         """Read the project, its benchmarks and its profiles."""
         wanted = self.project_id
         self.ask(
-            lambda: (self.desk.project(wanted), self.desk.benchmarks(wanted), self.desk.profiles(wanted)),
+            lambda: (
+                self.services.projects.get(wanted),
+                self.services.library.list(wanted),
+                self.services.library.list_profiles(wanted),
+            ),
             self._show,
             group="benchmarks",
             otherwise=self._refuse,
@@ -139,8 +145,8 @@ class ProjectScreen(ProjectProfiles):
         )
 
     def _show(self, found: tuple[ProjectRow, Rows, Rows]) -> None:
-        if self.dashboard.pulse is None:
-            # Runs come first and would move the cursor, so wait for the first pulse, which reloads everything.
+        if self.dashboard.snapshot is None:
+            # Runs come first and would move the cursor, so wait for the first snapshot, which reloads everything.
             self.dashboard.typed.hold()
             return
         known, (self._project, rows, profiles) = self._project, found
@@ -148,7 +154,7 @@ class ProjectScreen(ProjectProfiles):
         if known is None:
             self.dashboard.remember(project=self.project_id)
         if known is None or known.project.versions != self._project.project.versions:
-            self.ask(lambda: self.desk.model_state(self.project_id), self._show_model, group="model")
+            self.ask(lambda: self.services.projects.newest_state(self.project_id), self._show_model, group="model")
 
     def show_rows(self, rows: Rows, profiles: Rows) -> None:
         """Show stored records and runs."""
@@ -171,14 +177,14 @@ class ProjectScreen(ProjectProfiles):
             self.say(f"the model of this project is {state.state}: {state.file}; {len(TABS)} says what to do", "warn")
 
     def _runs(self) -> tuple[RunRow, ...]:
-        pulse = self.dashboard.pulse
-        return tuple(row for row in pulse.runs if row.project == self.project_id) if pulse is not None else ()
+        snapshot = self.dashboard.snapshot
+        return tuple(row for row in snapshot.runs if row.project == self.project_id) if snapshot is not None else ()
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """Reload stored records if they changed; take runs from the pulse."""
-        if before is None or pulse.stamp != before.stamp:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
+        """Reload stored records if they changed; take runs from the snapshot."""
+        if before is None or snapshot.stamp != before.stamp:
             self.load()
-        if before is None or pulse.runs != before.runs:
+        if before is None or snapshot.runs != before.runs:
             for one in self.lists:
                 one.show_runs(one.runs_of_mine(self._runs()))
 
@@ -316,7 +322,7 @@ class LooseScreen(ProjectScreen):
     tabs = 3
 
     def __init__(self) -> None:
-        super().__init__(LOOSE)
+        super().__init__(UNASSIGNED)
 
     def on_mount(self) -> None:
         """Change the hint of the empty list: benchmarks are created in a project."""
@@ -330,15 +336,15 @@ class LooseScreen(ProjectScreen):
     def load(self) -> None:
         """Request the benchmarks and profiles; there is no project to read."""
         self.ask(
-            lambda: (self.desk.benchmarks(LOOSE), self.desk.profiles(LOOSE)),
+            lambda: (self.services.library.list_unassigned(), self.services.library.list_unassigned(profiles=True)),
             lambda found: self.show_rows(*found),
             group="benchmarks",
             otherwise=self._refuse,
         )
 
     def _runs(self) -> tuple[RunRow, ...]:
-        pulse = self.dashboard.pulse
-        return tuple(row for row in pulse.runs if not row.project) if pulse is not None else ()
+        snapshot = self.dashboard.snapshot
+        return tuple(row for row in snapshot.runs if not row.project) if snapshot is not None else ()
 
     def action_new(self) -> None:
         """Refuse: a benchmark needs a model, which only a project has."""

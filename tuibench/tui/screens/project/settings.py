@@ -13,7 +13,7 @@ from tuibench.core.model import CHANGED, GONE, ModelState, ModelSummary
 from tuibench.core.stored import Project, ProjectRow
 from tuibench.core.units import size
 from tuibench.present.table import age, ago_words
-from tuibench.tui.desk import Found
+from tuibench.services.models import Found
 from tuibench.tui.screens.project.model import PREFIX, cost_lines, cost_missing, dims_of, model_lines
 from tuibench.tui.widgets.choice_field import ButtonField
 from tuibench.tui.widgets.field import Field, FieldColumn, TextField
@@ -63,7 +63,7 @@ class ProjectSettings(Vertical):
 
     @property
     def page(self) -> Page:
-        """The screen, which calls the desk."""
+        """The screen, which calls the services."""
         return cast("Page", self.screen)
 
     @property
@@ -80,9 +80,13 @@ class ProjectSettings(Vertical):
 
     def open(self) -> None:
         """Read the project and its model when the tab opens."""
-        desk, one = self.page.desk, self.project_id
-        self.page.ask(lambda: desk.project(one), self._show, group="settings")
-        self.page.ask(lambda: desk.model_state(one), self._show_state, group="settings-state")
+        services, one = self.page.services, self.project_id
+        self.page.ask(lambda: services.projects.get(one), self._show, group="settings")
+        self.page.ask(
+            lambda: services.projects.newest_state(one),
+            self._show_state,
+            group="settings-state",
+        )
 
     def _show(self, row: ProjectRow) -> None:
         if not self.unsaved:
@@ -106,10 +110,10 @@ class ProjectSettings(Vertical):
         self._show_facts()
         self._ask_costs(state)
         if state.state != GONE:
-            desk, one = self.page.desk, self.project_id
+            services, one = self.page.services, self.project_id
 
             def look() -> Found:
-                return desk.find_model(desk.project(one).project.versions[-1].model.file.path)
+                return services.models.find(services.projects.get(one).project.versions[-1].model.file.path)
 
             self.page.ask(look, self._show_model, group="settings-model")
 
@@ -126,11 +130,11 @@ class ProjectSettings(Vertical):
         if state.state == GONE:
             self._show_costs(cost_missing("unknown: the file is gone"))
             return
-        desk, one, glyphs = self.page.desk, self.project_id, self.page.dashboard.glyphs
+        services, one, glyphs = self.page.services, self.project_id, self.page.dashboard.glyphs
         if not self._costs:
             self._show_costs(cost_missing("counting the model's FLOPs ..."))
         self.page.ask(
-            lambda: cost_lines(desk.costs(one), glyphs),
+            lambda: cost_lines(services.theory.costs(one), glyphs),
             self._show_costs,
             group="settings-costs",
             otherwise=self._refuse_costs,
@@ -232,7 +236,13 @@ class ProjectSettings(Vertical):
         kept = {name: value for name, value in base.dims.items() if PREFIX + name not in answers}
         page = self.page
         page.wish(
-            lambda: page.desk.edit_project(base, answers["name"], answers["description"], {**kept, **dims}),
+            lambda: page.services.projects.edit(
+                base.id,
+                name=answers["name"],
+                description=answers["description"],
+                dims={**kept, **dims},
+                base=base,
+            ),
             lambda row: self._saved(row, answers, then),
             otherwise=self._refuse,
         )

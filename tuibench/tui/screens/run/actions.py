@@ -9,11 +9,14 @@ from tuibench.core.activity import RunView
 from tuibench.core.cell import CellResult
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
+from tuibench.core.stored import Removal
 from tuibench.core.units import count_of
 from tuibench.present.label import failure_text
 from tuibench.present.lines import own_lines
+from tuibench.present.outcome import extend_words, finish_words, removal_words
+from tuibench.present.run_list import cancel_words
+from tuibench.services.api import Services
 from tuibench.tui import key
-from tuibench.tui.desk import Desk, Removed
 from tuibench.tui.screens.benchmark.actions import BenchmarkActions
 from tuibench.tui.screens.benchmark.record import leave_with
 from tuibench.tui.screens.run.log import RunLogScreen
@@ -33,7 +36,7 @@ class RunActions(BenchmarkActions):
         if one is None or self.run_of(one) is None:
             self.say(_NO_RUN, "warn")
         else:
-            self.ask(lambda: look_once(self.desk, one), then, group="run", opens=True)
+            self.ask(lambda: look_once(self.services, one), then, group="run", opens=True)
 
     def run_name(self, view: RunView) -> str:
         """Return the run's name in questions."""
@@ -64,7 +67,7 @@ class RunActions(BenchmarkActions):
 
     def _cancel(self, run: str) -> None:
         self.say("cancelling ...")
-        self._wish(lambda: self.desk.cancel(run))
+        self._request(lambda: cancel_words(self.services.runs.cancel(run)))
 
     def action_finish(self) -> None:
         """Finish a live run, or save an interrupted one as it is."""
@@ -77,7 +80,7 @@ class RunActions(BenchmarkActions):
         elif view.ended and view.info.resumable:
             self._take_up(view, finish=True)
         elif self._is_going(view):
-            self._wish(lambda: self.desk.finish(view.info.id))
+            self._request(lambda: finish_words(self.services.runs.finish(view.info.id)))
 
     def action_extend(self) -> None:
         """Give more time to cells below their target."""
@@ -87,9 +90,9 @@ class RunActions(BenchmarkActions):
         if view.info.state == activity.WAITING:
             self.say(f"{short_id(view.info.id)} waits and has begun nothing that could need more time", "warn")
         elif self._is_going(view):
-            self._wish(lambda: self.desk.extend(view.info.id))
+            self._request(lambda: extend_words(self.services.runs.extend(view.info.id)))
 
-    def _wish(self, work: Callable[[], str]) -> None:
+    def _request(self, work: Callable[[], str]) -> None:
         self.wish(work, self.went_on)
 
     # Interrupted runs
@@ -117,12 +120,15 @@ class RunActions(BenchmarkActions):
     def _take_up(self, view: RunView, *, mixed: bool = False, finish: bool = False) -> None:
         saving = finish or view.info.state == activity.UNSAVED
         words = "what there is is being saved" if saving else "taken up"
-        self.wish(lambda: self.desk.resume(view.info.id, mixed=mixed, finish=finish), lambda _: self.went_on(words))
+        self.wish(
+            lambda: self.services.runs.resume_detached(view.info.id, mixed=mixed, finish=finish),
+            lambda _: self.went_on(words),
+        )
 
 
-def look_once(desk: Desk, run: str) -> RunView:
-    """Return the current view of a run; call it in a thread, since it calls the desk."""
-    feed = desk.watch(run)
+def look_once(services: Services, run: str) -> RunView:
+    """Return the current view of a run; call it in a thread, since it calls the services."""
+    feed = services.runs.watch(run)
     try:
         return feed.look()
     finally:
@@ -276,8 +282,8 @@ class RunKeys(RunActions):
         """Copy the run's shell command, stored or not."""
 
         def find() -> tuple[str, str]:
-            command = self.desk.command(run=self.run_id)
-            return command, self.desk.keep_copy(command)
+            command = self.services.runs.command(self.run_id)
+            return command, self.services.keep_copy(command)
 
         self.ask(find, self._show_copied, group="command")
 
@@ -303,13 +309,13 @@ class RunKeys(RunActions):
     def _is_kept(self) -> bool:
         return self.view is None or self.view.saved or not self.view.ended
 
-    def _show_removed(self, removed: Removed) -> None:
+    def _show_removed(self, removed: Removal) -> None:
         """Leave the page, unless the run could not be saved: it can be resumed here."""
-        if self.run_id in removed.unsaved:
-            self.went_on(removed.words)
+        if any(run.id == self.run_id for run in removed.unsaved):
+            self.went_on(removal_words(removed))
             return
         self.dashboard.look()
-        leave_with(self, removed.words + ("; u brings it back" if removed.entry is not None else ""))
+        leave_with(self, removal_words(removed) + ("; u brings it back" if removed.entry is not None else ""))
 
 
 def _known_lines(cell: CellResult) -> list[LineLike]:

@@ -9,7 +9,7 @@ from textual.widget import Widget
 from tuibench.core.activity import RunView
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
-from tuibench.tui.desk import Pulse
+from tuibench.services.monitor import Snapshot
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.text_block import ScrollBlock
@@ -51,7 +51,7 @@ class RunLogScreen(Page):
         """Return the run and the word `log`."""
         return (f"run {short_id(self._run)}", "log")
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Do nothing: the page polls the run itself."""
 
     def load(self) -> None:
@@ -65,7 +65,7 @@ class RunLogScreen(Page):
     def _find(self) -> _Found:
         view = self._look()
         # Read process output again only after new events.
-        return view, self._said if view is self._view else self.desk.run_log(self._run)
+        return view, self._said if view is self._view else self.services.runs.log(self._run)
 
     def _cannot(self, error: TuibenchError) -> None:
         self._looking, self._view = False, None

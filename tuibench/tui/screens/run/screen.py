@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.widget import Widget
@@ -17,8 +17,8 @@ from tuibench.core.ids import short_id
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.result import SideBySide
 from tuibench.present.plots.drawing import Span, squeezed
+from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
-from tuibench.tui.desk import Pulse, RunFeed
 from tuibench.tui.screens.run.actions import RunKeys
 from tuibench.tui.screens.run.cell import cell_details, cell_span, interval_words, now_words
 from tuibench.tui.screens.run.grid import CellGrid, GridPlan, plan_grid
@@ -40,6 +40,9 @@ from tuibench.tui.screens.run.summary import (
 from tuibench.tui.widgets.row import LineLike, shown
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
+
+if TYPE_CHECKING:  # made in a thread
+    from tuibench.services.run_view import RunWatch
 
 LOOK_S = 1.0
 """Seconds between two polls; watching must not disturb measuring."""
@@ -68,7 +71,7 @@ class RunScreen(RunKeys):
         super().__init__()
         self.run_id = run_id
         self.view: RunView | None = None
-        self._feed: RunFeed | None = None
+        self._feed: RunWatch | None = None
         self._looking = False
         self._one_look = threading.Lock()
         self._follows = True
@@ -136,10 +139,10 @@ class RunScreen(RunKeys):
         """Return the run's current view; safe in any thread, also for the log page."""
         with self._one_look:
             if self._feed is None:
-                self._feed = self.desk.watch(self.run_id)
+                self._feed = self.services.runs.watch(self.run_id)
             return self._feed.look()
 
-    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Do nothing: the page polls the run itself."""
 
     def _cannot(self, error: TuibenchError) -> None:
@@ -166,8 +169,8 @@ class RunScreen(RunKeys):
             self.ask(self._compared, self._show_beside, group="past", otherwise=lambda _: None)
 
     def _compared(self) -> SideBySide | None:
-        base = self.desk.open(self.run_id).metadata.partner
-        return self.desk.compare(base, self.run_id) if base else None
+        base = self.services.library.get(self.run_id).metadata.partner
+        return self.services.exchange.side_by_side(base, self.run_id) if base else None
 
     def _show_beside(self, side: SideBySide | None) -> None:
         if side is not None:

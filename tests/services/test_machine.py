@@ -7,8 +7,8 @@ import pytest
 
 from tests.store.build import make_store
 from tuibench.core.errors import StoreDamaged
-from tuibench.services import doctor as equipment
-from tuibench.services.doctor import read_machine
+from tuibench.services import machine as machine_facts
+from tuibench.services.machine import read_machine
 
 
 def test_machine_has_cores_and_the_probed_engines(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_machine_has_cores_and_the_probed_engines(tmp_path: Path) -> None:
 
 
 def test_engine_that_is_not_installed_has_an_install_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(equipment, "read_versions", dict.fromkeys)
+    monkeypatch.setattr(machine_facts, "read_versions", dict.fromkeys)
     (engine,) = read_machine(make_store(tmp_path), ["openvino"]).engines
     assert (engine.available, engine.version, engine.hint) == (False, "", "pip install 'tuibench[openvino]'")
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.services.test_services import at
 from tests.store.disks.failing import FailingDisk
-from tests.tui.test_bridge import at
-from tuibench.tui.bridge import Bridge
 
 
 @pytest.fixture
@@ -19,11 +18,11 @@ def data(home: Path) -> Path:
 
 def test_unwritable_store_is_reported_once_before_measuring(data: Path) -> None:
     disk = FailingDisk(1, errno.EROFS, lasting=True)
-    bridge = Bridge(at(data, disk=disk))
-    assert bridge.pulse().notices == (), "the first frame does not wait for it"
+    services = at(data, disk=disk)
+    assert services.monitor.look().notices == (), "the first frame does not wait for it"
     said = f"results may not be kept: the store is read-only: {data}"
-    assert said in bridge.pulse().notices
+    assert said in services.monitor.look().notices
     refused = len(disk.failed)
-    assert said in bridge.pulse().notices and len(disk.failed) == refused, "found out once"
-    fine = Bridge(at(data))
-    assert [fine.pulse().notices for _ in range(2)] == [(), ()]
+    assert said in services.monitor.look().notices and len(disk.failed) == refused, "found out once"
+    fine = at(data)
+    assert [fine.monitor.look().notices for _ in range(2)] == [(), ()]

@@ -7,9 +7,10 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
-from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE, CostProfile
+from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE
 from tuibench.core.settings.command import again
 from tuibench.core.settings.profile_request import ProfileReading, read_profile
 from tuibench.core.settings.profile_request import ProfileValues as Typed
@@ -17,28 +18,30 @@ from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.stored import Metadata, Project
 from tuibench.core.text import show
 from tuibench.present.command import token_of
-from tuibench.services.api import Services
+from tuibench.services.counted_costs import CountedCosts
 from tuibench.services.forecast import free_dims, misfits
+from tuibench.services.form_reading import told
+from tuibench.services.forms import Glance
 from tuibench.services.model import is_untouched
+from tuibench.services.model_content import ContentGlance
+from tuibench.services.profile_rerun import Before, NotHere, is_away, recall, values_of
+from tuibench.services.profile_values import ProfileCheck, ProfileStart, ProfileValues
+from tuibench.services.project_theory import newest
 from tuibench.services.runs import RunOptions
-from tuibench.tui.bridge_content import ContentGlance
-from tuibench.tui.bridge_form import told
-from tuibench.tui.bridge_profile_again import Before, NotHere, is_away, recall, values_of
-from tuibench.tui.bridge_profile_cost import CountedCosts
-from tuibench.tui.bridge_start import Glance, Starter
-from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
+
+if TYPE_CHECKING:
+    from tuibench.services.api import Services
 
 _FIELDS = {"inputs_file": "data", "sequence_length": "sequence"}
 """Fields of a request with another name in the set-up."""
 Fetch = Callable[[str], ModelSource]
 
 
-class ProfileStarter:
+class ProfileForms:
     """Checks the set-up of profiles and starts runs."""
 
-    def __init__(self, services: Services, starter: Starter) -> None:
+    def __init__(self, services: Services) -> None:
         self._services = services
-        self._starter = starter
         self._located: dict[str, ModelSource] = {}
         """By project."""
         self._costs = CountedCosts(services.profiles.count, services.profiles.count_layers)
@@ -47,28 +50,19 @@ class ProfileStarter:
         self._contents = ContentGlance(lambda source: services.projects.look(source)[0], is_untouched)
         self._holder = Glance(services.runs.holder)
 
-    def source(self, project: str) -> ModelSource:
-        """Return the file of the project's newest version, at its present place."""
-        found = self._located[project] = self._starter.locate(token_of(_newest(self._project_of(project))))
-        return found
-
-    def costs(self, project: str) -> CostProfile:
-        """See ProfileDesk."""
-        known, source = self._project_of(project), self.source(project)
-        return self._services.profiles.costs(source, None, known.dims)
-
     # Initial state
 
-    def form(self, project: str, profile: str) -> ProfileStart:
-        """See ProfileDesk."""
+    def open(self, project: str, profile: str = "") -> ProfileStart:
+        """Return the initial form for a project, or with the settings of a stored profile."""
         self._costs.forget()
         if profile:
-            return self._form_of(project, profile)
+            return self._of_profile(project, profile)
         known = self._project_of(project)
         model = known.versions[-1].model
         values, error, note = ProfileValues(), "", ""
         try:
-            summary = self._contents.read_anew(self.source(project))
+            self._located[project] = self._services.theory.source(project)
+            summary = self._contents.read_anew(self._located[project])
         except TuibenchError as problem:
             names, error = tuple(known.dims), told(problem)
         else:
@@ -78,9 +72,9 @@ class ProfileStarter:
         dims = tuple((name, str(known.dims.get(name, ""))) for name in names)
         return ProfileStart(replace(values, dims=dims), model.asked, error, project, known.name, note)
 
-    def _form_of(self, project: str, profile: str) -> ProfileStart:
+    def _of_profile(self, project: str, profile: str) -> ProfileStart:
         stored = self._services.library.get(profile)
-        before = self._before[profile] = recall(stored, self._starter)
+        before = self._before[profile] = recall(stored, self._services.reruns)
         values = values_of(before.typed, stored.metadata.name)
         project = project or stored.metadata.project or ""
         try:
@@ -93,7 +87,7 @@ class ProfileStarter:
     # Checks
 
     def check(self, values: ProfileValues, project: str, profile: str = "") -> ProfileCheck:
-        """See ProfileDesk."""
+        """Check the form; takes milliseconds, or a second if a child has to read the model."""
         errors: dict[str, str] = {}
         times: dict[str, float | None] = {}
         commands = []
@@ -129,7 +123,7 @@ class ProfileStarter:
 
     def _here(self, project: str, address: str) -> ModelSource:
         """Return the model fetched earlier, because a check fetches nothing."""
-        known = self._located.get(project) or _newest(self._project_of(project))
+        known = self._located.get(project) or newest(self._project_of(project))
         if not os.path.isfile(known.path):
             raise NotHere(f"{show(address)} is to be fetched first")
         return ModelSource(known.asked, known.path)
@@ -151,7 +145,7 @@ class ProfileStarter:
         return self._contents.sha256(spec.models[0], known.versions[-1].model) if known is not None else ""
 
     def weigh(self, values: ProfileValues, project: str, profile: str = "") -> None:
-        """See ProfileDesk."""
+        """Count the costs at these sizes, in a child, if the next check's estimate lacks them."""
         before = self._before.get(profile)
         for _, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
             if reading.spec is not None:
@@ -161,11 +155,11 @@ class ProfileStarter:
         self, values: ProfileValues, project: str, before: Before | None, fetch: Fetch
     ) -> Iterator[tuple[str, ProfileReading]]:
         """Yield the reading of each kind that is on; `fetch` finds a project's remote model."""
-        known, topology = self._project(project), self._services.topology()
+        known, topology = self._project(project), self._services.machine.topology()
         typed = before.typed if before is not None else Typed()
         model, find = typed.model, before.find if before is not None else fetch
         if before is None and known is not None:
-            model = token_of(_newest(known))
+            model = token_of(newest(known))
         for kind, is_on in ((PERFORMANCE, values.performance), (LOSS, values.loss)):
             if not is_on:
                 continue
@@ -201,13 +195,13 @@ class ProfileStarter:
 
     # Runs
 
-    def start(self, values: ProfileValues, project: str, rerun_of: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """See ProfileDesk."""
+    def start(self, values: ProfileValues, project: str, rerun_of: str = "") -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Start a run for each selected profile, performance first; return their ids and messages for the user."""
         told_before = before = self._before.get(rerun_of)
         if before is not None and is_away(before.source):
-            before = recall(self._services.library.get(rerun_of), self._starter, fetch=True)
+            before = recall(self._services.library.get(rerun_of), self._services.reruns, fetch=True)
         # Both kinds use one model, which is requested only once.
-        readings = dict(self._readings(values, project, before, functools.cache(self._services.fetch)))
+        readings = dict(self._readings(values, project, before, functools.cache(self._services.models.fetch)))
         specs = {kind: reading.require() for kind, reading in readings.items()}
         if not specs:
             raise UsageError("both profiles are off", "switch one of them on")
@@ -219,7 +213,7 @@ class ProfileStarter:
                 "this model has no layer with weights that could be changed", "switch the loss profile off"
             )
         source = next(iter(specs.values())).models[0]
-        project, moved = self._starter.belonging(source, project, rerun_of)
+        project, moved = self._services.projects.assign(source, project, rerun_of)
         runs: list[str] = []
         said = list(moved)
         if before is not None and before is not told_before and before.note:
@@ -239,11 +233,6 @@ class ProfileStarter:
             runs.append(run)
             said += notes
         return tuple(runs), tuple(dict.fromkeys(said))
-
-
-def _newest(project: Project) -> ModelSource:
-    model = project.versions[-1].model
-    return ModelSource(model.asked, model.file.path)
 
 
 def _without_levels(reading: ProfileReading) -> ProfileReading:

@@ -1,4 +1,4 @@
-"""A desk with one scripted run: it records control requests and passes other calls to the real desk."""
+"""Services with one scripted run: they record control requests and are real otherwise."""
 
 from __future__ import annotations
 
@@ -6,57 +6,54 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, cast
+from functools import partial
+from typing import Any
 
 from tests.present.build import OTHER_SHA, SHA, asked, estimate, execution, failed_cell, model, ok_cell, spec
 from tests.store.build import NOW, make_id
-from tests.tui.pilot import make_desk
+from tests.tui.pilot import replace_methods
 from tuibench.core import activity
 from tuibench.core.activity import Holder, Live, RunInfo, RunRow, RunView
 from tuibench.core.cell import CellResult, Estimate, Noise
 from tuibench.core.errors import TuibenchError
 from tuibench.core.spec import ModelSource
-from tuibench.tui.desk import Desk, Pulse, Removed, RunFeed
+from tuibench.core.stored import Removal
+from tuibench.services.api import Services
+from tuibench.services.monitor import Snapshot
 
 RUN = make_id(7)
 CORES, BATCHES = (1, 2, 4, 8, 16), (1, 8, 32)
 QUIET = Noise(1000, 200_000_000, 0.0, 0, 0.001, 3, 0, 40, frequency_mhz=(2900.0, 2900.0))
 
 
-class RunDesk:
-    """A desk with a list of views: each poll takes the next one and then repeats the last."""
+class RunServices(Services):
+    """Services with a list of views: each poll takes the next one and then repeats the last."""
 
     def __init__(self, *views: RunView | TuibenchError, log: Sequence[str] = ()) -> None:
+        super().__init__()
         self.views = list(views)
-        self.log = tuple(log)
         self.looks = 0
         self.asked: list[tuple[Any, ...]] = []
-        """RunOptions, in their order."""
+        """Control requests, in their order."""
         self.answers: dict[str, Any] = {}
-        """Answers to control requests that a test replaces: a value, or an error to raise."""
+        """Answers that a test replaces: a value, or an error to raise."""
         self.closed = 0
-        self._real = make_desk()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._real, name)
-
-    def as_desk(self) -> Desk:
-        """Return this desk typed as Desk."""
-        return cast(Desk, self)
-
-    def pulse(self) -> Pulse:
-        """Return the run until it is in the list of results."""
-        view = self.views[0]
-        if isinstance(view, TuibenchError):
-            return Pulse("1", ())
-        if view.saved or view.info.state == activity.CANCELLED:
-            return Pulse("1", (), ended=(view.info,))
-        return Pulse("1", (RunRow(view.info, "", "onnxruntime", "sync", "1", "1"),))
-
-    def watch(self, run: str) -> RunFeed:
-        """Return the feed of the one run."""
-        self.asked.append(("watch", run))
-        return cast(RunFeed, _Feed(self))
+        replace_methods(
+            self,
+            monitor__look=self._snapshot,
+            runs__watch=self._watch,
+            runs__log=lambda run: tuple(log),
+            runs__command=lambda run: self._request("command", "tuibench benchmark", run),
+            library__remove=self._remove,
+        )
+        for name in ("cancel", "finish", "extend"):
+            replace_methods(self, **{f"runs__{name}": partial(self._request, name, make_info())})
+        replace_methods(
+            self,
+            runs__resume_detached=lambda run, mixed=False, finish=False: self._request(
+                "resume", run, run, mixed, finish
+            ),
+        )
 
     def look(self) -> RunView:
         """Return the next view."""
@@ -68,47 +65,39 @@ class RunDesk:
             raise view
         return view
 
-    def cancel(self, run: str) -> str:
-        """See Desk."""
-        return str(self._wish("cancel", run))
+    def _snapshot(self) -> Snapshot:
+        """Return the run until it is in the list of results."""
+        view = self.views[0]
+        if isinstance(view, TuibenchError):
+            return Snapshot("1", ())
+        if view.saved or view.info.state == activity.CANCELLED:
+            return Snapshot("1", (), ended=(view.info,))
+        return Snapshot("1", (RunRow(view.info, "", "onnxruntime", "sync", "1", "1"),))
 
-    def finish(self, run: str) -> str:
-        """See Desk."""
-        return str(self._wish("finish", run))
+    def _watch(self, run: str) -> _Feed:
+        self.asked.append(("watch", run))
+        return _Feed(self)
 
-    def extend(self, run: str) -> str:
-        """See Desk."""
-        return str(self._wish("extend", run))
+    def _resume(self, run: str, *, mixed: bool = False, finish: bool = False) -> Any:
+        return self._request("resume", run, run, mixed, finish)
 
-    def resume(self, run: str, *, mixed: bool = False, finish: bool = False) -> str:
-        """See Desk."""
-        return str(self._wish("resume", run, mixed, finish))
+    def _remove(self, ids: Sequence[str], *, cancel: bool = False, discard: bool = False) -> Removal:
+        removed: Removal = self._request("remove", Removal(None), tuple(ids), cancel, discard)
+        return removed
 
-    def remove(self, ids: Sequence[str], *, cancel: bool = False, discard: bool = False) -> Removed:
-        """See Desk."""
-        return Removed(str(self._wish("remove", tuple(ids), cancel, discard)), None)
-
-    def command(self, benchmark: str = "", run: str = "") -> str:
-        """See Desk."""
-        return str(self._wish("command", benchmark, run))
-
-    def run_log(self, run: str) -> tuple[str, ...]:
-        """See Desk."""
-        return self.log
-
-    def _wish(self, name: str, *given: Any) -> Any:
+    def _request(self, name: str, usual: Any, *given: Any) -> Any:
         self.asked.append((name, *given))
-        answer = self.answers.get(name, f"{name} done")
-        if isinstance(answer, list):
-            answer = answer.pop(0)
-        if isinstance(answer, TuibenchError):
-            raise answer
-        return answer
+        answered = self.answers.get(name, usual)
+        if isinstance(answered, list):
+            answered = answered.pop(0)
+        if isinstance(answered, TuibenchError):
+            raise answered
+        return answered
 
 
 class _Feed:
-    def __init__(self, desk: RunDesk) -> None:
-        self._desk = desk
+    def __init__(self, services: RunServices) -> None:
+        self._desk = services
 
     def look(self) -> RunView:
         return self._desk.look()

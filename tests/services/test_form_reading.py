@@ -14,8 +14,8 @@ from tuibench.core.errors import UsageError
 from tuibench.core.settings.request import BenchmarkRequest, to_spec
 from tuibench.core.spec import EFFORTS, ModelSource
 from tuibench.present.command import token_of
-from tuibench.tui.bridge_form import read_form, to_command, to_request, values_of
-from tuibench.tui.desk import FormValues
+from tuibench.services.form_reading import read_form, to_command, to_request, values_of
+from tuibench.services.form_values import FormValues
 
 MACHINE = Machine()
 GOOD = FormValues(model="sample:tiny")

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.services.test_forms import TINY, alter
+from tests.services.test_project_profiles import Launched, launched
 from tests.tui.screens.profile_stage import profile_run
 from tests.tui.stock import add
-from tests.tui.test_bridge_profile import Launched, launched
-from tests.tui.test_bridge_start import TINY, alter
 from tuibench.core.errors import ModelError
 from tuibench.core.ids import short_id
 from tuibench.core.spec import ModelSource
 from tuibench.services.api import Services
-from tuibench.tui.bridge import Bridge
+from tuibench.services.models import Models
 
 __all__ = ["launched"]
 
@@ -28,7 +28,6 @@ class Stage:
         directory.mkdir()
         self.model = Path(shutil.copy(TINY, directory / "net.onnx"))
         self.services = Services()
-        self.bridge = Bridge(self.services)
         source = ModelSource("net.onnx", str(self.model))
         self.project = self.services.projects.create(source, "net")[0].project.id
         self.one = self.store(source)
@@ -40,8 +39,8 @@ class Stage:
 
     def again(self, one: str = "") -> None:
         one = one or self.one
-        start = self.bridge.profile_form("", one)
-        self.bridge.start_profile(start.values, start.project, one)
+        start = self.services.profile_forms.open("", one)
+        self.services.profile_forms.start(start.values, start.project, one)
 
 
 @pytest.fixture
@@ -60,9 +59,9 @@ def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_relative_model_name_resolves_to_measured_file(stage: Stage, other: Path, launched: Launched) -> None:
-    start = stage.bridge.profile_form("", stage.one)
+    start = stage.services.profile_forms.open("", stage.one)
     assert (start.model, start.error, start.note) == ("net.onnx", "", "")
-    (command,) = stage.bridge.check_profile(start.values, start.project, stage.one).commands
+    (command,) = stage.services.profile_forms.check(start.values, start.project, stage.one).commands
     assert str(stage.model) in command
     stage.again()
     assert launched[0][0].models[0].path == str(stage.model) != str(other)
@@ -70,7 +69,7 @@ def test_relative_model_name_resolves_to_measured_file(stage: Stage, other: Path
 
 def test_changed_model_file_is_reported(stage: Stage, launched: Launched) -> None:
     alter(stage.model)
-    start = stage.bridge.profile_form("", stage.one)
+    start = stage.services.profile_forms.open("", stage.one)
     changed = f"the model changed since {short_id(stage.one)}: RUN measures it as it is now"
     assert (start.note, start.error) == (changed, "")
     stage.again()
@@ -79,21 +78,21 @@ def test_changed_model_file_is_reported(stage: Stage, launched: Launched) -> Non
 
 def test_missing_model_prevents_start_and_shows_alternative(stage: Stage, launched: Launched) -> None:
     stage.model.unlink()
-    start = stage.bridge.profile_form("", stage.one)
+    start = stage.services.profile_forms.open("", stage.one)
     assert "is gone; tuibench rerun" in start.error and "--model PATH" in start.error
-    assert stage.bridge.check_profile(start.values, start.project, stage.one).errors == {"model": start.error}
+    assert stage.services.profile_forms.check(start.values, start.project, stage.one).errors == {"model": start.error}
     with pytest.raises(ModelError, match="is gone"):
         stage.again()
     assert launched == []
     # The repeat key without a question gives the same error: the set-up has no field for another file.
     way = f"tuibench rerun {short_id(stage.one)} --model PATH takes it from where it lies now"
-    said = stage.bridge.plan_rerun(stage.one).error
+    said = stage.services.reruns.plan(stage.one).error
     assert way in start.error and said == f"{stage.model.name} is gone: {way} (was {stage.model})"
 
 
 def test_record_without_directories_matches_no_local_file(stage: Stage, other: Path, launched: Launched) -> None:
     stage.model.unlink()
-    result = stage.bridge.open(stage.one).result
+    result = stage.services.library.get(stage.one).result
     spec = replace(result.spec, models=(ModelSource("net.onnx", "net.onnx"),))
     # The paths are as in an export.
     one = add(stage.services, profile_run(6, 60, models=(replace(result.models[0], path="net.onnx"),), spec=spec))
@@ -105,7 +104,7 @@ def test_record_without_directories_matches_no_local_file(stage: Stage, other: P
 
 def test_fetched_model_is_not_fetched_again(stage: Stage, launched: Launched, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(Services, "fetch", lambda services, token, tell=None: asked.append(token))
+    monkeypatch.setattr(Models, "fetch", lambda services, token, tell=None: asked.append(token))
     source = ModelSource("hf:org/repo", str(stage.model))
     stage.again(stage.store(source, 5))
     assert launched[0][0].models == (source,) and asked == []

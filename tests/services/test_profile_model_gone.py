@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.test_bridge_profile import Launched, launched
-from tests.tui.test_bridge_profile_again import Stage, stage
-from tests.tui.test_bridge_start import TINY
+from tests.services.test_forms import TINY
+from tests.services.test_profile_rerun import Stage, stage
+from tests.services.test_project_profiles import Launched, launched
 from tuibench.core.errors import ModelError
 from tuibench.core.ids import short_id
 from tuibench.core.spec import ModelSource
-from tuibench.services.api import Services
-from tuibench.tui.desk_profile import ProfileValues
+from tuibench.services.models import Models
+from tuibench.services.profile_values import ProfileValues
 
 __all__ = ["launched", "stage"]
 
@@ -41,7 +41,7 @@ class Server:
 @pytest.fixture
 def server(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Server:
     server = Server(stage.model)
-    monkeypatch.setattr(Services, "fetch", lambda services, token, tell=None: server.fetch(token))
+    monkeypatch.setattr(Models, "fetch", lambda services, token, tell=None: server.fetch(token))
     return server
 
 
@@ -55,28 +55,28 @@ def evicted(stage: Stage, server: Server) -> str:
 
 def test_restored_file_is_found_when_form_reopens(stage: Stage, launched: Launched) -> None:
     away = stage.model.rename(stage.model.with_suffix(".away"))
-    start = stage.bridge.profile_form("", stage.one)
+    start = stage.services.profile_forms.open("", stage.one)
     assert "is gone" in start.error
-    assert "is gone" in stage.bridge.check_profile(start.values, start.project, stage.one).errors["model"]
+    assert "is gone" in stage.services.profile_forms.check(start.values, start.project, stage.one).errors["model"]
     away.rename(stage.model)
-    start = stage.bridge.profile_form("", stage.one)
-    assert start.error == "" and not stage.bridge.check_profile(start.values, start.project, stage.one).errors
-    stage.bridge.start_profile(start.values, start.project, stage.one)
+    start = stage.services.profile_forms.open("", stage.one)
+    assert start.error == "" and not stage.services.profile_forms.check(start.values, start.project, stage.one).errors
+    stage.services.profile_forms.start(start.values, start.project, stage.one)
     assert launched[0][0].models[0].path == str(stage.model)
 
 
 def test_open_fetches_nothing_and_start_fetches(stage: Stage, server: Server, evicted: str, launched: Launched) -> None:
-    start = stage.bridge.profile_form("", evicted)
-    check = stage.bridge.check_profile(start.values, start.project, evicted)
+    start = stage.services.profile_forms.open("", evicted)
+    check = stage.services.profile_forms.check(start.values, start.project, evicted)
     assert (start.error, check.errors, server.asked) == ("", {}, 0)
     assert start.note == "its model is not in the cache any more: RUN fetches it"
-    _, said = stage.bridge.start_profile(start.values, start.project, evicted)
+    _, said = stage.services.profile_forms.start(start.values, start.project, evicted)
     assert (server.asked, said) == (1, ())
     assert launched[0][0].models == (ModelSource(ADDRESS, str(stage.model)),)
 
 
 def test_repeat_key_without_question_names_missing_model(stage: Stage, server: Server, evicted: str) -> None:
-    assert stage.bridge.plan_rerun(evicted).error == f"{ADDRESS} is not in the cache any more: R fetches it"
+    assert stage.services.reruns.plan(evicted).error == f"{ADDRESS} is not in the cache any more: R fetches it"
     assert server.asked == 0
 
 
@@ -84,26 +84,26 @@ def test_failed_fetch_without_network_can_be_retried(
     stage: Stage, server: Server, evicted: str, launched: Launched
 ) -> None:
     server.is_up = False
-    start = stage.bridge.profile_form("", evicted)
+    start = stage.services.profile_forms.open("", evicted)
     for _ in range(2):
         with pytest.raises(ModelError, match="cannot be reached"):
-            stage.bridge.start_profile(start.values, start.project, evicted)
-        assert stage.bridge.check_profile(start.values, start.project, evicted).errors == {}
+            stage.services.profile_forms.start(start.values, start.project, evicted)
+        assert stage.services.profile_forms.check(start.values, start.project, evicted).errors == {}
     server.is_up = True
-    stage.bridge.start_profile(start.values, start.project, evicted)
+    stage.services.profile_forms.start(start.values, start.project, evicted)
     assert server.asked == 3 and len(launched) == 1
 
 
 def test_fetched_model_that_differs_is_reported(stage: Stage, server: Server, evicted: str, launched: Launched) -> None:
     server.content = server.content.replace(b"tuibench", b"tuibenck", 1)
-    start = stage.bridge.profile_form("", evicted)
-    _, said = stage.bridge.start_profile(start.values, start.project, evicted)
+    start = stage.services.profile_forms.open("", evicted)
+    _, said = stage.services.profile_forms.start(start.values, start.project, evicted)
     assert said == (f"the model changed since {short_id(evicted)}: it is measured as it is now",)
 
 
 def test_costs_requiring_fetch_are_not_requested(stage: Stage, server: Server) -> None:
     def lacks() -> bool:
-        return stage.bridge.check_profile(ProfileValues(), stage.project).uncounted
+        return stage.services.profile_forms.check(ProfileValues(), stage.project).uncounted
 
     stage.model.write_bytes(server.content.replace(b"tuibench", b"tuibenck", 1))
     source = ModelSource(ADDRESS, str(stage.model))
@@ -111,22 +111,22 @@ def test_costs_requiring_fetch_are_not_requested(stage: Stage, server: Server) -
     assert lacks()
     stage.model.unlink()
     assert not lacks() and server.asked == 0
-    stage.bridge.weigh_profile(ProfileValues(), stage.project)
+    stage.services.profile_forms.weigh(ProfileValues(), stage.project)
     assert server.asked == 0
 
 
 def test_time_estimate_uses_content_to_be_measured(stage: Stage) -> None:
-    bridge, start = stage.bridge, stage.bridge.profile_form("", stage.one)
+    services, start = stage.services, stage.services.profile_forms.open("", stage.one)
 
     def took() -> float:
-        bridge.weigh_profile(start.values, stage.project, stage.one)
-        check = bridge.check_profile(start.values, stage.project, stage.one)
+        services.profile_forms.weigh(start.values, stage.project, stage.one)
+        check = services.profile_forms.check(start.values, stage.project, stage.one)
         assert check.performance_s is not None and not check.uncounted
         return check.performance_s
 
     small = took()
     shutil.copy(TINY.parent / "cnn.onnx", stage.model)
-    assert bridge.check_profile(start.values, stage.project, stage.one).uncounted
+    assert services.profile_forms.check(start.values, stage.project, stage.one).uncounted
     assert took() > small
     shutil.copy(TINY, stage.model)
     assert took() == small

@@ -16,8 +16,8 @@ from tuibench.core.stored import ModelReference, StoredBenchmark
 from tuibench.core.text import show
 from tuibench.present.command import token_of
 from tuibench.services.model import ModelChanged
-from tuibench.tui.bridge_start import Starter
-from tuibench.tui.desk_profile import ProfileValues
+from tuibench.services.profile_values import ProfileValues
+from tuibench.services.reruns import Reruns
 
 
 class NotHere(ModelError):
@@ -49,13 +49,13 @@ class Before:
         return self.source
 
 
-def recall(stored: StoredBenchmark, starter: Starter, *, fetch: bool = False) -> Before:
+def recall(stored: StoredBenchmark, reruns: Reruns, *, fetch: bool = False) -> Before:
     """Return the facts of the stored profile; with `fetch` a model missing from the cache is fetched."""
     result, sha256 = stored.result, stored.row.model_sha256
     lost: TuibenchError | None = None
     source, note = result.spec.models[0], ""
     try:
-        source, note = _find(stored, starter, fetch)
+        source, note = _find(stored, reruns, fetch)
     except TuibenchError as problem:
         lost = problem
     reference = refer(source.asked, result.models[0]) if result.models else None
@@ -64,16 +64,16 @@ def recall(stored: StoredBenchmark, starter: Starter, *, fetch: bool = False) ->
     return Before(typed, source, sha256, reference, summary, lost, note)
 
 
-def _find(stored: StoredBenchmark, starter: Starter, fetch: bool) -> tuple[ModelSource, str]:
+def _find(stored: StoredBenchmark, reruns: Reruns, fetch: bool) -> tuple[ModelSource, str]:
     source = stored.result.spec.models[0]
     if not fetch and is_away(source):
         return source, "its model is not in the cache any more: RUN fetches it"
     # After RUN was pressed the note must not announce RUN.
     measures = "it is measured as it is now" if fetch else "RUN measures it as it is now"
     try:
-        return starter.settle(stored, changed=False, fetch=fetch)[0], ""
+        return reruns.settle(stored, changed=False, fetch=fetch)[0], ""
     except ModelChanged:
-        sources = starter.settle(stored, changed=True, fetch=fetch)
+        sources = reruns.settle(stored, changed=True, fetch=fetch)
         return sources[0], f"the model changed since {short_id(stored.row.id)}: {measures}"
 
 

@@ -1,27 +1,22 @@
-"""A desk for tests of the form: it knows one model, parses lists as the shell does, and records its calls."""
+"""Services for tests of the form: it knows one model, parses lists as the shell does, and records its calls."""
 
 from __future__ import annotations
 
 import threading
-from typing import Any, cast
+from typing import Any
 
 from tests.build import SERVER_ISA
 from tests.store.build import make_id
+from tests.tui.pilot import replace_methods
 from tuibench.core import activity
-from tuibench.core.activity import RunInfo
+from tuibench.core.activity import RunInfo, RunRow
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
+from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.model import ModelSummary
 from tuibench.core.settings.axis import Axis, parse_integers
-from tuibench.tui.desk import (
-    Desk,
-    EngineChoice,
-    FormCheck,
-    FormStart,
-    FormValues,
-    Machine,
-    Pulse,
-    RunRow,
-)
+from tuibench.services.api import Services
+from tuibench.services.form_values import FormCheck, FormStart, FormValues
+from tuibench.services.monitor import Snapshot
 
 RUN = make_id(7)
 MODEL = "/models/resnet50.onnx"
@@ -33,13 +28,14 @@ ENGINES = (
 )
 
 
-class FormDesk:
-    """A desk with only the calls that the form needs; any other call is an error."""
+class FormServices(Services):
+    """Services whose form is scripted."""
 
     def __init__(self, values: FormValues = VALUES, **start: Any) -> None:
+        super().__init__()
         self.machine_now = Machine(16, 16, 32, SERVER_ISA, ENGINES)
         self.begins = FormStart(values, **{"origin": "this project's last values", "summary": None, **start})
-        self.runs: tuple[RunRow, ...] = ()
+        self.active: tuple[RunRow, ...] = ()
         self.warnings: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
         self.checked: list[FormValues] = []
@@ -48,43 +44,36 @@ class FormDesk:
         self.copied: list[str] = []
         self.refusal: TuibenchError | None = None
         self.gate = threading.Event()
-        """`start` waits for it."""
+        """Starts wait for it."""
         self.gate.set()
         self.reading = threading.Event()
-        """`form` waits for it."""
+        """Opening waits for it."""
         self.reading.set()
         self.checking = threading.Event()
-        """`check_form` waits for it."""
+        """Checks wait for it."""
         self.checking.set()
-        self.models: dict[str, FormStart] = {}
+        self.other_models: dict[str, FormStart] = {}
+        replace_methods(
+            self,
+            monitor__look=lambda: Snapshot("1", self.active),
+            machine__read=lambda: self.machine_now,
+            projects__get=lambda token: _Row(_Project("resnet50")),
+            forms__open=self._open,
+            forms__check=self._check,
+            forms__start=self._start,
+        )
 
-    def as_desk(self) -> Desk:
-        """Return this desk typed as Desk; an absent method raises AttributeError."""
-        return cast(Desk, self)
-
-    def pulse(self) -> Pulse:
-        """Return the runs that the test has set."""
-        return Pulse("1", self.runs)
-
-    def machine(self) -> Machine:
-        """Return a small server."""
-        return self.machine_now
-
-    def project(self, token: str) -> Any:
-        """Return a project that has only a name."""
-        return cast(Any, _Row(_Project("resnet50")))
-
-    def form(self, project: str = "", benchmark: str = "", path: str = "") -> FormStart:
+    def _open(self, project: str = "", benchmark: str = "", path: str = "") -> FormStart:
         """Return the form's values, or those of another model."""
         self.opened.append((project, benchmark, path))
         self.reading.wait(30)
         if not path or path == self.begins.values.model:
             return self.begins
-        if path not in self.models:
+        if path not in self.other_models:
             raise ModelError(f"there is no model {path}", "name another file")
-        return self.models[path]
+        return self.other_models[path]
 
-    def check_form(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
+    def _check(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
         """Return the errors of number lists and the number of cells."""
         self.checked.append(values)
         self.checking.wait(30)
@@ -117,7 +106,7 @@ class FormDesk:
             errors[name] = f"{error.message.strip()}; {error.hint}"
             return 1
 
-    def start(self, values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:
+    def _start(self, values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:
         """Return a run, or raise the refusal that the test has set."""
         self.gate.wait(30)
         if self.refusal is not None:

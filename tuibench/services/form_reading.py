@@ -18,7 +18,7 @@ from tuibench.core.settings.setting import EFFORT, Setting
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, ModelSource
 from tuibench.core.text import show
 from tuibench.present.command import token_of
-from tuibench.tui.desk import FormValues
+from tuibench.services.form_values import FormValues
 
 _SPECIAL = frozenset({"engines", "dims", "quick", "precise", "target", "time_s", "compare_to"})
 """Settings whose fields are not one plain text."""

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 
 from tests.model import factory
+from tests.services.test_forms import TINY, alter
+from tests.services.test_project_profiles import Launched, launched
 from tests.tui.screens.profile_stage import profile_run
 from tests.tui.stock import add
-from tests.tui.test_bridge_profile import Launched, launched
-from tests.tui.test_bridge_start import TINY, alter
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile import CostProfile
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.stored import Project
 from tuibench.services.api import Services
+from tuibench.services.models import Models
+from tuibench.services.profile_values import ProfileValues
 from tuibench.services.profiles import Profiles
 from tuibench.services.projects import Projects
-from tuibench.tui.bridge import Bridge
-from tuibench.tui.desk_profile import ProfileValues
 
 __all__ = ["launched"]
 
@@ -45,57 +45,57 @@ class Elsewhere:
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
     server = Elsewhere(tmp_path / "fetched.onnx")
-    monkeypatch.setattr(Services, "fetch", lambda services, token, tell=None: server.fetch(token))
+    monkeypatch.setattr(Models, "fetch", lambda services, token, tell=None: server.fetch(token))
     return server
 
 
 @pytest.fixture
-def fetched(elsewhere: Elsewhere) -> tuple[Bridge, str]:
+def fetched(elsewhere: Elsewhere) -> tuple[Services, str]:
     services = Services()
     source = elsewhere.fetch(ADDRESS)
     elsewhere.asked.clear()
-    return Bridge(services), services.projects.create(source, "far")[0].project.id
+    return services, services.projects.create(source, "far")[0].project.id
 
 
 def test_remote_model_check_fetches_nothing_and_start_once(
-    fetched: tuple[Bridge, str], elsewhere: Elsewhere, launched: Launched
+    fetched: tuple[Services, str], elsewhere: Elsewhere, launched: Launched
 ) -> None:
-    bridge, project = fetched
-    check = bridge.check_profile(ProfileValues(), project)
+    services, project = fetched
+    check = services.profile_forms.check(ProfileValues(), project)
     assert check.errors == {} and elsewhere.asked == []
     assert [command.split()[2] for command in check.commands] == [ADDRESS, ADDRESS]
-    assert set(bridge.check_profile(ProfileValues(batch="many"), project).errors) == {"batch"}
-    bridge.start_profile(ProfileValues(), project)
+    assert set(services.profile_forms.check(ProfileValues(batch="many"), project).errors) == {"batch"}
+    services.profile_forms.start(ProfileValues(), project)
     assert elsewhere.asked == [ADDRESS]
     assert {spec.models for spec, _ in launched} == {(ModelSource(ADDRESS, str(elsewhere.file)),)}
 
 
 def test_evicted_model_is_fetched_by_start(
-    fetched: tuple[Bridge, str], elsewhere: Elsewhere, launched: Launched
+    fetched: tuple[Services, str], elsewhere: Elsewhere, launched: Launched
 ) -> None:
-    bridge, project = fetched
+    services, project = fetched
     elsewhere.file.unlink()
-    assert bridge.check_profile(ProfileValues(), project).errors == {}
-    bridge.start_profile(ProfileValues(loss=False), project)
+    assert services.profile_forms.check(ProfileValues(), project).errors == {}
+    services.profile_forms.start(ProfileValues(loss=False), project)
     assert elsewhere.file.exists() and len(launched) == 1
 
 
 def test_changed_model_result_goes_to_another_project_and_says_so(
-    fetched: tuple[Bridge, str], elsewhere: Elsewhere, launched: Launched
+    fetched: tuple[Services, str], elsewhere: Elsewhere, launched: Launched
 ) -> None:
-    bridge, project = fetched
+    services, project = fetched
     elsewhere.file = Path(shutil.copy(elsewhere.file, elsewhere.file.with_name("newer.onnx")))
     alter(elsewhere.file)
-    _, said = bridge.start_profile(ProfileValues(), project)
+    _, said = services.profile_forms.start(ProfileValues(), project)
     (home,) = {wishes.metadata.project for _, wishes in launched}
     assert home is not None and home != project
     assert said == (
-        f"{ADDRESS} is no model of this project: the result belongs to {bridge.project(home).project.name}",
+        f"{ADDRESS} is no model of this project: the result belongs to {services.projects.get(home).project.name}",
     )
 
 
 def test_target_project_is_resolved_before_either_kind_starts(
-    fetched: tuple[Bridge, str], launched: Launched, monkeypatch: pytest.MonkeyPatch
+    fetched: tuple[Services, str], launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, asked = Projects.belonging, list[int]()
 
@@ -104,36 +104,36 @@ def test_target_project_is_resolved_before_either_kind_starts(
         return real(projects, source, project)
 
     monkeypatch.setattr(Projects, "belonging", belonging)
-    bridge, project = fetched
-    assert len(bridge.start_profile(ProfileValues(), project)[0]) == 2
+    services, project = fetched
+    assert len(services.profile_forms.start(ProfileValues(), project)[0]) == 2
     assert asked == [0]
 
 
 def test_changed_project_model_file_is_reported(tmp_path: Path) -> None:
     path = Path(shutil.copy(TINY, tmp_path / "net.onnx"))
-    bridge = Bridge(Services())
-    project = bridge.create_project(bridge.find_model(str(path)), "net", "", {}).project.id
-    assert bridge.profile_form(project).note == ""
+    services = Services()
+    project = services.projects.create(services.models.find(str(path)).source, "net", "", {})[0].project.id
+    assert services.profile_forms.open(project).note == ""
     alter(path)
-    start = bridge.profile_form(project)
+    start = services.profile_forms.open(project)
     assert start.note == "the model changed since it was measured: RUN measures it as it is now"
     assert start.error == ""
 
 
 def test_sizes_fixed_otherwise_by_model_are_errors_at_once(tmp_path: Path, launched: Launched) -> None:
-    bridge = Bridge(Services())
+    services = Services()
     path = factory.save(factory.classifier((1, 3, 8, 8)), tmp_path / "net.onnx")
-    project = bridge.create_project(bridge.find_model(path), "net", "", {}).project.id
-    bridge.profile_form(project)
-    check = bridge.check_profile(ProfileValues(batch="64"), project)
+    project = services.projects.create(services.models.find(path).source, "net", "", {})[0].project.id
+    services.profile_forms.open(project)
+    check = services.profile_forms.check(ProfileValues(batch="64"), project)
     assert check.errors["batch"] == "the model allows 1 only, input 'x' is [1, 3, 8, 8]"
     assert set(check.errors) == {"batch"} and check.commands == ()
     with pytest.raises(UsageError, match="batch 64: the model allows 1 only"):
-        bridge.start_profile(ProfileValues(batch="64"), project)
-    assert launched == [] and bridge.check_profile(ProfileValues(batch="1"), project).errors == {}
+        services.profile_forms.start(ProfileValues(batch="64"), project)
+    assert launched == [] and services.profile_forms.check(ProfileValues(batch="1"), project).errors == {}
     # A replaced file is used from then on.
     factory.save(factory.classifier(("batch", 3, 8, 8)), Path(path))
-    assert bridge.check_profile(ProfileValues(batch="64"), project).errors == {}
+    assert services.profile_forms.check(ProfileValues(batch="64"), project).errors == {}
 
 
 def test_repeated_profile_is_compared_with_recorded_model(
@@ -145,42 +145,41 @@ def test_repeated_profile_is_compared_with_recorded_model(
     summary = services.projects.look(source)[0]
     run = profile_run(9, 60, models=(summary,))
     one = add(services, replace(run, spec=replace(run.spec, models=(source,), cores=(1,))))
-    bridge = Bridge(services)
-    start = bridge.profile_form("", one)
+    start = services.profile_forms.open("", one)
     monkeypatch.setattr(Projects, "look", lambda *_: pytest.fail("nobody needs to read it again"))
-    assert bridge.check_profile(start.values, start.project, one).errors == {}
-    wrong = bridge.check_profile(replace(start.values, batch="2", sequence="5"), start.project, one).errors
+    assert services.profile_forms.check(start.values, start.project, one).errors == {}
+    wrong = services.profile_forms.check(replace(start.values, batch="2", sequence="5"), start.project, one).errors
     assert set(wrong) == {"batch", "sequence"}
 
 
 def test_loss_profile_of_model_without_weights_is_refused(tmp_path: Path, launched: Launched) -> None:
-    bridge = Bridge(Services())
+    services = Services()
     path = factory.save(factory.classifier(), tmp_path / "net.onnx")
-    project = bridge.create_project(bridge.find_model(path), "net", "", {}).project.id
-    values = bridge.profile_form(project).values
-    assert bridge.check_profile(values, project).uncounted
-    bridge.weigh_profile(values, project)
-    check = bridge.check_profile(values, project)
+    project = services.projects.create(services.models.find(path).source, "net", "", {})[0].project.id
+    values = services.profile_forms.open(project).values
+    assert services.profile_forms.check(values, project).uncounted
+    services.profile_forms.weigh(values, project)
+    check = services.profile_forms.check(values, project)
     assert check.errors == {"loss": "no layer has weights: switch it off"} and not check.commands
-    without = bridge.check_profile(replace(values, loss=False), project)
+    without = services.profile_forms.check(replace(values, loss=False), project)
     assert without.errors == {} and without.performance_s is not None
     with pytest.raises(ModelError, match="no layer with weights"):
-        bridge.start_profile(values, project)
+        services.profile_forms.start(values, project)
     assert launched == []
-    bridge.start_profile(replace(values, loss=False), project)
+    services.profile_forms.start(replace(values, loss=False), project)
     assert len(launched) == 1
 
 
 def test_repeated_profile_stays_in_its_project(launched: Launched) -> None:
     services = Services()
-    bridge = Bridge(services)
     tiny, text = (
-        bridge.create_project(bridge.find_model(f"sample:{name}"), name, "", {}).project.id for name in ("tiny", "text")
+        services.projects.create(services.models.locate(f"sample:{name}"), name)[0].project.id
+        for name in ("tiny", "text")
     )
-    bridge.start_profile(ProfileValues(loss=False), tiny)
+    services.profile_forms.start(ProfileValues(loss=False), tiny)
     one = add(services, profile_run(9, 60, spec=launched[0][0]), text)
-    start = bridge.profile_form("", one)
-    _, said = bridge.start_profile(start.values, start.project, one)
+    start = services.profile_forms.open("", one)
+    _, said = services.profile_forms.start(start.values, start.project, one)
     assert (launched[1][1].metadata.project, said) == (text, ())
 
 
@@ -196,17 +195,17 @@ def test_costs_are_counted_once_per_size_and_failures_are_cached(
         return count(profiles, spec)
 
     monkeypatch.setattr(Profiles, "count", counting)
-    bridge = Bridge(Services())
-    project = bridge.create_project(bridge.find_model("sample:tiny"), "tiny", "", {}).project.id
-    values = bridge.profile_form(project).values
+    services = Services()
+    project = services.projects.create(services.models.find("sample:tiny").source, "tiny", "", {})[0].project.id
+    values = services.profile_forms.open(project).values
     for changed in (values, values, replace(values, cores="1"), replace(values, samples="3")):
-        bridge.weigh_profile(changed, project)
-        assert not bridge.check_profile(changed, project).uncounted
+        services.profile_forms.weigh(changed, project)
+        assert not services.profile_forms.check(changed, project).uncounted
     assert asked == [()]
     broken.append(True)
     other = replace(values, batch="2")
-    assert bridge.check_profile(other, project).uncounted
+    assert services.profile_forms.check(other, project).uncounted
     for _ in range(2):
-        bridge.weigh_profile(other, project)
-    check = bridge.check_profile(other, project)
+        services.profile_forms.weigh(other, project)
+    check = services.profile_forms.check(other, project)
     assert asked == [(), (2,)] and check.performance_s is None and not check.uncounted

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tuibench.tui.config import StateFile
+from tuibench.services.state_file import StateFile
 
 
 def test_saved_state_is_reloaded_and_other_keys_stay(tmp_path: Path) -> None:
