@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
 def inspect(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `inspect` {path, cache?}: the summary of a model; `cache` is the directory of the checksum cache."""
     from tuibench.core.record import to_plain
-    from tuibench.model.checksum import Checksums
+    from tuibench.model.file import Checksums
     from tuibench.model.inspection import inspect as inspect_model
     from tuibench.model.reference_run import read_interface
 
@@ -71,7 +71,7 @@ def prepare(request: dict[str, Any], send: Send) -> Any:
     from tuibench.model.inspection import inspect as inspect_model
     from tuibench.model.inspection import load_graph
     from tuibench.model.preparation import Order, Preparer
-    from tuibench.model.reference_run import Trial, read_interface
+    from tuibench.model.reference_run import ReferenceRun, read_interface
 
     spec = from_plain(BenchmarkSpec, request["spec"])
     index = int(request["model"])
@@ -92,7 +92,7 @@ def prepare(request: dict[str, Any], send: Send) -> Any:
     def emit(stage: str, point: Point) -> None:
         send({stage: to_plain(point)})
 
-    trial = Trial(summary.path, request["run_dir"])
+    trial = ReferenceRun(summary.path, request["run_dir"])
     graph = load_graph(summary.path) if spec.inputs.file is None else None
     points = Preparer(order, summary, graph, trial.run, emit).carry_out()
     return {"points": to_plain(points)}
@@ -113,7 +113,7 @@ def fetch(request: dict[str, Any], send: Send) -> Any:
 def hash_files(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `hash` {paths, cache?}: the current stamp of each file, in order; None for an unreadable one."""
     from tuibench.core.record import to_plain
-    from tuibench.model.checksum import Checksums
+    from tuibench.model.file import Checksums
 
     checksums = Checksums(request.get("cache"))
     stamps = [checksums.stamp_or_none(str(path)) for path in request["paths"]]
@@ -159,11 +159,9 @@ def cost(request: dict[str, Any], send: Send) -> Any:
 
     from tuibench.core.record import to_compact
     from tuibench.model.cost.count import carry_out
-    from tuibench.model.reference_run import TracedTrial
+    from tuibench.model.reference_run import TracedRun
 
-    return to_compact(
-        carry_out(request, _available_bytes(request.get("memory_bytes")), partial(TracedTrial, tell=send))
-    )
+    return to_compact(carry_out(request, _available_bytes(request.get("memory_bytes")), partial(TracedRun, tell=send)))
 
 
 def layers(request: dict[str, Any], send: Send) -> Any:
@@ -243,7 +241,7 @@ def what_if(request: dict[str, Any], send: Send) -> Any:
     from tuibench.core.model import Point
     from tuibench.core.profile import WhatIf
     from tuibench.core.record import from_plain, to_plain
-    from tuibench.model.profile.what_if import ask_what_if
+    from tuibench.model.profile.what_if import measure_what_if
 
     def begin(row: str) -> None:
         send({"at": {"id": row}})
@@ -251,7 +249,7 @@ def what_if(request: dict[str, Any], send: Send) -> Any:
     def say(row: str, found: WhatIf) -> None:
         send({"what_if": {"id": row, **to_plain(found)}})
 
-    ask_what_if(
+    measure_what_if(
         request["path"],
         from_plain(Point, request["point"]),
         tuple(request["cpus"]),
@@ -311,9 +309,9 @@ def _confine(request: dict[str, Any], needed: str | None = None) -> None:
     `memory_bytes` is the available memory that the caller found; a limit set by the user is in the spec and applies as
     is.
     """
-    from tuibench.worker.isolation import die_with_parent, ignore_the_keyboard, limit_memory
+    from tuibench.worker.isolation import die_with_parent, ignore_interrupts, limit_memory
 
-    ignore_the_keyboard()
+    ignore_interrupts()
     die_with_parent(int(request.get("parent") or os.getppid()))
     if request.get("gentle"):
         # Processes that measure on these CPUs have priority.
@@ -332,11 +330,11 @@ def _settle(request: dict[str, Any]) -> None:
     from tuibench.worker.isolation import (
         apply_environment,
         pin_process,
+        prefer_oom_kill,
         thread_variables,
-        volunteer_for_the_oom_killer,
     )
 
-    volunteer_for_the_oom_killer()
+    prefer_oom_kill()
     pin_process(int(cpu) for cpu in request["cpus"])
     apply_environment(thread_variables(int(request.get("threads") or 1)))
 

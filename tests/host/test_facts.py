@@ -102,7 +102,7 @@ def test_arm_has_features_and_numbers_but_no_brand(machine: Machine) -> None:
     build_arm_cpuinfo(machine, cpus)
     env = env_of(machine, cpus, machine="aarch64")
     assert env["cpu"]["brand"] is None
-    assert env["missing"]["cpu.brand"] == "not in /proc/cpuinfo"
+    assert "/proc/cpuinfo" in env["missing"]["cpu.brand"]
     assert env["cpu"]["isa"] == ["asimd", "asimdhp", "asimddp", "i8mm", "bf16", "sve"]
     assert (env["cpu"]["vendor"], env["cpu"]["model"], env["cpu"]["family"]) == ("0x41", "0xd40", "8")
     assert env["cpu"]["hypervisor"] is None
@@ -115,7 +115,7 @@ def test_virtual_machine_without_cpufreq_gives_the_reason(machine: Machine) -> N
     env = env_of(machine, (0,))
     assert env["cpu"]["hypervisor"] is True
     assert env["frequency"]["governors"] is None
-    assert env["missing"]["frequency.governors"] == "no cpufreq: virtual machine"
+    assert "virtual" in env["missing"]["frequency.governors"]
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])

@@ -132,7 +132,7 @@ def test_layer_that_kills_its_child_is_reported_and_the_next_follow(bench: Bench
 def test_layer_with_unknown_weights_is_blamed_for_its_own_death(
     bench: Bench,
 ) -> None:
-    strange = replace(LOSSES[0], reason="its weights hold NaN or infinity")
+    strange = replace(LOSSES[0], reason="its weights contain NaN or infinity")
 
     def first_kills(request: dict[str, Any], say: Say) -> Any:
         if ["conv_out", "int8"] in request["skip"]:

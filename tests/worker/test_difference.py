@@ -72,8 +72,8 @@ def test_incomparable_outputs_are_infinitely_different_with_a_reason(reference: 
 
 
 def test_outputs_must_have_the_same_names() -> None:
-    assert "'y' is missing" in (compare({"y": np.ones(1)}, {}).reason or "")
-    assert "'z' is not" in (compare({}, {"z": np.ones(1)}).reason or "")
+    assert "'y'" in (compare({"y": np.ones(1)}, {}).reason or "")
+    assert "'z'" in (compare({}, {"z": np.ones(1)}).reason or "")
 
 
 def test_worst_output_counts() -> None:

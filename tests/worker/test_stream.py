@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.worker.loading import share_out
+from tuibench.worker.loading import divide_cpus
 from tuibench.worker.streams import Stamps, ThreadStreams, drive_queue, record_parts, run_until, steady_rate
 
 
@@ -93,7 +93,7 @@ def test_queue_requests_are_dealt_to_one_lane_per_stream() -> None:
 
 @given(st.integers(1, 64), st.integers(1, 64))
 def test_threads_are_shared_evenly_among_streams_without_loss(cores: int, streams: int) -> None:
-    shares = share_out(tuple(range(cores)), streams, "core")
+    shares = divide_cpus(tuple(range(cores)), streams, "core")
     assert len(shares) == streams
     sizes = [s.threads for s in shares]
     assert max(sizes) - min(sizes) <= 1
@@ -104,7 +104,7 @@ def test_threads_are_shared_evenly_among_streams_without_loss(cores: int, stream
 
 
 def test_streams_without_pinning_may_use_every_cpu() -> None:
-    assert [(s.cpus, s.threads) for s in share_out((0, 1, 2), 2, "none")] == [((0, 1, 2), 2), ((0, 1, 2), 1)]
+    assert [(s.cpus, s.threads) for s in divide_cpus((0, 1, 2), 2, "none")] == [((0, 1, 2), 2), ((0, 1, 2), 1)]
 
 
 @pytest.mark.parametrize(("streams", "count"), [(8, 5), (8, 2), (16, 10), (2, 5)])

@@ -147,17 +147,17 @@ class _Builder:
         if known is None or batch is None or known == batch:
             return next((value for value in (batch, known) if value is not None), 1)
         if self._origin == "-shapes" and known == 1:
-            self.notes.append(f"-b {batch} stands over the 1 in -shapes")
+            self.notes.append(f"-b {batch} replaces the 1 in -shapes")
             return batch
         if self._origin == _FILE and known % batch:
             raise UsageError(
-                f"-b {batch}: a sample of --inputs has {count_of(known, 'item')}, of which no batches of {batch} come",
-                f"leave -b away, or bring samples with a multiple of {batch}",
+                f"-b {batch}: a sample of --inputs has {count_of(known, 'item')}, which is no multiple of {batch}",
+                f"omit -b, or use samples with a multiple of {batch}",
             )
         if self._origin == _FILE:
             raise UsageError(
                 f"-b {batch}: a sample of --inputs has {count_of(known, 'item')}, so that the batch is {known}",
-                "where -b has one value, samples are cut into batches of that",
+                "with one value for -b, samples are split into batches of that size",
             )
         raise UsageError(f"-b {batch}: the batch was also given as {known}", "pass one of the two")
 

@@ -179,7 +179,7 @@ class OnnxRuntimeSession:
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
         """Refuse: ONNX Runtime has no queue; streams are threads or processes."""
-        raise Refusal("onnxruntime has no queue of its own")
+        raise Refusal("onnxruntime has no own queue")
 
     def read_back(self) -> ReadBack:
         """Return the settings of the session; its pool has no query, so the worker counts the threads."""

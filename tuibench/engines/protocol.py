@@ -1,4 +1,4 @@
-"""Interface between measuring and engines; small enough for an engine that runs in an old interpreter."""
+"""Interface between measuring and engines, for benchmarks and for layer times; small enough for old interpreters."""
 
 from __future__ import annotations
 

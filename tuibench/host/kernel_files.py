@@ -1,4 +1,4 @@
-"""Reads small kernel files below a root that tests can replace with a recorded machine."""
+"""Small kernel files below a root that tests can replace, and the load of each CPU from /proc/stat."""
 
 from __future__ import annotations
 

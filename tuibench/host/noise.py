@@ -220,7 +220,7 @@ class Witness:
         self._usage_before = self._usage(resource.RUSAGE_SELF)
         self.skip()
 
-    def meet(self) -> None:
+    def watch_new_threads(self) -> None:
         """Also watch threads started since the last scan, and count only their waiting from now on."""
         self._threads.scan(known=True)
         self.skip()

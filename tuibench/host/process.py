@@ -1,4 +1,4 @@
-"""File system type of a path; other machines can write to a network file system."""
+"""Other processes (start time, stopped state) and the file system of a path."""
 
 from __future__ import annotations
 

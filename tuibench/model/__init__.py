@@ -1,1 +1,1 @@
-"""The room `model`."""
+"""ONNX models: inspection, inputs, costs, profiles and losses; parses untrusted bytes, so only in child processes."""

@@ -1,4 +1,4 @@
-"""Inputs from the user's .npz file, checked against the model before a run."""
+"""Inputs from the user's .npz file, checked against the model, as the samples of a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tuibench.core.roles import Layout, is_sequence, is_tensor
 from tuibench.core.spec import LOSS, BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
-from tuibench.model.checksum import open_regular, regular_size
+from tuibench.model.file import open_regular, regular_size
 from tuibench.model.inputs import RAW_BYTES
 from tuibench.worker.bundle import Array, Feed
 
@@ -130,7 +130,7 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
     except _Unreadable:
         raise
     except MemoryError:
-        raise _Unreadable(f"{size(info.file_size)} are more than the memory there is", "bring less data") from None
+        raise _Unreadable(f"{size(info.file_size)} are more than the free memory", "use fewer samples") from None
     except Exception as error:  # headers are parsed as Python and data by any zip codec: any error type
         raise _Unreadable(f"it is damaged ({show(error, 80) or type(error).__name__})") from None
 
@@ -146,7 +146,7 @@ def _check_header(member: IO[bytes], file_bytes: int) -> None:
     promised, held_bytes = math.prod(shape) * dtype.itemsize, file_bytes - member.tell()
     if promised > held_bytes or any(dim < 0 for dim in shape):
         dims = show("[" + ", ".join(map(str, shape)) + "]", 60)
-        raise _Unreadable(f"its header says {dims} of {dtype.name}, the file holds {size(held_bytes)} of it")
+        raise _Unreadable(f"its header says {dims} of {dtype.name}, the file contains {size(held_bytes)} of it")
 
 
 def _require_names(members: Mapping[str, Array], ports: tuple[Port, ...], path: str) -> None:

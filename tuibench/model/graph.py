@@ -1,4 +1,4 @@
-"""Parsed ONNX model: converts bytes to protobuf, and walks nodes and weights including subgraphs."""
+"""Parsed ONNX models: bytes to protobuf, and walks over nodes with unique ids and over weights."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def parse(data: bytes, path: Path) -> onnx.ModelProto:
         cause = "a name in it is not valid UTF-8" if _is_utf8(error) else "it is truncated, damaged or something else"
         raise ModelError(f"{show(path)} is not a readable ONNX model: {cause}", "fetch or export it again") from None
     if not model.HasField("graph"):
-        raise ModelError(f"{show(path)} holds no graph, so there is nothing to run", "export the model again")
+        raise ModelError(f"{show(path)} has no graph, so there is nothing to run", "export the model again")
     return model
 
 

@@ -1,4 +1,4 @@
-"""Seeded samples for one point: the same request always gives the same bytes, and every sample differs."""
+"""Seeded inputs that a real model accepts; the same request gives the same bytes, and every sample differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts zero weights of any element type, in pieces and within a budget of time and bytes."""
+"""Static inspection of a model: ports, operators, quantization and zero weights, without running it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Port
 from tuibench.core.text import show
 from tuibench.core.units import size
-from tuibench.model.checksum import (
+from tuibench.model.file import (
     Checksums,
     ExternalData,
     ModelFile,
@@ -222,7 +222,7 @@ ReadInterface = Callable[[str], Interface]
 """Reads inputs and outputs with an engine, for files that only the engine can parse."""
 
 _NO_BUDGET_LIMIT = ZeroBudget()
-_ORT_REASON = "an .ort file: only ONNX Runtime can read it, and it tells no more than the interface"
+_ORT_REASON = "an .ort file: only ONNX Runtime can read it, which shows only the interface"
 
 
 def inspect(

@@ -1,4 +1,4 @@
-"""Prepares the points of one model: chooses and tries inputs, writes them and makes the reference outputs."""
+"""Prepares the points of one model: tries inputs, writes them and makes the reference outputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tuibench.model.vocabulary import Vocabulary, find_vocabulary
 from tuibench.worker.bundle import SUBSET_ELEMENTS, Feed, Subset, compare, pick, write_bundle
 
 Run = Callable[[Feed, bool], dict[str, Any]]
-"""Runs one sample, optimized or not, and returns its outputs; raises TrialError."""
+"""Runs one sample, optimized or not, and returns its outputs; raises RunRefused."""
 
 WHOLE_BYTES = 64_000_000
 _F32, _HALF, _QUANTIZED = 1e-3, 3e-2, 5e-2
@@ -33,7 +33,7 @@ _RANDOM = frozenset(
 )
 
 
-class TrialError(Exception):
+class RunRefused(Exception):
     """The engine refused the model or a choice of inputs; the message is the engine's own."""
 
     def __init__(self, message: str, *, loading: bool = False, ran: bool = False) -> None:
@@ -51,7 +51,7 @@ def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: 
         return Reference(None, None, None, reason)
     try:
         outputs = run(feed, False)
-    except TrialError as error:
+    except RunRefused as error:
         return Reference(None, None, None, f"ONNX Runtime without optimizations: {error.message}")
     raw = {port.name: port.dtype for port in summary.outputs if port.dtype in RAW_BYTES}
     found = compare(outputs, optimized, raw)
@@ -64,7 +64,7 @@ def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: 
 def why_none(summary: ModelSummary) -> str | None:
     """Return the reason why this model cannot have a reference, or None."""
     if summary.format == "ort":
-        return "an .ort file is already optimized, so there is nothing to hold it against"
+        return "an .ort file is already optimized, so there is no unoptimized reference"
     drawn = sorted(_RANDOM.intersection(summary.operators or {}))
     return f"the model draws random numbers ({', '.join(drawn)})" if drawn else None
 
@@ -95,7 +95,7 @@ Emit = Callable[[str, Point], None]
 """Called with 'candidate' before a trial, 'tried' after it if a reference is next, and 'point' at the end."""
 
 _SOURCE = re.compile(r"\S+\.(?:cc|h|cpp|cu):\d+ ")
-TRIAL_PASSED = "the run without optimizations did not come back"
+TRIAL_PASSED = "the run without optimizations did not end"
 """Reason in the 'tried' message of a point, kept if the process ends in the unoptimized run."""
 _UNCHECKED = Reference(None, None, None, "not asked for")
 
@@ -183,13 +183,13 @@ class _PointMaker:
     def _try(self, point: Point, feed: Feed) -> Point | None:
         """Return the point with its reference; None if the model refuses these inputs."""
         if self._request.id in self._order.skip_trial:
-            return replace(point, reference=Reference(None, None, None, "the trial run did not come back"))
+            return replace(point, reference=Reference(None, None, None, "the trial run did not end"))
         if not (self._search.needs_trial or self._order.reference):
             return replace(point, reference=_UNCHECKED)
         self._owner.emit("candidate", point)
         try:
             outputs = self._owner.run(feed, True)
-        except TrialError as error:
+        except RunRefused as error:
             if error.loading or error.ran:
                 return replace(point, reference=Reference(None, None, None, f"ONNX Runtime: {shorten(error.message)}"))
             self._refusals.append(error.message)

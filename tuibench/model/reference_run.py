@@ -1,4 +1,4 @@
-"""ONNX Runtime for the child: checks that a model runs and returns its outputs; measures no times."""
+"""ONNX Runtime for trial and reference runs: returns outputs or traces shapes; measures no times."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tuibench.engines.onnxruntime import OnnxRuntimeSession, open_session
 from tuibench.engines.protocol import IoUnavailable, Setting, engine_words
 from tuibench.model.inputs import RAW_BYTES
 from tuibench.model.inspection import Interface
-from tuibench.model.preparation import TrialError
+from tuibench.model.preparation import RunRefused
 
 _MOST_THREADS = 8
 _LOOK_S = 0.05
 
 
-class Trial:
+class ReferenceRun:
     """ONNX Runtime for trial runs; creates each of its two sessions once for all points."""
 
     def __init__(self, path: str, work_dir: str) -> None:
@@ -30,7 +30,7 @@ class Trial:
         self._sessions: dict[bool, Any] = {}
 
     def run(self, feed: dict[str, Any], optimize: bool) -> dict[str, Any]:
-        """Return the outputs for one feed; TrialError shows whether loading the model or running the feed failed."""
+        """Return the outputs for one feed; RunRefused shows whether loading the model or running the feed failed."""
         return _run_once(self._session(optimize), feed)
 
     def _session(self, optimize: bool) -> Any:
@@ -39,14 +39,14 @@ class Trial:
             try:
                 found = load_session(self._path, self._work_dir, optimize)
             except Exception as error:  # an engine raises any type; kept, because another point would fail the same way
-                found = TrialError(engine_words(error, 1000), loading=True)
+                found = RunRefused(engine_words(error, 1000), loading=True)
             self._sessions[optimize] = found
-        if isinstance(found, TrialError):
+        if isinstance(found, RunRefused):
             raise found
         return found
 
 
-class TracedTrial:
+class TracedRun:
     """ONNX Runtime without optimization and with its profiler on, to trace the shapes of a model's nodes."""
 
     def __init__(
@@ -72,10 +72,10 @@ class TracedTrial:
         self._session: Any = None
         self._profile: Any = None
         self._options: Any = None
-        self._refusal: TrialError | None = None
+        self._refusal: RunRefused | None = None
 
     def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
-        """Return the outputs for one feed; TrialError shows whether loading the model or running the feed failed."""
+        """Return the outputs for one feed; RunRefused shows whether loading the model or running the feed failed."""
         session = self._load()
         self._tell({"running": True})
         began, done = self._clock(), threading.Event()
@@ -108,7 +108,7 @@ class TracedTrial:
             try:
                 self._session = self._open()
             except Exception as error:  # an engine raises any type; kept, because another feed would fail the same way
-                self._refusal = TrialError(engine_words(error, 1000), loading=True)
+                self._refusal = RunRefused(engine_words(error, 1000), loading=True)
                 raise self._refusal from error
         return self._session
 
@@ -155,7 +155,7 @@ def _run_once(session: Any, feed: dict[str, Any]) -> dict[str, Any]:
         except IoUnavailable:
             return dict(session.bind([feed], "engine-allocated").outputs(0))
     except Exception as error:  # an engine raises any type; its message is the result
-        raise _unreadable(session, feed) or TrialError(engine_words(error, 1000)) from error
+        raise _unreadable(session, feed) or RunRefused(engine_words(error, 1000)) from error
 
 
 def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
@@ -167,7 +167,7 @@ def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
         session.bind([feed], "engine-allocated").calls[0]()
     except Exception:  # the run itself fails, so the first error is the better one
         return None
-    return TrialError(f"output '{lacking[0].name[:60]}' is {lacking[0].dtype}, which numpy cannot hold", ran=True)
+    return RunRefused(f"output '{lacking[0].name[:60]}' is {lacking[0].dtype}, which numpy cannot hold", ran=True)
 
 
 def load_session(path: str, work_dir: str, optimize: bool) -> Any:

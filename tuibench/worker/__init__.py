@@ -1,1 +1,1 @@
-"""The room `worker`."""
+"""Code that runs inside a worker: one execution of one cell per process."""

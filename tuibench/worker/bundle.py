@@ -1,4 +1,4 @@
-"""Arrays exchanged between processes: one npz without pickle and a JSON file that describes each member."""
+"""Arrays exchanged between processes as npz without pickle, and the difference of two sets of outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One execution of any scenario, from load to reduced result."""
+"""One execution of any scenario: load, check, warm up, time, reduce; with memory peaks per phase."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Reports(Protocol):
         """Report the median so far."""
 
 
-class Meter:
+class Measurement:
     """Runs the phases of one execution."""
 
     def __init__(
@@ -196,7 +196,7 @@ class Meter:
                 # Once processes have replaced the session, nothing is left to bind again.
                 if last == len(classes) or self._handed_over:
                     raise
-        raise IoUnavailable("the engine offers no way to pass inputs")
+        raise IoUnavailable("the engine has no way to pass inputs")
 
     def _in_class(self, session: Session, io: str, first_ns: float, memory: MemoryLog) -> Outcome:
         feeds = self._feeds if self._feeds[0] or not self._setting.shapes else read_bundle(self._job.bundle)
@@ -207,7 +207,7 @@ class Meter:
         if self._job.check:
             self._check = check_outputs(outputs, self._job.reference, self._back.precision)
         del outputs
-        prove(bound)
+        run_every_sample(bound)
         copies = 0
         if bound.copied and not self._own_queue:
             copies = sum(array_bytes(feed) for feed in feeds)
@@ -307,7 +307,7 @@ def read_batch(outputs: dict[str, Any], asked: int | None) -> int | None:
     return asked if asked is not None and asked in sizes else None
 
 
-def prove(bound: Bound) -> None:
+def run_every_sample(bound: Bound) -> None:
     """Run every sample once, or stop after the first slow one; raises if the I/O class does not work for a sample."""
     for call in bound.calls:
         begin = perf_counter_ns()

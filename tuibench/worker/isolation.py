@@ -19,7 +19,7 @@ def die_with_parent(parent: int, sig: int = signal.SIGKILL) -> None:
         os._exit(1)
 
 
-def own_the_log(path: str) -> None:
+def redirect_output(path: str) -> None:
     """Redirect fd 1 and 2 to a log, because engines print from C++."""
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(log, 1)
@@ -27,12 +27,12 @@ def own_the_log(path: str) -> None:
     os.close(log)
 
 
-def ignore_the_keyboard() -> None:
+def ignore_interrupts() -> None:
     """Ignore Ctrl-C, which every process of the terminal receives; only the runner handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def volunteer_for_the_oom_killer() -> None:
+def prefer_oom_kill() -> None:
     """Let the kernel kill this process first when memory runs out, rather than the user's shell."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as handle:

@@ -1,4 +1,4 @@
-"""Frames between processes: four bytes of length, then UTF-8 JSON; pickles may not load in another interpreter."""
+"""Input of a worker, and the frames between processes: four bytes of length, then UTF-8 JSON."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def receive(fd: int) -> dict[str, Any]:
     """Block until a frame arrives; raise EOFError if the other process closed the channel."""
     (length,) = _HEAD.unpack(_exactly(fd, _HEAD.size))
     if length > _LIMIT:
-        raise ValueError(f"a frame of {length} bytes is no frame of ours")
+        raise ValueError(f"a frame of {length} bytes is no valid frame")
     return dict(json.loads(_exactly(fd, length)))
 
 
@@ -76,7 +76,7 @@ def _exactly(fd: int, count: int) -> bytes:
     while count:
         part = os.read(fd, count)
         if not part:
-            raise EOFError("the other side closed the channel")
+            raise EOFError("the other process closed the channel")
         parts.append(part)
         count -= len(part)
     return b"".join(parts)
@@ -95,7 +95,7 @@ class Assembler:
         while len(self._buffer) >= _HEAD.size:
             (length,) = _HEAD.unpack_from(self._buffer)
             if length > _LIMIT:
-                raise ValueError(f"a frame of {length} bytes is no frame of ours")
+                raise ValueError(f"a frame of {length} bytes is no valid frame")
             end = _HEAD.size + length
             if len(self._buffer) < end:
                 break

@@ -74,7 +74,7 @@ def bind(session: Session, feeds: Sequence[Feed], asked: str | None, supported: 
             return session.bind(feeds, io)
         except IoUnavailable as error:
             last = error
-    raise last or IoUnavailable("the engine offers no way to pass inputs")
+    raise last or IoUnavailable("the engine has no way to pass inputs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Share:
     threads: int
 
 
-def share_out(cpus: tuple[int, ...], streams: int, pin: str) -> list[Share]:
+def divide_cpus(cpus: tuple[int, ...], streams: int, pin: str) -> list[Share]:
     """Divide the CPUs among streams; thread counts differ by one at most. Without pinning, each stream gets all CPUs.
 
     More streams than CPUs share them in turn.

@@ -13,7 +13,7 @@ from tuibench.core.record import from_plain, to_plain
 from tuibench.worker.job import Job, receive, send
 
 if TYPE_CHECKING:
-    from tuibench.worker.execution import Meter
+    from tuibench.worker.execution import Measurement
 
 _MEMORY_WORDS = (
     "Failed to allocate memory",
@@ -55,12 +55,12 @@ def main(inbox: Connection, outbox: Connection, parent: int) -> None:
     from tuibench.worker import isolation
 
     isolation.die_with_parent(parent)
-    isolation.ignore_the_keyboard()
+    isolation.ignore_interrupts()
     # Own process group: the runner can end streams with it before they tie themselves to the worker's life.
     os.setpgid(0, 0)
     job = from_plain(Job, receive(inbox.fileno())["job"])
-    isolation.own_the_log(job.log_path)
-    isolation.volunteer_for_the_oom_killer()
+    isolation.redirect_output(job.log_path)
+    isolation.prefer_oom_kill()
     reporter = Reporter(outbox.fileno())
     try:
         reporter.send({"f": "result", "execution": to_plain(carry_out(job, reporter))})
@@ -81,7 +81,7 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     engine = registry.make(asked.engine)
     own_queue = job.scenario.has_streams and queue_wanted(engine.capabilities.stream_kinds, job.stream_kind)
     whole = loading.Share(job.cpus, len(job.cpus))
-    shares = loading.share_out(job.cpus, job.streams, asked.pin) if job.scenario.has_streams else [whole]
+    shares = loading.divide_cpus(job.cpus, job.streams, asked.pin) if job.scenario.has_streams else [whole]
     first = whole if own_queue else shares[0]
     setting = loading.setting_for(
         asked,
@@ -103,9 +103,9 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
         raise MissingEngine(f"{asked.engine} is not installed ({error}); {mend}") from error
     isolation.limit_memory(job.memory_room_bytes, max(len(job.cpus), job.streams), job.memory_limit_bytes)
 
-    from tuibench.worker.execution import Meter
+    from tuibench.worker.execution import Measurement
 
-    meter: Meter = Meter(job, engine, version, setting, shares, own_queue, reporter)
+    meter: Measurement = Measurement(job, engine, version, setting, shares, own_queue, reporter)
     return meter.measure()
 
 
@@ -130,7 +130,7 @@ def describe(error: BaseException, phase: str) -> Failure:
         kind = "setting"
     elif isinstance(error, (Refusal, IoUnavailable)):
         kind = "refused"
-        text = f"the I/O class cannot be had (--io): {text}" if isinstance(error, IoUnavailable) else text
+        text = f"the I/O class is unavailable (--io): {text}" if isinstance(error, IoUnavailable) else text
     elif isinstance(error, MemoryError) or any(word in text for word in _MEMORY_WORDS):
         kind = "memory"
         text = f"out of memory: {text}"

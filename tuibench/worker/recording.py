@@ -1,4 +1,4 @@
-"""Reduces raw durations to stored values: percentiles, histogram, short time series and a bounded sample file."""
+"""Timed calls, and their reduction: percentiles, histogram, short time series and a bounded sample file."""
 
 from __future__ import annotations
 

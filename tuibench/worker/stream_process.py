@@ -163,7 +163,7 @@ class Stream:
         from tuibench.worker import isolation, loading
 
         isolation.die_with_parent(job.parent)
-        isolation.ignore_the_keyboard()
+        isolation.ignore_interrupts()
         isolation.pin_process(job.cpus)
         engine = registry.make(job.asked.engine)
         setting = loading.setting_for(

@@ -1,4 +1,4 @@
-"""Runs N streams at once in one process: a thread and a session each, or the engine's own queue."""
+"""Drives N streams at once: threads with a session each, processes, or the engine's own queue."""
 
 from __future__ import annotations
 

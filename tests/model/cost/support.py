@@ -14,7 +14,7 @@ from tuibench.core.profile import CostProfile, NodeCost
 from tuibench.model.cost.count import carry_out, count
 from tuibench.model.cost.products import count_call
 from tuibench.model.cost.structure import Call, Tensor, Work
-from tuibench.model.reference_run import TracedTrial
+from tuibench.model.reference_run import TracedRun
 
 MICROSOFT = "com.microsoft"
 Shape = tuple[int, ...] | None
@@ -43,7 +43,7 @@ def trace(built: onnx.ModelProto, folder: Path, **request: Any) -> CostProfile:
 
 def trace_file(path: str, folder: Path, **request: Any) -> CostProfile:
     """Return the same for a file."""
-    return carry_out({"path": path, "run_dir": str(folder), **request}, 1 << 34, TracedTrial)
+    return carry_out({"path": path, "run_dir": str(folder), **request}, 1 << 34, TracedRun)
 
 
 def by_op(profile: CostProfile, op: str) -> list[NodeCost]:

@@ -70,7 +70,7 @@ def test_loop_with_an_unknown_limit_is_marked_unknown(tmp_path: Path) -> None:
     profile = infer(built, tmp_path, {"x": (2, 4), "n": ()})
     (product,) = by_op(profile, "MatMul")
     assert (product.times, product.macs) == (None, 2 * ONE)
-    assert "how often" in product.why
+    assert product.times is None and product.why
     assert profile.unknown >= 1
     require_sums(profile)
 

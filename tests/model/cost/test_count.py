@@ -96,7 +96,7 @@ def test_zeros_are_counted_within_a_budget(tmp_path: Path) -> None:
     times = iter((0.0, 2.0))
     late = Zeros(tmp_path, lambda: next(times), ZeroBudget(seconds=1.0))
     assert late.count(held[0]) == 0
-    assert "more than 1 s" in late.notes()[0]
+    assert len(late.notes()) == 1
 
 
 def test_peak_activations_are_those_alive_at_once(tmp_path: Path) -> None:

@@ -29,5 +29,5 @@ def test_refusal_arrives_with_its_hint(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(UsageError) as caught:
         take_in(tmp_path / "pipe")
-    assert caught.value.message == f"{tmp_path / 'pipe'}: is a pipe, not a file"
-    assert caught.value.hint == "give the name of a JSON file"
+    assert caught.value.message.startswith(str(tmp_path / "pipe"))
+    assert "JSON" in caught.value.hint

@@ -97,7 +97,7 @@ def test_null_without_such_a_reason_is_refused(tmp_path: Path) -> None:
         document["tuibench"]["cells"][1]["pooled"]["std"] = None
         document["tuibench"]["reasons"]["tuibench.cells[1].pooled.std"] = "no reason at all"
 
-    assert "tuibench.cells[1].pooled.std is null, and no reason is given for it" in refused(tmp_path, empty).message
+    assert "tuibench.cells[1].pooled.std" in refused(tmp_path, empty).message
 
 
 def test_files_named_by_a_result_are_dropped(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_flag_readers_and_imports_share_their_ranges(tmp_path: Path) -> None:
         with pytest.raises(UsageError):
             read("-x", _plain(beyond))
         if beyond < LARGEST:
-            assert "allowed is" in refused(tmp_path, _set("spec", block, name, beyond)).message
+            assert f"{block}.{name}" in refused(tmp_path, _set("spec", block, name, beyond)).message
 
 
 def _plain(value: float) -> str:

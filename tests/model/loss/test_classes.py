@@ -9,7 +9,7 @@ import pytest
 from onnx import helper
 
 from tests.model.loss.built import random
-from tuibench.model.loss.likeness import find_classes, find_probabilities
+from tuibench.model.loss.similarity import find_classes, find_probabilities
 from tuibench.worker.bundle import Array
 
 SHARES = np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)

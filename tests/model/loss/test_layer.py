@@ -156,17 +156,17 @@ def test_float_weights_rounded_by_the_graph_count_as_int8() -> None:
 def test_layer_that_cannot_be_changed_has_a_reason() -> None:
     half = helper.make_tensor("w", BF16, [2, 2], [1.0, 2.0, 3.0, 4.0])
     (layer,) = layers_of(product(held=(half,)))
-    assert layer.reason == "its weights are bfloat16"
+    assert "bfloat16" in layer.reason
     packed = helper.make_node("MatMulNBits", ["x", "p", "s"], ["y"], domain="com.microsoft", K=32, N=2, bits=4)
     held = [weight("p", np.zeros((2, 1, 16), np.uint8)), weight("s", np.ones(2, np.float32))]
     (layer,) = layers_of(model([packed], [tensor("x", F32, ["b", 32])], [tensor("y", F32, None)], held))
-    assert layer.reason == "its weights are packed"
+    assert "packed" in layer.reason
     scaled = helper.make_node("DequantizeLinear", ["q", "x"], ["w"])
     (layer,) = layers_of(product(scaled, held=(weight("q", np.zeros((3, 3), np.int8)),)))
-    assert layer.reason == "the scale of its weights is no constant"
+    assert "scale" in layer.reason
     turned = helper.make_node("Transpose", ["w0"], ["w"], perm=[0, 5])
     (layer,) = layers_of(product(turned, held=(weight("w0", random(3, 3)),)))
-    assert layer.reason == "the axes of its weights are unclear"
+    assert "axes" in layer.reason
 
 
 def test_node_without_a_weight_is_no_layer() -> None:

@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from tuibench.model.profile.int8 import Cut, NotAlone, as_int8, as_it_is, simplified, to_be_known, values_of
+from tuibench.model.profile.int8 import Cut, NotSeparable, as_int8, needed_ranges, simplified, unchanged_form, values_of
 from tuibench.model.profile.layers import setting_for
 from tuibench.model.profile.mapping import is_integer
 
@@ -78,11 +78,11 @@ CUTS = {
 
 
 def changed(given: Cut, directory: Path) -> tuple[Any, bytes]:
-    plain = as_it_is(given)
+    plain = unchanged_form(given)
     setting = setting_for("", (0,), 1, str(directory))
     simple = simplified(plain, setting, str(directory))
     assert not list(directory.iterdir())
-    values = values_of(simple, plain.feed, to_be_known(simple), setting)
+    values = values_of(simple, plain.feed, needed_ranges(simple), setting)
     return plain, as_int8(simple, {**plain.feed, **values})
 
 
@@ -141,7 +141,7 @@ def weights_of(op: str, constants: dict[str, Any], **fed: Any) -> Cut:
     ],
 )
 def test_row_without_an_integer_form_has_a_reason(given: Cut, reason: str, tmp_path: Path) -> None:
-    with pytest.raises(NotAlone, match=reason):
+    with pytest.raises(NotSeparable, match=reason):
         changed(given, tmp_path)
 
 
@@ -153,5 +153,5 @@ def test_integer_product_needs_no_integer_form() -> None:
         [onnx.ValueInfoProto(name="y")],
         [numpy_helper.from_array(np.ones((2, 2), np.int8), "w")],
     )
-    with pytest.raises(NotAlone, match="integers already"):
+    with pytest.raises(NotSeparable, match="integers already"):
         as_int8(helper.make_model(graph), {})

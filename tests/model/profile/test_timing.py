@@ -10,7 +10,7 @@ from tuibench.core.profile import RUNTIME, UNMAPPED
 from tuibench.model.profile.calibration import Bias, KernelTime, count_inner, match, middle_mean, sum_up
 from tuibench.model.profile.events import Flat, read_events, split_runs
 from tuibench.model.profile.layers import graph_of_names, kernel_rows
-from tuibench.model.profile.session import MOST_EVENTS, Asked, runs_for
+from tuibench.model.profile.session import MOST_EVENTS, ProfileLimits, runs_for
 
 NONE = Bias(0.0, 0.0)
 
@@ -101,8 +101,10 @@ def test_names_alone_match_most_kernels() -> None:
 
 
 def test_runs_are_bounded_by_time_and_by_events() -> None:
-    assert runs_for(Asked(10, 60.0, 100), 30_000_000) == 10
-    assert runs_for(Asked(30, 9.0, 100), 1_000_000_000) == 3
-    assert runs_for(Asked(10, 1.0, 100), 10**12) == 1
-    assert runs_for(Asked(10, 60.0, 24_000), 100_000_000) == MOST_EVENTS // 24_002
-    assert runs_for(Asked(10, 60.0, None), 90_000_000) == 1, "loops repeat kernels as often as there is time for"
+    assert runs_for(ProfileLimits(10, 60.0, 100), 30_000_000) == 10
+    assert runs_for(ProfileLimits(30, 9.0, 100), 1_000_000_000) == 3
+    assert runs_for(ProfileLimits(10, 1.0, 100), 10**12) == 1
+    assert runs_for(ProfileLimits(10, 60.0, 24_000), 100_000_000) == MOST_EVENTS // 24_002
+    assert runs_for(ProfileLimits(10, 60.0, None), 90_000_000) == 1, (
+        "loops repeat kernels as often as there is time for"
+    )

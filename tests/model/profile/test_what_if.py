@@ -19,11 +19,11 @@ from tuibench.core.cell import Estimate
 from tuibench.core.profile import WhatIf
 from tuibench.engines.protocol import is_of_engine
 from tuibench.model.graph import walk
-from tuibench.model.profile.alone import Turn
 from tuibench.model.profile.calibration import Bias
 from tuibench.model.profile.events import Kernel, Run
-from tuibench.model.profile.int8 import NotAlone, as_it_is
+from tuibench.model.profile.int8 import NotSeparable, unchanged_form
 from tuibench.model.profile.layers import setting_for
+from tuibench.model.profile.small_session import Turn
 from tuibench.model.profile.what_if import Source, compared
 
 NO_BIAS = Bias(0.0, 0.0)
@@ -62,7 +62,7 @@ def test_row_is_cut_out_with_all_fused_nodes(tmp_path: Path) -> None:
     assert list(row.constants) == ["w"] and row.constants["w"].max() == 1.0, "made of constants, so it is one"
     assert sorted(row.fed) == ["r", "x"]
     assert list(row.given) == ["c", "y"], "what others read of it keeps the engine from hiding it"
-    plain = as_it_is(row)
+    plain = unchanged_form(row)
     got = onnxruntime.InferenceSession(plain.model).run(None, plain.feed)
     whole.graph.output.extend([onnx.ValueInfoProto(name="c"), onnx.ValueInfoProto(name="y")])
     expected = onnxruntime.InferenceSession(whole.SerializeToString()).run(["c", "y"], {"x": X})
@@ -81,13 +81,13 @@ def test_row_that_cannot_be_cut_out_has_a_reason(name: str, pick: Any, reason: s
     given = SHELF[name]
     found = source(given, {}, [], tmp_path)
     wanted = [next(one.id for one in walk(given.graph) if pick(one))] if pick is not None else ["nowhere"]
-    with pytest.raises(NotAlone, match=reason):
+    with pytest.raises(NotSeparable, match=reason):
         found.cut(wanted)
 
 
 def test_engine_failure_on_the_model_is_the_reason_of_every_row(tmp_path: Path) -> None:
     found = source(model(), {"x": X[:, :1]}, ["c"], tmp_path)
-    with pytest.raises(NotAlone, match="could not be had"):
+    with pytest.raises(NotSeparable, match="could not be computed"):
         found.cut(["c"])
 
 
@@ -121,12 +121,12 @@ def test_transposes_of_the_row_itself_are_counted() -> None:
 
 
 def test_products_that_stay_floats_give_no_ratio() -> None:
-    with pytest.raises(NotAlone, match="floats all the same"):
+    with pytest.raises(NotSeparable, match="floats all the same"):
         of(("QuantizeLinear", 5.0), ("Conv", 25.0), plain=[("Conv", 90.0)], ops="Conv")
 
 
 def test_row_of_negligible_time_gives_no_ratio() -> None:
-    with pytest.raises(NotAlone, match="less than 5"):
+    with pytest.raises(NotSeparable, match="less than 5"):
         of(("QLinearConv", 2.0), plain=[("Conv", 4.0)], ops="Conv")
 
 
@@ -155,7 +155,7 @@ def test_programming_error_is_not_the_reason_of_a_layer(tmp_path: Path, monkeypa
     said_at: list[str] = []
     path = save(model(), tmp_path / "m.onnx")
     with pytest.raises(ZeroDivisionError):
-        what_if.ask_what_if(
+        what_if.measure_what_if(
             path,
             point,
             [0],

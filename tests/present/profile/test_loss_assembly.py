@@ -125,7 +125,7 @@ def test_points_and_time_are_known_before_the_run() -> None:
 def test_branch_not_taken_is_not_insensitive() -> None:
     costs = make_costs(4)
     node, other, guessed = (replace(costs.nodes[n], id=one) for n, one in enumerate("abc"))
-    idle = replace(node, times=0, why="lies in a branch or loop that did not run")
+    idle = replace(node, times=0, why="is in a branch or loop that did not run")
     costs = replace(costs, nodes=(idle, other, replace(guessed, times=0, why=LIGHTER_BRANCH)))
     assert find_idle(costs) == {"a"} and find_idle(None) == frozenset()
     points = [("a", point("int8", None)), ("b", point("int8", 20)), ("c", point("int8", None))]

@@ -177,7 +177,7 @@ def test_form_far_from_the_executed_model_limits_noise_claims() -> None:
 
 
 def test_unusual_layers_are_noted_by_name() -> None:
-    packed, odd = "its weights are packed", "its weights hold NaN or infinity"
+    packed, odd = "its weights are packed", "its weights contain NaN or infinity"
     layers = [replace(layer(name), reason=why) for name, why in (("a", packed), ("b", odd), ("c", packed), ("d", ""))]
     notes = loss_notes(replace(measured(*layers), notes=("one\x1b",)))
     assert notes == ("one\\e", f"2 layers: {packed} (a, c)", f"1 layer: {odd} (b)")

@@ -1,1 +1,1 @@
-"""The room `cost`."""
+"""The cost of each node: multiply-accumulates, element-wise operations, bytes and parameters."""

@@ -1,4 +1,4 @@
-"""Builds the cost profile of a model from nodes, shapes and weights: one cost per node, totals of the known costs."""
+"""Builds the cost profile of a model: assigns weights to nodes, adds costs, finds the peak of activations."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tuibench.core.errors import ModelError
 from tuibench.core.profile import LEFT_OUT, CostProfile, CountBound, NodeCost
 from tuibench.core.text import show
 from tuibench.core.units import size
-from tuibench.model.checksum import is_external
 from tuibench.model.cost.constant import Constant, Constants, multiplies_integers
+from tuibench.model.cost.executions import Execution, Known
 from tuibench.model.cost.expansion import Expansion
-from tuibench.model.cost.known import Execution, Known
 from tuibench.model.cost.products import count_call
 from tuibench.model.cost.structure import UNEXPANDED, Call, Scope, Site, Work, choose_branches
+from tuibench.model.file import is_external
 from tuibench.model.graph import text
 from tuibench.model.inspection import ZeroBudget, zeros_of
 
@@ -97,7 +97,7 @@ CountZeros = Callable[[Constant], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class NodeWeights:
     """The weights of one node."""
 
     weight: str = ""
@@ -107,10 +107,10 @@ class Holding:
     weight_bytes: int = 0
 
 
-def share_out(sites: list[Site], constants: Constants, count_zeros: CountZeros) -> list[Holding]:
+def assign_weights(sites: list[Site], constants: Constants, count_zeros: CountZeros) -> list[NodeWeights]:
     """Return the holding of each node, in node order."""
     claimed: set[Constant] = set()
-    held: dict[int, Holding] = {}
+    held: dict[int, NodeWeights] = {}
     # Nodes that depend only on constants are computed beforehand; their weights belong to the reader of the result.
     for site in [s for s in sites if s.index not in constants.folded]:
         held[site.index] = _hold(constants.sources(site), claimed, count_zeros)
@@ -127,12 +127,12 @@ def _own(constants: Constants, site: Site) -> tuple[Constant, ...]:
     return constants.find(site.scope, site.outputs[0]) or ()
 
 
-def _hold(sources: list[Constant], claimed: set[Constant], count_zeros: CountZeros) -> Holding:
+def _hold(sources: list[Constant], claimed: set[Constant], count_zeros: CountZeros) -> NodeWeights:
     fresh = [c for c in dict.fromkeys(sources) if c not in claimed]
     claimed.update(fresh)
     learned = [c for c in fresh if c.elements]
     large = max((c for c in sources if len(c.shape) > 1 and c.elements), key=_extent, default=None)
-    return Holding(
+    return NodeWeights(
         weight=large.name if large is not None else "",
         shape=large.shape if large is not None else (),
         parameters=sum(c.elements for c in learned),
@@ -158,7 +158,7 @@ class Setting:
 
 
 def assemble(
-    expansion: Expansion, known: Known, constants: Constants, holdings: Sequence[Holding], setting: Setting
+    expansion: Expansion, known: Known, constants: Constants, holdings: Sequence[NodeWeights], setting: Setting
 ) -> CostProfile:
     """Return the cost profile of a model."""
     costs = [_cost(site, known, constants, held) for site, held in zip(expansion.sites, holdings, strict=True)]
@@ -199,7 +199,7 @@ def _is_unknown(node: NodeCost) -> bool:
     return node.times is None or node.macs is None or node.element_flops is None or node.activation_bytes is None
 
 
-def _cost(site: Site, known: Known, constants: Constants, held: Holding) -> NodeCost:
+def _cost(site: Site, known: Known, constants: Constants, held: NodeWeights) -> NodeCost:
     executions = known.executions(site)
     first = executions[0]
     work, why, times = Work(), known.reasons.get(site.index, ""), known.times[site.index]
@@ -209,7 +209,7 @@ def _cost(site: Site, known: Known, constants: Constants, held: Holding) -> Node
         moved, lacking = (0, "") if site.inner else _moved(site, executions, constants)
         why = LEFT_OUT if site.node.overload == UNEXPANDED else work.why or lacking or why
         if times is None and not why:
-            why = "how often it runs is not known: its figures are those of one time"
+            why = "how often it runs is unknown: its figures are those of one execution"
     return NodeCost(
         id=site.id,
         index=site.index,

@@ -1,4 +1,4 @@
-"""Constants of a model: its weights, and all tensors computed from them alone."""
+"""Constants of a model: weights, tensors computed from them, zero points and packing of quantized weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The child's task `cost`: counts a model on existing inputs or on inputs made here."""
+"""Counts the cost of a model on the shapes of one run or on inferred shapes; the child task `cost`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from tuibench.core import engine
 from tuibench.core.dims import Search
@@ -21,9 +21,9 @@ from tuibench.core.roles import Layout
 from tuibench.core.scenario import PROFILED
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.text import show
-from tuibench.model.checksum import check_external, locate
-from tuibench.model.cost.assembly import Setting, Zeros, assemble, share_out
+from tuibench.model.cost.assembly import Setting, Zeros, assemble, assign_weights
 from tuibench.model.cost.constant import describe_weights, find_constants
+from tuibench.model.cost.executions import MOST_EVENTS, Trace, infer, learn_from_trace, read_profile, skip_folded
 from tuibench.model.cost.expansion import (
     LOOPS,
     MOST_EXECUTED,
@@ -33,10 +33,11 @@ from tuibench.model.cost.expansion import (
     locate_weights,
     reached,
 )
-from tuibench.model.cost.known import MOST_EVENTS, Trace, infer, learn_from_trace, read_profile, skip_folded
 from tuibench.model.cost.structure import Shape, Tensor
+from tuibench.model.file import check_external, locate
 from tuibench.model.inspection import input_ports, load_graph, output_ports
-from tuibench.model.preparation import Order, Preparer, TrialError, shorten
+from tuibench.model.preparation import Order, Preparer, RunRefused, shorten
+from tuibench.model.reference_run import TracedRun
 from tuibench.worker.bundle import Feed, read_bundle
 
 STATIC = "static inference"
@@ -63,7 +64,7 @@ def open_expansion(path: str | os.PathLike[str]) -> Expansion:
     """Return a model's graph, expanded; raise ModelError for an .ort file, which has no readable graph."""
     model = load_graph(path)
     if model is None:
-        what = f"{show(path)} is an .ort file: it holds no graph of nodes that could be counted"
+        what = f"{show(path)} is an .ort file, which has no graph of nodes to count"
         raise ModelError(what, "profile the .onnx file that it was made from")
     return expand(model)
 
@@ -92,27 +93,12 @@ def count_expansion(
     describe_weights(sites, constants)
     skip_folded(known, constants)
     zeros = Zeros(path, clock)
-    holdings = share_out(sites, constants, zeros.count)
+    holdings = assign_weights(sites, constants, zeros.count)
     setting = Setting(shapes.batch, shapes.items, shapes.dims, origin, zeros.notes(), expansion.bound or shapes.bound)
     return assemble(expansion, known, constants, holdings, setting)
 
 
-class Tracer(Protocol):
-    """Runs a model without optimization and returns the profile that the engine wrote."""
-
-    def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
-        """Return the outputs for one feed; raise TrialError if the engine refuses."""
-
-    max_s: float | None
-    """Seconds that all runs may take together; None for no limit."""
-    is_overdue: bool
-    """True if that limit ended a run."""
-
-    def end(self) -> str | None:
-        """End the session and return the path of its profile; None if the model was never loaded."""
-
-
-OpenTracer = Callable[[str | bytes, str, str], Tracer]
+OpenTracer = Callable[[str | bytes, str, str], TracedRun]
 """Takes a path, or a model's bytes and the folder of its external weights, and the output directory."""
 
 
@@ -142,7 +128,7 @@ class _Task:
             tracer.max_s = self.loop_s
         try:
             found = self._run(tracer, limits)
-        except (TrialError, ModelError) as error:
+        except (RunRefused, ModelError) as error:
             found = self.guess(f"ONNX Runtime without optimization: {shorten(error.message)}")
         finally:
             tracer.end()
@@ -163,7 +149,7 @@ class _Task:
         bound = CountBound(code, limit, len(self.expansion.sites))
         return replace(self.guess("the run reached a limit"), bound=bound)
 
-    def _run(self, tracer: Tracer, limits: Mapping[int, int]) -> Shapes:
+    def _run(self, tracer: TracedRun, limits: Mapping[int, int]) -> Shapes:
         point = self.point or self._make_point(tracer)
         if point.failure is not None or point.bundle is None:
             return self.guess(point.failure[2] if point.failure is not None else "there are no inputs")
@@ -209,7 +195,7 @@ class _Task:
     def _symbols(self, batch: int | None, dims: Mapping[str, int]) -> dict[str, int]:
         return {**dims, **dict.fromkeys(self._layout.batch, 1 if batch is None else batch)}
 
-    def _make_point(self, tracer: Tracer) -> Point:
+    def _make_point(self, tracer: TracedRun) -> Point:
         """Make inputs as for a benchmark."""
         model = self.expansion.model
         check_external(model, self.path)
@@ -232,7 +218,7 @@ def carry_out(request: Mapping[str, Any], available_bytes: int, open_tracer: Ope
         static = request.get("static")
         # A request without a run gives the reason, for example a run that did not end.
         shapes = (
-            task.guess(static if isinstance(static, str) else "no run was asked for")
+            task.guess(static if isinstance(static, str) else "no run was requested")
             if static
             else task.trace(open_tracer)
         )

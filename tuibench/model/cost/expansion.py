@@ -1,4 +1,4 @@
-"""Model with its function calls replaced by their bodies and a unique name for every node."""
+"""Model to count: calls replaced by function bodies, unique node names, limited loops, relocated weights."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import onnx
 from onnx import inliner
 
 from tuibench.core.profile import NODES, CountBound
-from tuibench.model.checksum import extent, is_external
-from tuibench.model.cost.known import Trace, scalar
+from tuibench.model.cost.executions import Trace, scalar
 from tuibench.model.cost.structure import (
     MOST_NODES,
     UNEXPANDED,
@@ -27,6 +26,7 @@ from tuibench.model.cost.structure import (
     key_of,
     limit_calls,
 )
+from tuibench.model.file import extent, is_external
 from tuibench.model.graph import walk_weights
 
 # Any other character would have to survive the profiler's JSON.

@@ -1,4 +1,4 @@
-"""Maps each operator to its count function; an operator without one is unknown, never zero."""
+"""Count functions of operators that multiply, and the table of all operators; others are unknown, never zero."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ MATRIX: dict[str, Count] = {
 
 
 _SOFTMAX = 5
-_SHARED = "past and present share one buffer, whose length does not tell how far the past reaches"
+_SHARED = "past and present share one buffer, so the length of the past is unknown"
 
 
 def count_attention(call: Call) -> Work:
@@ -160,7 +160,7 @@ def count_multi_head(call: Call) -> Work:
     """Count attention on separate queries, keys and values, or on one input packed into five dims; past keys at 6."""
     query, heads = call.shape(0), call.number("num_heads")
     if heads <= 0:
-        raise Unknown("its attribute num_heads is not there")
+        raise Unknown("its attribute num_heads is missing")
     batch, rows = query[0], query[1]
     if len(query) == 5:
         width = deep = query[4]
@@ -178,7 +178,7 @@ def count_grouped(call: Call) -> Work:
     """Count attention with fewer key heads than query heads; the output keys show the length of the past."""
     heads, groups = call.number("num_heads"), call.number("kv_num_heads")
     if heads <= 0 or groups <= 0:
-        raise Unknown("its attributes num_heads and kv_num_heads are not there")
+        raise Unknown("its attributes num_heads and kv_num_heads are missing")
     query = at_least(call.shape(0), 3, "the query")
     width = query[2] // (heads if call.has(1) else heads + 2 * groups)
     if len(call.outputs) > 1 and call.outputs[1] is not None:
@@ -213,7 +213,7 @@ def _keys(call: Call, heads: int) -> tuple[int, int]:
 def _project(call: Call, heads: int, past: Shape | None) -> Work:
     data, weights = at_least(call.shape(0), 3, "the input"), at_least(call.shape(1), 2, "the weights")
     if heads <= 0:
-        raise Unknown("its attribute num_heads is not there")
+        raise Unknown("its attribute num_heads is missing")
     if past is not None and call.number("past_present_share_buffer"):
         raise Unknown(_SHARED)
     batch, rows, depth = data[:3]
@@ -229,7 +229,7 @@ def _heads(shape: Shape, heads: int) -> tuple[int, int, int]:
     if len(shape) == 4:
         return shape[1], shape[2], shape[3]
     if len(shape) != 3 or heads <= 0:
-        raise Unknown("its heads are not told")
+        raise Unknown("its heads are unknown")
     return heads, shape[1], shape[2] // heads
 
 

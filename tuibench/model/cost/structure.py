@@ -1,4 +1,4 @@
-"""Graph for counting: every node with the scope in which its names are looked up."""
+"""Structure for counting: nodes with their scopes, tensors, branches and function calls."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The room `download`."""
+"""Remote models: fetches them into the cache and nowhere else."""

@@ -1,4 +1,4 @@
-"""Downloads one file into the cache, whole or not at all."""
+"""Downloads one file over https into the cache, whole or not at all."""
 
 from __future__ import annotations
 
@@ -105,8 +105,8 @@ def follow(address: Address, location: str | None) -> Address:
     except ValueError:
         goal, scheme = location, ""
     if scheme != "https":
-        what = f"{address.host} redirects to {show(goal, 80)}, and nothing but https: is followed"
-        raise ModelError(what, "download the file by a way you trust and give its path")
+        what = f"{address.host} redirects to {show(goal, 80)}, but only https: is allowed"
+        raise ModelError(what, "download the file yourself and give its path")
     try:
         found = parse_address(goal)
     except UsageError as error:
@@ -204,7 +204,7 @@ def why(error: Exception, stall_s: float) -> str:
 def _unreachable(address: Address, error: Exception, stall_s: float) -> ModelError:
     reason = getattr(error, "reason", error)
     if isinstance(reason, ssl.SSLCertVerificationError):
-        what = f"{address.host} is not who it says: {show(reason.verify_message, 120)}"
+        what = f"{address.host} has an invalid certificate: {show(reason.verify_message, 120)}"
         return ModelError(what, "SSL_CERT_FILE names a file with certificates of your own authority")
     return ModelError(f"{address.shown} cannot be reached: {why(error, stall_s)}", _OFFLINE)
 
@@ -226,7 +226,7 @@ _LOOK_EVERY_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class DownloadLimits:
     """Limits of one download."""
 
     stall_s: float = 30.0
@@ -237,7 +237,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RemoteFile:
     """A file to fetch, with its size and checksum if known."""
 
     address: Address
@@ -247,7 +247,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedFile:
     """A file in the cache."""
 
     path: str
@@ -261,7 +261,12 @@ class Download:
     """Downloads one file; calls `tell` with the bytes received and the total."""
 
     def __init__(
-        self, wanted: Wanted, cache: ModelCache, web: Web, terms: Terms, tell: Callable[[int, int | None], None]
+        self,
+        wanted: RemoteFile,
+        cache: ModelCache,
+        web: Web,
+        terms: DownloadLimits,
+        tell: Callable[[int, int | None], None],
     ) -> None:
         self._wanted = wanted
         self._cache = cache
@@ -269,9 +274,9 @@ class Download:
         self._terms = terms
         self._tell = tell
 
-    def carry_out(self) -> Kept:
+    def carry_out(self) -> CachedFile:
         """Return the file; download it unless it is cached. A failed download leaves no file behind."""
-        here = find_kept(self._cache, self._wanted.name)
+        here = find_cached(self._cache, self._wanted.name)
         if here is not None:
             return here
         answer = self._web.ask(self._wanted.address)
@@ -283,7 +288,7 @@ class Download:
         finally:
             answer.close()
 
-    def _take(self, answer: Answer) -> Kept:
+    def _take(self, answer: Answer) -> CachedFile:
         # Remove the remains of a killed process, or a link that somebody planted.
         self._cache.forget(f"{self._wanted.name}.part")
         self._check_size(answer.body_bytes)
@@ -301,7 +306,7 @@ class Download:
             try:
                 piece = answer.read(_PIECE_BYTES if total is None else min(_PIECE_BYTES, total - have))
             except (OSError, http.client.HTTPException) as error:
-                raise self._cut(have, total, why(error, self._terms.stall_s)) from None
+                raise self._interrupted(have, total, why(error, self._terms.stall_s)) from None
             if not piece:
                 break
             if have + len(piece) > self._terms.most_bytes:
@@ -314,18 +319,18 @@ class Download:
             have += len(piece)
             self._tell(have, total)
         if total is not None and have < total:
-            raise self._cut(have, total, "the connection was closed")
+            raise self._interrupted(have, total, "the connection was closed")
         return have
 
-    def _keep(self, sha256: str, arrived: int) -> Kept:
+    def _keep(self, sha256: str, arrived: int) -> CachedFile:
         expected = self._wanted.sha256
         if expected not in (None, sha256):
             what = f"{self._shown} arrived as {sha256[:12]}… instead of {show(expected, 12)}"
-            raise ModelError(what, "it was changed on the way; fetch it again")
+            raise ModelError(what, "it changed during the download; fetch it again")
         note = {"address": self._shown, "bytes": arrived, "sha256": sha256}
         self._cache.write_note(self._wanted.name, note)
         self._cache.finish(self._wanted.name)
-        return Kept(self._cache.path(self._wanted.name), arrived, sha256, arrived)
+        return CachedFile(self._cache.path(self._wanted.name), arrived, sha256, arrived)
 
     def _check_size(self, total: int | None) -> None:
         if total is None:
@@ -349,22 +354,24 @@ class Download:
         what = f"{self._shown} has {found}, more than the 2 GB that a model's format can hold"
         return ModelError(what, "check that the address is that of a model")
 
-    def _cut(self, have: int, total: int | None, reason: str) -> ModelError:
+    def _interrupted(self, have: int, total: int | None, reason: str) -> ModelError:
         of = "" if total is None else f" of {size(total)}"
-        return ModelError(f"the download of {self._shown} broke off ({reason}) after {size(have)}{of}", "try it again")
+        return ModelError(
+            f"the download of {self._shown} was interrupted ({reason}) after {size(have)}{of}", "try it again"
+        )
 
     @property
     def _shown(self) -> str:
         return self._wanted.address.shown
 
 
-def find_kept(cache: ModelCache, name: str) -> Kept | None:
+def find_cached(cache: ModelCache, name: str) -> CachedFile | None:
     """Return a file that was fetched earlier and is complete, else None."""
     note = cache.read_note(name)
     path = cache.path(name)
     if not isinstance(note.get("sha256"), str) or note.get("bytes") != cache.size(path):
         return None
-    return Kept(path, int(note["bytes"]), note["sha256"], 0)
+    return CachedFile(path, int(note["bytes"]), note["sha256"], 0)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

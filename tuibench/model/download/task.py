@@ -1,4 +1,4 @@
-"""Resolves `hf:ORG/REPO[/FILE]` to files of a commit, using the hub's own library."""
+"""The child task `fetch`: an https address or `hf:ORG/REPO[/FILE]` becomes a cached file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tuibench.core.units import size
 from tuibench.model.download.cache import ModelCache, cannot_write
 from tuibench.model.download.file import (
     Address,
+    CachedFile,
     Download,
-    Kept,
-    Terms,
-    Wanted,
+    DownloadLimits,
+    RemoteFile,
     Web,
-    find_kept,
+    find_cached,
     key_of,
     parse_address,
     safe_name,
@@ -43,7 +43,7 @@ _SILENT = {
 File = dict[str, Any]
 
 
-def find_wanted(token: str, cache: ModelCache, timeout_s: float) -> list[Wanted]:
+def resolve_files(token: str, cache: ModelCache, timeout_s: float) -> list[RemoteFile]:
     """Return the model, then its weight files; ask the hub only while a file is missing."""
     repo, file = split_token(token)
     note = cache.read_note(_NOTE)
@@ -51,7 +51,7 @@ def find_wanted(token: str, cache: ModelCache, timeout_s: float) -> list[Wanted]
         note = _look_up(repo, file, timeout_s)
         cache.write_note(_NOTE, note)
     names = _local_names(note["files"])
-    if all(find_kept(cache, name) for name in names):
+    if all(find_cached(cache, name) for name in names):
         return [_wanted(Address("", "hf"), file, name) for file, name in zip(note["files"], names, strict=True)]
     hub = _library()
     found = []
@@ -129,12 +129,12 @@ def _explain(repo: str, error: Exception) -> TuibenchError:
     kind = type(error).__name__
     if kind == "GatedRepoError":
         return ModelError(
-            f"hf:{repo} is only for those whom its authors let in", "ask there, then log in: hf auth login"
+            f"hf:{repo} needs its authors' permission", "request access there, then log in: hf auth login"
         )
     if kind == "RepositoryNotFoundError" or getattr(getattr(error, "response", None), "status_code", 0) == 404:
         return ModelError(f"hf:{repo}: there is no such repository, or it is private", "check the name; hf auth login")
     said = show(str(error).strip().splitlines()[0] if str(error).strip() else kind, 200)
-    return ModelError(f"hf:{repo}: the hub does not answer: {said}", "check the connection and HF_ENDPOINT")
+    return ModelError(f"hf:{repo}: the hub does not respond: {said}", "check the connection and HF_ENDPOINT")
 
 
 def _library() -> ModuleType:
@@ -158,8 +158,8 @@ def _local_names(files: list[File]) -> list[str]:
     return [safe_name(names[0]), *names[1:]]
 
 
-def _wanted(address: Address, entry: File, name: str) -> Wanted:
-    return Wanted(address, name, entry["bytes"], entry["sha256"])
+def _wanted(address: Address, entry: File, name: str) -> RemoteFile:
+    return RemoteFile(address, name, entry["bytes"], entry["sha256"])
 
 
 _SPEAK_EVERY_S = 0.2
@@ -167,7 +167,7 @@ _SPEAK_EVERY_S = 0.2
 Send = Callable[[dict[str, Any]], None]
 
 
-class Meter:
+class ProgressMeter:
     """Sends {"fetched", "total"} a few times a second, and always at the start and end of a file."""
 
     def __init__(self, send: Send, clock: Callable[[], float] = time.monotonic) -> None:
@@ -186,7 +186,7 @@ class Meter:
 def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
     """Fetch a model: takes {address, cache, stall_s?, most_bytes?, spare_bytes?}, returns path, checksum and sizes."""
     token = str(request["address"])
-    terms = Terms()
+    terms = DownloadLimits()
     given = {name: request[name] for name in ("stall_s", "most_bytes", "spare_bytes") if name in request}
     terms = replace(terms, **given)
     scheme = remote_scheme(token)
@@ -198,10 +198,10 @@ def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
     try:
         with cache.locked():
             if address is not None:
-                wanted = [Wanted(address, address.file_name)]
+                wanted = [RemoteFile(address, address.file_name)]
             else:
-                wanted = find_wanted(token, cache, terms.stall_s)
-            kept = _fetch_all(wanted, cache, web, terms, Meter(send))
+                wanted = resolve_files(token, cache, terms.stall_s)
+            kept = _fetch_all(wanted, cache, web, terms, ProgressMeter(send))
     except OSError as error:
         # Network errors are already raised as other types; the rest are disk errors.
         raise cannot_write(cache.directory, error) from error
@@ -214,9 +214,11 @@ def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
     }
 
 
-def _fetch_all(wanted: list[Wanted], cache: ModelCache, web: Web, terms: Terms, meter: Meter) -> list[Kept]:
+def _fetch_all(
+    wanted: list[RemoteFile], cache: ModelCache, web: Web, terms: DownloadLimits, meter: ProgressMeter
+) -> list[CachedFile]:
     """Fetch all files of a model; report one progress for all."""
-    kept: list[Kept] = []
+    kept: list[CachedFile] = []
     after = [one.bytes for one in wanted[1:]]
     for index, one in enumerate(wanted):
         before = sum(done.bytes for done in kept)

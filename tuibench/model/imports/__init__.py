@@ -1,1 +1,1 @@
-"""The room `imports`."""
+"""Imported results: foreign files as results, or reasons for rejection."""

@@ -1,4 +1,4 @@
-"""Plausibility checks beyond the schema: ids, ranges of numbers, intervals around their values."""
+"""Checks of imported results: the JSON schema, then ids, ranges of numbers and intervals."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _RANGES: Mapping[type, Mapping[str, Range]] = {
 }  # fmt: skip
 
 
-def find_nonsense(result: RunResult) -> str:
+def find_impossible(result: RunResult) -> str:
     """Return the first impossible value in a well-formed result; '' if there is none."""
     return next(_problems(result), "")
 
@@ -168,7 +168,7 @@ def _estimate_problems(estimate: Estimate, place: str) -> Iterator[str]:
         yield from outside(bound, AMOUNT, f"{place}.{name}")
     known = [bound for bound in bounds.values() if bound is not None and math.isfinite(bound)]
     if any(low > high * (1 + _ROUNDING) for low, high in pairwise(known)):
-        yield f"{place}: its interval does not hold its value"
+        yield f"{place}: its value is outside its interval"
 
 
 def _execution_problems(execution: Execution, place: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult
 from tuibench.core.schema import BENCHMARK, NEWEST
 from tuibench.core.text import show
-from tuibench.model.imports.checks import Refusal, Schema, find_nonsense, find_problem
+from tuibench.model.imports.checks import Refusal, Schema, find_impossible, find_problem
 
 KEY = "tuibench"
 """Key of all of tuibench's own data in an export."""
@@ -43,12 +43,12 @@ def read_own(document: dict[str, Any], schema: Schema) -> RunResult:
     if problem:
         raise Refusal(problem, _HINT)
     result = from_plain(RunResult, _restored(RunResult, own, KEY, own["reasons"]))
-    problem = find_nonsense(result)
+    problem = find_impossible(result)
     if problem:
         raise Refusal(problem, _HINT)
     # The sentence of a comparison that names its operands is made from its facts, not kept.
     comparisons = tuple(dataclasses.replace(one, sentence="") if one.base_name else one for one in result.comparisons)
-    return _unfiled(dataclasses.replace(result, comparisons=comparisons))
+    return _without_files(dataclasses.replace(result, comparisons=comparisons))
 
 
 def _check_version(own: dict[str, Any], version: object) -> None:
@@ -98,23 +98,23 @@ def _hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
 
 
-def _unfiled(result: RunResult) -> RunResult:
+def _without_files(result: RunResult) -> RunResult:
     """Return the result without file names, so that no file is ever opened because a foreign file names it."""
     return dataclasses.replace(
-        result, cells=tuple(_unfiled_cell(cell) for cell in result.cells),
-        points=tuple(_unfiled_point(point) for point in result.points),
+        result, cells=tuple(_cell_without_files(cell) for cell in result.cells),
+        points=tuple(_point_without_files(point) for point in result.points),
     )  # fmt: skip
 
 
-def _unfiled_cell(cell: CellResult) -> CellResult:
-    executions = tuple(dataclasses.replace(e, samples=_nameless(e.samples)) for e in cell.executions)
-    samples = _nameless(cell.samples) if cell.samples is not None else None
+def _cell_without_files(cell: CellResult) -> CellResult:
+    executions = tuple(dataclasses.replace(e, samples=_without_file(e.samples)) for e in cell.executions)
+    samples = _without_file(cell.samples) if cell.samples is not None else None
     return dataclasses.replace(cell, executions=executions, samples=samples)
 
 
-def _nameless(samples: Samples) -> Samples:
+def _without_file(samples: Samples) -> Samples:
     return dataclasses.replace(samples, file=None)
 
 
-def _unfiled_point(point: Point) -> Point:
+def _point_without_files(point: Point) -> Point:
     return dataclasses.replace(point, bundle=None, reference=dataclasses.replace(point.reference, file=None))

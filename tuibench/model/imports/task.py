@@ -1,4 +1,4 @@
-"""Reads a foreign JSON file safely: no file can make the reader hang or use unbounded memory."""
+"""The child task `import`: reads a foreign JSON file within limits and returns its result."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def load_document(path: str, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
     except RecursionError as error:
         raise _too_deep() from error
     if twice:
-        raise Refusal(f"the key '{show(twice[0], 60)}' stands twice in one object", "one of the two must go")
+        raise Refusal(f"the key '{show(twice[0], 60)}' is twice in one object", "remove one of them")
     if not isinstance(document, dict):
-        raise Refusal("holds no JSON object", _EXPORT_HINT)
+        raise Refusal("contains no JSON object", _EXPORT_HINT)
     _check_limits(document)
     return document
 
@@ -90,7 +90,7 @@ def _no_json(text: str, error: json.JSONDecodeError) -> Refusal:
     if text.lstrip().startswith("<"):
         return Refusal("looks like a web page, not like JSON", "download the file itself, not the page that shows it")
     if error.pos >= len(text.rstrip()):
-        return Refusal(f"breaks off in line {error.lineno}, as if only a part had arrived", "get the whole file again")
+        return Refusal(f"ends in line {error.lineno}, as if cut off", "get the whole file again")
     return Refusal(f"is not JSON: line {error.lineno}, column {error.colno}: {error.msg.lower()}", _EXPORT_HINT)
 
 

@@ -1,1 +1,1 @@
-"""The room `loss`."""
+"""Output loss when one layer is changed: estimated from the weights, and measured."""

@@ -1,7 +1,4 @@
-"""Turns layer weights into model inputs, so that one session can run any change of them.
-
-The engine cannot fold inputs into other weights before the run, which would hide a change.
-"""
+"""Changes to layer weights: pruning, int8 rounding, their noise, and weights as model inputs."""
 
 from __future__ import annotations
 
@@ -18,8 +15,8 @@ import onnx
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, LayerLoss, LossPoint
 from tuibench.core.text import show
-from tuibench.model.checksum import is_external, locate
 from tuibench.model.cost.structure import Scope
+from tuibench.model.file import is_external, locate
 from tuibench.model.graph import dtype_name, walk_bodies, walk_weights
 from tuibench.model.inspection import load_graph
 from tuibench.model.loss.layers import FLOATS, Layer, Source, Weight, WeightReader, find_layers
@@ -189,7 +186,7 @@ def _take_in(tensor: onnx.TensorProto, reader: WeightReader) -> None:
 def _write(model: onnx.ModelProto, path: Path) -> None:
     size = model.ByteSize()
     if size > _FILE_BYTES:
-        raise ModelError(f"what is left of {show(path)} without its layers' weights is too large for a file")
+        raise ModelError(f"{show(path)} is too large for a file even without its layers' weights")
     path.write_bytes(model.SerializeToString())
 
 
@@ -230,7 +227,7 @@ def describe_layer(layer: Layer, reader: WeightReader, levels: Sequence[str]) ->
         quantiles=_quantiles(ordered) if finite else (),
         weight_sqnr_db={level: _noise_db(weight, layer, level, ordered) if finite else None for level in told},
         points=tuple(LossPoint(level, None, None, reason=ALREADY_INT8) for level in levels if level not in told),
-        reason="" if finite else "its weights hold NaN or infinity",
+        reason="" if finite else "its weights contain NaN or infinity",
     )
 
 

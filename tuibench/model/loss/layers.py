@@ -13,8 +13,8 @@ from onnx import numpy_helper
 
 from tuibench.core.errors import ModelError
 from tuibench.core.text import show
-from tuibench.model.checksum import extent, is_external, read_chunks
 from tuibench.model.cost.structure import Scope, Site, find_sites, size_of
+from tuibench.model.file import extent, is_external, read_chunks
 from tuibench.model.graph import dtype_name
 from tuibench.worker.bundle import Array
 

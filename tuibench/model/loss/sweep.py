@@ -20,12 +20,12 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.engines import registry
 from tuibench.engines.protocol import IoUnavailable, Setting, engine_words
-from tuibench.model.checksum import check_external, locate
+from tuibench.model.file import check_external, locate
 from tuibench.model.graph import walk
 from tuibench.model.inspection import load_graph
 from tuibench.model.loss.change import Lifted, change, lift, no_graph, pruned_share
 from tuibench.model.loss.layers import LAYER_OPERATORS, Layer, Weight, WeightReader, find_layers
-from tuibench.model.loss.likeness import ONLY_ZEROS, Likeness, find_classes, find_probabilities, floats
+from tuibench.model.loss.similarity import ONLY_ZEROS, Similarity, find_classes, find_probabilities, floats
 from tuibench.worker.bundle import Array, Feed, read_bundle
 from tuibench.worker.isolation import pin_process
 
@@ -82,7 +82,7 @@ Outputs = list[dict[str, Array]]
 
 
 @dataclass
-class Changer:
+class ChangedSession:
     """The session with changed layers, and its outputs without any change."""
 
     session: Runs
@@ -94,7 +94,7 @@ class Changer:
     """The reason why the unchanged outputs allow no comparison."""
     _unchanged: Outputs = field(default_factory=list)
 
-    def remember(self) -> None:
+    def run_unchanged(self) -> None:
         """Run the unchanged model and keep its outputs."""
         try:
             self._unchanged = [floats(self._run(feed, {})) for feed in self.feeds]
@@ -107,10 +107,10 @@ class Changer:
     def compare(self, changed: Mapping[str, Array], level: str) -> LossPoint:
         """Compare the outputs with these weights against the unchanged ones."""
         if not self._unchanged[0]:
-            self.reason = "no output holds floats, so there is nothing to compare"
+            self.reason = "no output contains floats, so there is nothing to compare"
         if self.reason:
             return LossPoint(level, None, None, reason=self.reason)
-        found = Likeness(self.classes, self.probabilities)
+        found = Similarity(self.classes, self.probabilities)
         try:
             for feed, expected in zip(self.feeds, self._unchanged, strict=True):
                 found.add(expected, self._run(feed, changed))
@@ -123,7 +123,7 @@ class Changer:
 
     def against(self, others: Outputs) -> float | None:
         """Return the distance of the unchanged outputs from others in dB; None if equal or not comparable."""
-        found = Likeness(frozenset())
+        found = Similarity(frozenset())
         for mine, other in zip(self._unchanged, others, strict=True):
             found.add(other, mine)
         return found.point("").sqnr_db
@@ -156,11 +156,11 @@ class Sweep:
 
     def carry_out(self) -> dict[str, Any]:
         """Send a line before and after each point; return the results common to all points."""
-        return _Sweeping(self).carry_out()
+        return _RunningSweep(self).carry_out()
 
 
 @dataclass
-class _Sweeping:
+class _RunningSweep:
     """One running sweep."""
 
     asked: Sweep
@@ -177,7 +177,7 @@ class _Sweeping:
             raise no_graph(path)
         check_external(model, path)
         if any(node.op_type in LAYER_OPERATORS for function in model.functions for node in function.node):
-            self.notes.append("layers inside functions of the model's own are not looked at")
+            self.notes.append("layers inside the model's own functions are left out")
         self.notes += _recurrent(model)
         # Lift all layers even if few are requested, so that every sweep compares the same form of the model.
         layers = [layer for layer in find_layers(model.graph) if not layer.reason]
@@ -194,7 +194,7 @@ class _Sweeping:
         lifted, session = self._load_lifted(model, layers, reader)
         del model
         try:
-            changer = Changer(session, lifted, feeds, classes, probabilities)
+            changer = ChangedSession(session, lifted, feeds, classes, probabilities)
             return self._sweep(changer, layers, measured, reader)
         finally:
             session.close()
@@ -231,13 +231,13 @@ class _Sweeping:
         left_out = [name for name in outputs[0] if name not in kept[0]]
         if left_out:
             named = ", ".join(f"'{show(name, 40)}'" for name in left_out[:5])
-            self.notes.append(f"outputs that hold no floats are left out: {named}")
+            self.notes.append(f"outputs without floats are left out: {named}")
         names = {name for found in kept for name in found}
-        good = [at for at, found in enumerate(kept) if found.keys() == names and not _void(found)]
+        good = [at for at, found in enumerate(kept) if found.keys() == names and not _without_finite(found)]
         if good:
             self.notes += _left_out(kept)
             kept = [kept[at] for at in good]
-            self.notes += _odd(kept)
+            self.notes += _note_partly_nan(kept)
         return [feeds[at] for at in good or range(len(feeds))], kept
 
     def _load_lifted(self, model: Any, layers: Sequence[Layer], reader: WeightReader) -> tuple[Lifted, Runs]:
@@ -249,9 +249,9 @@ class _Sweeping:
             path.unlink(missing_ok=True)
 
     def _sweep(
-        self, changer: Changer, layers: Sequence[Layer], measured: Outputs, reader: WeightReader
+        self, changer: ChangedSession, layers: Sequence[Layer], measured: Outputs, reader: WeightReader
     ) -> dict[str, Any]:
-        changer.remember()
+        changer.run_unchanged()
         # The first runs also allocate memory; the next ones measure the time per point.
         began = self.asked.clock()
         unchanged = changer.compare({}, "")
@@ -271,13 +271,13 @@ class _Sweeping:
             self.notes.append(unchanged.reason)
         elif unchanged.sqnr_db is not None:
             differs = f"the unchanged model differs from itself from run to run ({unchanged.sqnr_db:.0f} dB)"
-            self.notes.append(f"{differs}: less noise than that says nothing of a layer")
+            self.notes.append(f"{differs}: smaller noise is not due to a layer")
 
     def _is_asked(self, node: str, level: str) -> bool:
         wanted = self.asked.layers is None or node in self.asked.layers
         return wanted and (node, level) not in self.asked.skip
 
-    def _carry_out_all(self, changer: Changer, work: Sequence[tuple[Layer, str]], reader: WeightReader) -> None:
+    def _carry_out_all(self, changer: ChangedSession, work: Sequence[tuple[Layer, str]], reader: WeightReader) -> None:
         weight: Weight | None = None
         current = ""
         for layer, level in work:
@@ -290,7 +290,7 @@ class _Sweeping:
             self.asked.send({"loss": {"id": layer.id, "point": to_plain(point)}})
 
     @staticmethod
-    def _point(changer: Changer, layer: Layer, level: str, weight: Weight, name: str) -> LossPoint:
+    def _point(changer: ChangedSession, layer: Layer, level: str, weight: Weight, name: str) -> LossPoint:
         if level == INT8 and layer.integer:
             return LossPoint(level, None, None, reason=ALREADY_INT8)
         return changer.compare({name: change(weight, layer, level)}, level)
@@ -305,7 +305,7 @@ class _Sweeping:
         return {"classes": classes, "float32_db": float32_db, "notes": self.notes}
 
 
-def _void(outputs: Mapping[str, Array]) -> list[str]:
+def _without_finite(outputs: Mapping[str, Array]) -> list[str]:
     """Return the outputs of one sample that have no finite value."""
     return [name for name, value in outputs.items() if not np.isfinite(value).any()]
 
@@ -314,14 +314,14 @@ def _left_out(outputs: Outputs) -> Iterator[str]:
     """Yield notes on samples left out because the unchanged model gives no usable output."""
     names = dict.fromkeys(name for found in outputs for name in found)
     empty = [name for found in outputs for name in [each for each in names if each not in found][:1]]
-    void = [name for found in outputs if found.keys() == names.keys() for name in _void(found)[:1]]
+    void = [name for found in outputs if found.keys() == names.keys() for name in _without_finite(found)[:1]]
     for lacking, what in ((void, "NaN or infinite"), (empty, "empty")):
         if lacking:
             of = f"{len(lacking)} of {count_of(len(outputs), 'sample')}"
             yield f"{of} left out: output '{show(lacking[0], 60)}' of the unchanged model is {what} there"
 
 
-def _odd(outputs: Outputs) -> Iterator[str]:
+def _note_partly_nan(outputs: Outputs) -> Iterator[str]:
     """Yield notes on unchanged outputs that are partly NaN or infinite."""
     for name in outputs[0]:
         arrays = [found[name] for found in outputs if name in found]

@@ -1,1 +1,1 @@
-"""The room `profile`."""
+"""Layer times, the machine's peak rates, and layers measured alone or in int8."""

@@ -1,4 +1,4 @@
-"""Maps each kernel to nodes of the model, by the names that optimization leaves on tensors and kernels."""
+"""Maps each kernel to nodes of the model by names, and unnamed kernels by their inputs."""
 
 from __future__ import annotations
 

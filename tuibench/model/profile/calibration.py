@@ -1,4 +1,4 @@
-"""The profiler's overhead per kernel, measured on chains of trivial nodes."""
+"""The profiler's overhead per kernel, and kernel times over the runs of one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model as one flat graph: every node with the tensors it reads, across subgraph borders."""
+"""The profiler's events as kernel times per run, and the model as one flat graph."""
 
 from __future__ import annotations
 

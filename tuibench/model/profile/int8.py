@@ -1,4 +1,4 @@
-"""Int8 form of a small model's products: U8 activations and S8 weights in QDQ form, as in quantized models."""
+"""A few nodes as a model of their own, unchanged or with int8 products in QDQ form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEAST_OPSET, _RAISED = 10, 13
 """The first opset with integer products, and one with per-channel scales."""
 
 
-class NotAlone(Exception):
+class NotSeparable(Exception):
     """A row cannot run by itself or lacks the wanted form; the message gives the reason."""
 
 
@@ -46,7 +46,7 @@ class Cut:
     functions: Sequence[onnx.FunctionProto] = ()
 
 
-def as_it_is(cut: Cut) -> Form:
+def unchanged_form(cut: Cut) -> Form:
     """Build the nodes with their constants unchanged; rename everything, as some names cannot be written down."""
     names: dict[str, str] = {"": ""}
 
@@ -85,14 +85,16 @@ def simplified(form: Form, setting: Setting, work_dir: str) -> onnx.ModelProto:
 
 
 def _raised(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Convert the model to an opset with integer operators; raise NotAlone if that fails."""
+    """Convert the model to an opset with integer operators; raise NotSeparable if that fails."""
     own = next((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), _RAISED)
     if own >= _LEAST_OPSET:
         return model
     try:
         return version_converter.convert_version(model, _RAISED)
     except version_converter.ConvertError as error:
-        raise NotAlone(f"its operators are of version {own}, without integers: {engine_words(error, 200)}") from error
+        raise NotSeparable(
+            f"its operators are of version {own}, without integers: {engine_words(error, 200)}"
+        ) from error
 
 
 def values_of(
@@ -117,7 +119,7 @@ _BETWEEN = frozenset({"Relu", "Clip"})
 _MOST_BIAS = 2**30
 
 
-def to_be_known(model: onnx.ModelProto) -> list[str]:
+def needed_ranges(model: onnx.ModelProto) -> list[str]:
     """Return the tensors within a model whose ranges are needed: inputs and outputs of the products."""
     given = {value.name for value in model.graph.input} | {tensor.name for tensor in model.graph.initializer}
     readers = _readers(model.graph)
@@ -131,7 +133,7 @@ def to_be_known(model: onnx.ModelProto) -> list[str]:
 
 
 def as_int8(model: onnx.ModelProto, values: Mapping[str, Array]) -> bytes:
-    """Convert the products to int8 where they have such a form; raise NotAlone with the reason if none has.
+    """Convert the products to int8 where they have such a form; raise NotSeparable with the reason if none has.
 
     Inputs and outputs stay floats, so the conversions are part of the model.
     """
@@ -139,19 +141,19 @@ def as_int8(model: onnx.ModelProto, values: Mapping[str, Array]) -> bytes:
     if not products:
         ops = list(dict.fromkeys(op_of(node) for node in model.graph.node))
         if any(map(is_integer, ops)):
-            raise NotAlone("it works on integers already")
+            raise NotSeparable("it works on integers already")
         named = ops[0] if len(ops) == 1 else f"none of {', '.join(ops)}"
-        raise NotAlone(f"{named[:200]} has {'no' if len(ops) == 1 else 'an'} int8 form here")
+        raise NotSeparable(f"{named[:200]} has {'no' if len(ops) == 1 else 'an'} int8 form here")
     writer = _Writer(model, values)
     reasons = []
     for node in model.graph.node:
         try:
             writer.write(node)
-        except NotAlone as error:
+        except NotSeparable as error:
             reasons.append(str(error))
             writer.copy(node)
     if len(reasons) == len(products):
-        raise NotAlone(reasons[0])
+        raise NotSeparable(reasons[0])
     return writer.written()
 
 
@@ -230,7 +232,7 @@ class _Writer:
     def _matmul(self, node: onnx.NodeProto) -> list[str]:
         left, right = node.input
         if left in self._weights:
-            raise NotAlone("its first input is a constant")
+            raise NotSeparable("its first input is a constant")
         if right not in self._weights:
             other = self._known(right)
             return [self._read(left)[0], self._signed(right, other)]
@@ -242,7 +244,7 @@ class _Writer:
     def _gemm(self, node: onnx.NodeProto) -> list[str]:
         settings = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
         if settings.get("transA") or settings.get("alpha", 1.0) != 1.0 or settings.get("beta", 1.0) != 1.0:
-            raise NotAlone("it transposes or scales what it reads")
+            raise NotSeparable("it transposes or scales what it reads")
         weight = self._weight(node.input[1])
         axis = 0 if settings.get("transB") else 1
         self._bias(node, weight.shape[axis])
@@ -251,13 +253,13 @@ class _Writer:
 
     def _weight(self, name: str) -> Array:
         if name not in self._weights:
-            raise NotAlone("its weights are no constant")
+            raise NotSeparable("its weights are no constant")
         array: Array = numpy_helper.to_array(self._weights[name])
         return _floats(array)
 
     def _known(self, name: str) -> Array:
         if name not in self._values:
-            raise NotAlone("what it reads or gives is not known")
+            raise NotSeparable("its inputs or outputs are unknown")
         return _floats(self._values[name])
 
     def _bias(self, node: onnx.NodeProto, channels: int) -> Array | None:
@@ -266,10 +268,10 @@ class _Writer:
         if not name:
             return None
         if name not in self._weights:
-            raise NotAlone("its bias is no constant")
+            raise NotSeparable("its bias is no constant")
         bias: Array = _floats(numpy_helper.to_array(self._weights[name]))
         if bias.size != channels or bias.shape[-1] != channels:
-            raise NotAlone("its bias has another size than its channels")
+            raise NotSeparable("its bias has another size than its channels")
         return bias.reshape(-1)
 
     def _read(self, name: str) -> tuple[str, Array]:
@@ -326,7 +328,7 @@ def _turn(op: str, inputs: list[str], output: str, name: str, axis: int | None =
 
 def _floats(array: Array) -> Array:
     if array.dtype != np.float32:
-        raise NotAlone("it is not of 32-bit floats")
+        raise NotSeparable("it is not of 32-bit floats")
     return array
 
 

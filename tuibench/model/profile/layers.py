@@ -20,7 +20,7 @@ from tuibench.model.profile.calibration import Bias, KernelTime, calibrate, coun
 from tuibench.model.profile.events import CONTROL, Flat, Path
 from tuibench.model.profile.mapping import Row, is_integer, is_product, map_rows
 from tuibench.model.profile.naming import PlainlyNamed, plainly_named
-from tuibench.model.profile.session import Asked, measure
+from tuibench.model.profile.session import ProfileLimits, measure
 
 _NAME, _WEIGHTS = "optimized.onnx", "optimized.weights"
 _SMALL_BYTES = "256"
@@ -78,8 +78,8 @@ def open_timed(order: LayerOrder) -> tuple[onnx.ModelProto, str]:
         raise ModelError(f"{show(order.path)} cannot be run: {why}", "give other inputs")
     model = load_graph(order.path)
     if model is None:
-        reason = f"{show(order.path)} is an .ort file, in which layers cannot be told from the nodes of a model"
-        raise ModelError(reason, "profile the .onnx file that it was made of")
+        reason = f"{show(order.path)} is an .ort file, whose layers have no nodes of a model"
+        raise ModelError(reason, "profile the .onnx file that it was made from")
     return model, order.point.bundle
 
 
@@ -130,7 +130,7 @@ def _measure(original: Flat, path: str, bundle: str, order: LayerOrder, said: Se
     run_dir = order.work_dir
     setting = setting_for(path, order.cpus, order.threads, run_dir)
     bias = calibrate(setting, run_dir)
-    asked = Asked(order.runs, order.max_s, _most_kernels(original))
+    asked = ProfileLimits(order.runs, order.max_s, _most_kernels(original))
     run, recorded = measure(setting, bundle, asked, run_dir, tell)
     times = sum_up(recorded)
     notes = [*said, *run.notes]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import onnx
 
-from tuibench.model.checksum import is_external
+from tuibench.model.file import is_external
 from tuibench.model.graph import text, walk_nodes, walk_weights
 
 _PLAIN = re.compile(r"[\w./:+-]{0,400}", re.ASCII)
@@ -49,7 +49,7 @@ def plainly_named(model: onnx.ModelProto, path: str, run_dir: str) -> Iterator[P
         yield PlainlyNamed(path)
         return
     if any(map(is_external, walk_weights(model))):
-        what = f"{len(strange)} nodes have names that the profiler cannot write down: their time is in no layer"
+        what = f"{len(strange)} nodes have names that the profiler cannot record: their time is in no layer"
         yield PlainlyNamed(path, (what,))
         return
     prefix = "tuibench."

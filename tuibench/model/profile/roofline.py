@@ -1,4 +1,4 @@
-"""Task `roofline`: the machine's peak throughput at one core count, with the profiled engine."""
+"""The child task `roofline`: the machine's peak rates at one core count, with the profiled engine."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tuibench.core.profile import Roofline
 from tuibench.engines import registry
 from tuibench.engines.protocol import Setting, engine_words, is_of_engine
 from tuibench.model.profile import bench_model
-from tuibench.model.profile.alone import Alone, Array, Watch
 from tuibench.model.profile.layers import setting_for
+from tuibench.model.profile.small_session import Array, NoiseWatch, SmallSession
 
 _SIDE = 512
 _OPERATIONS = 2.0 * _SIDE**3
@@ -72,7 +72,7 @@ class _Bench:
         self._setting = setting
         self._share_s = max_s / _PARTS
         self._until = perf_counter() + max_s
-        self.watch = Watch(setting.cpus)
+        self.watch = NoiseWatch(setting.cpus)
         self.reasons: list[str] = []
 
     def best_s(self, make: Callable[[], Probe]) -> float | None:
@@ -81,7 +81,7 @@ class _Bench:
         left_s = max(0.02, min(self._share_s, self._until - perf_counter()))
         try:
             model, feed = make()
-            return Alone(model, feed, self._setting).best_s(left_s, self.watch)
+            return SmallSession(model, feed, self._setting).best_s(left_s, self.watch)
         except Exception as error:  # a failed probe leaves its roof out and records the reason
             if not isinstance(error, MemoryError) and not is_of_engine(error):
                 raise

@@ -1,4 +1,4 @@
-"""One fresh process: profiled runs, then unprofiled runs of the same session, with the times of their kernels."""
+"""One profiling process: profiled runs, then unprofiled runs of the same session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tuibench.host.noise import Witness
 from tuibench.model.profile.events import Run, read_events, split_runs
 from tuibench.worker import isolation, loading
 from tuibench.worker.bundle import read_bundle
-from tuibench.worker.execution import MemoryLog, array_bytes, prove
+from tuibench.worker.execution import MemoryLog, array_bytes, run_every_sample
 from tuibench.worker.sync import BLOCK_NS, Stamps, rotate
 
 FULL = 1_000_000
@@ -49,14 +49,12 @@ def read_timed(lines: Iterable[str], wanted: int, since_us: float | None, full: 
     else:
         runs = runs[1:][-wanted:]
     if not runs:
-        why = f"its profiler writes down {full:,} events and no more" if is_full else "its profiler told of none"
-        raise EngineError(
-            f"no inference could be told apart into layers: {why}", "use inputs by which loops turn less often"
-        )
+        why = f"its profiler stops at {full:,} events" if is_full else "its profiler recorded none"
+        raise EngineError(f"no inference was recorded completely: {why}", "use inputs with fewer loop iterations")
     if len(runs) == wanted:
         return TimedRuns(runs)
     why = f", which stops at {full:,} events" if is_full else ""
-    return TimedRuns(runs, (f"{len(runs)} of {wanted} profiled runs: the others are not in the profiler's file{why}",))
+    return TimedRuns(runs, (f"{len(runs)} of {wanted} profiled runs: the profiler's file lacks the others{why}",))
 
 
 MOST_EVENTS = 50_000
@@ -67,7 +65,7 @@ _TELL_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ProfileLimits:
     """The requested amount of measurement."""
 
     runs: int
@@ -77,7 +75,9 @@ class Asked:
     """Most kernels in one run; None if the model has loops."""
 
 
-def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Tell) -> tuple[LayerRun, list[Run]]:
+def measure(
+    setting: Setting, bundle: str, asked: ProfileLimits, work_dir: str, tell: Tell
+) -> tuple[LayerRun, list[Run]]:
     """Load with profiling, run, end profiling, and time the same session without it; the result has no rows yet."""
     feeds = read_bundle(bundle)
     memory = MemoryLog()
@@ -103,7 +103,7 @@ def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Te
         timed = _Timed(bound, Witness(setting.cpus), asked, tell)
         timed.profile()
         path = raw.end_profiling()
-        timed.go_on()
+        timed.time_unprofiled()
         memory.note("timed")
         with open(path, encoding="utf-8", errors="replace") as lines:
             since_us = (timed.since_ns - start_ns) / 1000 if is_same_clock else None
@@ -119,7 +119,7 @@ def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Te
 class _Timed:
     """The profiled and the unprofiled phase of one session, watched by one witness."""
 
-    def __init__(self, bound: Bound, witness: Witness, asked: Asked, tell: Tell) -> None:
+    def __init__(self, bound: Bound, witness: Witness, asked: ProfileLimits, tell: Tell) -> None:
         self._calls = rotate(bound.calls)
         self._witness = witness
         self._asked = asked
@@ -147,7 +147,7 @@ class _Timed:
         self._witness.start()
         self._profiled = self._run(count, run_ns, "profiling", lambda done, _: done >= count)
 
-    def go_on(self) -> None:
+    def time_unprofiled(self) -> None:
         """Time the session without its profiler: as long as the profiled runs took, at least 0.6 s, within `max_s`."""
         self._witness.skip()
         profiled_ns = sum(self._profiled)
@@ -202,7 +202,7 @@ class _Timed:
         )
 
 
-def runs_for(asked: Asked, run_ns: int) -> int:
+def runs_for(asked: ProfileLimits, run_ns: int) -> int:
     """Return the requested number of runs, reduced to fit the time and the profiler's event limit."""
     kernels = run_ns / 1000 / _LEAST_KERNEL_US
     if asked.most_kernels is not None:
@@ -228,7 +228,7 @@ def _bind(session: OnnxRuntimeSession, feeds: list[Feed]) -> Bound:
     for last, io in enumerate(classes, 1):
         try:
             bound = session.bind(feeds, io)
-            prove(bound)
+            run_every_sample(bound)
         except (MemoryError, Refusal):
             raise
         except Exception:
@@ -237,4 +237,4 @@ def _bind(session: OnnxRuntimeSession, feeds: list[Feed]) -> Bound:
                 raise
         else:
             return bound
-    raise IoUnavailable("the engine offers no way to pass inputs")
+    raise IoUnavailable("the engine has no way to pass inputs")

@@ -1,4 +1,4 @@
-"""Task `what_if`: times each row alone, unchanged and in another form, and reports the ratio."""
+"""The child task `what_if`: times each row alone, unchanged and in int8, and reports the ratio."""
 
 from __future__ import annotations
 
@@ -20,14 +20,23 @@ from tuibench.core.text import show
 from tuibench.engines import registry
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import Feed, Setting, engine_words, is_of_engine
-from tuibench.model.checksum import check_external, is_external
+from tuibench.model.file import check_external, is_external
 from tuibench.model.inspection import load_graph
-from tuibench.model.profile.alone import Alone, Turn, take_turns, turn_ratios
 from tuibench.model.profile.calibration import Bias, calibrate, middle_mean
 from tuibench.model.profile.events import Flat, Kernel, Run
-from tuibench.model.profile.int8 import Array, Cut, NotAlone, as_int8, as_it_is, simplified, to_be_known, values_of
+from tuibench.model.profile.int8 import (
+    Array,
+    Cut,
+    NotSeparable,
+    as_int8,
+    needed_ranges,
+    simplified,
+    unchanged_form,
+    values_of,
+)
 from tuibench.model.profile.layers import setting_for
 from tuibench.model.profile.mapping import OWN_WORK, is_integer
+from tuibench.model.profile.small_session import SmallSession, Turn, alternate, time_ratios
 from tuibench.stats.interval import log_interval
 from tuibench.worker.bundle import read_bundle
 
@@ -83,23 +92,23 @@ class Source:
         except Exception as error:  # an engine raises any type; every row then gets this reason
             if isinstance(error, MemoryError) or not is_of_engine(error):
                 raise
-            self._reason = f"what it reads could not be had: {engine_words(error, 200)}"
+            self._reason = f"its inputs could not be computed: {engine_words(error, 200)}"
             return
         self._values = {**self._feed, **dict(zip(sorted(names), given, strict=True))}
 
     def cut(self, names: Sequence[str]) -> Cut:
-        """Return the nodes of a row with the values they read; raise NotAlone with the reason."""
+        """Return the nodes of a row with the values they read; raise NotSeparable with the reason."""
         if self._reason:
-            raise NotAlone(self._reason)
+            raise NotSeparable(self._reason)
         if any(name not in self._nodes for name in names):
-            raise NotAlone("the model has no such node")
+            raise NotSeparable("the model has no such node")
         numbers = sorted(self._nodes[name] for name in names)
         placed = [self._placed[number] for number in numbers]
         if any(one.parent for one in placed):
-            raise NotAlone("it lies in the graph of another node")
+            raise NotSeparable("it is in the subgraph of another node")
         nodes = [one.node for one in placed if one.op != "Constant"]
         if any(attribute.type in _GRAPHS for node in nodes for attribute in node.attribute):
-            raise NotAlone("it runs graphs of its own")
+            raise NotSeparable("it runs subgraphs")
         made = {name for node in nodes for name in node.output if name}
         read = dict.fromkeys(name for node in nodes for name in node.input if name and name not in made)
         constants: dict[str, Array] = {}
@@ -110,7 +119,7 @@ class Source:
             elif isinstance(self._values.get(name), np.ndarray):
                 (constants if name in self._still else fed)[name] = self._values[name]
             else:
-                raise NotAlone("it reads something that is no tensor")
+                raise NotSeparable("it reads a value that is no tensor")
         return Cut(nodes, constants, fed, self._given(made, numbers), self._model.opset_import, self._model.functions)
 
     def _given(self, made: set[str], numbers: Sequence[int]) -> list[str]:
@@ -137,7 +146,7 @@ _NARROW = 0.01
 _TURNING = frozenset({"QuantizeLinear", "DequantizeLinear"})
 
 
-def ask_what_if(
+def measure_what_if(
     path: str, point: Point, cpus: Sequence[int], threads: int, rows: Mapping[str, Sequence[str]], run_dir: str,
     max_s: float, begin: Callable[[str], None], say: Say, form: str = INT8,
 ) -> None:  # fmt: skip
@@ -149,7 +158,7 @@ def ask_what_if(
         raise UsageError(f"layers cannot be measured as '{show(form, 40)}'", f"forms: {INT8}")
     model = load_graph(path)
     if model is None or point.bundle is None:
-        raise ModelError(f"{show(path)}: its layers cannot be taken out of it", "profile an .onnx file that runs")
+        raise ModelError(f"{show(path)}: its layers cannot run alone", "profile an .onnx file that runs")
     check_external(model, Path(path))
     registry.make("onnxruntime").start()
     setting = setting_for(path, cpus, threads, run_dir)
@@ -162,7 +171,7 @@ def ask_what_if(
         left_s = max(0.2, (until - perf_counter()) / (len(rows) - at))
         try:
             say(chief, measure_ratio(source.cut(names), setting, bias, run_dir, left_s))
-        except NotAlone as error:
+        except NotSeparable as error:
             say(chief, _unknown(str(error)))
         except Exception as error:  # an engine raises any type at a generated model; the next row may work
             if isinstance(error, MemoryError) or not is_of_engine(error):
@@ -176,23 +185,23 @@ def _unknown(reason: str) -> WhatIf:
 
 def measure_ratio(cut: Cut, setting: Setting, bias: Bias, run_dir: str, max_s: float) -> WhatIf:
     """Return the row's time with int8 products over its unchanged time, both as optimized by the engine."""
-    plain = as_it_is(cut)
+    plain = unchanged_form(cut)
     simple = simplified(plain, setting, run_dir)
-    values = values_of(simple, plain.feed, to_be_known(simple), setting)
+    values = values_of(simple, plain.feed, needed_ranges(simple), setting)
     changed = as_int8(simple, {**plain.feed, **values})
-    first = Alone(plain.model, plain.feed, setting, os.path.join(run_dir, "plain"))
+    first = SmallSession(plain.model, plain.feed, setting, os.path.join(run_dir, "plain"))
     try:
-        second = Alone(changed, plain.feed, setting, os.path.join(run_dir, "changed"))
+        second = SmallSession(changed, plain.feed, setting, os.path.join(run_dir, "changed"))
     except BaseException:
         first.end_profiling()
         raise
-    turns = take_turns(first, second, min(max_s, 1.0) / 2, enough=_is_narrow)
+    turns = alternate(first, second, min(max_s, 1.0) / 2, enough=_is_narrow)
     runs = first.end_profiling(), second.end_profiling()
     return compared(runs, turns, bias, frozenset(node.op_type for node in cut.nodes))
 
 
 def _is_narrow(first: Sequence[Turn], second: Sequence[Turn]) -> bool:
-    half = log_interval(turn_ratios(first, second)).half_width
+    half = log_interval(time_ratios(first, second)).half_width
     return half is not None and half < _NARROW
 
 
@@ -204,7 +213,7 @@ def compared(
 ) -> WhatIf:
     """Compare two profiled sessions that alternated on a row whose own operators are `ops`."""
     if not any(is_integer(kernel.op) for run in runs[1][-1:] for kernel in run.values()):
-        raise NotAlone("the engine runs its products in floats all the same")
+        raise NotSeparable("the engine runs its products in floats anyway")
 
     def counts(kernel: Kernel) -> bool:
         """Exclude layout changes: alone every row pays them, but a whole model shares them between layers."""
@@ -213,7 +222,7 @@ def compared(
     before = kernel_us(runs[0], turns[0], bias, counts)
     after = kernel_us(runs[1], turns[1], bias, counts)
     if middle_mean(before) < LEAST_US:
-        raise NotAlone(f"it takes less than {LEAST_US:g} µs alone")
+        raise NotSeparable(f"it takes less than {LEAST_US:g} µs alone")
     turning = kernel_us(runs[1], turns[1], bias, lambda kernel: kernel.op in _TURNING)
     ratio = log_interval([max(b, 0.1) / a for a, b in zip(before, after, strict=True)])
     whole = middle_mean(after)

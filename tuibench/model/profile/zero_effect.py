@@ -11,8 +11,8 @@ from tuibench.core.cell import Estimate
 from tuibench.core.profile import ZeroEffect
 from tuibench.engines import registry
 from tuibench.model.profile import bench_model
-from tuibench.model.profile.alone import Alone, Turn, Watch, take_turns, turn_ratios
 from tuibench.model.profile.layers import setting_for
+from tuibench.model.profile.small_session import NoiseWatch, SmallSession, Turn, alternate, time_ratios
 from tuibench.stats.interval import log_interval
 
 ZEROS = 0.9
@@ -32,13 +32,13 @@ def measure_zeros(cpus: Sequence[int], threads: int, max_s: float, run_dir: str)
         (bench_model.matmul(128, 512, 512), bench_model.matmul(128, 512, 512, ZEROS), (128, 512)),
     )
     ratios: list[list[float]] = []
-    watch = Watch(cpus)
+    watch = NoiseWatch(cpus)
     for dense, sparse, shape in pairs:
         feed = {"x": bench_model.draw(shape, seed=1)}
-        sides = Alone(dense, feed, setting), Alone(sparse, feed, setting)
+        sides = SmallSession(dense, feed, setting), SmallSession(sparse, feed, setting)
         watch.begin()
-        turns = take_turns(*sides, 0.4 * max_s, enough=is_told, watch=watch)
-        ratios.append(turn_ratios(*turns))
+        turns = alternate(*sides, 0.4 * max_s, enough=is_decided, watch=watch)
+        ratios.append(time_ratios(*turns))
     both = [math.exp(statistics.fmean(map(math.log, pair))) for pair in zip(*ratios, strict=False)]
     ratio = log_interval(both)
     exploits = judge(ratio)
@@ -46,9 +46,9 @@ def measure_zeros(cpus: Sequence[int], threads: int, max_s: float, run_dir: str)
     return ZeroEffect(_ENGINE, version, ratio, exploits, say(_ENGINE, ratio, exploits), now, watch.grade())
 
 
-def is_told(first: Sequence[Turn], second: Sequence[Turn]) -> bool:
+def is_decided(first: Sequence[Turn], second: Sequence[Turn]) -> bool:
     """Return whether more turns would not change the answer: the interval is narrow and clear of the threshold."""
-    ratio = log_interval(turn_ratios(first, second))
+    ratio = log_interval(time_ratios(first, second))
     half = ratio.half_width
     return half is not None and half < _NARROW and judge(ratio) is not None
 
@@ -69,10 +69,8 @@ def say(engine: str, ratio: Estimate, exploits: bool | None) -> str:
     within = f" (95 % interval {ratio.low:.2f} to {ratio.high:.2f})" if known else ""
     share = f"{100 * ZEROS:.0f} % zeros"
     if exploits is None:
-        said = f"whether {engine} gains from zeros here could not be told"
-        return f"{said}: layers with {share} take {value}x the time{within}"
+        unclear = f"unclear if {engine} gains from zeros here"
+        return f"{unclear}: layers with {share} take {value}x the time{within}"
     if exploits:
-        return (
-            f"zeros are made use of by {engine} here: layers with {share} take {value}x the time of dense ones{within}"
-        )
-    return f"zeros gain nothing with {engine} here: layers with {share} take {value}x the time of dense ones{within}"
+        return f"{engine} gains from zeros here: layers with {share} take {value}x the time of dense ones{within}"
+    return f"{engine} gains nothing from zeros here: layers with {share} take {value}x the time of dense ones{within}"

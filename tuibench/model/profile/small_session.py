@@ -27,7 +27,7 @@ _SETTLING_S = 0.003
 """Time that threads of another session may still spin after their last call."""
 
 
-class Watch:
+class NoiseWatch:
     """A noise witness over many short measurements; it ignores the time between them."""
 
     def __init__(self, cpus: Sequence[int]) -> None:
@@ -37,7 +37,7 @@ class Watch:
 
     def begin(self) -> None:
         """Register the threads of a new session and discard what they waited for until now."""
-        self._witness.meet()
+        self._witness.watch_new_threads()
 
     def skip(self) -> None:
         """Discard the time since the last block."""
@@ -53,7 +53,7 @@ class Watch:
         return grade_noise([self._witness.finish()], self._timed_s)
 
 
-class Alone:
+class SmallSession:
     """One small model with its input bound; `profile` is the file name prefix of its profile files."""
 
     def __init__(self, model: bytes, feed: Mapping[str, Array], setting: Setting, profile: str = "") -> None:
@@ -82,7 +82,7 @@ class Alone:
             count = max(1, min(4 * count, int(count * 2_000_000 / max(1, elapsed_ns))))
         return taken
 
-    def best_s(self, max_s: float, watch: Watch, least: int = 5) -> float:
+    def best_s(self, max_s: float, watch: NoiseWatch, least: int = 5) -> float:
         """Return the time of the quickest calls; stop when it no longer improves or at `max_s`."""
         taken: list[float] = []
         best, still = math.inf, 0
@@ -110,14 +110,14 @@ class Turn:
     seconds: tuple[float, ...]
 
 
-def take_turns(
-    first: Alone,
-    second: Alone,
+def alternate(
+    first: SmallSession,
+    second: SmallSession,
     max_s: float,
     least: int = 5,
     *,
     enough: Callable[[Sequence[Turn], Sequence[Turn]], bool] = lambda _, __: False,
-    watch: Watch | None = None,
+    watch: NoiseWatch | None = None,
 ) -> tuple[list[Turn], list[Turn]]:
     """Alternate blocks of both models until `enough` agrees or `max_s` passes; a disturbance then affects both.
 
@@ -141,7 +141,7 @@ def take_turns(
     return turns
 
 
-def turn_ratios(first: Sequence[Turn], second: Sequence[Turn]) -> list[float]:
+def time_ratios(first: Sequence[Turn], second: Sequence[Turn]) -> list[float]:
     """Return the second model's time over the first's, turn by turn."""
     pairs = zip(first, second, strict=True)
     return [float(np.median(other.seconds) / np.median(one.seconds)) for one, other in pairs]

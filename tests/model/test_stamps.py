@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tuibench.core.errors import ModelError
-from tuibench.model.checksum import Checksums
+from tuibench.model.file import Checksums
 
 NOW = 1_800_000_000_000_000_000
 OLD = NOW - 3_000_000_000

@@ -1,4 +1,4 @@
-"""Checksums of model files, cached while device, inode, size and mtime stay the same, because models have gigabytes."""
+"""Files of a model: refuses other formats, finds external weights, caches checksums while files stay the same."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def regular_size(path: Path, what: str) -> int:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         if os.path.islink(path):
-            raise ModelError(f"{what} is a link to a file that does not exist", "mend the link") from None
+            raise ModelError(f"{what} is a link to a file that does not exist", "correct the link") from None
         raise ModelError(f"{what} does not exist", "check the path") from None
     except (OSError, ValueError) as error:
         raise ModelError(f"{what} cannot be read: {_reason(error)}", "check the path and its permissions") from None
@@ -268,7 +268,7 @@ def extent(tensor: onnx.TensorProto, model_path: Path, sizes: dict[Path, int]) -
         offset = length = -1
     if offset < 0 or length < 0 or offset + length > sizes[path]:
         name = show(text(tensor.name), 60)
-        lies = f"weight '{name}' lies at {offset} + {length} of {sizes[path]} bytes"
+        lies = f"weight '{name}' is at {offset} + {length} of {sizes[path]} bytes"
         raise ModelError(
             f"external data {show(path)} is too short: {lies}",
             "fetch the data file again; it belongs beside the model",

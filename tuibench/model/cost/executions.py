@@ -1,4 +1,4 @@
-"""Known executions of each node, from a traced run or from inference."""
+"""How often each node runs, and on which shapes: from a traced run or from inference."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def learn_from_trace(
         # A node without events in a graph that ran was replaced by the engine or treated as a constant.
         known.times[site.index] = times
         if not times and sites[site.scope.owner].op in _TOLD:
-            known.reasons[site.index] = "lies in a branch or loop that did not run"
+            known.reasons[site.index] = "is in a branch or loop that did not run"
         elif not times:
             known.times[site.index] = None
     return known

@@ -19,7 +19,7 @@ _PIECE = 1 << 20
 """Elements compared at a time, so that large outputs need no float64 copy of the same size."""
 _LEAST = 1e-12
 """The smallest probability distinguished from zero."""
-ONLY_ZEROS = "the outputs of the unchanged model hold nothing but zeros"
+ONLY_ZEROS = "the outputs of the unchanged model are all zeros"
 """Reason for no result if both outputs are all zeros."""
 
 
@@ -43,7 +43,7 @@ class _Sums:
 
 
 @dataclass(slots=True)
-class Likeness:
+class Similarity:
     """Compares outputs of a changed model with those of the unchanged one, sample by sample."""
 
     classes: frozenset[str]
@@ -65,7 +65,7 @@ class Likeness:
         for name, expected in unchanged.items():
             found = changed.get(name)
             if found is None or found.shape != expected.shape:
-                self._blame(f"output '{show(name, 60)}' has another shape than without the change")
+                self._report_harm(f"output '{show(name, 60)}' has another shape than without the change")
                 continue
             if not self._add_noise(name, expected, found):
                 continue
@@ -74,7 +74,7 @@ class Likeness:
 
     def point(self, level: str) -> LossPoint:
         """Return the result under the level's name."""
-        self._look_for_woken()
+        self._report_new_signals()
         told = [sums for sums in self._sums.values() if sums.signal > 0]
         numbers = [number for sums in told for number in (sums.signal, sums.noise, sums.product, sums.changed)]
         reason, harm = self.reason or ("" if told else ONLY_ZEROS), self.harm
@@ -94,11 +94,13 @@ class Likeness:
             samples=self.samples,
         )
 
-    def _look_for_woken(self) -> None:
+    def _report_new_signals(self) -> None:
         """Report outputs that were all zeros and are not any more; they have no signal for a ratio."""
         for name, sums in self._sums.items():
             if sums.noise > 0 and not sums.signal:
-                self._blame(f"output '{show(name, 60)}' is all zeros without the change and is not with it: no dB")
+                self._report_harm(
+                    f"output '{show(name, 60)}' is all zeros without the change and is not with it: no dB"
+                )
 
     def _add_noise(self, name: str, expected: Array, found: Array) -> bool:
         sums = self._sums.setdefault(name, _Sums())
@@ -106,7 +108,7 @@ class Likeness:
         for left, right in _pieces(expected, found):
             known = np.isfinite(left)
             if not np.isfinite(right[known]).all():
-                self._blame(f"output '{show(name, 60)}' became NaN or infinite")
+                self._report_harm(f"output '{show(name, 60)}' became NaN or infinite")
                 return False
             a, b = left[known], right[known]
             held += a.size
@@ -120,7 +122,7 @@ class Likeness:
             self.reason = self.reason or f"output '{show(name, 60)}' of the unchanged model is NaN or infinite"
         return held > 0
 
-    def _blame(self, reason: str) -> None:
+    def _report_harm(self, reason: str) -> None:
         """Keep the first reason caused by the change; it replaces reasons that exist without it."""
         if not self.harm:
             self.reason, self.harm = reason, True
