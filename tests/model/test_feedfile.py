@@ -177,7 +177,7 @@ GOOD = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }"
         (npy_bytes("{'descr': '<q9', 'fortran_order': False, 'shape': (2, 4)}"), "it is damaged"),
         (npy_bytes("import os"), "it is damaged"),
         (npy_bytes("(" * 90), "it is damaged"),
-        (npy_bytes(GOOD, bytes(31)), "[2, 4] of float32, the file holds 31 B"),
+        (npy_bytes(GOOD, bytes(31)), "[2, 4] of float32, the file contains 31 B"),
         (npy_bytes(GOOD, bytes(32), b"\x03\x00"), "format 3.0"),
         (npy_bytes(GOOD.replace("(2, 4)", "(-2, 4)"), bytes(32)), "[-2, 4]"),
         (npy_bytes(GOOD.replace("<f4", "|O"), bytes(64)), "Python objects"),

@@ -175,7 +175,7 @@ def test_inputs_from_a_file_decide_the_dims(tmp_path: Path) -> None:
     (point,) = bench.prepare(file=str(tmp_path / "in.npz"))
     assert (point.batch, point.distinct, point.chosen) == (2, 5, {}) and point.dims == {"x:2": 8, "x:3": 9}
     assert point.inputs[0].how.startswith("from ")
-    with pytest.raises(UsageError, match="a sample of --inputs has 2 items, of which no batches of 4 come"):
+    with pytest.raises(UsageError, match="a sample of --inputs has 2 items, which is no multiple of 4"):
         bench.prepare(file=str(tmp_path / "in.npz"), batches=(4,))
 
 

@@ -102,10 +102,6 @@ class FakeEngine:
         """Return a version; there is nothing to import."""
         return "1.0"
 
-    def prepare(self, setting: Setting) -> str:
-        """Return the path of the model; nothing opens the file."""
-        return setting.model_path
-
     def load(self, setting: Setting) -> FakeSession:
         """Perform the script's `load`."""
         steps = self._steps(setting)

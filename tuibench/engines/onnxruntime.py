@@ -76,10 +76,6 @@ class OnnxRuntimeEngine:
         onnxruntime.disable_telemetry_events()
         return str(onnxruntime.__version__)
 
-    def prepare(self, setting: Setting) -> str:
-        """Return the user's own file; loading never writes to it."""
-        return setting.model_path
-
     def load(self, setting: Setting) -> OnnxRuntimeSession:
         """Create the session; a refusal of the model is raised here or at the first run."""
         return OnnxRuntimeSession(*open_session(setting))

@@ -127,17 +127,13 @@ class OpenVinoEngine:
         """Import OpenVINO and return its version."""
         return str(import_openvino().__version__).partition("-")[0]
 
-    def prepare(self, setting: Setting) -> str:
-        """Return the user's own file, which is only read."""
-        return setting.model_path
-
     def load(self, setting: Setting) -> OpenVinoSession:
         """Read and compile the model; raise Refusal if OpenVINO rejects it."""
         properties = choose_properties(setting)
         shape = setting.options.get("shape", "model")
         if shape not in _SHAPES:
             raise BadSetting(f"openvino has no shape '{shape}'; it takes {' or '.join(_SHAPES)}")
-        path = self.prepare(setting)
+        path = setting.model_path
         _refuse_ort(path)
         ov = import_openvino()
         core = ov.Core()

@@ -148,9 +148,6 @@ class Engine(Protocol):
     def start(self) -> str:
         """Import the engine with its telemetry off and return its version; raises ImportError."""
 
-    def prepare(self, setting: Setting) -> str:
-        """Return the path to load: the user's file, or a converted copy in `work_dir` if the engine needs one."""
-
     def load(self, setting: Setting) -> Session:
         """Load the model; `load_ms` is the time of this call."""
 
@@ -206,6 +203,14 @@ def plain_words(text: str) -> str:
 def engine_words(error: BaseException, most: int = 300) -> str:
     """Return the reason in an engine's exception, cut to `most` characters; its type if it has no text."""
     return (plain_words(str(error)) or type(error).__name__)[:most]
+
+
+def run_once(session: Session, feed: Feed) -> dict[str, Any]:
+    """Return the outputs for one feed, in the first I/O class that its types allow."""
+    try:
+        return session.bind([feed], "call").outputs(0)
+    except IoUnavailable:
+        return session.bind([feed], "engine-allocated").outputs(0)
 
 
 def is_of_engine(error: Exception) -> bool:

@@ -140,34 +140,33 @@ def _private(tree: Tree, process: Process, groups: tuple[str, ...]) -> dict[str,
 def _missing(env: Mapping[str, Any]) -> dict[str, str]:
     virtual = ": virtual machine" if env["cpu"]["hypervisor"] else ""
     reasons = {
-        **dict.fromkeys([("cpu", name) for name in _NAMED], "not in /proc/cpuinfo"),
-        ("cpu", "isa"): "no flags in /proc/cpuinfo",
-        ("cpu", "online_cpus"): "not in /sys",
-        ("cpu", "hypervisor"): "unknown on this architecture",
-        ("frequency", "governors"): f"no cpufreq{virtual}",
-        ("frequency", "driver"): f"no cpufreq{virtual}",
-        ("frequency", "min_mhz"): f"no cpufreq{virtual}",
-        ("frequency", "max_mhz"): f"no cpufreq{virtual}",
-        ("frequency", "current_mhz"): f"no cpufreq{virtual}",
-        ("frequency", "boost"): f"no boost switch in /sys{virtual}",
-        ("memory", "total_bytes"): "not in /proc/meminfo",
-        ("memory", "available_bytes"): "not in /proc/meminfo",
-        ("memory", "room_bytes"): "not in /proc/meminfo",
-        ("memory", "swap_total_bytes"): "not in /proc/meminfo",
-        ("memory", "swap_used_bytes"): "not in /proc/meminfo",
-        ("memory", "limit_bytes"): "no limit",
-        ("cgroup", "version"): "no control groups",
-        ("cgroup", "quota_cpus"): "no quota",
-        ("cgroup", "throttled_times"): "no CPU control group",
-        ("cgroup", "throttled_us"): "no CPU control group",
-        ("affinity", "cpuset"): "no control group restricts it",
-        ("kernel", "release"): "no /proc/sys/kernel",
-        ("kernel", "boot_id"): "no /proc/sys/kernel",
-        ("kernel", "thp"): "no transparent huge pages",
-        ("kernel", "product"): "no readable DMI",
-        ("kernel", "libc"): "unknown C library",
+        "not in /proc/cpuinfo": [f"cpu.{name}" for name in _NAMED],
+        "no flags in /proc/cpuinfo": ["cpu.isa"],
+        "not in /sys": ["cpu.online_cpus"],
+        "unknown on this architecture": ["cpu.hypervisor"],
+        f"no cpufreq{virtual}": [
+            f"frequency.{name}" for name in ("governors", "driver", "min_mhz", "max_mhz", "current_mhz")
+        ],
+        f"no boost switch in /sys{virtual}": ["frequency.boost"],
+        "not in /proc/meminfo": [
+            f"memory.{name}_bytes" for name in ("total", "available", "room", "swap_total", "swap_used")
+        ],
+        "no limit": ["memory.limit_bytes"],
+        "no control groups": ["cgroup.version"],
+        "no quota": ["cgroup.quota_cpus"],
+        "no CPU control group": ["cgroup.throttled_times", "cgroup.throttled_us"],
+        "no control group restricts it": ["affinity.cpuset"],
+        "no /proc/sys/kernel": ["kernel.release", "kernel.boot_id"],
+        "no transparent huge pages": ["kernel.thp"],
+        "no readable DMI": ["kernel.product"],
+        "unknown C library": ["kernel.libc"],
     }
-    return {f"{block}.{name}": why for (block, name), why in reasons.items() if env[block][name] is None}
+
+    def value_of(place: str) -> Any:
+        block, _, name = place.partition(".")
+        return env[block][name]
+
+    return {place: why for why, places in reasons.items() for place in places if value_of(place) is None}
 
 
 def _libc() -> str | None:

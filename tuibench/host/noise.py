@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 from tuibench.core.cell import Noise
 from tuibench.host.cgroup import find_groups, read_throttling
@@ -119,22 +119,6 @@ Marks = tuple[int | None, int, int]
 """(waiting_ns, on_cpu_ns, involuntary switches) since the previous reading."""
 
 
-class Usage(Protocol):
-    """The fields of `resource.struct_rusage` that a witness reads."""
-
-    @property
-    def ru_nivcsw(self) -> int:
-        """Number of involuntary context switches."""
-
-    @property
-    def ru_minflt(self) -> int:
-        """Page faults without disk access."""
-
-    @property
-    def ru_majflt(self) -> int:
-        """Page faults with disk access."""
-
-
 @dataclass(frozen=True, slots=True)
 class Slice:
     """The slow readings, taken once before and once after the blocks of an execution."""
@@ -196,7 +180,7 @@ class Witness:
         *,
         canary: Callable[[], int] = time_canary,
         cpu_ns: Callable[[], int] = time.process_time_ns,
-        usage: Callable[[int], Usage] = resource.getrusage,
+        usage: Callable[[int], Any] = resource.getrusage,
     ) -> None:
         self._cpus = tuple(cpus)
         self._root = root

@@ -12,7 +12,7 @@ from tuibench.core.errors import ModelError
 from tuibench.core.text import show
 from tuibench.engines import registry
 from tuibench.engines.onnxruntime import OnnxRuntimeSession, open_session
-from tuibench.engines.protocol import IoUnavailable, Setting, engine_words
+from tuibench.engines.protocol import Setting, engine_words, run_once
 from tuibench.model.inputs import RAW_BYTES
 from tuibench.model.inspection import Interface
 from tuibench.model.preparation import RunRefused
@@ -150,10 +150,7 @@ class _Endable:
 
 def _run_once(session: Any, feed: dict[str, Any]) -> dict[str, Any]:
     try:
-        try:
-            return dict(session.bind([feed], "call").outputs(0))
-        except IoUnavailable:
-            return dict(session.bind([feed], "engine-allocated").outputs(0))
+        return run_once(session, feed)
     except Exception as error:  # an engine raises any type; its message is the result
         raise _unreadable(session, feed) or RunRefused(engine_words(error, 1000)) from error
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 import gc
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from math import ceil
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tuibench.core.cell import Check, Execution, Used
 from tuibench.core.model import Reference
 from tuibench.engines.protocol import Bound, Engine, Feed, IoUnavailable, ReadBack, Refusal, Session, Setting
 from tuibench.worker import isolation, loading
 from tuibench.worker import recording as reduction
-from tuibench.worker.bundle import read_bundle
+from tuibench.worker.bundle import compare, differs, read_bundle, read_dtypes
 from tuibench.worker.drive import Outcome, Ready, least_iterations, load_drive
 from tuibench.worker.job import Job
 from tuibench.worker.loading import Share
 from tuibench.worker.sync import harness_ns
+
+if TYPE_CHECKING:
+    from tuibench.worker.main import Reporter
 
 _REDUCED = ("f16", "bf16")
 _REDUCED_TOLERANCE = 3e-2
@@ -27,8 +31,6 @@ _REDUCED_TOLERANCE = 3e-2
 
 def check_outputs(outputs: dict[str, Any], reference: Reference, precision: str | None) -> Check:
     """Return agrees or differs by the rule of equal work; unchecked, with the reason, without a reference."""
-    from tuibench.worker.bundle import compare, differs, read_bundle, read_dtypes
-
     if reference.file is None or reference.tolerance is None:
         return Check("unchecked", None, None, reference.reason or "no reference outputs")
     if not outputs:
@@ -106,16 +108,6 @@ _PROOF_NS = 100_000_000
 """Run every sample before timing while a call is shorter than this; the warm-up finds failures of slower calls."""
 
 
-class Reports(Protocol):
-    """Receiver of the execution's progress."""
-
-    def enter(self, phase: str, expected_s: float | None = None) -> None:
-        """Report a new phase."""
-
-    def progress(self, phase: str, p50_ns: float) -> None:
-        """Report the median so far."""
-
-
 class Measurement:
     """Runs the phases of one execution."""
 
@@ -127,7 +119,7 @@ class Measurement:
         setting: Setting,
         shares: Sequence[Share],
         own_queue: bool,
-        reporter: Reports,
+        reporter: Reporter,
     ) -> None:
         self._job = job
         self._engine = engine
@@ -150,20 +142,22 @@ class Measurement:
         memory = MemoryLog()
         threads_before = isolation.count_threads()
         self._reporter.enter("load")
-        loaded = loading.load(self._engine, self._setting)
+        begin = perf_counter_ns()
+        session = self._engine.load(self._setting)
+        load_ms = (perf_counter_ns() - begin) / 1e6
         memory.note("load")
-        self._back = loaded.session.read_back()
+        self._back = session.read_back()
         if self._pins_caller and not self._job.scenario.has_streams:
             isolation.pin_thread(self._setting.cpus[0])
         self._reporter.enter("first")
-        first_ns = self._first(loaded.session)
+        first_ns = self._first(session)
         memory.note("first")
         if self._engine.capabilities.pins_caller:
-            self._back = loading.with_threads(self._back, isolation.count_threads() - threads_before + 1)
-        outcome, io = self._in_some_class(loaded.session, first_ns, memory)
+            self._back = replace(self._back, threads=isolation.count_threads() - threads_before + 1)
+        outcome, io = self._in_some_class(session, first_ns, memory)
         memory.note("timed", ours=outcome.recording.bytes)
         sizes = {**with_streams(memory.result(), outcome.streams_bytes), "inputs": inputs_bytes}
-        return self._reduce(outcome, loaded.load_ms, first_ns, io, sizes)
+        return self._reduce(outcome, load_ms, first_ns, io, sizes)
 
     @property
     def _pins_caller(self) -> bool:
@@ -234,7 +228,7 @@ class Measurement:
         del bound
         outcome = load_drive(self._job.scenario.drive)(ready)
         if outcome.threads is not None:
-            self._back = loading.with_threads(self._back, outcome.threads)
+            self._back = replace(self._back, threads=outcome.threads)
         return outcome
 
     def _hand_over(self) -> None:

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from time import perf_counter_ns
 
 from tuibench.core.cell import Asked
-from tuibench.engines.protocol import IO_CLASSES, Bound, Engine, Feed, IoUnavailable, ReadBack, Session, Setting
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A session and its load time."""
-
-    session: Session
-    load_ms: float
+from tuibench.engines.protocol import IO_CLASSES, Bound, Feed, IoUnavailable, Session, Setting
 
 
 def setting_for(
@@ -44,21 +35,9 @@ def setting_for(
     )
 
 
-def load(engine: Engine, setting: Setting) -> Loaded:
-    """Load the model and measure the load time."""
-    begin = perf_counter_ns()
-    session = engine.load(setting)
-    return Loaded(session, (perf_counter_ns() - begin) / 1e6)
-
-
 def with_shapes(setting: Setting, feed: Feed) -> Setting:
     """Return the setting with the shapes of the feed, for engines that need fixed shapes."""
     return replace(setting, shapes={n: tuple(v.shape) for n, v in feed.items() if hasattr(v, "shape")})
-
-
-def with_threads(back: ReadBack, threads: int) -> ReadBack:
-    """Return the read-back settings with the counted threads instead of the configured ones."""
-    return replace(back, threads=threads)
 
 
 def classes(supported: Sequence[str]) -> list[str]:

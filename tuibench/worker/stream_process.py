@@ -144,7 +144,7 @@ class Stream:
         self._job = job
         self._memory = MemoryLog()
         before = isolation.count_threads()
-        session = loading.load(engine, loading.with_shapes(setting, feeds[0])).session
+        session = engine.load(loading.with_shapes(setting, feeds[0]))
         bound = session.bind(feeds, job.io)
         if bound.copied:
             for feed in feeds:

@@ -19,7 +19,7 @@ from tuibench.core.cell import Warmup
 from tuibench.engines.protocol import Bound, Queue, Session
 from tuibench.host.noise import Witness
 from tuibench.stats.stopping import settled
-from tuibench.worker import isolation, loading
+from tuibench.worker import isolation
 from tuibench.worker.bundle import read_bundle
 from tuibench.worker.drive import Outcome, Progress, Ready, least_iterations
 from tuibench.worker.job import Job
@@ -380,7 +380,7 @@ class _Stream:
         isolation.pin_process(self._setting.cpus)
         if self._keep is None:
             self._ready.load_more()
-            session = loading.load(self._ready.engine, self._setting).session
+            session = self._ready.engine.load(self._setting)
             bound = session.bind(read_bundle(self._ready.job.bundle), self._ready.bound.io)
             bound.calls[0]()
             self._keep = (session, bound)

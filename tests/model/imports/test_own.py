@@ -149,7 +149,7 @@ def _set(*path: Any) -> Callable[[Any], Any]:
         (_set("id", "01j0000000000000000000k3f9"), "which is no ULID"),
         (_set("id", "91J0000000000000000000K3F9"), "which is no ULID"),
         (_set("cells", 1, "first"), "tuibench.cells[1].key is that of a cell before it"),
-        (_set("cells", 0, "latency_ms", "p50", "low", 99.0), "cells[0].latency_ms.p50: its interval does not hold"),
+        (_set("cells", 0, "latency_ms", "p50", "low", 99.0), "cells[0].latency_ms.p50: its value is outside"),
         (_set("cells", 0, "items_per_sec", "low", -1.0), "items_per_sec.low is -1.0; allowed is at least 0"),
         (_set("cells", 0, "pooled", "median", -1.0), "tuibench.cells[0].pooled.median is -1.0; allowed is at least 0"),
         (_set("cells", 0, "executions", 1, "p50_ns", -5), "executions[1].p50_ns is -5.0; allowed is at least 0"),

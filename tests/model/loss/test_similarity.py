@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tuibench.model.loss import likeness
+from tuibench.model.loss import similarity
 from tuibench.model.loss.similarity import Similarity, floats
 
 NONE: frozenset[str] = frozenset()
@@ -74,7 +74,7 @@ def test_large_outputs_are_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -
         return found.point("")
 
     whole = measure()
-    monkeypatch.setattr(likeness, "_PIECE", 16)
+    monkeypatch.setattr(similarity, "_PIECE", 16)
     assert measure().sqnr_db == pytest.approx(whole.sqnr_db) and measure().kl == pytest.approx(whole.kl)
     assert measure().top1 == whole.top1
 
@@ -123,7 +123,7 @@ def test_reason_from_the_change_precedes_one_without_it() -> None:
 
 def test_infinite_values_of_the_unchanged_model_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
     # A mask: the first two pieces have nothing else.
-    monkeypatch.setattr(likeness, "_PIECE", 2)
+    monkeypatch.setattr(similarity, "_PIECE", 2)
     found = Similarity(NONE)
     found.add({"y": f32(*[-math.inf] * 4, 3, 4)}, {"y": f32(*[-math.inf] * 3, 7, 3, 3.5)})
     assert found.point("").sqnr_db == pytest.approx(20)

@@ -6,6 +6,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,7 +20,7 @@ from tuibench.core.record import from_plain, to_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.engines import registry
-from tuibench.engines.protocol import IoUnavailable, Setting, engine_words
+from tuibench.engines.protocol import Session, Setting, engine_words, run_once
 from tuibench.model.file import check_external, locate
 from tuibench.model.graph import walk
 from tuibench.model.inspection import load_graph
@@ -45,17 +46,23 @@ Load = Callable[[Path], Runs]
 
 
 class _Loaded:
-    def __init__(self, session: Any) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
+        self.close = session.close
 
     def run(self, feed: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            return dict(self._session.bind([dict(feed)], "call").outputs(0))
-        except IoUnavailable:
-            return dict(self._session.bind([dict(feed)], "engine-allocated").outputs(0))
+        return run_once(self._session, dict(feed))
 
-    def close(self) -> None:
-        self._session.close()
+
+@contextmanager
+def _model_errors(prefix: str = "ONNX Runtime") -> Iterator[None]:
+    """Raise ModelError with the engine's words for its errors, which have any type."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{prefix}: {show(engine_words(error))}") from None
 
 
 def loader(work_dir: str, threads: int | None = None, cpus: tuple[int, ...] = ()) -> Load:
@@ -67,12 +74,8 @@ def loader(work_dir: str, threads: int | None = None, cpus: tuple[int, ...] = ()
         engine.start()
         count = threads or len(allowed)
         setting = Setting(str(path), count, 1, allowed, "none", "engine-default", True, work_dir)
-        try:
+        with _model_errors():
             return _Loaded(engine.load(setting))
-        except MemoryError:
-            raise
-        except Exception as error:  # an engine raises any type; its words are the result
-            raise ModelError(f"ONNX Runtime: {show(engine_words(error))}") from None
 
     return load
 
@@ -96,13 +99,8 @@ class ChangedSession:
 
     def run_unchanged(self) -> None:
         """Run the unchanged model and keep its outputs."""
-        try:
+        with _model_errors("ONNX Runtime, with the weights of layers as inputs"):
             self._unchanged = [floats(self._run(feed, {})) for feed in self.feeds]
-        except MemoryError:
-            raise
-        except Exception as error:  # an engine raises any type; its words are the result
-            words = show(engine_words(error))
-            raise ModelError(f"ONNX Runtime, with the weights of layers as inputs: {words}") from None
 
     def compare(self, changed: Mapping[str, Array], level: str) -> LossPoint:
         """Compare the outputs with these weights against the unchanged ones."""
@@ -135,9 +133,9 @@ class ChangedSession:
 Send = Callable[[dict[str, Any]], None]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Sweep:
-    """One requested sweep and its tools."""
+    """One sweep: the request and its tools."""
 
     path: str
     bundle: str
@@ -154,24 +152,15 @@ class Sweep:
     """Items per sample."""
     clock: Callable[[], float] = time.perf_counter
 
-    def carry_out(self) -> dict[str, Any]:
-        """Send a line before and after each point; return the results common to all points."""
-        return _RunningSweep(self).carry_out()
-
-
-@dataclass
-class _RunningSweep:
-    """One running sweep."""
-
-    asked: Sweep
     notes: list[str] = field(default_factory=list)
     ran: int = 0
     """Samples per change."""
 
     def carry_out(self) -> dict[str, Any]:
-        for level in self.asked.levels:
+        """Send a line before and after each point; return the results common to all points."""
+        for level in self.levels:
             pruned_share(level)
-        path = locate(self.asked.path).path
+        path = locate(self.path).path
         model = load_graph(path)
         if model is None:
             raise no_graph(path)
@@ -200,33 +189,27 @@ class _RunningSweep:
             session.close()
 
     def _feeds(self) -> list[Feed]:
-        feeds = read_bundle(self.asked.bundle)
-        if len(feeds) < self.asked.samples:
+        feeds = read_bundle(self.bundle)
+        if len(feeds) < self.samples:
             here = count_of(len(feeds), "sample")
-            batch = self.asked.batch
+            batch = self.batch
             inside = "" if batch is None or batch < 2 else f"; a sample is a whole batch, here of {batch} items"
-            self.notes.append(f"{here} instead of {self.asked.samples}: the data has no more{inside}")
-        return feeds[: max(self.asked.samples, 1)]
+            self.notes.append(f"{here} instead of {self.samples}: the data has no more{inside}")
+        return feeds[: max(self.samples, 1)]
 
     def _run_as_it_is(self, path: Path, feeds: Sequence[Feed]) -> tuple[list[Feed], Outputs]:
         """Run the model unchanged, as optimized by its engine; return the samples and their float outputs.
 
         Drop samples whose outputs cannot be compared, unless that would drop all of them.
         """
-        self.asked.send({"stage": "loading"})
-        session = self.asked.load(path)
-        try:
+        self.send({"stage": "loading"})
+        session = self.load(path)
+        with closing(session), _model_errors():
             # A model may never end: the first run shows that and has its own time limit.
-            self.asked.send({"stage": "first"})
+            self.send({"stage": "first"})
             outputs = [session.run(feeds[0])]
-            self.asked.send({"stage": "changing"})
+            self.send({"stage": "changing"})
             outputs += [session.run(feed) for feed in feeds[1:]]
-        except MemoryError:
-            raise
-        except Exception as error:  # an engine raises any type; its words are the result
-            raise ModelError(f"ONNX Runtime: {show(engine_words(error))}") from None
-        finally:
-            session.close()
         kept = [floats(found) for found in outputs]
         left_out = [name for name in outputs[0] if name not in kept[0]]
         if left_out:
@@ -241,10 +224,10 @@ class _RunningSweep:
         return [feeds[at] for at in good or range(len(feeds))], kept
 
     def _load_lifted(self, model: Any, layers: Sequence[Layer], reader: WeightReader) -> tuple[Lifted, Runs]:
-        path = self.asked.run_dir / "loss.onnx"
+        path = self.run_dir / "loss.onnx"
         try:
             lifted = lift(model, layers, reader, path)
-            return lifted, self.asked.load(path)
+            return lifted, self.load(path)
         finally:
             path.unlink(missing_ok=True)
 
@@ -253,11 +236,11 @@ class _RunningSweep:
     ) -> dict[str, Any]:
         changer.run_unchanged()
         # The first runs also allocate memory; the next ones measure the time per point.
-        began = self.asked.clock()
+        began = self.clock()
         unchanged = changer.compare({}, "")
-        each_s = self.asked.clock() - began
+        each_s = self.clock() - began
         float32_db = changer.against(measured)
-        work = [(layer, level) for layer in layers for level in self.asked.levels if self._is_asked(layer.id, level)]
+        work = [(layer, level) for layer in layers for level in self.levels if self._is_asked(layer.id, level)]
         classes = bool(changer.classes)
         self._note(unchanged)
         # With outputs of zeros a change may still show, as it can make them non-zero.
@@ -274,20 +257,20 @@ class _RunningSweep:
             self.notes.append(f"{differs}: smaller noise is not due to a layer")
 
     def _is_asked(self, node: str, level: str) -> bool:
-        wanted = self.asked.layers is None or node in self.asked.layers
-        return wanted and (node, level) not in self.asked.skip
+        wanted = self.layers is None or node in self.layers
+        return wanted and (node, level) not in self.skip
 
     def _carry_out_all(self, changer: ChangedSession, work: Sequence[tuple[Layer, str]], reader: WeightReader) -> None:
         weight: Weight | None = None
         current = ""
         for layer, level in work:
             # Announce the point first, as it may kill this process.
-            self.asked.send({"at": {"id": layer.id, "level": level}})
+            self.send({"at": {"id": layer.id, "level": level}})
             name = changer.lifted.names[layer.id]
             if weight is None or current != layer.id:
                 weight, current = reader.weight(layer, changer.lifted.weights[name]), layer.id
             point = self._point(changer, layer, level, weight, name)
-            self.asked.send({"loss": {"id": layer.id, "point": to_plain(point)}})
+            self.send({"loss": {"id": layer.id, "point": to_plain(point)}})
 
     @staticmethod
     def _point(changer: ChangedSession, layer: Layer, level: str, weight: Weight, name: str) -> LossPoint:
@@ -299,7 +282,7 @@ class _RunningSweep:
         told: dict[str, Any] = {"points": points, "ms_each": ms_each, "classes": classes, "float32_db": float32_db}
         # Send everything known now: a profile that is cut short sends no end.
         told |= {"samples": self.ran, "notes": list(self.notes)}
-        self.asked.send({"begin": told})
+        self.send({"begin": told})
 
     def _end(self, classes: bool, float32_db: float | None) -> dict[str, Any]:
         return {"classes": classes, "float32_db": float32_db, "notes": self.notes}
