@@ -145,7 +145,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_inputs_of_every_kind_run_without_a_flag(tmp_path: Path, kind: str) -> None:
-    (point,) = prepare(save(KINDS[kind], tmp_path / "m.onnx"), tmp_path).points
+    (point,) = make_points(save(KINDS[kind], tmp_path / "m.onnx"), tmp_path)
     assert point.failure is None and point.reference.file is not None, point.reference
 
 
@@ -166,7 +166,7 @@ def test_size_refused_by_a_model_with_such_outputs_is_dropped(tmp_path: Path) ->
     nodes.insert(0, helper.make_node("Gather", ["w0", "none"], ["w1"], axis=1))
     nodes.insert(1, helper.make_node("Identity", ["w1"], ["w"]))
     path = save(model(nodes, [tensor("x", F32, ["b", "n"])], [tensor("y", BF16, None)], held), tmp_path / "m.onnx")
-    (point,) = prepare(path, tmp_path).points
+    (point,) = make_points(path, tmp_path)
     assert point.chosen == {"n": 128} and "bfloat16" in (point.reference.reason or "")
 
 
@@ -198,7 +198,7 @@ def test_reference_run_that_kills_the_child_is_named_and_skippable(tmp_path: Pat
 
 def test_unknown_operator_is_left_to_the_workers(tmp_path: Path) -> None:
     path = save(identity(tensor("x", F32, ["b", 4]), tensor("y", F32, None), "Frobnicate"), tmp_path / "m.onnx")
-    (point,) = prepare(path, tmp_path).points
+    (point,) = make_points(path, tmp_path)
     assert point.failure is None and point.bundle and "Frobnicate" in (point.reference.reason or "")
 
 

@@ -248,6 +248,15 @@ def load_graph(path: str | os.PathLike[str]) -> onnx.ModelProto | None:
     return None if file.format == "ort" else parse(read_model(file), file.path)
 
 
+def require_graph(path: str | os.PathLike[str]) -> onnx.ModelProto:
+    """Return the parsed model; raise ModelError for an .ort file, whose graph only its engine can read."""
+    model = load_graph(path)
+    if model is None:
+        what = f"{show(path)} is an .ort file, which has no readable graph of nodes and weights"
+        raise ModelError(what, "profile the .onnx file that it was made from")
+    return model
+
+
 def _describe(
     file: ModelFile,
     data: bytes,

@@ -113,8 +113,6 @@ class TracedRun:
         return self._session
 
     def _open(self) -> Any:
-        from tuibench.engines import registry
-
         setting = _plain_setting("", self._work_dir, optimize=False)
         registry.make("onnxruntime").start()
         import onnxruntime as ort  # only after its telemetry is off

@@ -6,14 +6,14 @@ import os
 import sys
 import time
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tuibench.core.failure import Failure
 from tuibench.core.record import from_plain, to_plain
+from tuibench.engines import registry
+from tuibench.engines.protocol import BadSetting, IoUnavailable, Refusal, plain_words
+from tuibench.worker import isolation, loading
 from tuibench.worker.job import Job, receive, send
-
-if TYPE_CHECKING:
-    from tuibench.worker.execution import Measurement
 
 _MEMORY_WORDS = (
     "Failed to allocate memory",
@@ -52,8 +52,6 @@ class Reporter:
 
 def main(inbox: Connection, outbox: Connection, parent: int) -> None:
     """Run the one job received from `inbox`."""
-    from tuibench.worker import isolation
-
     isolation.die_with_parent(parent)
     isolation.ignore_interrupts()
     # Own process group: the runner can end streams with it before they tie themselves to the worker's life.
@@ -72,9 +70,6 @@ def main(inbox: Connection, outbox: Connection, parent: int) -> None:
 
 def carry_out(job: Job, reporter: Reporter) -> Any:
     """Pin, set the environment, import the engine, load, check, warm up and measure."""
-    from tuibench.engines import registry
-    from tuibench.worker import isolation, loading
-
     reporter.enter("start")
     isolation.pin_process(job.cpus)
     asked = job.cell.asked
@@ -105,8 +100,7 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
 
     from tuibench.worker.execution import Measurement
 
-    meter: Measurement = Measurement(job, engine, version, setting, shares, own_queue, reporter)
-    return meter.measure()
+    return Measurement(job, engine, version, setting, shares, own_queue, reporter).measure()
 
 
 def queue_wanted(kinds: tuple[str, ...], asked: str | None) -> bool:
@@ -120,8 +114,6 @@ class MissingEngine(Exception):
 
 def describe(error: BaseException, phase: str) -> Failure:
     """Return the failure of an execution from its error."""
-    from tuibench.engines.protocol import BadSetting, IoUnavailable, Refusal, plain_words
-
     said = str(error) or type(error).__name__
     text = plain_words(said)
     if isinstance(error, MissingEngine):

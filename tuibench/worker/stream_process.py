@@ -12,7 +12,10 @@ from typing import Any
 
 from tuibench.core.cell import Asked, Noise
 from tuibench.core.record import from_plain, to_plain
+from tuibench.engines import registry
 from tuibench.engines.protocol import Engine, Setting
+from tuibench.host.noise import Witness
+from tuibench.worker import isolation, loading
 from tuibench.worker.job import receive, send
 
 _SAFE_PATH = ("-P",) if sys.version_info >= (3, 11) else ()
@@ -131,8 +134,6 @@ class Stream:
     """The loaded model of one stream."""
 
     def __init__(self, job: StreamJob) -> None:
-        from tuibench.worker import isolation, loading
-
         engine, setting = self._settle(job)
 
         # Import numpy only now: it reads the thread variables on import.
@@ -159,9 +160,6 @@ class Stream:
 
     def _settle(self, job: StreamJob) -> tuple[Engine, Setting]:
         """Prepare the process for a measurement, and import the engine."""
-        from tuibench.engines import registry
-        from tuibench.worker import isolation, loading
-
         isolation.die_with_parent(job.parent)
         isolation.ignore_interrupts()
         isolation.pin_process(job.cpus)
@@ -187,7 +185,6 @@ class Stream:
 
         import numpy as np
 
-        from tuibench.host.noise import Witness
         from tuibench.worker.streams import run_until
 
         stamps = np.zeros(most + 1, dtype=np.int64)

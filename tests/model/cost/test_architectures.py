@@ -9,7 +9,8 @@ import pytest
 
 from tests.model.architectures import bert_base, densenet121, resnet50, squeezenet, vgg19
 from tests.model.cost.support import require_sums
-from tuibench.model.cost.count import Shapes, count, count_expansion, open_expansion
+from tuibench.model.cost.count import count, count_expansion, open_expansion
+from tuibench.model.cost.executions import Shapes
 
 PICTURE = (1, 3, 224, 224)
 

@@ -80,7 +80,7 @@ def test_damaged_weights_and_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="weight 'w' is damaged"):
         approximate(save(built, tmp_path / "m.onnx"), LEVELS)
     (tmp_path / "m.ort").write_bytes(b"\x18\0\0\0ORTM" + bytes(64))
-    with pytest.raises(ModelError, match=r"an \.ort file, whose weights cannot be reached"):
+    with pytest.raises(ModelError, match=r"an \.ort file"):
         approximate(tmp_path / "m.ort", LEVELS)
     with pytest.raises(UsageError, match="there is no level 'int4'"):
         approximate(save(linear(random(3, 2)), tmp_path / "m.onnx"), ("int4",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -13,11 +13,11 @@ import numpy as np
 from onnx import numpy_helper
 
 from tuibench.core.errors import ModelError
-from tuibench.core.profile import LEFT_OUT, CostProfile, CountBound, NodeCost
+from tuibench.core.profile import LEFT_OUT, CostProfile, NodeCost
 from tuibench.core.text import show
 from tuibench.core.units import size
 from tuibench.model.cost.constant import Constant, Constants, multiplies_integers
-from tuibench.model.cost.executions import Execution, Known
+from tuibench.model.cost.executions import Execution, Known, Shapes
 from tuibench.model.cost.expansion import Expansion
 from tuibench.model.cost.products import count_call
 from tuibench.model.cost.structure import UNEXPANDED, Call, Scope, Site, Work, choose_branches
@@ -145,20 +145,14 @@ def _extent(constant: Constant) -> int:
     return math.prod(constant.shape)
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Batch, items and dims of a cost profile, and the origin of its shapes."""
-
-    batch: int | None
-    items: int
-    dims: Mapping[str, int]
-    shapes_from: str
-    notes: tuple[str, ...] = ()
-    bound: CountBound | None = None
-
-
 def assemble(
-    expansion: Expansion, known: Known, constants: Constants, holdings: Sequence[NodeWeights], setting: Setting
+    expansion: Expansion,
+    known: Known,
+    constants: Constants,
+    holdings: Sequence[NodeWeights],
+    shapes: Shapes,
+    shapes_from: str,
+    notes: tuple[str, ...],
 ) -> CostProfile:
     """Return the cost profile of a model."""
     costs = [_cost(site, known, constants, held) for site, held in zip(expansion.sites, holdings, strict=True)]
@@ -172,9 +166,9 @@ def assemble(
     )
     return CostProfile(
         nodes=nodes,
-        batch=setting.batch,
-        items=setting.items,
-        dims=dict(setting.dims),
+        batch=shapes.batch,
+        items=shapes.items,
+        dims=dict(shapes.dims),
         macs=sum(node.macs or 0 for node in nodes),
         element_flops=sum(node.element_flops or 0 for node in nodes),
         parameters=sum(node.parameters for node in nodes),
@@ -183,9 +177,9 @@ def assemble(
         activation_bytes=sum(node.activation_bytes or 0 for node in nodes),
         peak_activation_bytes=peak,
         unknown=sum(_is_unknown(node) for node in nodes),
-        shapes_from=setting.shapes_from,
-        notes=setting.notes,
-        bound=setting.bound,
+        shapes_from=shapes_from,
+        notes=notes,
+        bound=expansion.bound or shapes.bound,
     )
 
 

@@ -6,7 +6,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,17 @@ from tuibench.core.record import from_plain
 from tuibench.core.roles import Layout
 from tuibench.core.scenario import PROFILED
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
-from tuibench.core.text import show
-from tuibench.model.cost.assembly import Setting, Zeros, assemble, assign_weights
+from tuibench.model.cost.assembly import Zeros, assemble, assign_weights
 from tuibench.model.cost.constant import describe_weights, find_constants
-from tuibench.model.cost.executions import MOST_EVENTS, Trace, infer, learn_from_trace, read_profile, skip_folded
+from tuibench.model.cost.executions import (
+    MOST_EVENTS,
+    Shapes,
+    Trace,
+    infer,
+    learn_from_trace,
+    read_profile,
+    skip_folded,
+)
 from tuibench.model.cost.expansion import (
     LOOPS,
     MOST_EXECUTED,
@@ -35,7 +42,7 @@ from tuibench.model.cost.expansion import (
 )
 from tuibench.model.cost.structure import Shape, Tensor
 from tuibench.model.file import check_external, locate
-from tuibench.model.inspection import input_ports, load_graph, output_ports
+from tuibench.model.inspection import input_ports, output_ports, require_graph
 from tuibench.model.preparation import Order, Preparer, RunRefused, shorten
 from tuibench.model.reference_run import TracedRun
 from tuibench.worker.bundle import Feed, read_bundle
@@ -44,29 +51,9 @@ STATIC = "static inference"
 TRACED = "one run without optimization"
 
 
-@dataclass(frozen=True)
-class Shapes:
-    """Input shapes and the trace of a run on them; without a trace shapes are inferred, and `reason` says why."""
-
-    inputs: Mapping[str, Shape] = field(default_factory=dict)
-    batch: int | None = None
-    items: int = 1
-    dims: Mapping[str, int] = field(default_factory=dict)
-    symbols: Mapping[str, int] = field(default_factory=dict)
-    """Values of dims by their names in the model, including the batch."""
-    trace: Trace | None = None
-    reason: str = ""
-    bound: CountBound | None = None
-    """Set if a run reached a limit."""
-
-
 def open_expansion(path: str | os.PathLike[str]) -> Expansion:
-    """Return a model's graph, expanded; raise ModelError for an .ort file, which has no readable graph."""
-    model = load_graph(path)
-    if model is None:
-        what = f"{show(path)} is an .ort file, which has no graph of nodes to count"
-        raise ModelError(what, "profile the .onnx file that it was made from")
-    return expand(model)
+    """Return a model's graph, expanded; raise ModelError for an .ort file."""
+    return expand(require_graph(path))
 
 
 def count(path: str | os.PathLike[str], shapes: Shapes | Mapping[str, Shape] | None = None) -> CostProfile:
@@ -94,8 +81,7 @@ def count_expansion(
     skip_folded(known, constants)
     zeros = Zeros(path, clock)
     holdings = assign_weights(sites, constants, zeros.count)
-    setting = Setting(shapes.batch, shapes.items, shapes.dims, origin, zeros.notes(), expansion.bound or shapes.bound)
-    return assemble(expansion, known, constants, holdings, setting)
+    return assemble(expansion, known, constants, holdings, shapes, origin, zeros.notes())
 
 
 OpenTracer = Callable[[str | bytes, str, str], TracedRun]

@@ -12,7 +12,7 @@ from typing import Any
 import onnx
 from onnx import numpy_helper, shape_inference
 
-from tuibench.core.profile import DONE_BEFORE
+from tuibench.core.profile import DONE_BEFORE, CountBound
 from tuibench.model.cost.constant import Constants
 from tuibench.model.cost.structure import Scope, Shape, Site, Tensor, find_sites, profiler_dtype
 from tuibench.model.graph import dtype_name, text
@@ -106,6 +106,22 @@ def _tensors(told: Any) -> tuple[Tensor, ...]:
         for item in told or ()
         for dtype, shape in item.items()
     )
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Input shapes and the trace of a run on them; without a trace shapes are inferred, and `reason` says why."""
+
+    inputs: Mapping[str, Shape] = field(default_factory=dict)
+    batch: int | None = None
+    items: int = 1
+    dims: Mapping[str, int] = field(default_factory=dict)
+    symbols: Mapping[str, int] = field(default_factory=dict)
+    """Values of dims by their names in the model, including the batch."""
+    trace: Trace | None = None
+    reason: str = ""
+    bound: CountBound | None = None
+    """Set if a run reached a limit."""
 
 
 _TOLD = ("If", "Loop", "Scan")

@@ -18,7 +18,7 @@ from tuibench.core.text import show
 from tuibench.model.cost.structure import Scope
 from tuibench.model.file import is_external, locate
 from tuibench.model.graph import dtype_name, walk_bodies, walk_weights
-from tuibench.model.inspection import load_graph
+from tuibench.model.inspection import require_graph
 from tuibench.model.loss.layers import FLOATS, Layer, Source, Weight, WeightReader, find_layers
 from tuibench.worker.bundle import Array
 
@@ -200,16 +200,9 @@ def approximate(path: str | os.PathLike[str], levels: Sequence[str]) -> list[Lay
     for level in levels:
         pruned_share(level)
     file = locate(path)
-    model = load_graph(path)
-    if model is None:
-        raise no_graph(path)
+    model = require_graph(path)
     reader = WeightReader(file.path)
     return [describe_layer(layer, reader, levels) for layer in find_layers(model.graph)]
-
-
-def no_graph(path: str | os.PathLike[str]) -> ModelError:
-    """Return the error for a file whose weights only its engine can read."""
-    return ModelError(f"{show(path)} is an .ort file, whose weights cannot be reached", "profile the .onnx it is from")
 
 
 def describe_layer(layer: Layer, reader: WeightReader, levels: Sequence[str]) -> LayerLoss:

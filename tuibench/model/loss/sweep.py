@@ -23,8 +23,8 @@ from tuibench.engines import registry
 from tuibench.engines.protocol import Session, Setting, engine_words, run_once
 from tuibench.model.file import check_external, locate
 from tuibench.model.graph import walk
-from tuibench.model.inspection import load_graph
-from tuibench.model.loss.change import Lifted, change, lift, no_graph, pruned_share
+from tuibench.model.inspection import require_graph
+from tuibench.model.loss.change import Lifted, change, lift, pruned_share
 from tuibench.model.loss.layers import LAYER_OPERATORS, Layer, Weight, WeightReader, find_layers
 from tuibench.model.loss.similarity import ONLY_ZEROS, Similarity, find_classes, find_probabilities, floats
 from tuibench.worker.bundle import Array, Feed, read_bundle
@@ -61,7 +61,7 @@ def _model_errors(prefix: str = "ONNX Runtime") -> Iterator[None]:
         yield
     except MemoryError:
         raise
-    except Exception as error:
+    except Exception as error:  # an engine raises any type; its words are the result
         raise ModelError(f"{prefix}: {show(engine_words(error))}") from None
 
 
@@ -161,9 +161,7 @@ class Sweep:
         for level in self.levels:
             pruned_share(level)
         path = locate(self.path).path
-        model = load_graph(path)
-        if model is None:
-            raise no_graph(path)
+        model = require_graph(path)
         check_external(model, path)
         if any(node.op_type in LAYER_OPERATORS for function in model.functions for node in function.node):
             self.notes.append("layers inside the model's own functions are left out")

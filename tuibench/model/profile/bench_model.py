@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-Array = np.ndarray[Any, Any]
+from tuibench.worker.bundle import Array
+
 SEED = 20260101
 _TILE = 1 << 18
 

@@ -15,8 +15,8 @@ from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import Setting, engine_words
 from tuibench.model.graph import op_of
 from tuibench.model.profile.mapping import is_integer
+from tuibench.worker.bundle import Array
 
-Array = np.ndarray[Any, Any]
 _NAME = "simple.onnx"
 _LEAST_OPSET, _RAISED = 10, 13
 """The first opset with integer products, and one with per-channel scales."""

@@ -15,7 +15,7 @@ from tuibench.core.text import show
 from tuibench.engines import registry
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import LayerOrder, Setting, Tell, engine_words, is_of_engine
-from tuibench.model.inspection import load_graph
+from tuibench.model.inspection import require_graph
 from tuibench.model.profile.calibration import Bias, KernelTime, calibrate, count_inner, match, share_us, sum_up
 from tuibench.model.profile.events import CONTROL, Flat, Path
 from tuibench.model.profile.mapping import Row, is_integer, is_product, map_rows
@@ -76,11 +76,7 @@ def open_timed(order: LayerOrder) -> tuple[onnx.ModelProto, str]:
     if order.point.bundle is None:
         why = show((order.point.failure or ("", "", ""))[2])
         raise ModelError(f"{show(order.path)} cannot be run: {why}", "give other inputs")
-    model = load_graph(order.path)
-    if model is None:
-        reason = f"{show(order.path)} is an .ort file, whose layers have no nodes of a model"
-        raise ModelError(reason, "profile the .onnx file that it was made from")
-    return model, order.point.bundle
+    return require_graph(order.path), order.point.bundle
 
 
 def setting_for(path: str, cpus: Sequence[int], threads: int, work_dir: str) -> Setting:

@@ -15,7 +15,8 @@ from tuibench.engines import registry
 from tuibench.engines.protocol import Setting, engine_words, is_of_engine
 from tuibench.model.profile import bench_model
 from tuibench.model.profile.layers import setting_for
-from tuibench.model.profile.small_session import Array, NoiseWatch, SmallSession
+from tuibench.model.profile.small_session import NoiseWatch, SmallSession
+from tuibench.worker.bundle import Array
 
 _SIDE = 512
 _OPERATIONS = 2.0 * _SIDE**3

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -17,9 +16,9 @@ from tuibench.host.noise import Witness
 from tuibench.model.profile.events import Run, take_runs
 from tuibench.stats.grading import grade_noise
 from tuibench.worker import isolation
+from tuibench.worker.bundle import Array
 from tuibench.worker.sync import Stamps, rotate
 
-Array = np.ndarray[Any, Any]
 BLOCK_S = 0.02
 _BEST, _NEAR, _STILL = 0.05, 0.01, 4
 """Stop rule: the best time is the 5% quantile; stop after four blocks in a row that improve it by less than 1%."""

@@ -21,11 +21,10 @@ from tuibench.engines import registry
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import Feed, Setting, engine_words, is_of_engine
 from tuibench.model.file import check_external, is_external
-from tuibench.model.inspection import load_graph
+from tuibench.model.inspection import require_graph
 from tuibench.model.profile.calibration import Bias, calibrate, middle_mean
 from tuibench.model.profile.events import Flat, Kernel, Run
 from tuibench.model.profile.int8 import (
-    Array,
     Cut,
     NotSeparable,
     as_int8,
@@ -38,7 +37,7 @@ from tuibench.model.profile.layers import setting_for
 from tuibench.model.profile.mapping import OWN_WORK, is_integer
 from tuibench.model.profile.small_session import SmallSession, Turn, alternate, time_ratios
 from tuibench.stats.interval import log_interval
-from tuibench.worker.bundle import read_bundle
+from tuibench.worker.bundle import Array, read_bundle
 
 _GRAPHS = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
 
@@ -156,8 +155,8 @@ def measure_what_if(
     """
     if form != INT8:
         raise UsageError(f"layers cannot be measured as '{show(form, 40)}'", f"forms: {INT8}")
-    model = load_graph(path)
-    if model is None or point.bundle is None:
+    model = require_graph(path)
+    if point.bundle is None:
         raise ModelError(f"{show(path)}: its layers cannot run alone", "profile an .onnx file that runs")
     check_external(model, Path(path))
     registry.make("onnxruntime").start()
