@@ -24,7 +24,7 @@ from tests.fixtures.store_0_1.site.sitecustomize import replacements
 from tests.tui.pilot import open_app, press, settle
 from tuibench.cli.arguments import _SWITCHES
 from tuibench.cli.command import COMMANDS, LATER
-from tuibench.cli.parser import _find
+from tuibench.cli.parser import add_action, find_action
 from tuibench.core.errors import ExitCode
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import profile as profile_setting
@@ -64,12 +64,11 @@ def commands() -> Iterator[str]:
         for setting in settings:
             for spelling in setting.flags:
                 yield f"command {name} {spelling} {setting.metavar or 'switch'}"
-    for name, command in COMMANDS.items():
+    for name in COMMANDS:
         if name not in tables:
             parser = argparse.ArgumentParser()
             subparsers = parser.add_subparsers()
-            _find(command)(subparsers)
-            # A module may add several commands.
+            add_action(subparsers, name, find_action(name))
             yield from _of_parser(f"command {name}", subparsers.choices[name])
     yield from (f"command {name} not in this version" for name in LATER)
     yield from (f"flag {name} not in this version" for name in benchmark_setting.LATER)

@@ -129,7 +129,7 @@ def on_terminal(shell: Shell, typed: str | signal.Signals, *arguments: str) -> t
         if not data:
             break
         seen += data
-        if not sent and seen.rstrip().endswith((b"[y/N]", b"go on:")):
+        if not sent and seen.rstrip().endswith((b"[y/N]", b"confirm:")):
             if isinstance(typed, str):
                 os.write(master, typed.encode())
             else:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tuibench import __version__
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import COMMANDS, LATER
-from tuibench.cli.parser import parse_command
+from tuibench.cli.parser import Action, argument, parse_command
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.request import BenchmarkRequest, DashboardRequest, Info
@@ -228,17 +228,15 @@ def test_samples_are_listed() -> None:
 
 
 def test_other_commands_have_their_own_parser() -> None:
-    def add(commands: Any) -> None:
-        commands.add_parser("doctor").add_argument("--include-private")
-
-    parsed = parse_command(["doctor", "--include_private=a_b"], add)
+    action = Action(None, "", (argument("--include-private"),))
+    parsed = parse_command(["doctor", "--include_private=a_b"], action)
     assert isinstance(parsed, argparse.Namespace)
     assert (parsed.command, parsed.include_private, parsed.debug) == ("doctor", "a_b", False)
-    also = parse_command(["doctor", "--debug"], add)
+    also = parse_command(["doctor", "--debug"], action)
     assert isinstance(also, argparse.Namespace) and also.debug
     for wrong in ("--nonsense", "--include", "--include-priv=1"):
         with pytest.raises(UsageError) as caught:
-            parse_command(["doctor", wrong], add)
+            parse_command(["doctor", wrong], action)
         assert "usage:" not in caught.value.message and caught.value.hint.endswith("--help")
 
 

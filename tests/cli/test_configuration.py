@@ -34,7 +34,7 @@ def row(done: Done, name: str) -> list[str]:
 def test_missing_file_prints_its_path_and_creates_nothing(shell: Shell, home: Path) -> None:
     done = config(shell)
     assert (done.code, done.err) == (0, "")
-    assert done.lines[0] == f"{home}/tuibench/config/config.toml (not there: all is as it comes)"
+    assert done.lines[0] == f"{home}/tuibench/config/config.toml (missing: defaults apply)"
     assert row(done, "mouse") == ["mouse", "yes", "default"]
     assert not (home / "tuibench").exists()
 
@@ -46,7 +46,7 @@ def test_each_setting_names_its_source(shell: Shell, file: Path) -> None:
     assert row(done, "theme")[1:] == ["nord", "config file"]
     assert row(done, "fps")[1:] == ["10", "config file"]
     assert row(done, "mouse")[1:] == ["no", "over SSH"]
-    assert done.lines[-1] == f"keys: 1 of {len(KEYS)} actions as the config file says; --keys lists them"
+    assert done.lines[-1] == f"keys: 1 of {len(KEYS)} actions from the config file; --keys lists them"
 
 
 def test_terminal_that_cannot_show_the_dashboard_is_named(shell: Shell) -> None:

@@ -27,7 +27,11 @@ def runs(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ScriptedRun, ...]
 
 
 def test_only_runs_active_at_exit_are_reported_as_running(quick: QuickShell, runs: tuple[ScriptedRun, ...]) -> None:
-    words = ("2 runs go on: tuibench ps lists them\n", "run 0002 goes on: tuibench attach 0002 watches it\n", "")
+    words = (
+        "2 runs still running: tuibench ps lists them\n",
+        "run 0002 still running: tuibench attach 0002 follows it\n",
+        "",
+    )
     for run, said in zip((None, *runs), words, strict=True):
         if run is not None:
             run.end("finished", saved=True)

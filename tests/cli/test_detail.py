@@ -11,6 +11,7 @@ import pytest
 
 from tests.store.data import make_real
 from tuibench.cli.arguments import parse
+from tuibench.cli.terminal import Interruption
 from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
 
@@ -27,7 +28,7 @@ def _stored(home: object) -> None:
 
 def shown(capsys: Capture, *flags: str) -> str:
     parsed = parse(["show", *flags])
-    assert isinstance(parsed, Namespace) and parsed.run(parsed) == 0
+    assert isinstance(parsed, Namespace) and parsed.run(parsed, Interruption()) == 0
     return capsys.readouterr().out
 
 
@@ -39,7 +40,7 @@ def test_sweep_is_drawn_and_single_cell_shows_its_spread(capsys: Capture) -> Non
 
 def test_figures_fit_the_terminal_or_80_columns_without_one(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     for terminal, wide in ((None, 80), (57, 57)):
-        monkeypatch.setattr("tuibench.cli.detail.width", lambda terminal=terminal: terminal)
+        monkeypatch.setattr("tuibench.cli.results.width", lambda terminal=terminal: terminal)
         axis = next(line for line in shown(capsys, "sweep").splitlines() if "└" in line)
         assert len(axis) == wide
 
@@ -62,5 +63,5 @@ def test_stdout_without_braille_gets_plain_figures(encoding: str, sign: str, mon
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding, write_through=True))
     parsed = parse(["show", "sweep"])
-    assert isinstance(parsed, Namespace) and parsed.run(parsed) == 0
+    assert isinstance(parsed, Namespace) and parsed.run(parsed, Interruption()) == 0
     assert f"p50 items/s by batch  {sign} onnxruntime" in written.getvalue().decode(encoding)

@@ -1,34 +1,27 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import argparse
 from types import SimpleNamespace
 
 import pytest
 
 from tests.cli.test_arguments import info as help_of
 from tests.present.test_run_list import info
-from tuibench.cli import finish
+from tuibench.cli import control
 from tuibench.cli.terminal import Interruption
 from tuibench.core.activity import RunInfo
 
 
-def told(asked: RunInfo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+def told(asked: RunInfo, capsys: pytest.CaptureFixture[str]) -> str:
     """Return the command's output for a run in that state after the request."""
 
-    @contextmanager
-    def opened() -> Iterator[SimpleNamespace]:
-        yield SimpleNamespace(runs=SimpleNamespace(finish=lambda token: asked))
-
-    monkeypatch.setattr(finish, "opened", opened)
-    assert finish.run(SimpleNamespace(id="k3f9"), Interruption()) == 0  # type: ignore[arg-type]
+    services = SimpleNamespace(runs=SimpleNamespace(finish=lambda token: asked))
+    control.finish(argparse.Namespace(id="k3f9"), services, Interruption())  # type: ignore[arg-type]
     return capsys.readouterr().out
 
 
-def test_finish_message_names_the_remaining_work_per_kind(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = [told(info(kind=kind), monkeypatch, capsys) for kind in ("", "performance")]
+def test_finish_message_names_the_remaining_work_per_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    said = [told(info(kind=kind), capsys) for kind in ("", "performance")]
     assert said == [
         "k3f9: the execution that goes on is the last; 7 executions so far\n",
         "k3f9: it ends as soon as it has something to show; 7 measurements so far\n",

@@ -186,9 +186,9 @@ def test_unsaved_result_can_be_exported(
         found = replace(Services().runs.info(short), resumable=resumable)
         with monkeypatch.context() as patched:
             patched.setattr(Runs, "info", lambda *_, found=found: found)
-            assert attach.run(namespace, Interruption()) == 1
+            assert attach.attach(namespace, Services(), Interruption()) == 1
         said = capsys.readouterr().err
-        assert "the run broke off: " in said
+        assert "the run was interrupted: " in said
         assert (f"tuibench resume {short} measures what is missing" in said) == resumable
     target = folder / "out.json"
     assert run(keeper, "export", short, "-x", str(target)).code == 0
@@ -198,7 +198,7 @@ def test_unsaved_result_can_be_exported(
     assert unasked.code == 2 and "-y" in unasked.err and state(short) == "interrupted"
     kept = len(written["cells"][0]["executions"])
     gone = run(keeper, "remove", short, "-y")
-    assert gone.code == 0 and f"removed {short} for good: {kept} execution" in gone.err and "undo" not in gone.err
+    assert gone.code == 0 and f"deleted {short} permanently: {kept} execution" in gone.err and "undo" not in gone.err
     assert not os.listdir(keeper.run_root) and count() == 0
     assert run(keeper, "import", str(target)).out.strip() == short
 

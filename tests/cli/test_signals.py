@@ -184,8 +184,8 @@ def test_second_signal_does_not_disturb_the_shutdown(shell: Shell) -> None:
     ("stage", "words"),
     [
         (to_the_inputs, "before there was a plan"),
-        (to_the_next_execution, "the run broke off"),
-        (to_streams_of_their_own, "the run broke off"),
+        (to_the_next_execution, "interrupted"),
+        (to_streams_of_their_own, "interrupted"),
     ],
     ids=lambda value: getattr(value, "__name__", "words"),
 )

@@ -15,7 +15,7 @@ from tuibench.services.api import Services
 
 FAKE = ("benchmark", *running.FAKE)
 LONG = ("benchmark", *running.LONG)
-QUESTION = "again: cancel (1 cell kept) · d: detach · any other key: go on"
+QUESTION = "again: cancel (1 cell kept) · d: detach · any other key: continue"
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_d_detaches_the_run(keeper: Shell, terminal: Terminal) -> None:
     terminal.wait_for(QUESTION)
     terminal.type("d")
     assert terminal.end() == 0
-    assert "goes on alone: tuibench attach" in terminal.shown
+    assert "detached: tuibench attach" in terminal.shown
     done = len([e for e in keeper.events() if e["ev"] == "execution_done"])
     until(lambda: len([e for e in keeper.events() if e["ev"] == "execution_done"]) > done, "it goes on")
     cancel(keeper)
@@ -108,7 +108,7 @@ def test_unsaved_run_cannot_be_detached(shell: Shell) -> None:
     terminal = Terminal(shell, *LONG, "--no-save", env=SCRIPT)
     shell.wait_for("execution_done")
     terminal.type("\x03")
-    terminal.wait_for("again: cancel (1 cell printed) · any other key: go on")
+    terminal.wait_for("again: cancel (1 cell printed) · any other key: continue")
     terminal.type("d")
     shell.wait_for("execution_done", n=len([e for e in shell.events() if e["ev"] == "execution_done"]) + 2)
     terminal.forget()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.services.script import HERE, ScriptedRun
-from tuibench.cli.output import page
+from tuibench.cli.publication import page
 from tuibench.core import activity
 from tuibench.core.errors import StoreDamaged, TuibenchError
 from tuibench.runs.journal import NAME, decode, read_history

@@ -197,7 +197,7 @@ def carry_out(store: Store, op: Op, scratch: Path) -> Op:
         (id_,) = (project.id for project in store.projects.all() if project.name == op.projects[0])
         if op.kind == "discard":
             return replace(op, entry=store.trash.remove((), (id_,)).id)
-        store.projects.describe(id_, op.value)
+        store.projects.edit(id_, description=op.value)
     elif op.kind == "remove":
         return replace(op, entry=store.trash.remove(op.ids).id)
     elif op.kind == "restore":

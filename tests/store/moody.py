@@ -6,10 +6,10 @@ import errno
 import os
 from collections.abc import Callable
 
-from tuibench.store.disk import RealDisk
+from tuibench.store.disk import Disk
 
 
-class ReadOnly(RealDisk):
+class ReadOnly(Disk):
     """A disk that refuses every change."""
 
     def _refuse(self) -> OSError:
@@ -35,7 +35,7 @@ class ReadOnly(RealDisk):
         raise self._refuse()
 
 
-class Grudging(RealDisk):
+class Grudging(Disk):
     """Reads and writes a few bytes at a time, and a signal interrupts every other call."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Grudging(RealDisk):
         super().replace(source, target)
 
 
-class Recording(RealDisk):
+class Recording(Disk):
     """Records the altering calls."""
 
     def __init__(self) -> None:
@@ -100,7 +100,7 @@ class Recording(RealDisk):
         self.calls.append(("mkdir", path))
 
 
-class Failing(RealDisk):
+class Failing(Disk):
     """Fails the altering call of the given number."""
 
     def __init__(self, at: int, number: int) -> None:

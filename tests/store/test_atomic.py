@@ -11,11 +11,11 @@ from tests.store.build import make_id, make_result, make_store
 from tests.store.moody import Failing, Grudging, ReadOnly, Recording
 from tuibench.core.errors import StoreError, StoreReadOnly
 from tuibench.core.stored import Metadata
-from tuibench.store.disk import RealDisk
+from tuibench.store.disk import Disk
 
 
 def test_short_and_interrupted_writes_produce_the_same_files(tmp_path: Path) -> None:
-    for name, disk in (("plain", RealDisk()), ("grudging", Grudging())):
+    for name, disk in (("plain", Disk()), ("grudging", Grudging())):
         store = make_store(tmp_path / name, disk=disk)
         store.benchmarks.add(make_result(1, points=9), Metadata(name="x"))
         store.benchmarks.edit(make_id(1), note="y")

@@ -16,7 +16,7 @@ from tests.store.disks.failing import FailingDisk, SyncingNothing
 from tests.store.disks.powerloss import Machine, Tree, lay_out
 from tests.store.disks.recording import RecordingDisk
 from tests.store.disks.relay import CountingDisk
-from tuibench.store.disk import CREATE, DIRECTORY, Disk, RealDisk
+from tuibench.store.disk import CREATE, DIRECTORY, Disk
 
 
 def save(disk: Disk, path: Path, data: bytes, *, sync: bool = True, sync_folder: bool = True) -> None:
@@ -155,7 +155,7 @@ def test_counting_disk_counts_calls_bytes_and_open_files(tmp_path: Path) -> None
     save(disk, tmp_path / "a", b"data")
     assert disk.bytes_written == 4
     assert disk.calls == {"open": 2, "write": 1, "fsync": 2, "close": 2, "replace": 1}
-    lazy = SyncingNothing(RealDisk())
+    lazy = SyncingNothing(Disk())
     fd = lazy.open(str(tmp_path / "a"), os.O_RDONLY)
     lazy.fsync(fd)
     assert lazy.synced == 1 and lazy.left() == [str(tmp_path / "a")] and lazy.left(("/a",)) == []

@@ -11,11 +11,11 @@ import pytest
 from tests.store.build import make_id, make_result, make_store
 from tuibench.core.errors import StoreError
 from tuibench.core.stored import Metadata
-from tuibench.store.disk import RealDisk
+from tuibench.store.disk import Disk
 from tuibench.store.store import Store
 
 
-class Refusing(RealDisk):
+class Refusing(Disk):
     """A disk that refuses, or dies at, a path with the given end."""
 
     def __init__(self, ending: str, error: BaseException) -> None:

@@ -16,7 +16,7 @@ import pytest
 from tests.store.build import NOW, Clock, make_id, make_result, make_store
 from tuibench.core.errors import StoreBusy, StoreError, StoreReadOnly
 from tuibench.core.stored import Metadata
-from tuibench.store.disk import RealDisk
+from tuibench.store.disk import Disk
 from tuibench.store.lock import POLL_S, StoreLock
 from tuibench.store.store import Store
 
@@ -137,7 +137,7 @@ def test_pipe_at_the_lock_path_is_refused_at_once(tmp_path: Path) -> None:
         pass
 
 
-class ReadOnly(RealDisk):
+class ReadOnly(Disk):
     """A disk that opens nothing for writing."""
 
     def open(self, path: str, flags: int, mode: int = 0o600) -> int:

@@ -10,7 +10,7 @@ from tests.store.build import Clock, make_store
 from tests.store.data import make_id, make_small
 from tests.store.disks.relay import CountingDisk
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
-from tuibench.store.disk import RealDisk
+from tuibench.store.disk import Disk
 from tuibench.store.store import Store
 
 MODEL = ModelReference("m.onnx", FileStamp("/m.onnx", 1, 2, "b" * 64), "a" * 64)
@@ -75,7 +75,7 @@ def test_mark_of_a_recently_changed_file_is_taken_again(tmp_path: Path) -> None:
 
 
 def test_taking_a_mark_of_known_files_opens_no_file(tmp_path: Path) -> None:
-    counting = CountingDisk(RealDisk())
+    counting = CountingDisk(Disk())
     store = make_store(tmp_path, disk=counting, clock=Clock(LATER))
     for number in range(1, 6):
         store.benchmarks.add(make_small(number), Metadata())

@@ -12,7 +12,7 @@ from tests.store.older import OLD, steps_from_schema_0
 from tuibench.core.errors import StoreError, StoreReadOnly
 from tuibench.core.schema import NEWEST
 from tuibench.core.stored import Metadata
-from tuibench.store.disk import RealDisk
+from tuibench.store.disk import Disk
 from tuibench.store.envelope import RECORD, SCHEMA, Header, encode_table, migrate_tables, seal, unseal
 from tuibench.store.store import Store
 
@@ -69,7 +69,7 @@ def test_migrate_converts_every_file_and_changes_nothing_else(root: Path) -> Non
     assert fresh.migrate().migrated == 0
 
 
-class FullAfter(RealDisk):
+class FullAfter(Disk):
     """A disk that is full after a given number of renames."""
 
     def __init__(self, renames: int) -> None:

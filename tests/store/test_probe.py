@@ -10,11 +10,11 @@ from tests.store.build import make_result, make_store
 from tests.store.moody import ReadOnly
 from tuibench.core.errors import StoreError
 from tuibench.core.stored import Metadata
-from tuibench.store.disk import NAMELESS, RealDisk
+from tuibench.store.disk import NAMELESS, Disk
 from tuibench.store.files import ROOM_BYTES
 
 
-class Small(RealDisk):
+class Small(Disk):
     """A disk with little room, or none."""
 
     def __init__(self, room: int, full: bool = False, nameless: bool = True) -> None:

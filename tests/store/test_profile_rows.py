@@ -18,7 +18,7 @@ from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.schema import BENCHMARK, FACTS, PROFILE
 from tuibench.core.stored import BenchmarkRow, Metadata
 from tuibench.services.opening import open_store
-from tuibench.store.disk import RealDisk
+from tuibench.store.disk import Disk
 from tuibench.store.envelope import encode_table, seal, unseal
 from tuibench.store.files import Files
 from tuibench.store.record import RecordFiles, damaged_row, summarize, to_document, to_row
@@ -97,7 +97,7 @@ def test_record_states_the_schema_of_facts(tmp_path: Path) -> None:
     fresh = open_store(tmp_path)
     assert fresh.check(read_data=True).problems == () and fresh.migrate().migrated == 0 and fresh.notices() == ()
     with mock.patch.object(Files, "read", side_effect=AssertionError("a whole record was read for its row")):
-        sealing = Sealing(Files(str(tmp_path), RealDisk(), "node", os.urandom), print, "")
+        sealing = Sealing(Files(str(tmp_path), Disk(), "node", os.urandom), print, "")
         row = RecordFiles(sealing).read_row(fresh.benchmarks.find(profile.id).record(profile.id))
     assert row.kind == "performance"
 

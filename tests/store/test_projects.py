@@ -58,7 +58,7 @@ def test_unprintable_project_name_is_refused(store: Store, name: str) -> None:
     assert caught.value.message.isprintable() and caught.value.hint
     made = store.projects.create("x" * 200, make_model())
     with pytest.raises(UsageError):
-        store.projects.rename(made.id, name)
+        store.projects.edit(made.id, name=name)
 
 
 def test_project_name_in_use_is_refused(store: Store) -> None:
@@ -67,10 +67,10 @@ def test_project_name_in_use_is_refused(store: Store) -> None:
     with pytest.raises(UsageError, match=short_id(first.id)):
         store.projects.create("one ", make_model())
     with pytest.raises(UsageError, match=short_id(first.id)):
-        store.projects.rename(second.id, "one")
+        store.projects.edit(second.id, name="one")
     with pytest.raises(UsageError, match=short_id(first.id)):
         store.projects.duplicate(second.id, "one")
-    assert store.projects.rename(second.id, "two") == second, "its own name is no news"
+    assert store.projects.edit(second.id, name="two") == second, "its own name is no news"
 
 
 def test_adopting_the_same_content_returns_the_same_project(store: Store, clock: Clock) -> None:
@@ -265,7 +265,7 @@ def test_project_rows_can_be_sorted(store: Store, clock: Clock) -> None:
         clock.now += 10
         ids[name] = store.projects.create(name, make_model(name, content=name[0].lower())).id
     clock.now += 10
-    store.projects.describe(ids["beta"], "touched")
+    store.projects.edit(ids["beta"], description="touched")
 
     def names(by: str) -> list[str]:
         return [row.project.name for row in sort_rows(store.projects.rows(), by)]
@@ -350,7 +350,7 @@ def test_valid_hand_edit_of_a_project_is_kept(store: Store, tmp_path: Path) -> N
     edit_by_hand(tmp_path / "data" / "projects" / f"{made.id}.json", "projects", {"name": "by \x1b hand"})
     again = make_store(tmp_path / "data")
     assert again.projects.get(made.id).name == "by \x1b hand", "shown escaped, kept as it is"
-    assert again.projects.describe(made.id, "x").name == "by \x1b hand"
+    assert again.projects.edit(made.id, description="x").name == "by \x1b hand"
 
 
 def edit_by_hand(path: Path, table: str, change: dict[str, object]) -> None:
@@ -377,7 +377,7 @@ def test_newer_project_is_read_and_not_written(store: Store, tmp_path: Path) -> 
     again = make_store(tmp_path / "data")
     assert again.projects.get(made.id).name == "one"
     with pytest.raises(StoreReadOnly, match=r"tuibench 9\.9"):
-        again.projects.rename(made.id, "two")
+        again.projects.edit(made.id, name="two")
 
 
 def test_link_planted_at_a_project_is_not_followed(store: Store, tmp_path: Path) -> None:
@@ -388,5 +388,5 @@ def test_link_planted_at_a_project_is_not_followed(store: Store, tmp_path: Path)
     path.symlink_to(victim)
     before = victim.read_bytes()
     with pytest.raises(StoreError):
-        store.projects.rename(made.id, "two")
+        store.projects.edit(made.id, name="two")
     assert victim.read_bytes() == before

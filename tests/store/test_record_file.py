@@ -11,7 +11,7 @@ from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.ids import short_id
 from tuibench.core.stored import Metadata
 from tuibench.store.atomic import replace
-from tuibench.store.disk import RealDisk
+from tuibench.store.disk import Disk
 from tuibench.store.envelope import Unreadable, check_head
 
 
@@ -69,11 +69,11 @@ def test_replace_with_a_head_that_is_not_json_is_refused(tmp_path: Path) -> None
     path.write_bytes(b"before")
     temps = (str(tmp_path / "a.tmp"), str(tmp_path / "b.tmp"))
     with pytest.raises(Unreadable):
-        replace(RealDisk(), str(path), temps, b'{"_meta": {"1": {"crc32": 0007', keep=True, verify=check_head)
+        replace(Disk(), str(path), temps, b'{"_meta": {"1": {"crc32": 0007', keep=True, verify=check_head)
     assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("file", b"before")]
 
 
-class Lying(RealDisk):
+class Lying(Disk):
     """A disk that returns other bytes than were written."""
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
@@ -88,7 +88,7 @@ def test_replace_that_reads_back_differently_is_refused(tmp_path: Path) -> None:
     assert record(tmp_path, 1).read_bytes() == data
 
 
-class Apart(RealDisk):
+class Apart(Disk):
     """Two file systems: nothing is renamed into or out of `directory`, nor linked anywhere."""
 
     def __init__(self, directory: Path) -> None:

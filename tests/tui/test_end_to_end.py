@@ -139,7 +139,7 @@ def leave_while_a_run_goes_on(terminal: RealTerminal) -> str:
     terminal.see("execution 1")
     (going,) = [run.id for run in Services().runs.every() if run.state in activity.ALIVE]
     terminal.press("ctrl+q")
-    terminal.see(f"run {short_id(going)} goes on: tuibench attach {short_id(going)} watches it")
+    terminal.see(f"run {short_id(going)} still running: tuibench attach {short_id(going)} follows it")
     assert terminal.end() == 0
     return going
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
-from tuibench.cli.output import emit, page
+from tuibench.cli.output import emit
+from tuibench.cli.parser import ASCII, QUIET, Action, argument, switch
 from tuibench.cli.profile_beside import compared_page
-from tuibench.cli.session import opened
+from tuibench.cli.publication import page
 from tuibench.cli.terminal import Ended, Interruption
 from tuibench.cli.view import View
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId
@@ -23,65 +23,41 @@ from tuibench.services.watched_run import AttachedRun, ending_code, settle_sampl
 _LARGEST_SEQ = 2**53
 
 
-def add_parser(subparsers: Any) -> None:
-    """Add the command and its flags."""
-    parser = subparsers.add_parser(
-        "attach",
-        help="follow a run",
-        description="Follow a run from its beginning to its end and print what came of it. Ctrl-C leaves it going; "
-        "tuibench cancel ends it, tuibench finish ends it well, tuibench extend gives it more time. The exit code is "
-        "the run's.",
-    )
-    parser.add_argument(
-        "id", metavar="ID", help="a name that only one run has, or any part of its id; last is the newest"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="the journal's events, one JSON object per line, as they come"
-    )
-    parser.add_argument("--from", dest="first", default="0", metavar="SEQ", help="with --json: from this event on")
-    parser.add_argument("-q", "--quiet", action="store_true", help="nothing on stderr but errors")
-    parser.add_argument("--ascii", action="store_true", help="plain ASCII only")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace, interruption: Interruption) -> int:
+def attach(args: argparse.Namespace, services: Services, interruption: Interruption) -> int:
     """Follow to the end and return the run's exit code."""
     first = int(Whole(0, _LARGEST_SEQ)("--from", args.first))
-    with opened() as services:
-        active = services.runs.attach(args.id)
-        quiet = args.quiet or args.json
-        # No CPUs: those of this process do not apply to a runner started elsewhere.
-        view: View[AttachedRun] = View(
-            active, (), quiet=quiet, ascii_only=args.ascii, plan=lambda run: services.profiles.plan_run(run)
-        )
-        try:
-            if args.json:
-                return _stream(active, first, interruption)
-            view.watch(interruption)
-        except Ended:
-            if not args.quiet:
-                short = short_id(active.id)
-                come_back = f"tuibench attach {short} comes back, tuibench cancel {short} ends it"
-                view.painter.say(f"left; it goes on: {come_back}")
-            raise
-        result = settle_samples(active.result(), None, None)
-        if result.status == "interrupted" and not args.quiet:
-            view.painter.say(f"tuibench: the run broke off: {reason_words(str(active.replay.end.get('reason', '')))}")
-            if services.runs.info(active.id).resumable:
-                view.painter.say(resume_words(short_id(active.id), active.replay.end))
-        old = _repeated(services, result)
-        if old is None or result.spec.profile is not None:
-            compared = compared_page(services, old, result, args.ascii) if old is not None else ""
-            emit(page(result, args.ascii, metadata=_metadata(services, result), compared=compared))
-        else:
-            emit(page(result, args.ascii, services.exchange.compare(old, result)))
-        return int(ending_code(active.replay, result))
+    active = services.runs.attach(args.id)
+    short, quiet = short_id(active.id), args.quiet or args.json
+    # No CPUs: those of this process do not apply to a runner started elsewhere.
+    view: View[AttachedRun] = View(
+        active, (), quiet=quiet, ascii_only=args.ascii, plan=lambda run: services.profiles.plan_run(run)
+    )
+    try:
+        if args.json:
+            return _stream(active, first, interruption)
+        view.watch(interruption)
+    except Ended:
+        if not args.quiet:
+            view.painter.say(f"still running: tuibench attach {short} follows it, tuibench cancel {short} ends it")
+        raise
+    result = settle_samples(active.result(), None, None)
+    if result.status == "interrupted" and not args.quiet:
+        view.painter.say(f"tuibench: the run was interrupted: {reason_words(str(active.replay.end.get('reason', '')))}")
+        if services.runs.info(active.id).resumable:
+            view.painter.say(resume_words(short, active.replay.end))
+    old = _repeated(services, result)
+    if result.spec.profile is None:
+        emit(page(result, args.ascii, services.exchange.compare(old, result) if old is not None else None))
+    else:
+        compared = compared_page(services, old, result, args.ascii) if old is not None else ""
+        emit(page(result, args.ascii, metadata=_metadata(services, result), compared=compared))
+    return int(ending_code(active.replay, result))
 
 
 def _metadata(services: Services, result: RunResult) -> Metadata | None:
-    """Return the metadata of a saved profile; None otherwise."""
+    """Return the metadata of a profile; None if it is not saved."""
     try:
-        return services.library.get(result.id).metadata if result.spec.profile is not None else None
+        return services.library.get(result.id).metadata
     except (StoreError, UnknownId):
         return None
 
@@ -106,3 +82,22 @@ def _stream(active: AttachedRun, first: int, interruption: Interruption) -> int:
         return int(ending_code(active.replay, active.result()))
     except TuibenchError as error:
         return int(error.exit_code)
+
+
+ACTIONS = {
+    "attach": Action(
+        attach,
+        "Follow a run from its beginning to its end and print its result. Ctrl-C leaves it running; tuibench cancel "
+        "ends it at once, tuibench finish after the current execution, tuibench extend gives it more time. The exit "
+        "code is the run's.",
+        (
+            argument(
+                "id", metavar="ID", help="a name that only one run has, or any part of its id; last is the newest"
+            ),
+            switch("--json", text="the journal's events, one JSON object per line, as they come"),
+            argument("--from", dest="first", default="0", metavar="SEQ", help="with --json: from this event on"),
+            QUIET,
+            ASCII,
+        ),
+    )
+}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tuibench.cli.following import Following, fetcher
 from tuibench.cli.output import emit
@@ -82,40 +82,44 @@ def measure(
 
     `shown` selects the printed parts of a profile.
     """
-    active: ActiveRun | None = None
-    try:
-        interruption.check()
-        with held_back():
-            active, said = services.runs.start(spec, options)
-        return follow_or_detach(services, active, request, (*notes, *said), interruption, partner, shown)
-    finally:
-        if active is not None:
-            with held_back():
-                active.close()
+
+    def start() -> tuple[ActiveRun, Sequence[str]]:
+        active, said = services.runs.start(spec, options)
+        return active, (*notes, *said)
+
+    return follow_or_detach(services, start, request, interruption, partner, shown)
 
 
 def follow_or_detach(
     services: Services,
-    active: ActiveRun,
+    start: Callable[[], tuple[ActiveRun, Sequence[str]]],
     request: BenchmarkRequest,
-    notes: Sequence[str],
     interruption: Interruption,
     partner: RunResult | None = None,
     shown: Shown | None = None,
 ) -> int:
-    """Follow or detach a started run, for every command that starts one; `partner` is compared with the result."""
-    cpus = services.machine.topology().allowed
-    view: View[ActiveRun] = View(
-        active,
-        cpus,
-        tuple(notes),
-        quiet=request.quiet,
-        ascii_only=request.ascii,
-        plan=lambda run: services.profiles.plan_run(run),
-    )
-    if request.detach:
-        return _detach(services, view, request, interruption)
-    return Following(services, view, request, partner, shown).follow(interruption)
+    """Start a run, and follow or detach it; `partner` is compared with the result."""
+    active: ActiveRun | None = None
+    try:
+        interruption.check()
+        with held_back():
+            active, notes = start()
+        cpus = services.machine.topology().allowed
+        view: View[ActiveRun] = View(
+            active,
+            cpus,
+            tuple(notes),
+            quiet=request.quiet,
+            ascii_only=request.ascii,
+            plan=lambda run: services.profiles.plan_run(run),
+        )
+        if request.detach:
+            return _detach(services, view, request, interruption)
+        return Following(services, view, request, partner, shown).follow(interruption)
+    finally:
+        if active is not None:
+            with held_back():
+                active.close()
 
 
 _SETTLED = frozenset({"waiting", "execution_start", "profile_part"})
@@ -148,5 +152,5 @@ def _detach(services: Services, view: View[ActiveRun], request: BenchmarkRequest
         tell(f"tuibench: run {short} is detached, but stdout did not take its id: {commands}")
         raise
     if not request.quiet:
-        view.painter.say(f"goes on alone: {commands}")
+        view.painter.say(f"detached: {commands}")
     return int(ExitCode.OK)

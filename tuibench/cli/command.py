@@ -1,7 +1,7 @@
 """The table of commands: the module of each, and its text in `tuibench --help`.
 
-A module has `add_parser(subparsers)`, which adds each command that names it here. The default `run` of a command is
-`run(args, interruption)`. `benchmark` and `rerun` use the table of flags instead.
+A module declares its commands in `ACTIONS` (cli/parser.py). `benchmark`, `profile` and `rerun` use the tables of
+settings instead.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
     (
         "Measure",
         (
-            Command("benchmark MODEL [MODEL ...]", "measure, and keep the result"),
-            Command("profile MODEL [flags]", "where the time goes, layer by layer"),
-            Command("rerun ID [flags]", "measure again, and show both side by side"),
+            Command("benchmark MODEL [MODEL ...]", "measure and save the result"),
+            Command("profile MODEL [flags]", "time or loss of each layer"),
+            Command("rerun ID [flags]", "measure again and compare"),
         ),
     ),
     (
         "Runs",
         (
-            Command("ps [--all]", "runs: measuring, waiting, broken off", "ps"),
-            Command("attach ID", "follow a run; Ctrl-C leaves it going", "attach"),
-            Command("finish ID", "end a run well, with what it has", "finish"),
-            Command("extend ID [--by SEC]", "give a run more time per cell", "extend"),
-            Command("cancel ID ...", "end runs, keeping what they measured", "cancel"),
-            Command("resume ID", "measure what is missing of a broken run", "resume"),
+            Command("ps [--all]", "runs: measuring, waiting, interrupted", "control"),
+            Command("attach ID", "follow a run; Ctrl-C leaves it running", "attach"),
+            Command("finish ID", "end a run after its current execution", "control"),
+            Command("extend ID [--by SEC]", "give a run more time per cell", "control"),
+            Command("cancel ID ...", "end runs at once, keep their results", "control"),
+            Command("resume ID", "measure the missing part of a run", "control"),
         ),
     ),
     (
         "Results",
         (
-            Command("list [WORD ...]", "what was measured, newest first", "listing"),
-            Command("show ID", "one of them, with all that is known of it", "detail"),
-            Command("compare BASE NEW", "two of them, side by side", "comparison"),
-            Command("edit ID", "its name, note and project", "card"),
-            Command("remove ID [ID ...]", "move to the trash", "removal"),
-            Command("undo", "bring back what was removed last", "removal"),
-            Command("trash [list|restore|empty]", "what was removed", "trash"),
-            Command("export ID -x FILE", "as JSON, CSV or Markdown", "export"),
-            Command("import FILE [FILE ...]", "from such JSON, or deepsparse.benchmark's", "intake"),
+            Command("list [WORD ...]", "saved results, newest first", "results"),
+            Command("show ID", "one result with all its facts", "results"),
+            Command("compare BASE NEW", "two results, side by side", "comparison"),
+            Command("edit ID", "change its name, note and project", "results"),
+            Command("remove ID [ID ...]", "move to the trash", "trash"),
+            Command("undo", "restore the last removal", "trash"),
+            Command("trash [list|restore|empty]", "list, restore or delete removed results", "trash"),
+            Command("export ID -x FILE", "as JSON, CSV or Markdown", "exchange"),
+            Command("import FILE [FILE ...]", "from such JSON, or of deepsparse.benchmark", "exchange"),
         ),
     ),
     (
@@ -66,7 +66,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         "Machine and store",
         (
             Command("doctor", "this machine, noise, engines, store", "doctor"),
-            Command("store check|migrate", "whether all is as it was written", "store"),
+            Command("store check|migrate", "check its files, or migrate them", "store"),
             Command("config", "the config file, its settings and keys", "configuration"),
         ),
     ),

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.cli.output import emit
-from tuibench.cli.parser import Subparsers
-from tuibench.cli.session import opened, tell, width
+from tuibench.cli.parser import ASCII, Action, switch
+from tuibench.cli.session import tell, width
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode
 from tuibench.core.text import show
 from tuibench.present.table import to_ascii
+from tuibench.services.api import Services
 from tuibench.tui.config import DEFAULT, FILE, Config, Setting, list_settings, read_config, refusal_of
 from tuibench.tui.key import GROUPS, KEYS, all_shown
 from tuibench.tui.start import check_theme, config_path
@@ -26,25 +27,10 @@ _ENDLESS, _LEAST = 10_000, 20
 """Columns without a terminal, and of the narrowest text."""
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add the command and its flags."""
-    parser = subparsers.add_parser(
-        "config",
-        description="Print where the config file of the dashboard lies, and each setting with who decided it: the "
-        "file, the environment, the terminal or the default. Nothing is written. Exit code 2 where the file is wrong.",
-    )
-    parser.add_argument("--keys", action="store_true", help="list every action of the dashboard with its keys")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of text, keys included")
-    parser.add_argument("--ascii", action="store_true", help="plain ASCII only")
-    parser.set_defaults(run=run)
-
-
-def run(args: argparse.Namespace, interruption: Interruption) -> int:
+def show_settings(args: argparse.Namespace, services: Services, _: Interruption) -> ExitCode:
     """Print the settings; return 2 if the file is wrong."""
-    with opened() as services:
-        path = config_path(services.settings.places)
+    path = config_path(services.settings.places)
     config = check_theme(read_config(path), path)
-    interruption.check()
     if args.json:
         emit(json.dumps(_document(path, config), indent=2, ensure_ascii=True) + "\n")
     else:
@@ -52,16 +38,16 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
         emit(to_ascii(text) if args.ascii else text)
     for problem in config.problems:
         tell(f"tuibench: {problem}")
-    return int(ExitCode.USAGE if config.problems else ExitCode.OK)
+    return ExitCode.USAGE if config.problems else ExitCode.OK
 
 
 def _lines(path: Path, config: Config) -> Iterator[str]:
-    yield f"{show(str(path), 4096)}{'' if path.exists() else ' (not there: all is as it comes)'}"
+    yield f"{show(str(path), 4096)}{'' if path.exists() else ' (missing: defaults apply)'}"
     if refusal := refusal_of(os.environ):
         yield f"the dashboard cannot be shown here: {refusal}"
     yield ""
     yield from _columns([(one.name, _word(one), one.source) for one in list_settings(os.environ, config)])
-    own = f"{len(config.keys)} of {len(KEYS)} actions as the config file says" if config.keys else "as they come"
+    own = f"{len(config.keys)} of {len(KEYS)} actions from the config file" if config.keys else "defaults"
     yield ""
     yield f"keys: {own}; --keys lists them"
 
@@ -114,3 +100,17 @@ def _document(path: Path, config: Config) -> dict[str, Any]:
         "keys": keys,
         "problems": list(config.problems),
     }
+
+
+ACTIONS = {
+    "config": Action(
+        show_settings,
+        "Print the path of the dashboard's config file, and each setting with its source: the file, the environment, "
+        "the terminal or the default. Nothing is written. Exit code 2 if the file is wrong.",
+        (
+            switch("--keys", text="list every action of the dashboard with its keys"),
+            switch("--json", text="one JSON object instead of text, keys included"),
+            ASCII,
+        ),
+    )
+}

@@ -60,9 +60,9 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
 def _going_words(ids: Sequence[str]) -> str:
     """Return the message for a user who leaves while runs are alive."""
     if len(ids) > 1:
-        return f"{len(ids)} runs go on: tuibench ps lists them"
+        return f"{len(ids)} runs still running: tuibench ps lists them"
     run = short_id(ids[0])
-    return f"run {run} goes on: tuibench attach {run} watches it"
+    return f"run {run} still running: tuibench attach {run} follows it"
 
 
 def _look_at(services: Services, path: str) -> None:

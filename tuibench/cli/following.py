@@ -10,8 +10,9 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from tuibench.cli.output import emit, publish
+from tuibench.cli.output import emit
 from tuibench.cli.profile_beside import compared_page
+from tuibench.cli.publication import publish
 from tuibench.cli.terminal import Ended, Interruption, Terminal, held_back
 from tuibench.cli.view import View
 from tuibench.core.errors import ExitCode, StoreError, TuibenchError
@@ -66,7 +67,7 @@ class Following:
         if self._request.dry_run:
             return self._show_plan(self._view.plan(), result)
         if result.status == "interrupted":
-            self._say(f"tuibench: the run broke off: {reason_words(str(run.replay.end.get('reason', '')))}")
+            self._say(f"tuibench: the run was interrupted: {reason_words(str(run.replay.end.get('reason', '')))}")
         publish(self._request, result, self._samples(), self._beside(result), self._shown, self._compared(result))
         return self._report_saving(result)
 
@@ -76,7 +77,7 @@ class Following:
         kept = f"{self._measured()} {'kept' if run.kept else 'printed'}" if self._measured() else "nothing measured yet"
         painter = self._view.painter
         detach = " · d: detach" if run.kept else ""
-        question = f"again: cancel ({kept}){detach} · any other key: go on "
+        question = f"again: cancel ({kept}){detach} · any other key: continue "
         question = to_ascii(question) if self._request.ascii else question
         try:
             key = self._terminal.read_key(run.done_fd, lambda: painter.write(question))
@@ -163,7 +164,7 @@ class Following:
 
     def _say_farewell(self) -> int:
         short = short_id(self._run.id)
-        self._say(f"goes on alone: tuibench attach {short} follows it, tuibench cancel {short} ends it")
+        self._say(f"detached: tuibench attach {short} follows it, tuibench cancel {short} ends it")
         target = self._request.export_path
         if target is not None:
             self._say(f"{target} is not written: tuibench export {short} -x {target} does it when the run is done")

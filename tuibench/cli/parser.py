@@ -1,23 +1,78 @@
-"""Parser of the argparse commands, consistent with the others: both spellings, no abbreviations, one-line errors."""
+"""Builds the parsers of the argparse commands from their declarations, and runs their handlers.
+
+All commands take both spellings of a flag, no abbreviations, and report an error in one line.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from tuibench.cli.command import COMMANDS, Command
+from tuibench.cli.command import COMMANDS
 from tuibench.core.errors import UsageError
 from tuibench.core.settings.kinds import Reader
 from tuibench.core.settings.request import Info
 from tuibench.core.text import show
 
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-AddParser = Callable[[Any], object]
-"""Adds the parsers of one module to argparse's subparsers."""
+if TYPE_CHECKING:  # types only: the services take 30 ms
+    from tuibench.cli.terminal import Interruption
+    from tuibench.services.api import Services
+
+    Run = Callable[[argparse.Namespace, Services, Interruption], int | None]
 
 _WIDTH = 79
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a command: names and options for argparse."""
+
+    names: tuple[str, ...]
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Arguments under a heading of the help, or arguments that exclude each other if it has no title."""
+
+    arguments: tuple[Argument, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A command, or a word behind one: its help texts, its arguments and its handler.
+
+    The handler returns the exit code, or None for success.
+    """
+
+    run: Run | None
+    description: str
+    arguments: Sequence[Argument | Group] = ()
+    epilog: str = ""
+    actions: Mapping[str, Action] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Values of arguments that only some of `actions` have."""
+
+
+def argument(*names: str, **options: Any) -> Argument:
+    """Declare an argument that takes a value."""
+    return Argument(names, options)
+
+
+def switch(*names: str, text: str) -> Argument:
+    """Declare a flag without a value."""
+    return Argument(names, {"action": "store_true", "help": text})
+
+
+JSON = switch("--json", text="one JSON object instead of text")
+ASCII = switch("--ascii", text="plain ASCII only")
+QUIET = switch("-q", "--quiet", text="nothing on stderr but errors")
+YES = switch("-y", "--yes", text="do not ask")
 
 
 class _HelpAsked(Exception):
@@ -49,24 +104,56 @@ def _format(prog: str) -> argparse.HelpFormatter:
     return argparse.HelpFormatter(prog, max_help_position=28, width=_WIDTH)
 
 
-def parse_command(argv: Sequence[str], add: AddParser | None = None) -> argparse.Namespace | Info:
+def parse_command(argv: Sequence[str], action: Action | None = None) -> argparse.Namespace | Info:
     """Parse argv for the command that it begins with; import only that command's module."""
     root = _Parser(prog="tuibench")
-    (add or _find(COMMANDS[argv[0]]))(root.add_subparsers(dest="command", required=True))
+    commands = root.add_subparsers(dest="command", required=True)
+    add_action(commands, argv[0], action or find_action(argv[0]))
     try:
         parsed, unknown = root.parse_known_args(_dashed(argv))
     except _HelpAsked as asked:
         return Info(str(asked))
     if unknown:
         # argparse reports this at the root, which does not know the command's help.
-        what = "unknown flag" if unknown[0].startswith("-") else "too much is given:"
+        what = "unknown flag" if unknown[0].startswith("-") else "unexpected argument:"
         raise UsageError(f"{what} {show(unknown[0], 60)}", f"tuibench {argv[0]} --help")
     return parsed
 
 
-def _find(command: Command) -> AddParser:
-    add: AddParser = import_module(f"tuibench.cli.{command.module}").add_parser
-    return add
+def find_action(name: str) -> Action:
+    """Return the declaration of a command; import its module."""
+    actions: Mapping[str, Action] = import_module(f"tuibench.cli.{COMMANDS[name].module}").ACTIONS
+    return actions[name]
+
+
+def add_action(parsers: Any, name: str, action: Action) -> None:
+    """Add the parser of an action, and those of the words behind it."""
+    parser = parsers.add_parser(
+        name, help=action.description.rstrip("."), description=action.description, epilog=action.epilog or None
+    )
+    parser.set_defaults(**action.defaults)
+    for each in action.arguments:
+        if isinstance(each, Argument):
+            parser.add_argument(*each.names, **each.options)
+            continue
+        group = parser.add_argument_group(each.title) if each.title else parser.add_mutually_exclusive_group()
+        for one in each.arguments:
+            group.add_argument(*one.names, **one.options)
+    if action.run is not None:
+        parser.set_defaults(run=partial(_run, action.run))
+    if action.actions:
+        words = parser.add_subparsers(dest="action", required=action.run is None, metavar="|".join(action.actions))
+        for word, inner in action.actions.items():
+            add_action(words, word, inner)
+
+
+def _run(run: Run, args: argparse.Namespace, interruption: Interruption) -> int:
+    from tuibench.cli.session import opened  # 30 ms that --help does not need
+
+    with opened() as services:
+        code = run(args, services, interruption)
+    interruption.check()
+    return int(code or 0)
 
 
 def _dashed(argv: Sequence[str]) -> list[str]:

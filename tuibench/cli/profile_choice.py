@@ -8,23 +8,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from tuibench.cli.output import can_draw
-from tuibench.cli.parser import reads
+from tuibench.cli.parser import Argument, Group, argument, reads
 from tuibench.cli.session import width
 from tuibench.core.errors import UsageError
 from tuibench.core.settings import profile as profile_setting
+from tuibench.core.settings.setting import Setting
 from tuibench.present.profile.shown import WIDTH, Shown
 
 
-def add_choices(parser: argparse.ArgumentParser) -> None:
-    """Add the flags to a command."""
-    group = parser.add_argument_group("of a profile")
-    for setting in profile_setting.PAGE:
-        text = setting.help_text.replace("%", "%%")
-        if setting.kind.is_switch:
-            group.add_argument(*setting.flags, dest=setting.name, action="store_true", help=text)
-        else:
-            reader = reads(setting.flags[0], setting.kind)
-            group.add_argument(*setting.flags, dest=setting.name, metavar=setting.metavar, type=reader, help=text)
+def _declare(setting: Setting) -> Argument:
+    text = setting.help_text.replace("%", "%%")
+    if setting.kind.is_switch:
+        return argument(*setting.flags, dest=setting.name, action="store_true", help=text)
+    reader = reads(setting.flags[0], setting.kind)
+    return argument(*setting.flags, dest=setting.name, metavar=setting.metavar, type=reader, help=text)
+
+
+PAGE = Group(tuple(map(_declare, profile_setting.PAGE)), "of a profile")
+"""The flags, for `show` and `export`."""
 
 
 def chosen(args: argparse.Namespace) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def check_flags(stored: StoredBenchmark, wanted: RerunRequest) -> None:
     names = [one.flags[0] for one in strange if one.name in wanted.given]
     if names:
         kind = "profile" if is_profile else "benchmark"
-        raise UsageError(f"{names[0]} says nothing of a {kind}", f"tuibench {kind} --help lists what does")
+        raise UsageError(f"{names[0]} does not apply to a {kind}", f"tuibench {kind} --help lists the flags")
 
 
 def _profile_again(

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, UnknownId
 from tuibench.core.headline import fact_texts
@@ -26,6 +26,7 @@ from tuibench.store.sealed import Sealing
 
 if TYPE_CHECKING:
     from tuibench.core.result import RunResult
+    from tuibench.store.trash import Trash
 
 
 MOST = 30
@@ -160,19 +161,6 @@ def join_rows(parts: Sequence[Iterable[BenchmarkRow]]) -> tuple[BenchmarkRow, ..
 _DRAWS = 1000
 
 
-class Attendant(Protocol):
-    """The trash, as the benchmarks use it."""
-
-    def finish(self, layout: HostLayout) -> object:
-        """Complete moves that a crash interrupted; requires the host's lock."""
-
-    def expire_old(self, layout: HostLayout) -> object:
-        """Delete entries that were removed long ago."""
-
-    def ids(self) -> Iterable[str]:
-        """Return the ids of removed benchmarks."""
-
-
 class Benchmarks:
     """All benchmarks of a store, those of other hosts too."""
 
@@ -180,7 +168,7 @@ class Benchmarks:
         self._context = context
         self._entropy = entropy
         self._sweeper = Sweeper(context)
-        self._attendant: Attendant | None = None
+        self._trash: Trash | None = None
         self._records = RecordFiles(context.sealing)
         self._indexes: dict[str, Index] = {}
         self.facts = FactFill(context.sealing)
@@ -190,7 +178,7 @@ class Benchmarks:
     def draw_id(self, time_ms: int, taken: Iterable[str] = ()) -> str:
         """Return a new id whose last four characters are unique in the store, its trash, and `taken`."""
         ends = {one[-LENGTH:] for one in taken} | {row.id[-LENGTH:] for row in self.rows()}
-        ends |= {one[-LENGTH:] for one in self._attendant.ids()} if self._attendant is not None else set()
+        ends |= {one[-LENGTH:] for one in self._trash.ids()} if self._trash is not None else set()
         for _ in range(_DRAWS):
             ulid = make_ulid(time_ms, self._entropy(10))
             if ulid[-LENGTH:] not in ends:
@@ -218,8 +206,8 @@ class Benchmarks:
                 names = frozenset(self._context.files.names(there))
             row = self._records.write_new(path, name_samples(result, names), metadata) if record is None else record.row
             self.index(layout).put([row])
-        if (attendant := self._attendant) is not None:
-            self.say_failure(lambda: attendant.expire_old(layout))
+        if (trash := self._trash) is not None:
+            self.say_failure(lambda: trash.expire_old(layout))
         return row
 
     def rows(self, *, derive: bool = False) -> tuple[BenchmarkRow, ...]:
@@ -317,8 +305,8 @@ class Benchmarks:
         with self._context.lock(layout.lock).hold() as fresh:
             if fresh:
                 self._sweeper.once(layout.directory)
-                if self._attendant is not None:
-                    self._attendant.finish(layout)
+                if self._trash is not None:
+                    self._trash.finish(layout)
                 # Even if the disk cannot store the list now, the caller's operation may still succeed.
                 self.say_failure(
                     lambda: update_dirty_rows(self._context.files, layout, self.index(layout), self._records)
@@ -353,9 +341,9 @@ class Benchmarks:
         for ulid in dirty:
             self.say_failure(partial(clear_dirty, files, layout, ulid))
 
-    def attend(self, attendant: Attendant) -> None:
+    def attend(self, trash: Trash) -> None:
         """Let the trash complete moves and delete expired entries at each write."""
-        self._attendant = attendant
+        self._trash = trash
 
     def say_failure(self, act: Callable[[], object]) -> None:
         """Run an optional step after a finished operation: report its failure and undo nothing."""
@@ -366,7 +354,7 @@ class Benchmarks:
 
     def _refuse_trashed(self, ulid: str) -> None:
         # Saved beside its trashed record, the benchmark could never be restored.
-        if self._attendant is not None and ulid in self._attendant.ids():
+        if self._trash is not None and ulid in self._trash.ids():
             raise StoreError(
                 f"{short_id(ulid)} lies in the trash", f"`tuibench trash restore {short_id(ulid)}` brings it back."
             )

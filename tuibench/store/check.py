@@ -13,9 +13,9 @@ from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, StoreReport
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
-from tuibench.store.documents import Sweeper, projects_lock
+from tuibench.store.documents import projects_lock
 from tuibench.store.envelope import DOCUMENT, INDEX
-from tuibench.store.file_check import FileCheck, Findings, RecordCheck, State, TrashCheck, how_to_save, put_aside
+from tuibench.store.file_check import FileCheck, Findings, RecordCheck, State, TrashCheck, how_to_save
 from tuibench.store.index import Index, clear_dirty, find_dirty, to_rows
 from tuibench.store.layout import PROJECTS, QUARANTINE, RECORD, SAMPLES, VERSIONS, HostLayout, is_ulid
 from tuibench.store.record import RecordFiles
@@ -27,16 +27,14 @@ from tuibench.store.trouble import damaged, refuse_newer
 class DocumentCheck:
     """Checks everything below the root that belongs to no host."""
 
-    def __init__(self, context: Context, findings: Findings, repair: bool) -> None:
-        self._context = context
-        self._findings = findings
-        self._repair = repair
-        self._file = FileCheck(context, findings, repair)
+    def __init__(self, file: FileCheck) -> None:
+        self._file = file
+        self._context = file.context
 
     def look(self, read_data: bool) -> None:
         """Check every document; with `read_data` also its previous generation."""
         self._look_at_salt()
-        if self._repair and self._context.files.kind(os.path.join(self._context.files.root, PROJECTS)):
+        if self._file.repair and self._context.files.kind(os.path.join(self._context.files.root, PROJECTS)):
             with self._context.lock(projects_lock(self._context.files.root)).hold():
                 self._look_at_documents(read_data)
         else:
@@ -49,21 +47,17 @@ class DocumentCheck:
             for name in files.names(directory):
                 if name.endswith(RECORD) and is_ulid(name.removesuffix(RECORD)):
                     path = os.path.join(directory, name)
-                    found = self._file.look(path, self._load, self._accept)
+                    found = self._file.look(path, self._load)
                     if found is not State.GONE and read_data:
                         self._file.look_at_previous(path)
-        for directory in (files.root, *(os.path.join(files.root, kind) for kind in (PROJECTS, VERSIONS, QUARANTINE))):
-            for path in Sweeper(self._context).find(directory):
-                if self._repair:
-                    files.remove(path)
-                self._findings.mend("leftover", files.name(path), "of a writer that died", self._repair)
+        self._file.sweep([files.root, *(os.path.join(files.root, kind) for kind in (PROJECTS, VERSIONS, QUARANTINE))])
 
     def _look_at_salt(self) -> None:
-        self._findings.checked += 1
+        self._file.findings.checked += 1
         try:
             self._context.host_id(False)
         except StoreDamaged as error:
-            self._findings.add("damaged", "salt", error.message)
+            self._file.findings.add("damaged", "salt", error.message)
 
     def _load(self, path: str) -> Loaded | None:
         loaded = self._file.quiet.load(path, DOCUMENT, fall_back=False)
@@ -73,36 +67,21 @@ class DocumentCheck:
             raise self._file.quiet.misfit(path, loaded, damage)
         return loaded
 
-    def _accept(self, path: str) -> None:
-        loaded = self._load(path)
-        if loaded is not None:
-            self._file.quiet.write_tables(path, loaded.tables, loaded)
-
 
 class HostCheck:
     """Checks everything below one host's directory: index and names under its lock, record contents without."""
 
-    def __init__(
-        self,
-        context: Context,
-        benchmarks: Benchmarks,
-        trash: Trash,
-        layout: HostLayout,
-        findings: Findings,
-        repair: bool,
-        journals: Collection[str] = (),
-    ) -> None:
-        self._context = context
-        self._benchmarks = benchmarks
+    def __init__(self, file: FileCheck, index: Index, trash: Trash, layout: HostLayout) -> None:
+        self._file = file
+        self._context = file.context
         self._trash = trash
         self._layout = layout
-        self._findings = findings
-        self._repair = repair
-        self._file = FileCheck(context, findings, repair, journals)
+        self._findings = file.findings
+        self._repair = file.repair
         self._records = RecordFiles(self._file.quiet)
         self._record = RecordCheck(self._file)
         self._seen: set[str] = set()
-        self._index: Index = benchmarks.index(layout)
+        self._index = index
         self._frozen = False
         """True if a newer version wrote the index, so that nothing of this host can be written."""
 
@@ -144,22 +123,15 @@ class HostCheck:
 
     def _look_at_leftovers(self) -> None:
         files = self._context.files
-        sweeper = Sweeper(self._context)
         directories = [os.path.join(self._layout.records, name) for name in files.names(self._layout.records)]
-        for directory in (self._layout.directory, self._layout.trash, self._layout.quarantine, *directories):
-            for path in sweeper.find(directory):
-                if self._repair:
-                    files.remove(path)
-                self._findings.mend("leftover", files.name(path), "of a writer that died", self._repair)
+        self._file.sweep([self._layout.directory, self._layout.trash, self._layout.quarantine, *directories])
         for directory in directories:
             names = set(files.names(directory))
             for name in sorted(names):
                 ulid, _, rest = name.partition(".")
                 orphan = is_ulid(ulid) and "." + rest in (SAMPLES, RECORD + PREVIOUS) and ulid + RECORD not in names
                 if orphan:
-                    path = os.path.join(directory, name)
-                    kept = f": kept as {put_aside(self._context, path)}" if self._repair else ""
-                    self._findings.mend("leftover", files.name(path), f"without a record{kept}", self._repair)
+                    self._file.quarantine("leftover", os.path.join(directory, name), "without a record")
 
     def _look_at_index(self) -> None:
         files, path = self._context.files, self._layout.index
@@ -278,10 +250,11 @@ def check_store(
     """Check every file; with `read_data` every byte. A repair adopts, drops or quarantines files."""
     findings = Findings(repair)
     if context.files.kind(context.files.root):
-        DocumentCheck(context, findings, repair).look(read_data)
+        DocumentCheck(FileCheck(context, findings, repair)).look(read_data)
     writable = context.writable_hosts() if repair else []
     for layout in context.hosts():
-        HostCheck(context, benchmarks, trash, layout, findings, layout in writable, journals).look(read_data)
+        file = FileCheck(context, findings, layout in writable, journals)
+        HostCheck(file, benchmarks.index(layout), trash, layout).look(read_data)
     _recall_lost(context, trash, findings, journals)
     return findings.report(partial=not read_data)
 

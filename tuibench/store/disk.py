@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 """Nonblocking: a pipe planted at a name of the store would block its reader for ever."""
@@ -18,63 +18,8 @@ NAMELESS = os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC
 """Files are opened without following links: one planted at a name of the store must not redirect a write."""
 
 
-class Disk(Protocol):
+class Disk:
     """The system calls of the store, one per method; all raise OSError."""
-
-    def open(self, path: str, flags: int, mode: int = 0o600) -> int:
-        """Open a file and return its descriptor."""
-
-    def read(self, fd: int, count: int, offset: int) -> bytes:
-        """Return at most `count` bytes from `offset`."""
-
-    def write(self, fd: int, data: bytes | memoryview) -> int:
-        """Write and return the number of bytes written, which may be fewer than given."""
-
-    def fsync(self, fd: int) -> None:
-        """Wait until the disk has the file's data."""
-
-    def chmod(self, fd: int, mode: int) -> None:
-        """Set the permissions of an open file."""
-
-    def close(self, fd: int) -> None:
-        """Close a descriptor."""
-
-    def replace(self, source: str, target: str) -> None:
-        """Rename over any existing target."""
-
-    def link(self, source: str, target: str) -> None:
-        """Give a file a second name; raise FileExistsError if the target exists."""
-
-    def unlink(self, path: str) -> None:
-        """Remove a name."""
-
-    def mkdir(self, path: str) -> None:
-        """Make a directory that only its owner can access."""
-
-    def rmdir(self, path: str) -> None:
-        """Remove an empty directory."""
-
-    def stat(self, path: str) -> os.stat_result:
-        """Return the status of the name itself; do not follow links."""
-
-    def fstat(self, fd: int) -> os.stat_result:
-        """Return the status of an open file."""
-
-    def scan(self, path: str) -> list[str]:
-        """Return the sorted names in a directory."""
-
-    def utime(self, path: str, ns: int) -> None:
-        """Set the modification time."""
-
-    def lock(self, fd: int, operation: int) -> None:
-        """Call flock; raise BlockingIOError if the lock is held and LOCK_NB is given."""
-
-    def room(self, path: str) -> int:
-        """Return the bytes available to an ordinary user on the file system of `path`."""
-
-
-class RealDisk:
-    """The operating system's calls."""
 
     def open(self, path: str, flags: int, mode: int = 0o600) -> int:
         """Call os.open."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
@@ -14,6 +14,7 @@ from tuibench.core.ids import short_id
 from tuibench.core.stored import NEWER, Problem, StoreReport
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.context import Context
+from tuibench.store.documents import Sweeper
 from tuibench.store.envelope import DOCUMENT, Unreadable, unseal
 from tuibench.store.files import move_tree, sync_names
 from tuibench.store.layout import PROJECTS, QUARANTINE, RECORD, SAMPLES, VERSIONS, HostLayout, is_ulid
@@ -101,8 +102,8 @@ class FileCheck:
         """Return a reader without notices, as the report covers everything."""
         return Sealing(self.context.files, lambda _: None, self.context.sealing.tool)
 
-    def look(self, path: str, load: Load, accept: Rewrite) -> State:
-        """Check a file; return its state afterwards."""
+    def look(self, path: str, load: Load, accept: Rewrite | None = None) -> State:
+        """Check a file; return its state afterwards. `accept` rewrites an edited one, by default its tables."""
         name = self.context.files.name(path)
         self.findings.checked += 1
         try:
@@ -123,8 +124,10 @@ class FileCheck:
             detail = f"of a form that this version cannot write (schema {loaded.header.schema})"
             self.findings.add("edited", name, detail)
         elif not loaded.sound:
-            if self.repair:
+            if self.repair and accept is not None:
                 accept(path)
+            elif self.repair:
+                self.quiet.write_tables(path, loaded.tables, loaded)
             detail = "accepted, with the original in quarantine" if self.repair else "the repair accepts it"
             self.findings.mend("edited", name, detail, self.repair)
         return State.USABLE
@@ -148,8 +151,20 @@ class FileCheck:
         except Unreadable:
             sound = False
         if not sound:
-            kept = f": kept as {put_aside(self.context, previous)}" if self.repair else ""
-            self.findings.mend("damaged", self.context.files.name(previous), f"previous generation{kept}", self.repair)
+            self.quarantine("damaged", previous, "previous generation")
+
+    def quarantine(self, kind: str, path: str, detail: str) -> None:
+        """Report a file or directory; a repair moves it to the quarantine."""
+        kept = f": kept as {put_aside(self.context, path)}" if self.repair else ""
+        self.findings.mend(kind, self.context.files.name(path), detail + kept, self.repair)
+
+    def sweep(self, directories: Iterable[str]) -> None:
+        """Report temporary files of dead writers; a repair removes them."""
+        sweeper = Sweeper(self.context)
+        for path in (path for directory in directories for path in sweeper.find(directory)):
+            if self.repair:
+                self.context.files.remove(path)
+            self.findings.mend("leftover", self.context.files.name(path), "of a writer that died", self.repair)
 
     def _damaged(self, path: str, name: str, error: StoreError, load: Load) -> State:
         if not isinstance(error, StoreDamaged):
@@ -201,16 +216,13 @@ class RecordCheck:
     def look(self, path: str) -> None:
         """Check a record, its previous generation and its samples; quarantine the samples of a lost record."""
         samples = path.removesuffix(".json") + SAMPLES
-        found = self._file.look(path, self._load, self._accept)
+        found = self._file.look(path, self._records.read_strictly, self._accept)
         if found is not State.GONE:
             self._file.look_at_previous(path)
         if found is State.USABLE:
             self._look_at_samples(samples)
         elif found is State.GONE and self._file.repair and self._file.context.files.kind(samples):
             put_aside(self._file.context, samples)
-
-    def _load(self, path: str) -> Loaded | None:
-        return self._records.read_strictly(path)
 
     def _accept(self, path: str) -> None:
         record = self._records.read(path)
@@ -228,8 +240,7 @@ class RecordCheck:
                     zlib.decompress(found[0])
                 findings.read += 1
             except zlib.error:
-                kept = f"; kept as {put_aside(self._file.context, path)}" if self._file.repair else ""
-                findings.mend("damaged", files.name(path), f"the samples cannot be unpacked{kept}", self._file.repair)
+                self._file.quarantine("damaged", path, "the samples cannot be unpacked")
             except StoreError as error:
                 findings.add("damaged", files.name(path), error.message)
 
@@ -272,13 +283,13 @@ class TrashCheck:
             self._file.findings.checked += 1
             self._file.findings.mend("damaged", files.name(manifest), why + kept, self._file.repair)
             return
-        self._file.look(manifest, self._load, self._accept)
+        self._file.look(manifest, self._load)
         for name in files.names(directory):
             if not name.endswith(RECORD) or name == NAME:
                 continue
             path = os.path.join(directory, name)
             if name.startswith((PROJECTS, VERSIONS)):
-                if self._file.look(path, self._load, self._accept) is not State.GONE:
+                if self._file.look(path, self._load) is not State.GONE:
                     self._file.look_at_previous(path)
             else:
                 self._record.look(path)
@@ -287,8 +298,3 @@ class TrashCheck:
         if os.path.basename(path) == NAME:
             return load_manifest(self._file.quiet, os.path.dirname(path))
         return self._file.quiet.load(path, DOCUMENT, fall_back=False)
-
-    def _accept(self, path: str) -> None:
-        loaded = self._load(path)
-        if loaded is not None:
-            self._file.quiet.write_tables(path, loaded.tables, loaded)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from tuibench.core.errors import StoreError
 from tuibench.core.units import size
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _TEMP = re.compile(r"\.(?P<name>.+)\.(?P<node>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]+\.tmp")
 _TRIES = 100
+T = TypeVar("T")
 
 
 class Files:
@@ -48,39 +49,43 @@ class Files:
 
     def stamp(self, path: str) -> Stamp | None:
         """Return the stamp of a file."""
-        with self.telling(path):
-            try:
-                return atomic.read_stamp(self.disk, path)
-            except FileNotFoundError:
-                return None
+        return self._find(path, atomic.read_stamp)
 
     def read(self, path: str) -> tuple[bytes, Stamp] | None:
         """Return a whole file."""
-        with self.telling(path):
-            try:
-                return atomic.read_all(self.disk, path)
-            except FileNotFoundError:
-                return None
+        return self._find(path, atomic.read_all)
 
     def read_beginning(self, path: str, count: int) -> tuple[bytes, int] | None:
         """Return the first bytes of a file and its size."""
-        with self.telling(path):
+        return self._find(path, lambda disk, path: atomic.read_beginning(disk, path, count))
+
+    def stat(self, path: str) -> os.stat_result | None:
+        """Return the status of the name itself; do not follow links."""
+        return self._find(path, lambda disk, path: disk.stat(path))
+
+    def names(self, path: str) -> list[str]:
+        """Return the sorted names in a directory; empty if it is missing."""
+        return self._find(path, lambda disk, path: disk.scan(path)) or []
+
+    def _find(self, path: str, look: Callable[[Disk, str], T]) -> T | None:
+        """Return the answer of a call, None if there is nothing at the path."""
+        with self.explaining(path):
             try:
-                return atomic.read_beginning(self.disk, path, count)
+                return look(self.disk, path)
             except FileNotFoundError:
                 return None
 
     def replace(self, path: str, data: bytes, *, keep: bool = True) -> Stamp:
         """Put a sealed file at `path` durably; create its directory if needed."""
         self.make_directory(os.path.dirname(path))
-        with self.telling(path):
+        with self.explaining(path):
             temps = self.temp(path), self.temp(path)
             return atomic.replace(self.disk, path, temps, data, keep=keep, verify=check_head)
 
     def put_first(self, path: str, data: bytes) -> bool:
         """Put a write-once file at `path`; return False if it already exists."""
         self.make_directory(os.path.dirname(path))
-        with self.telling(path):
+        with self.explaining(path):
             return atomic.link_first(self.disk, path, self.temp(path), data)
 
     def make_directory(self, path: str) -> None:
@@ -94,7 +99,7 @@ class Files:
         if not inside and self.is_directory(path):
             return
         self.make_directory(os.path.dirname(path))
-        with self.telling(path):
+        with self.explaining(path):
             self._make_one(path)
         self._durable.add(path)
 
@@ -119,21 +124,13 @@ class Files:
 
     def sync_directory(self, path: str) -> None:
         """Make the names in a directory durable."""
-        with self.telling(path):
+        with self.explaining(path):
             atomic.sync_directory(self.disk, path)
 
     def take_in(self, path: str) -> None:
         """Restrict a file written by others to its owner, and fsync it."""
-        with self.telling(path):
+        with self.explaining(path):
             atomic.take_in(self.disk, path)
-
-    def names(self, path: str) -> list[str]:
-        """Return the sorted names in a directory; empty if it is missing."""
-        with self.telling(path):
-            try:
-                return self.disk.scan(path)
-            except FileNotFoundError:
-                return []
 
     def kind(self, path: str) -> str:
         """Return file, directory, link or other; '' if there is nothing."""
@@ -143,14 +140,6 @@ class Files:
         mode = found.st_mode
         kinds = ((stat.S_ISREG, "file"), (stat.S_ISDIR, "directory"), (stat.S_ISLNK, "link"))
         return next((kind for test, kind in kinds if test(mode)), "other")
-
-    def stat(self, path: str) -> os.stat_result | None:
-        """Return the status of the name itself; do not follow links."""
-        with self.telling(path):
-            try:
-                return self.disk.stat(path)
-            except FileNotFoundError:
-                return None
 
     def is_directory(self, path: str) -> bool:
         """Return whether the path is a readable directory; links above the store are allowed."""
@@ -162,7 +151,7 @@ class Files:
 
     def link(self, source: str, target: str) -> None:
         """Create a hard link, or a copy if the file system has none; do nothing if the target exists."""
-        with self.telling(target):
+        with self.explaining(target):
             try:
                 self.disk.link(source, target)
             except FileExistsError:
@@ -177,24 +166,24 @@ class Files:
     def rename(self, source: str, target: str) -> None:
         """Rename a file or directory within one file system."""
         self._durable = {path for path in self._durable if not (path + os.sep).startswith(source + os.sep)}
-        with self.telling(source):
+        with self.explaining(source):
             self.disk.replace(source, target)
 
     def copy(self, source: str, target: str) -> None:
         """Make a durable copy of a file; it appears under its name only when complete."""
-        with self.telling(target):
+        with self.explaining(target):
             temp = self.temp(target)
             atomic.copy(self.disk, source, temp)
             self.disk.replace(temp, target)
 
     def touch(self, path: str) -> None:
         """Create an empty file unless it exists."""
-        with self.telling(path):
+        with self.explaining(path):
             self.disk.close(self.disk.open(path, LOCK))
 
     def remove(self, path: str) -> None:
         """Remove a file if it exists."""
-        with self.telling(path):
+        with self.explaining(path):
             try:
                 self.disk.unlink(path)
             except FileNotFoundError:
@@ -207,11 +196,11 @@ class Files:
             return
         for name in self.names(path):
             self.remove_tree(os.path.join(path, name))
-        with self.telling(path):
+        with self.explaining(path):
             self.disk.rmdir(path)
 
     @contextmanager
-    def telling(self, path: str) -> Iterator[None]:
+    def explaining(self, path: str) -> Iterator[None]:
         """Convert system errors at `path` to errors of the store."""
         try:
             yield
@@ -309,7 +298,7 @@ def move_file(files: Files, source: str, target: str) -> None:
         # Renaming one hard link of a file over another would leave both.
         files.remove(source)
         return
-    with files.telling(source):
+    with files.explaining(source):
         try:
             files.disk.replace(source, target)
             return
@@ -331,7 +320,7 @@ def move_tree(files: Files, source: str, target: str) -> None:
 
 def _move_directory(files: Files, source: str, target: str) -> None:
     if not files.kind(target):
-        with files.telling(source):
+        with files.explaining(source):
             try:
                 files.disk.replace(source, target)
                 return

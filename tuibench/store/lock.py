@@ -77,7 +77,7 @@ class StoreLock:
 
     def _open(self) -> int:
         self._files.make_directory(os.path.dirname(self._path))
-        with self._files.telling(self._path):
+        with self._files.explaining(self._path):
             try:
                 fd = self._files.disk.open(self._path, LOCK, 0o600)
             except OSError as error:
@@ -97,7 +97,7 @@ class StoreLock:
             return fd
 
     def _try(self, fd: int) -> bool:
-        with self._files.telling(self._path):
+        with self._files.explaining(self._path):
             try:
                 self._files.disk.lock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

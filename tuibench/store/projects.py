@@ -175,14 +175,6 @@ class Projects:
 
         return self._change(id, change)
 
-    def rename(self, id: str, name: str) -> Project:  # noqa: A002
-        """Rename a project."""
-        return self.edit(id, name=name)
-
-    def describe(self, id: str, description: str) -> Project:  # noqa: A002
-        """Change a project's description."""
-        return self.edit(id, description=description)
-
     def touch(self, id: str) -> Project:  # noqa: A002
         """Set a project's modification time after a measurement."""
         return self._change(id, lambda one: replace(one, modified_utc=self._context.now_utc()))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 from tinydb import TinyDB
-from tinydb.queries import QueryLike
 from tinydb.storages import Storage
 from tinydb.table import Table
 
@@ -116,21 +116,16 @@ class SealedStorage(Storage):
         self._cache = stamp, tables, Loaded({}, header, stamp, True)
 
     def _load(self) -> tuple[Stamp | None, Tables, Loaded | None]:
-        derived = self._recover is not None
+        derived, loaded = self._recover is not None, None
         try:
             loaded = self._sealing.load(self._path, self._kind, fall_back=not derived, strict=derived)
-        except StoreDamaged as damage:
-            if self._recover is None:
-                raise
-            return self._rebuild(damage)
-        try:
             if loaded is not None and self._check is not None:
                 self._check(loaded)
         except StoreDamaged as damage:
-            if self._recover is None or loaded is None:
+            if self._recover is None:
                 raise
             # A newer version's file stays read-only, even if its rows are unusable.
-            if loaded.beyond:
+            if loaded is not None and loaded.beyond:
                 return loaded.stamp, self._recover(self._sealing.misfit(self._path, loaded, damage)), loaded
             return self._rebuild(damage)
         if loaded is None:
@@ -148,56 +143,25 @@ class LockedTable(Table):
 
     default_query_cache_capacity = 0
 
-    def _fresh(self) -> SealedStorage:
-        storage = self.storage
+
+def _lock(name: str) -> None:
+    """Let a method of TinyDB's table run in a transaction; another writer may have taken the next id."""
+    method = getattr(Table, name)
+
+    @wraps(method)
+    def change(table: LockedTable, *args: Any, **options: Any) -> Any:
+        storage = table.storage
         if not isinstance(storage, SealedStorage):
             raise TypeError("a LockedTable takes a SealedStorage")
-        return storage
+        with storage.transaction():
+            table._next_id = None
+            return method(table, *args, **options)
 
-    def insert(self, document: Mapping[str, Any]) -> int:
-        """Call TinyDB's method under the lock."""
-        with self._fresh().transaction():
-            self._next_id = None
-            return super().insert(document)
+    setattr(LockedTable, name, change)
 
-    def insert_multiple(self, documents: Iterable[Mapping[str, Any]]) -> list[int]:
-        """Call TinyDB's method under the lock."""
-        with self._fresh().transaction():
-            self._next_id = None
-            return super().insert_multiple(documents)
 
-    def update(
-        self,
-        fields: Mapping[Any, Any] | Callable[[Any], None],
-        cond: QueryLike | None = None,
-        doc_ids: Iterable[int] | None = None,
-    ) -> list[int]:
-        """Call TinyDB's method under the lock."""
-        with self._fresh().transaction():
-            return super().update(fields, cond, doc_ids)
-
-    def update_multiple(
-        self, updates: Iterable[tuple[Mapping[Any, Any] | Callable[[Any], None], QueryLike]]
-    ) -> list[int]:
-        """Call TinyDB's method under the lock."""
-        with self._fresh().transaction():
-            return super().update_multiple(updates)
-
-    def upsert(self, document: Mapping[str, Any], cond: QueryLike | None = None) -> list[int]:
-        """Call TinyDB's method under the lock."""
-        with self._fresh().transaction():
-            self._next_id = None
-            return super().upsert(document, cond)
-
-    def remove(self, cond: QueryLike | None = None, doc_ids: Iterable[int] | None = None) -> list[int]:
-        """Call TinyDB's method under the lock."""
-        with self._fresh().transaction():
-            return super().remove(cond, doc_ids)
-
-    def truncate(self) -> None:
-        """Call TinyDB's method under the lock."""
-        with self._fresh().transaction():
-            super().truncate()
+for _name in ("insert", "insert_multiple", "update", "update_multiple", "upsert", "remove", "truncate"):
+    _lock(_name)
 
 
 class SealedDB(TinyDB):

@@ -16,7 +16,7 @@ from tuibench.core.errors import StoreReadOnly
 from tuibench.core.stored import StoreReport
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context, HostIdentity, Notices, is_alive
-from tuibench.store.disk import Disk, RealDisk, retrying
+from tuibench.store.disk import Disk, retrying
 from tuibench.store.documents import ProjectFiles
 from tuibench.store.files import Files
 from tuibench.store.index import read_mark
@@ -53,7 +53,7 @@ class Store:
         wait_s: float = WAIT_S,
     ) -> None:
         node = hashlib.sha256(machine.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-        files = Files(os.path.abspath(root), retrying(disk if disk is not None else RealDisk()), node, entropy)
+        files = Files(os.path.abspath(root), retrying(disk if disk is not None else Disk()), node, entropy)
         notices = Notices()
         waiting = Waiting(timer, sleep, clock, command or _command(), os.uname().nodename, wait_s)
         self._identity = HostIdentity(files, machine, entropy)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import Any
 
-from tuibench.store.disk import Disk, RealDisk
+from tuibench.store.disk import Disk
 
 CHANGES = frozenset({"write", "fsync", "replace", "link", "unlink", "mkdir", "rmdir", "utime", "chmod"})
 
@@ -17,66 +17,29 @@ def alters(kind: str, arguments: tuple[Any, ...]) -> bool:
     return kind in CHANGES or (kind == "open" and bool(arguments[1] & (os.O_CREAT | os.O_TRUNC)))
 
 
-class Relay:
-    """A Disk that forwards every call; subclasses wrap `touch`."""
+class Relay(Disk):
+    """A Disk whose calls all pass `touch`, which subclasses wrap."""
 
     def __init__(self, inner: Disk | None = None) -> None:
-        self.inner = inner or RealDisk()
+        self.inner = inner or Disk()
 
     def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
         """Make the call."""
         return getattr(self.inner, kind)(*arguments)
 
-    def open(self, path: str, flags: int, mode: int = 0o600) -> int:
-        return cast(int, self.touch("open", (path, flags, mode)))
 
-    def read(self, fd: int, count: int, offset: int) -> bytes:
-        return cast(bytes, self.touch("read", (fd, count, offset)))
+def _relay(kind: str) -> None:
+    defaults = (0o600,) if kind == "open" else ()
 
-    def write(self, fd: int, data: bytes | memoryview) -> int:
-        return cast(int, self.touch("write", (fd, data)))
+    def call(self: Relay, *arguments: Any) -> Any:
+        return self.touch(kind, arguments if len(arguments) != 2 else (*arguments, *defaults))
 
-    def fsync(self, fd: int) -> None:
-        self.touch("fsync", (fd,))
+    setattr(Relay, kind, call)
 
-    def close(self, fd: int) -> None:
-        self.touch("close", (fd,))
 
-    def replace(self, source: str, target: str) -> None:
-        self.touch("replace", (source, target))
-
-    def link(self, source: str, target: str) -> None:
-        self.touch("link", (source, target))
-
-    def unlink(self, path: str) -> None:
-        self.touch("unlink", (path,))
-
-    def mkdir(self, path: str) -> None:
-        self.touch("mkdir", (path,))
-
-    def rmdir(self, path: str) -> None:
-        self.touch("rmdir", (path,))
-
-    def stat(self, path: str) -> os.stat_result:
-        return cast(os.stat_result, self.touch("stat", (path,)))
-
-    def fstat(self, fd: int) -> os.stat_result:
-        return cast(os.stat_result, self.touch("fstat", (fd,)))
-
-    def scan(self, path: str) -> list[str]:
-        return cast("list[str]", self.touch("scan", (path,)))
-
-    def utime(self, path: str, ns: int) -> None:
-        self.touch("utime", (path, ns))
-
-    def chmod(self, fd: int, mode: int) -> None:
-        self.touch("chmod", (fd, mode))
-
-    def lock(self, fd: int, operation: int) -> None:
-        self.touch("lock", (fd, operation))
-
-    def room(self, path: str) -> int:
-        return cast(int, self.touch("room", (path,)))
+for name in vars(Disk):
+    if not name.startswith("_"):
+        _relay(name)
 
 
 class CountingDisk(Relay):

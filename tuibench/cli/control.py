@@ -1,0 +1,144 @@
+"""`tuibench ps`, `cancel`, `finish`, `extend` and `resume`: the runs, and requests to them."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from tuibench.cli.benchmark import follow_or_detach
+from tuibench.cli.output import emit
+from tuibench.cli.parser import ASCII, JSON, QUIET, Action, argument, switch
+from tuibench.cli.session import tell, width
+from tuibench.cli.terminal import Interruption
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo, finishing_words
+from tuibench.core.errors import ExitCode, UsageError
+from tuibench.core.ids import short_id
+from tuibench.core.settings.kinds import Decimal
+from tuibench.core.settings.request import BenchmarkRequest
+from tuibench.core.text import show
+from tuibench.core.units import count_of, seconds
+from tuibench.present.export import check_target
+from tuibench.present.run_list import cancel_words, run_list, runs_json
+from tuibench.services.api import Services
+from tuibench.services.watched_run import ActiveRun
+
+_LONGEST_S = 10_000_000
+_QUIET_STATES = frozenset({activity.FINISHED, activity.CANCELLED})
+_RUN = "a name that only one run has, or any part of its id; last is the newest"
+RUN_ID = argument("id", metavar="ID", help=_RUN)
+
+
+def list_runs(args: argparse.Namespace, services: Services, interruption: Interruption) -> None:
+    """List the runs, newest first."""
+    every = services.runs.every()
+    interruption.check()
+    shown = [info for info in every if args.all or info.state not in _QUIET_STATES]
+    if args.json:
+        emit(runs_json(shown))
+    elif shown:
+        emit(run_list(shown, time.time(), width=width(), ascii_only=args.ascii))
+    else:
+        hidden = f"; {len(every)} ended: --all lists them" if every else ""
+        tell(f"nothing is running or waiting{hidden}")
+
+
+def cancel(args: argparse.Namespace, services: Services, interruption: Interruption) -> ExitCode:
+    """Cancel one run after the other; an error stops before the next."""
+    code = ExitCode.OK
+    for token in args.ids:
+        ended = services.runs.cancel(token)
+        emit(cancel_words(ended) + "\n")
+        if ended.state == activity.UNSAVED:
+            code = ExitCode.STORE
+        interruption.check()
+    return code
+
+
+def finish(args: argparse.Namespace, services: Services, _: Interruption) -> None:
+    """Request the end of a run after its current execution."""
+    info = services.runs.finish(args.id)
+    so_far = count_of(info.executions, "measurement" if info.kind else "execution")
+    _answer(info, f"{finishing_words(profile=bool(info.kind))}; {so_far} so far", info.state)
+
+
+def extend(args: argparse.Namespace, services: Services, _: Interruption) -> None:
+    """Request more time for a run."""
+    by_s = None if args.by is None else float(Decimal(0.1, _LONGEST_S, "seconds")("--by", args.by))
+    info = services.runs.extend(args.id, by_s)
+    amount = "as much time per cell again" if by_s is None else f"{seconds(by_s)} more per cell"
+    words = f"{amount}; tuibench attach {short_id(info.id)} follows it"
+    _answer(info, words, words)
+
+
+def _answer(info: RunInfo, alive: str, ended: str) -> None:
+    """Print what the request does to a run; a runner on another machine sees it later."""
+    words = alive if info.state in activity.ALIVE else ended
+    if info.state == activity.ELSEWHERE:
+        words = f"{show(info.detail)}; its runner there will see the request within seconds"
+    emit(f"{short_id(info.id)}: {words}\n")
+
+
+def resume(args: argparse.Namespace, services: Services, interruption: Interruption) -> int:
+    """Resume the run and follow it, as benchmark does."""
+    if args.no_wait and args.wait is not None:
+        raise UsageError("--wait and --no-wait exclude each other", "give one of them")
+    wait_s = None if args.wait is None else float(Decimal(0, _LONGEST_S, "seconds")("--wait", args.wait))
+    if args.export_path is not None:
+        if args.detach:
+            raise UsageError("--detach and -x exclude each other", "tuibench export ID -x FILE writes it afterwards")
+        check_target(args.export_path)
+    shared = {name: getattr(args, name) for name in ("export_path", "json", "quiet", "ascii", "detach")}
+    options = {name: getattr(args, name) for name in ("mixed", "finish", "share_host")}
+
+    def start() -> tuple[ActiveRun, tuple[str, ...]]:
+        return services.runs.resume(args.id, wait_s=0.0 if args.no_wait else wait_s, **options), ()
+
+    return follow_or_detach(services, start, BenchmarkRequest(models=(), **shared), interruption)
+
+
+ACTIONS = {
+    "ps": Action(
+        list_runs,
+        "List the runs that measure, wait, were interrupted or could not be saved.",
+        (switch("--all", text="also those of the last days that ended and are saved"), JSON, ASCII),
+    ),
+    "cancel": Action(
+        cancel,
+        "End runs that measure or wait. Their measurements so far are saved as a cancelled benchmark.",
+        (argument("ids", metavar="ID", nargs="+", help=_RUN),),
+    ),
+    "finish": Action(
+        finish,
+        "End a run after its current execution, and save it as finished. Cells that were measured at least once count "
+        "as measured, all others as skipped. A profile ends as soon as it has something to show. tuibench cancel ends "
+        "a run at once.",
+        (RUN_ID,),
+    ),
+    "extend": Action(
+        extend,
+        "Give every cell of a running run more time, and the executions that fit into it: cells still measured, and "
+        "cells that used up their time. Cells that reached their target stay as they are. --max-time moves by the same "
+        "amount.",
+        (RUN_ID, argument("--by", metavar="SEC", help="so much per cell [what each was given at first]")),
+    ),
+    "resume": Action(
+        resume,
+        "Resume a run whose runner died, whose machine was restarted, or whose result could not be saved. Executions "
+        "in its journal are not repeated. One more execution of the cheapest cell must agree with the earlier ones; a "
+        "machine or library that has changed is refused unless --mixed.",
+        (
+            RUN_ID,
+            switch("--mixed", text="resume although the machine has changed; recorded"),
+            switch("--finish", text="measure nothing more, save what there is"),
+            switch("--detach", text="start it, print its id and return"),
+            argument("--wait", metavar="SEC", help="wait for another benchmark on this machine at most so long"),
+            switch("--no-wait", text="exit 7 if another benchmark is measuring"),
+            switch("--share-host", text="measure at once, beside another benchmark"),
+            argument("-x", "--export-path", metavar="FILE", help="write the result, as benchmark -x does"),
+            switch("--json", text="the result as JSON on stdout"),
+            QUIET,
+            ASCII,
+        ),
+    ),
+}

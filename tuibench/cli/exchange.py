@@ -1,0 +1,88 @@
+"""`tuibench export` and `import`: saved results as files."""
+
+from __future__ import annotations
+
+import argparse
+
+from tuibench.cli.output import emit
+from tuibench.cli.parser import Action, Argument, argument, switch
+from tuibench.cli.profile_choice import PAGE, chosen, refuse_choices
+from tuibench.cli.session import tell
+from tuibench.cli.terminal import Interruption
+from tuibench.core.errors import TuibenchError
+from tuibench.core.ids import short_id
+from tuibench.core.text import show
+from tuibench.present.export import LEFT_OUT, STDOUT, form_of
+from tuibench.present.profile.shown import Shown
+from tuibench.services.api import Services
+
+
+def export(args: argparse.Namespace, services: Services, _: Interruption) -> None:
+    """Write the export."""
+    shown, private = _shown(args), args.include_private
+    if args.export_path == STDOUT:
+        emit(services.exchange.text(args.id, include_private=private))
+        return
+    written = services.exchange.export(args.id, args.export_path, include_private=private, shown=shown)
+    left_out = "" if private else " without private paths (--include-private keeps them)"
+    tell(f"wrote {short_id(written)} to {show(args.export_path)}{left_out}")
+
+
+def _shown(args: argparse.Namespace) -> Shown | None:
+    """Return the chosen parts of a profile; None for all. Raise UsageError if the format allows no choice."""
+    typed = chosen(args)
+    form = form_of(args.export_path)
+    if form == "json":
+        refuse_choices(typed, "does not apply to JSON", "JSON has everything; .csv and .md have the chosen parts")
+    if form == "csv":
+        bars: dict[str, object] = {name: typed[name] for name in ("summary", "display") if name in typed}
+        refuse_choices(bars, "selects bars, and a CSV has none", "an .md has them")
+    return Shown(**{"top": None, **typed}) if typed else None
+
+
+def import_files(args: argparse.Namespace, services: Services, _: Interruption) -> int:
+    """Import each file and print its id; return the exit code of the first failed import."""
+    code = 0
+    for file in args.files:
+        try:
+            found = services.exchange.import_file(file)
+        except TuibenchError as error:
+            if len(args.files) == 1:
+                raise
+            tell(f"tuibench: {show(error.message, 1000)}" + (f"\n  {show(error.hint, 1000)}" if error.hint else ""))
+            code = code or int(error.exit_code)
+            continue
+        short = short_id(found.row.id)
+        emit(f"{short}\n")
+        if found.known:
+            differs = ", and differs from the file" if found.differs else ""
+            tell(f"{show(file)}: {short} is in the store already{differs}; nothing was changed")
+        elif found.row.foreign:
+            tell(f"{show(file)}: measured by {show(found.row.foreign, 80)}, so it has no grade and no interval")
+    return code
+
+
+_EXPORTED = "a benchmark, a profile, or an interrupted run; last is the newest saved one"
+_PATH: Argument = argument(
+    *("-x", "--export-path"), required=True, metavar="FILE", help=".csv, .md, any other name JSON, - JSON on stdout"
+)
+
+ACTIONS = {
+    "export": Action(
+        export,
+        "Write a benchmark, a profile, or the measurements of an interrupted run to a file.",
+        (
+            argument("id", metavar="ID", help=_EXPORTED),
+            _PATH,
+            switch("--include-private", text="omit nothing"),
+            PAGE,
+        ),
+        epilog=f"Omitted unless --include-private: {'; '.join(LEFT_OUT)}.",
+    ),
+    "import": Action(
+        import_files,
+        "Add benchmarks to the store from JSON that tuibench export wrote, or deepsparse.benchmark 0.10 to 1.8 with "
+        "-x. Existing results stay unchanged.",
+        (argument("files", nargs="+", metavar="FILE", help="JSON of a benchmark"),),
+    ),
+}
