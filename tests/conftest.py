@@ -34,7 +34,7 @@ OLD_PYTHON = "3.10"
 OLD_NUMPY = "1.26.4"
 
 # Examples must not fail on a busy machine, and a failure must be reproducible.
-hypothesis.settings.register_profile("house", deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile("house", max_examples=50, deadline=None, derandomize=True, database=None)
 hypothesis.settings.load_profile("house")
 
 

@@ -1,8 +1,11 @@
-"""Repeats earlier answers of `tuibench.child`; Python imports this file before any program of a test.
+"""Saves CPU in every process that a test starts; Python imports this file before any program.
 
-The same answer about the same small model costs up to 0.5 s of CPU each time, most of it imports of ONNX and its
-runtime. The first child with a request answers it itself; its lines and files are kept below TUIBENCH_TEST_ANSWERS, and
-later children repeat them. Refusals and crashes are never kept. The fixture `real_children` removes the variable.
+- The same answer of `tuibench.child` about the same small model costs up to 0.5 s each time, most of it imports of ONNX
+  and its runtime. The first child with a request answers it itself; later children repeat its lines and files. Refusals
+  and crashes are never kept.
+- Compiling the methods of dataclasses takes a third of a program's start. The first process of a kind keeps the code.
+
+Both are kept below TUIBENCH_TEST_ANSWERS for one session. The fixture `real_children` removes the variable.
 """
 
 from __future__ import annotations
@@ -145,5 +148,45 @@ def _is_repeatable(lines: bytes, path: str) -> bool:
     return os.path.basename(path).encode() not in lines
 
 
-if VARIABLE in os.environ and sys.orig_argv[-3:-1] == ["-m", "tuibench.child"] and sys.orig_argv[-1] in _TASKS:
-    _repeat_or_record(sys.orig_argv[-1], os.environ[VARIABLE])
+def _keep_dataclasses(kept: str) -> None:
+    """Compile each method of a dataclass once per session and kind of program."""
+    import atexit
+    import builtins
+    import dataclasses
+    import marshal
+
+    program = "".join(char for char in "-".join(sys.orig_argv[1:4]) if char.isalnum() or char in "-.")[:60]
+    place = os.path.join(kept, f"{sys.implementation.cache_tag}-{program}")
+    try:
+        with open(place, "rb") as stream:
+            codes: dict[str, Any] = marshal.load(stream)
+    except (OSError, ValueError, EOFError):
+        codes = {}
+    known = len(codes)
+
+    def execute(text: str, variables: dict[str, Any], result: dict[str, Any]) -> None:
+        code = codes.get(text)
+        if code is None:
+            code = codes[text] = compile(text, "<string>", "exec")
+        builtins.exec(code, variables, result)  # noqa: S102 - dataclasses itself calls exec here
+
+    def keep() -> None:
+        if len(codes) == known:
+            return
+        partial = f"{place}.{os.getpid()}"
+        try:
+            with open(partial, "wb") as stream:
+                marshal.dump(codes, stream)
+            os.rename(partial, place)
+        except OSError:
+            return  # the session is over
+
+    dataclasses.exec = execute  # type: ignore[attr-defined]
+    atexit.register(keep)
+
+
+if VARIABLE in os.environ:
+    if sys.orig_argv[-3:-1] == ["-m", "tuibench.child"] and sys.orig_argv[-1] in _TASKS:
+        _repeat_or_record(sys.orig_argv[-1], os.environ[VARIABLE])
+    if any(part.split(".")[0] == "tuibench" for part in sys.orig_argv[1:4]):
+        _keep_dataclasses(os.environ[VARIABLE])

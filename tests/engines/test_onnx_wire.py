@@ -50,7 +50,7 @@ def test_name_may_be_anything_but_invalid_utf8(tmp_path: Path) -> None:
         read_names(str(path))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
 @given(data=st.data())
 def test_damaged_file_gives_names_or_a_value_error(data: st.DataObject, tmp_path: Path) -> None:
     whole = make.two_outputs().model.SerializeToString()

@@ -222,7 +222,7 @@ def test_encrypted_or_recompressed_archive_is_refused(tmp_path: Path) -> None:
         assert "damaged" in refusal(path)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
 @given(data=st.data())
 def test_archive_with_any_damage_gives_inputs_or_a_refusal(data: st.DataObject, tmp_path: Path) -> None:
     path = tmp_path / "f.npz"

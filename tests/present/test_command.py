@@ -74,7 +74,7 @@ def test_names_of_a_megabyte_are_repeated_by_the_id() -> None:
     assert len(summary(run)) < 10_000
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(requests())
 def test_line_typed_in_any_directory_reads_back_to_an_equal_spec(request: BenchmarkRequest) -> None:
     spec = spec_of(request)

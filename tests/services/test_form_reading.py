@@ -127,7 +127,7 @@ def test_command_omits_defaults() -> None:
     assert to_command(beside, read_form(beside, MACHINE)) == "tuibench benchmark sample:tiny --compare-to ne78"
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(forms())
 def test_command_measures_same_as_form(values: FormValues) -> None:
     reading = read_form(values, MACHINE)
@@ -139,7 +139,7 @@ def test_command_measures_same_as_form(values: FormValues) -> None:
     assert (request.name, request.note) == (ours.name, ours.note) == (values.name, values.note)
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(forms())
 def test_form_filled_from_result_repeats_measurement(values: FormValues) -> None:
     spec, _ = to_spec(to_request(values, read_form(values, MACHINE)), MACHINE)

@@ -118,4 +118,4 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 TestStoreMachine = StoreMachine.TestCase
-TestStoreMachine.settings = settings(max_examples=80, stateful_step_count=25, deadline=None)
+TestStoreMachine.settings = settings(max_examples=50, stateful_step_count=25, deadline=None)

@@ -203,7 +203,7 @@ def test_levels_are_in_the_help_and_own_settings_may_change() -> None:
     }
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_every_setting_of_a_profile_survives_its_command(data: st.DataObject) -> None:
     def number(allowed: tuple[int, int]) -> str:

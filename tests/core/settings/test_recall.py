@@ -30,7 +30,7 @@ def repeated(spec: BenchmarkSpec, *flags: str) -> BenchmarkSpec:
     return spec_of(BenchmarkRequest(models=names, **recall(spec, typed(*flags))))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(requests())
 def test_recalled_settings_without_flags_are_unchanged(request: BenchmarkRequest) -> None:
     spec = spec_of(request)

@@ -87,7 +87,7 @@ def requests(draw: st.DrawFn) -> BenchmarkRequest:
     )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(requests())
 def test_command_line_parses_back_to_an_equal_spec(request: BenchmarkRequest) -> None:
     spec = spec_of(request)

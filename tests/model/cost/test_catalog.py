@@ -101,7 +101,7 @@ _CONTRIB = [
 _SHAPES = st.none() | st.lists(st.integers(0, 5), max_size=5).map(tuple)
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(
     st.sampled_from([*_OPS, *_CONTRIB, (NCHWC, "Conv")]),
     st.lists(_SHAPES, max_size=8),
