@@ -1,4 +1,4 @@
-"""A local server with its own certificate and scripted answers; only child processes talk to it."""
+"""A local server with its own certificate and scripted answers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import trustme
+
+from tuibench.child import _refusal
+from tuibench.core.errors import TuibenchError
+from tuibench.model.download.task import fetch as download
 
 ROOT = Path(__file__).resolve().parents[3]
 Route = Callable[["Handler"], None]
@@ -140,7 +145,7 @@ runpy.run_module("tuibench.child", run_name="__main__", alter_sys=True)
 
 
 class Fetcher:
-    """Runs the task as the workbench does: in a child process, with a cache that a test can read."""
+    """Runs the task with a cache that a test can read; `hf:` and limited files in a child process."""
 
     def __init__(self, loopback: Loopback, cache: Path) -> None:
         self.cache = cache
@@ -153,6 +158,9 @@ class Fetcher:
 
     def __call__(self, address: str, largest_file: int = -1, **request: Any) -> Fetched:
         asked = {"address": address, "cache": str(self.cache), "stall_s": 20, "spare_bytes": 0, **request}
+        if not address.startswith("hf:") and largest_file < 0:
+            return self._fetch_here(asked)
+        # The hub's library reads its settings when it is imported.
         done = subprocess.run(
             [sys.executable, "-c", _CHILD.format(largest_file)],
             input=json.dumps(asked).encode(),
@@ -163,6 +171,16 @@ class Fetcher:
             env=self.environment,
         )
         return Fetched([json.loads(line) for line in done.stdout.splitlines()], done.stderr.decode())
+
+    def _fetch_here(self, asked: dict[str, Any]) -> Fetched:
+        """Run the task in this process, which saves the start of a child."""
+        lines: list[dict[str, Any]] = []
+        with patch.dict(os.environ, self.environment, clear=True):
+            try:
+                lines.append({"ok": True, "result": download(asked, lines.append)})
+            except TuibenchError as error:
+                lines.append(_refusal(type(error).__name__, error.message, error.hint, int(error.exit_code)))
+        return Fetched(json.loads(json.dumps(lines)), "")
 
     def files(self) -> list[str]:
         """Return the files in the cache."""
