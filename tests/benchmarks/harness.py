@@ -16,7 +16,7 @@ import numpy as np
 from tests.benchmarks.calibration import figure
 from tuibench.core.settings.model_token import resolve_model
 from tuibench.engines import registry
-from tuibench.engines.protocol import Bound, Setting
+from tuibench.engines.protocol import Bound, LoadSettings
 from tuibench.worker.sync import harness_ns, rotate, time_block
 
 ROUNDS = 31
@@ -27,7 +27,7 @@ def bound_tiny(samples: int) -> Bound:
     """The smallest sample, loaded and bound as a worker binds it."""
     engine = registry.make("onnxruntime")
     engine.start()
-    session = engine.load(Setting(resolve_model("sample:tiny").path, 1, 1, (0,), "none", "f32", True, "."))
+    session = engine.load(LoadSettings(resolve_model("sample:tiny").path, 1, 1, (0,), "none", "f32", True, "."))
     (port,) = session.inputs()
     shape = [d if isinstance(d, int) else 1 for d in port.shape or ()]
     feeds = [{port.name: np.random.default_rng(i).random(shape, dtype=np.float32)} for i in range(samples)]

@@ -11,10 +11,10 @@ from array import array
 from pathlib import Path
 from typing import Any
 
-from tuibench.engines.protocol import Setting
+from tuibench.engines.protocol import LoadSettings
 
 
-def setting(model_path: str, **changes: Any) -> Setting:
+def setting(model_path: str, **changes: Any) -> LoadSettings:
     """Return a plain setting on the CPUs of this process."""
     plain: dict[str, Any] = {
         "threads": 1,
@@ -25,7 +25,7 @@ def setting(model_path: str, **changes: Any) -> Setting:
         "one_at_a_time": True,
         "work_dir": str(Path(model_path).parent),
     }
-    return Setting(model_path=model_path, **{**plain, **changes})
+    return LoadSettings(model_path=model_path, **{**plain, **changes})
 
 
 def list_modules(engine: str) -> list[str]:

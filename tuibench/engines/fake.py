@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.model import Port
-from tuibench.engines.protocol import Bound, Capabilities, Feed, Queue, ReadBack, Refusal, Setting
+from tuibench.engines.protocol import Bound, Capabilities, Feed, LoadSettings, Queue, ReadBack, Refusal
 
 VARIABLE = "TUIBENCH_FAKE"
 _MEGABYTE = 1 << 20
@@ -94,7 +94,7 @@ class FakeEngine:
     def __init__(self, script: Mapping[str, Any]) -> None:
         self._script = script
 
-    def environment(self, setting: Setting) -> dict[str, str]:
+    def environment(self, setting: LoadSettings) -> dict[str, str]:
         """Return no variables."""
         return {}
 
@@ -102,17 +102,17 @@ class FakeEngine:
         """Return a version; there is nothing to import."""
         return "1.0"
 
-    def load(self, setting: Setting) -> FakeSession:
+    def load(self, setting: LoadSettings) -> FakeSession:
         """Perform the script's `load`."""
         steps = self._steps(setting)
         perform(steps.get("load", "ok"))
         return FakeSession(steps, setting)
 
-    def layers_us(self, setting: Setting) -> dict[str, float]:
+    def layers_us(self, setting: LoadSettings) -> dict[str, float]:
         """Return the layer times of the script."""
         return {str(name): float(us) for name, us in self._steps(setting).get("layers", {}).items()}
 
-    def _steps(self, setting: Setting) -> dict[str, Any]:
+    def _steps(self, setting: LoadSettings) -> dict[str, Any]:
         facts = {
             "cores": len(setting.cpus),
             "one_at_a_time": setting.one_at_a_time,
@@ -126,7 +126,7 @@ class FakeEngine:
 class FakeSession:
     """Session that spins for the scripted time; spinning is exact to a microsecond, sleeping is not."""
 
-    def __init__(self, steps: Mapping[str, Any], setting: Setting) -> None:
+    def __init__(self, steps: Mapping[str, Any], setting: LoadSettings) -> None:
         self._steps = steps
         self._setting = setting
         latency = steps.get("latency_us", 500)

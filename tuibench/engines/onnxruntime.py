@@ -15,10 +15,10 @@ from tuibench.engines.protocol import (
     Capabilities,
     Feed,
     IoUnavailable,
+    LoadSettings,
     Queue,
     ReadBack,
     Refusal,
-    Setting,
 )
 
 _ERROR_LEVEL = 3
@@ -63,7 +63,7 @@ class OnnxRuntimeEngine:
 
     capabilities = CAPABILITIES
 
-    def environment(self, setting: Setting) -> dict[str, str]:
+    def environment(self, setting: LoadSettings) -> dict[str, str]:
         """Return the variable that limits OpenMP pools to the session's threads."""
         return {"OMP_NUM_THREADS": str(setting.threads)}
 
@@ -76,20 +76,20 @@ class OnnxRuntimeEngine:
         onnxruntime.disable_telemetry_events()
         return str(onnxruntime.__version__)
 
-    def load(self, setting: Setting) -> OnnxRuntimeSession:
+    def load(self, setting: LoadSettings) -> OnnxRuntimeSession:
         """Create the session; a refusal of the model is raised here or at the first run."""
         return OnnxRuntimeSession(*open_session(setting))
 
 
 def open_session(
-    setting: Setting,
+    setting: LoadSettings,
     model: str | bytes = "",
     *,
     profile: str = "",
     save: str = "",
     basic: bool = False,
     entries: Mapping[str, str] | None = None,
-) -> tuple[Any, Setting, str]:
+) -> tuple[Any, LoadSettings, str]:
     """Create a session of the setting's file, or of `model`; return it with the setting and the kind of pinning.
 
     `profile` is the prefix of profile files, `save` the path for the optimized model; `basic` keeps the operators.
@@ -110,7 +110,7 @@ def open_session(
     return session, setting, pinned
 
 
-def _make_options(setting: Setting) -> tuple[Any, str]:
+def _make_options(setting: LoadSettings) -> tuple[Any, str]:
     """Return the options of every session with this setting, profiled ones included, and the kind of pinning."""
     import onnxruntime as ort
 
@@ -136,7 +136,7 @@ def _make_options(setting: Setting) -> tuple[Any, str]:
 class OnnxRuntimeSession:
     """One loaded model."""
 
-    def __init__(self, session: Any, setting: Setting, pinned: str) -> None:
+    def __init__(self, session: Any, setting: LoadSettings, pinned: str) -> None:
         self._session = session
         self._setting = setting
         self._pinned = pinned

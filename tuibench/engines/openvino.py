@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.engines.openvino_session import OpenVinoSession, read_ports, translate
-from tuibench.engines.protocol import BadSetting, Capabilities, Refusal, Setting
+from tuibench.engines.protocol import BadSetting, Capabilities, LoadSettings, Refusal
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MODEL_GRAPH = 7
@@ -119,7 +119,7 @@ class OpenVinoEngine:
 
     capabilities = CAPABILITIES
 
-    def environment(self, setting: Setting) -> dict[str, str]:
+    def environment(self, setting: LoadSettings) -> dict[str, str]:
         """Return no variables: threads are properties, and the import blocks the telemetry."""
         return {}
 
@@ -127,7 +127,7 @@ class OpenVinoEngine:
         """Import OpenVINO and return its version."""
         return str(import_openvino().__version__).partition("-")[0]
 
-    def load(self, setting: Setting) -> OpenVinoSession:
+    def load(self, setting: LoadSettings) -> OpenVinoSession:
         """Read and compile the model; raise Refusal if OpenVINO rejects it."""
         properties = choose_properties(setting)
         shape = setting.options.get("shape", "model")
@@ -152,7 +152,7 @@ class OpenVinoEngine:
         return OpenVinoSession(ov, compiled, inputs, outputs, setting)
 
 
-def choose_properties(setting: Setting) -> dict[str, Any]:
+def choose_properties(setting: LoadSettings) -> dict[str, Any]:
     """Return the properties to compile with; raise Refusal if they are unsupported."""
     if not setting.optimize:
         raise Refusal("openvino cannot run a model unoptimized")

@@ -13,7 +13,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from tuibench.core.model import Port
-from tuibench.engines.protocol import BadSetting, Bound, Feed, IoUnavailable, Queue, ReadBack, Refusal, Setting
+from tuibench.engines.protocol import BadSetting, Bound, Feed, IoUnavailable, LoadSettings, Queue, ReadBack, Refusal
 
 _LOOK_S = 0.001
 _CALM_LOOKS = 2
@@ -201,7 +201,7 @@ class OpenVinoSession:
     """Session that addresses ports by position, because one tensor name can denote an input and an output."""
 
     def __init__(
-        self, ov: Any, compiled: Any, inputs: tuple[Port, ...], outputs: tuple[Port, ...], setting: Setting
+        self, ov: Any, compiled: Any, inputs: tuple[Port, ...], outputs: tuple[Port, ...], setting: LoadSettings
     ) -> None:
         self._ov = ov
         self._compiled = compiled
@@ -318,7 +318,7 @@ class OpenVinoSession:
         both = {name for node in self._compiled.inputs for name in node.get_names()}
         for port, node in zip(self._outputs, self._compiled.outputs, strict=True):
             if both & set(node.get_names()):
-                # Setting the output would silently set the input instead.
+                # LoadSettings the output would silently set the input instead.
                 raise IoUnavailable(f"output '{port.name}' is an input passed through")
         for index, (node, shape) in enumerate(zip(self._compiled.outputs, self._output_shapes(example), strict=True)):
             buffer = self._ov.Tensor(node.get_element_type(), list(shape))

@@ -42,7 +42,7 @@ class Capabilities:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class LoadSettings:
     """Settings for loading a model, as far as an engine may know them."""
 
     model_path: str
@@ -142,13 +142,13 @@ class Engine(Protocol):
 
     capabilities: Capabilities
 
-    def environment(self, setting: Setting) -> dict[str, str]:
+    def environment(self, setting: LoadSettings) -> dict[str, str]:
         """Return variables to set before the engine is imported."""
 
     def start(self) -> str:
         """Import the engine with its telemetry off and return its version; raises ImportError."""
 
-    def load(self, setting: Setting) -> Session:
+    def load(self, setting: LoadSettings) -> Session:
         """Load the model; `load_ms` is the time of this call."""
 
 

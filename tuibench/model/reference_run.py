@@ -12,7 +12,7 @@ from tuibench.core.errors import ModelError
 from tuibench.core.text import show
 from tuibench.engines import registry
 from tuibench.engines.onnxruntime import OnnxRuntimeSession, open_session
-from tuibench.engines.protocol import Setting, engine_words, run_once
+from tuibench.engines.protocol import LoadSettings, engine_words, run_once
 from tuibench.model.inputs import RAW_BYTES
 from tuibench.model.inspection import Interface
 from tuibench.model.preparation import RunRefused
@@ -172,9 +172,9 @@ def load_session(path: str, work_dir: str, optimize: bool) -> Any:
     return engine.load(_plain_setting(path, work_dir, optimize))
 
 
-def _plain_setting(path: str, work_dir: str, optimize: bool) -> Setting:
+def _plain_setting(path: str, work_dir: str, optimize: bool) -> LoadSettings:
     cpus = tuple(sorted(os.sched_getaffinity(0)))[:_MOST_THREADS]
-    return Setting(
+    return LoadSettings(
         model_path=path,
         threads=len(cpus),
         streams=1,

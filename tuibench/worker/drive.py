@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import cast
 
 from tuibench.core.cell import Noise, Warmup
-from tuibench.engines.protocol import Bound, Engine, Feed, Session, Setting
+from tuibench.engines.protocol import Bound, Engine, Feed, LoadSettings, Session
 from tuibench.worker.job import Job
 from tuibench.worker.loading import Share
 from tuibench.worker.recording import Recording
@@ -43,7 +43,7 @@ class Ready:
 
     job: Job
     engine: Engine
-    setting: Setting
+    setting: LoadSettings
     shares: Sequence[Share]
     """CPUs and threads of each stream."""
     own_queue: bool

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tuibench.core.cell import Check, Execution, Used
 from tuibench.core.model import Reference
-from tuibench.engines.protocol import Bound, Engine, Feed, IoUnavailable, ReadBack, Refusal, Session, Setting
+from tuibench.engines.protocol import Bound, Engine, Feed, IoUnavailable, LoadSettings, ReadBack, Refusal, Session
 from tuibench.worker import isolation, loading
 from tuibench.worker import recording as reduction
 from tuibench.worker.bundle import compare, differs, read_bundle, read_dtypes
@@ -116,7 +116,7 @@ class Measurement:
         job: Job,
         engine: Engine,
         version: str,
-        setting: Setting,
+        setting: LoadSettings,
         shares: Sequence[Share],
         own_queue: bool,
         reporter: Reporter,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.cell import Asked
-from tuibench.engines.protocol import IO_CLASSES, Bound, Feed, IoUnavailable, Session, Setting
+from tuibench.engines.protocol import IO_CLASSES, Bound, Feed, IoUnavailable, LoadSettings, Session
 
 
 def setting_for(
@@ -19,9 +19,9 @@ def setting_for(
     cpus: tuple[int, ...],
     work_dir: str,
     weight_types: tuple[str, ...],
-) -> Setting:
+) -> LoadSettings:
     """Return the engine's settings for a cell."""
-    return Setting(
+    return LoadSettings(
         model_path=model_path,
         threads=threads,
         streams=streams,
@@ -35,7 +35,7 @@ def setting_for(
     )
 
 
-def with_shapes(setting: Setting, feed: Feed) -> Setting:
+def with_shapes(setting: LoadSettings, feed: Feed) -> LoadSettings:
     """Return the setting with the shapes of the feed, for engines that need fixed shapes."""
     return replace(setting, shapes={n: tuple(v.shape) for n, v in feed.items() if hasattr(v, "shape")})
 

@@ -13,7 +13,7 @@ from typing import Any
 from tuibench.core.cell import Asked, Noise
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines import registry
-from tuibench.engines.protocol import Engine, Setting
+from tuibench.engines.protocol import Engine, LoadSettings
 from tuibench.host.noise import Witness
 from tuibench.worker import isolation, loading
 from tuibench.worker.job import receive, send
@@ -158,7 +158,7 @@ class Stream:
         self.threads = isolation.count_threads() - before + 1
         self._memory.note("first")
 
-    def _settle(self, job: StreamJob) -> tuple[Engine, Setting]:
+    def _settle(self, job: StreamJob) -> tuple[Engine, LoadSettings]:
         """Prepare the process for a measurement, and import the engine."""
         isolation.die_with_parent(job.parent)
         isolation.ignore_interrupts()

@@ -20,7 +20,7 @@ from tuibench.core.profile_losses import LossFacts, assemble_loss, worst_layers
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.settings.model_token import resolve_model
 from tuibench.engines.onnxruntime import OnnxRuntimeEngine
-from tuibench.engines.protocol import Setting
+from tuibench.engines.protocol import LoadSettings
 from tuibench.model.loss import sweep
 
 CPU = min(os.sched_getaffinity(0))
@@ -128,7 +128,7 @@ def test_task_runs_on_the_given_cpus_and_threads(tmp_path: Path, monkeypatch: py
     pinned: list[tuple[int, ...]] = []
     settings: list[tuple[int, tuple[int, ...]]] = []
 
-    def load(self: OnnxRuntimeEngine, setting: Setting) -> Any:
+    def load(self: OnnxRuntimeEngine, setting: LoadSettings) -> Any:
         settings.append((setting.threads, setting.cpus))
         return real(self, setting)
 

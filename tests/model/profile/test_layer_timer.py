@@ -18,7 +18,7 @@ from onnx import helper
 
 from tests.model.factory import F32, save, tensor
 from tests.model.factory import model as built
-from tests.model.profile.graph_shelf import SHELF
+from tests.model.profile.graphs import GRAPHS
 from tests.test_child import Answer, call
 from tuibench.core import engine
 from tuibench.core.model import Point, Reference
@@ -71,11 +71,11 @@ def timed(
     """One model timed by one engine, with the state of its files."""
     engine, kind = request.param
     where = tmp_path_factory.mktemp("timed")
-    path = Path(save(SHELF[kind], where / "model.onnx"))
+    path = Path(save(GRAPHS[kind], where / "model.onnx"))
     before = _state(path)
-    answer, run_dir = ask(engine, SHELF[kind], where)
+    answer, run_dir = ask(engine, GRAPHS[kind], where)
     files = {"before": before, "after": _state(path), "left": os.listdir(run_dir)}
-    return engine, SHELF[kind], from_plain(LayerRun, answer.result), answer, files
+    return engine, GRAPHS[kind], from_plain(LayerRun, answer.result), answer, files
 
 
 def _state(path: Path) -> str:
@@ -129,7 +129,7 @@ def test_model_is_unchanged_and_no_file_is_left(timed: Timed) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_rows_have_the_same_keys_in_every_process(engine: str, tmp_path: Path) -> None:
-    twice = [from_plain(LayerRun, ask(engine, SHELF["folding"], tmp_path, max_s=BRIEF_S)[0].result) for _ in range(2)]
+    twice = [from_plain(LayerRun, ask(engine, GRAPHS["folding"], tmp_path, max_s=BRIEF_S)[0].result) for _ in range(2)]
     assert [row.key for row in twice[0].rows] == [row.key for row in twice[1].rows]
 
 
@@ -145,7 +145,7 @@ def test_nodes_with_duplicate_or_hostile_names_stay_separate(engine: str, tmp_pa
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_model_that_cannot_be_timed_is_refused_with_a_reason(engine: str, tmp_path: Path) -> None:
-    plain = save(SHELF["folding"], tmp_path / "plain.onnx")
+    plain = save(GRAPHS["folding"], tmp_path / "plain.onnx")
     refused = ask(engine, plain, tmp_path)[0].error
     assert refused["kind"] == "ModelError" and refused["hint"]
     missing = ask(engine, str(tmp_path / "none.onnx"), tmp_path)[0].error
@@ -153,18 +153,18 @@ def test_model_that_cannot_be_timed_is_refused_with_a_reason(engine: str, tmp_pa
 
 
 def test_engine_without_layer_times_is_refused(tmp_path: Path) -> None:
-    error = ask("openvino", SHELF["folding"], tmp_path)[0].error
+    error = ask("openvino", GRAPHS["folding"], tmp_path)[0].error
     assert error["kind"] == "EngineError" and error["hint"]
 
 
 def test_script_of_the_fake_engine_sets_the_layer_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = {"default": {"layers": {"MatMul": 70, "a": 5, "Constant": 0}, "load": "ok"}}
     monkeypatch.setenv("TUIBENCH_FAKE", json.dumps(script))
-    run = from_plain(LayerRun, ask("fake", SHELF["folding"], tmp_path)[0].result)
+    run = from_plain(LayerRun, ask("fake", GRAPHS["folding"], tmp_path)[0].result)
     took = {row.nodes[0]: row.us for row in run.rows}
     assert took["m"] == 70 and took["a"] == 5 and took["r"] == 10 and run.unprofiled_us == sum(took.values())
     monkeypatch.setenv("TUIBENCH_FAKE", '{"default": {"load": "refuse"}}')
-    refused = ask("fake", SHELF["folding"], tmp_path)[0].error
+    refused = ask("fake", GRAPHS["folding"], tmp_path)[0].error
     assert refused["kind"] == "EngineError"
 
 

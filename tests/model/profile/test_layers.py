@@ -11,7 +11,7 @@ import onnxruntime
 import pytest
 
 from tests.model.factory import save
-from tests.model.profile.graph_shelf import SHELF
+from tests.model.profile.graphs import GRAPHS
 from tests.test_child import Answer, call, make_points
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LayerRun, Roofline, ZeroEffect
@@ -109,10 +109,12 @@ def test_rows_are_matched_by_name_if_the_optimized_model_is_missing(tmp_path: Pa
     (tmp_path / "optimized.onnx").mkdir()
     found = from_plain(
         LayerRun,
-        ask("layers", save(SHELF["convolutions"], tmp_path / "m.onnx"), tmp_path, runs=3, max_s=BRIEF_S).result,
+        ask("layers", save(GRAPHS["convolutions"], tmp_path / "m.onnx"), tmp_path, runs=3, max_s=BRIEF_S).result,
     )
     assert any("names alone" in note for note in found.notes)
-    assert sorted(n for row in found.rows for n in row.nodes) == sorted(o.id for o in walk(SHELF["convolutions"].graph))
+    assert sorted(n for row in found.rows for n in row.nodes) == sorted(
+        o.id for o in walk(GRAPHS["convolutions"].graph)
+    )
     assert sum(row.us for row in found.rows if "c1" in row.nodes) > 0
 
 
@@ -120,7 +122,7 @@ def test_ort_file_is_refused_with_a_reason(tmp_path: Path) -> None:
     options = onnxruntime.SessionOptions()
     options.optimized_model_filepath = str(tmp_path / "m.ort")
     options.add_session_config_entry("session.save_model_format", "ORT")
-    onnxruntime.InferenceSession(save(SHELF["folding"], tmp_path / "m.onnx"), options)
+    onnxruntime.InferenceSession(save(GRAPHS["folding"], tmp_path / "m.onnx"), options)
     error = ask("layers", str(tmp_path / "m.ort"), tmp_path, runs=3).error
     assert error["kind"] == "ModelError" and ".ort" in error["message"] and error["hint"]
 

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from onnx import helper
 
 from tests.model.factory import F32, U8, model, save, tensor, weight
-from tests.model.profile.graph_shelf import SHELF, chain
+from tests.model.profile.graphs import GRAPHS, chain
 from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, UNMAPPED
 from tuibench.engines import registry
-from tuibench.engines.protocol import Setting
+from tuibench.engines.protocol import LoadSettings
 from tuibench.model.profile.events import Flat
 from tuibench.model.profile.layers import read_optimized, setting_for
 from tuibench.model.profile.mapping import Row, map_rows
 
 
-def setting(path: str, work_dir: Path) -> Setting:
+def setting(path: str, work_dir: Path) -> LoadSettings:
     registry.make("onnxruntime").start()
     return setting_for(path, (min(os.sched_getaffinity(0)),), 1, str(work_dir))
 
@@ -43,9 +43,9 @@ def by_node(rows: list[Row]) -> dict[str, Row]:
     return {name: row for row in rows for name in row.nodes}
 
 
-@pytest.mark.parametrize("name", SHELF)
+@pytest.mark.parametrize("name", GRAPHS)
 def test_every_node_and_every_kernel_is_in_one_row(name: str, tmp_path: Path) -> None:
-    rows, original, optimized = rows_of(SHELF[name], tmp_path)
+    rows, original, optimized = rows_of(GRAPHS[name], tmp_path)
     require_each_once(rows, original, optimized)
     assert not [row for row in rows if row.op == UNMAPPED]
     assert all(row.kernels for row in rows if row.kind == LAYER)
@@ -53,7 +53,7 @@ def test_every_node_and_every_kernel_is_in_one_row(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", ["convolutions", "convolutions without names"])
 def test_convolution_rows_include_fused_nodes(name: str, tmp_path: Path) -> None:
-    rows, _, _ = rows_of(SHELF[name], tmp_path)
+    rows, _, _ = rows_of(GRAPHS[name], tmp_path)
     found = by_node(rows)
     assert found["c1"] is found["r1"] and found["c1"].op == "Conv"
     assert {"c2", "a1", "r2"} == set(found["c2"].nodes)
@@ -89,36 +89,36 @@ def test_tensor_named_like_folded_work_stays_a_layer(tmp_path: Path) -> None:
 
 
 def test_folded_nodes_are_told_apart(tmp_path: Path) -> None:
-    found = by_node(rows_of(SHELF["folding"], tmp_path)[0])
+    found = by_node(rows_of(GRAPHS["folding"], tmp_path)[0])
     assert found["w2"].kind == found["two"].kind == found["s"].kind == FOLDED
     assert found["m"] is found["a"] and found["m"].kind == LAYER
 
 
 def test_nodes_in_branches_and_bodies_are_identified_by_path(tmp_path: Path) -> None:
-    rows, _, optimized = rows_of(SHELF["branches"], tmp_path)
+    rows, _, optimized = rows_of(GRAPHS["branches"], tmp_path)
     found = by_node(rows)
     kernel = optimized.nodes[found["i/else_branch/o"].kernels[0]]
     assert kernel.op == "Sqrt" and found["i/then_branch/t"] is not found["i/else_branch/t"]
-    found = by_node(rows_of(SHELF["loops"], tmp_path)[0])
+    found = by_node(rows_of(GRAPHS["loops"], tmp_path)[0])
     assert found["first/body/t"].op == "MatMul" and found["first/body/t"] is not found["second/body/t"]
 
 
 def test_branch_that_replaces_its_if_is_matched(tmp_path: Path) -> None:
-    found = by_node(rows_of(SHELF["a branch that is known"], tmp_path)[0])
+    found = by_node(rows_of(GRAPHS["a branch that is known"], tmp_path)[0])
     assert found["i/then_branch/t"].kernel_op == "MatMul"
     assert found["i/then_branch/o"] is found["i"]
 
 
 def test_function_row_has_the_kernels_of_its_call(tmp_path: Path) -> None:
-    rows, _, optimized = rows_of(SHELF["a function"], tmp_path)
+    rows, _, optimized = rows_of(GRAPHS["a function"], tmp_path)
     ops = {row.key: [optimized.nodes[kernel].op for kernel in row.kernels] for row in rows}
     assert ops == {"p": ["MatMul", "Softmax"], "y": ["MatMul", "Softmax"]}
 
 
 def test_integer_rows_are_marked(tmp_path: Path) -> None:
-    found = by_node(rows_of(SHELF["integer operators"], tmp_path)[0])
+    found = by_node(rows_of(GRAPHS["integer operators"], tmp_path)[0])
     assert found["q1"].integer and found["q2"].integer and not found["y"].integer
-    found = by_node(rows_of(SHELF["rounding"], tmp_path)[0])
+    found = by_node(rows_of(GRAPHS["rounding"], tmp_path)[0])
     assert found["c0"].integer and found["c0"].op == "Conv" and found["c0"] is found["r0"] is found["q1"]
     assert found["c1"].integer and found["c1"] is not found["c0"]
     assert found["dw0"].kind == FOLDED

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.model.profile.graph_shelf import SHELF
+from tests.model.profile.graphs import GRAPHS
 from tests.model.profile.trace import Made, lines
 from tuibench.core.profile import RUNTIME, UNMAPPED
 from tuibench.model.profile.calibration import Bias, KernelTime, count_inner, match, middle_mean, sum_up
@@ -35,7 +35,7 @@ def test_middle_mean_lies_between_the_extremes(values: list[float]) -> None:
 
 
 def test_branches_with_equal_names_are_matched_by_the_one_that_ran() -> None:
-    optimized = Flat(SHELF["branches"].graph)
+    optimized = Flat(GRAPHS["branches"].graph)
     inside = (Made("mm", 5, "MatMul"), Made("s", 7, "Sqrt"))
     found = match(times_of([Made("exp", 3, "Exp"), Made("if", 2, "If", inside)]), optimized)
     assert {optimized.nodes[number].id for number in found.values()} >= {"e", "i"}
@@ -43,7 +43,7 @@ def test_branches_with_equal_names_are_matched_by_the_one_that_ran() -> None:
 
 
 def test_unnamed_kernels_are_matched_in_order() -> None:
-    optimized = Flat(SHELF["loops"].graph)
+    optimized = Flat(GRAPHS["loops"].graph)
     body = (Made("a", 1, "Identity"), Made("b", 9, "MatMul"), Made("Relu_2", 4, "Relu"))
     times = times_of([Made("Loop_0", 2, "Loop", body * 5), Made("Loop_1", 2, "Loop", body * 5), Made("Relu_2", 3)])
     found = {path: optimized.nodes[number].id for path, number in match(times, optimized).items()}
@@ -52,7 +52,7 @@ def test_unnamed_kernels_are_matched_in_order() -> None:
 
 
 def test_profiler_cost_is_subtracted_for_each_call_of_a_kernel() -> None:
-    original = Flat(SHELF["loops"].graph)
+    original = Flat(GRAPHS["loops"].graph)
     body = (Made("a", 1, "Identity"), Made("b", 9, "MatMul"))
     times = times_of([Made("Loop_0", 40, "Loop", body * 5), Made("Relu_2", 3)])
     all_of = kernel_rows(original, original, times, Bias(1.0, 0.5))
@@ -63,7 +63,7 @@ def test_profiler_cost_is_subtracted_for_each_call_of_a_kernel() -> None:
 
 
 def test_profiler_cost_between_kernels_is_subtracted_from_their_loop() -> None:
-    original = Flat(SHELF["loops"].graph)
+    original = Flat(GRAPHS["loops"].graph)
     body = (Made("a", 1, "Identity"), Made("b", 9, "MatMul"))
     times = times_of([Made("Loop_0", 40, "Loop", body * 5), Made("Relu_2", 3)])
     assert count_inner(times)["Loop_0",] == 10
@@ -80,7 +80,7 @@ def test_only_direct_children_of_a_kernel_are_counted() -> None:
 
 
 def test_time_of_unmatched_kernels_is_kept() -> None:
-    original = Flat(SHELF["loops"].graph)
+    original = Flat(GRAPHS["loops"].graph)
     times = times_of([Made("strange", 50, "Strange"), Made("Loop_0", 5, "Loop", (Made("alien", 8, "Alien"),))])
     rows = kernel_rows(original, original, times, NONE).rows
     assert sum(row.us for row in rows) == 63
@@ -90,7 +90,7 @@ def test_time_of_unmatched_kernels_is_kept() -> None:
 
 
 def test_names_alone_match_most_kernels() -> None:
-    original = Flat(SHELF["convolutions"].graph)
+    original = Flat(GRAPHS["convolutions"].graph)
     times = times_of(
         [Made("r1_nchwc", 70, "Conv"), Made("c2_nchwc", 80, "Conv"), Made("ReorderOutput", 5, "ReorderOutput")]
     )

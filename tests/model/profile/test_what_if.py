@@ -14,7 +14,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tests.model.factory import save
-from tests.model.profile.graph_shelf import SHELF
+from tests.model.profile.graphs import GRAPHS
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import WhatIf
 from tuibench.engines.protocol import is_of_engine
@@ -24,7 +24,7 @@ from tuibench.model.profile.events import Kernel, Run
 from tuibench.model.profile.int8 import NotSeparable, unchanged_form
 from tuibench.model.profile.layers import setting_for
 from tuibench.model.profile.small_session import Turn
-from tuibench.model.profile.what_if import Source, compared
+from tuibench.model.profile.what_if import ModelValues, compared
 
 NO_BIAS = Bias(0.0, 0.0)
 X = np.ones((1, 2, 4, 4), np.float32)
@@ -47,9 +47,9 @@ def model() -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
 
 
-def source(given: onnx.ModelProto, feed: dict[str, Any], wanted: Sequence[str], directory: Path) -> Source:
+def source(given: onnx.ModelProto, feed: dict[str, Any], wanted: Sequence[str], directory: Path) -> ModelValues:
     path = save(given, directory / "m.onnx")
-    found = Source(given, path, feed, setting_for(path, (0,), 1, str(directory)))
+    found = ModelValues(given, path, feed, setting_for(path, (0,), 1, str(directory)))
     found.run(wanted)
     return found
 
@@ -78,7 +78,7 @@ def test_row_is_cut_out_with_all_fused_nodes(tmp_path: Path) -> None:
     ],
 )
 def test_row_that_cannot_be_cut_out_has_a_reason(name: str, pick: Any, reason: str, tmp_path: Path) -> None:
-    given = SHELF[name]
+    given = GRAPHS[name]
     found = source(given, {}, [], tmp_path)
     wanted = [next(one.id for one in walk(given.graph) if pick(one))] if pick is not None else ["nowhere"]
     with pytest.raises(NotSeparable, match=reason):

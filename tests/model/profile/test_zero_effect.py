@@ -5,7 +5,7 @@ import pytest
 from tuibench.core.cell import Estimate
 from tuibench.model.profile.roofline import cache_working_sets, dram_working_set
 from tuibench.model.profile.small_session import Turn
-from tuibench.model.profile.zero_effect import is_decided, judge, say
+from tuibench.model.profile.zero_effect import describe, is_decided, judge
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_only_a_clear_interval_decides(
     low: float | None, high: float | None, exploits: bool | None, words: str
 ) -> None:
     ratio = Estimate(1.0, low, high, 5)
-    said = say("onnxruntime", ratio, judge(ratio))
+    said = describe("onnxruntime", ratio, judge(ratio))
     assert judge(ratio) is exploits and words in said
     assert (ratio.low is None) or f"{ratio.low:.2f} to {ratio.high:.2f}" in said
 

@@ -20,7 +20,7 @@ from tuibench.core.record import from_plain, to_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.engines import registry
-from tuibench.engines.protocol import Session, Setting, engine_words, run_once
+from tuibench.engines.protocol import LoadSettings, Session, engine_words, run_once
 from tuibench.model.file import check_external, locate
 from tuibench.model.graph import walk
 from tuibench.model.inspection import require_graph
@@ -73,7 +73,7 @@ def loader(work_dir: str, threads: int | None = None, cpus: tuple[int, ...] = ()
         engine = registry.make("onnxruntime")
         engine.start()
         count = threads or len(allowed)
-        setting = Setting(str(path), count, 1, allowed, "none", "engine-default", True, work_dir)
+        setting = LoadSettings(str(path), count, 1, allowed, "none", "engine-default", True, work_dir)
         with _model_errors():
             return _Loaded(engine.load(setting))
 

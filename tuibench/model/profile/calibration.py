@@ -14,7 +14,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from tuibench.engines.onnxruntime import open_session
-from tuibench.engines.protocol import Setting
+from tuibench.engines.protocol import LoadSettings
 from tuibench.model.profile.bench_model import build
 from tuibench.model.profile.events import Flat, Path, Run, take_runs
 
@@ -42,7 +42,7 @@ class Bias:
         return self.single_us + self.further_us * max(0, tensors - 1)
 
 
-def calibrate(setting: Setting, work_dir: str) -> Bias:
+def calibrate(setting: LoadSettings, work_dir: str) -> Bias:
     """Measure the overhead in this process with the model's thread count."""
     single = _bias_us(setting, work_dir, 1)
     wide = _bias_us(setting, work_dir, _WIDE)
@@ -57,7 +57,7 @@ def middle_mean(values: Sequence[float]) -> float:
     return sum(middle) / len(middle) if middle else 0.0
 
 
-def _bias_us(setting: Setting, work_dir: str, tensors: int) -> float:
+def _bias_us(setting: LoadSettings, work_dir: str, tensors: int) -> float:
     """Return a node's reported time minus its true time, each from the middle of many runs."""
     feed = {"t0": np.ones((1, 1, 1, 1), np.float32)}
     session, runs = _profile(_chain(tensors), feed, setting, work_dir)
@@ -65,14 +65,14 @@ def _bias_us(setting: Setting, work_dir: str, tensors: int) -> float:
     return (middle_mean(reported) - _unprofiled_us(session, feed)) / _LENGTH
 
 
-def _inner_us(setting: Setting, work_dir: str) -> float:
+def _inner_us(setting: LoadSettings, work_dir: str) -> float:
     """Return the own time of an If that only runs a chain, per node of the chain."""
     feed = {"t0": np.ones((1, 1, 1, 1), np.float32), "taken": np.array(True)}
     _, runs = _profile(_branch(), feed, setting, work_dir)
     return middle_mean([kernel.us for run in runs for path, kernel in run.items() if len(path) == 1]) / _LENGTH
 
 
-def _profile(model: bytes, feed: dict[str, Any], setting: Setting, work_dir: str) -> tuple[Any, list[Run]]:
+def _profile(model: bytes, feed: dict[str, Any], setting: LoadSettings, work_dir: str) -> tuple[Any, list[Run]]:
     """Return the session with its profiler off, and the kernels of each run."""
     # Unoptimized: optimization would fold the chain into one node.
     prefix = os.path.join(work_dir, "calibration")

@@ -12,7 +12,7 @@ import onnx
 from onnx import helper, numpy_helper, version_converter
 
 from tuibench.engines.onnxruntime import open_session
-from tuibench.engines.protocol import Setting, engine_words
+from tuibench.engines.protocol import LoadSettings, engine_words
 from tuibench.model.graph import op_of
 from tuibench.model.profile.mapping import is_integer
 from tuibench.worker.bundle import Array
@@ -74,7 +74,7 @@ def unchanged_form(cut: Cut) -> Form:
     return Form(model.SerializeToString(), {named(name): array for name, array in cut.fed.items()})
 
 
-def simplified(form: Form, setting: Setting, work_dir: str) -> onnx.ModelProto:
+def simplified(form: Form, setting: LoadSettings, work_dir: str) -> onnx.ModelProto:
     """Let the engine simplify the form without changing operators; normalizations fold into weights, for example."""
     path = Path(work_dir) / _NAME
     try:
@@ -98,7 +98,7 @@ def _raised(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def values_of(
-    model: onnx.ModelProto, feed: Mapping[str, Array], names: Sequence[str], setting: Setting
+    model: onnx.ModelProto, feed: Mapping[str, Array], names: Sequence[str], setting: LoadSettings
 ) -> dict[str, Array]:
     """Run the model and return the named tensors; leave out values that are no tensors."""
     changed = onnx.ModelProto()

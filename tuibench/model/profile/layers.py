@@ -14,7 +14,7 @@ from tuibench.core.profile import FOLDED, RUNTIME, UNMAPPED, KernelRow, LayerRun
 from tuibench.core.text import show
 from tuibench.engines import registry
 from tuibench.engines.onnxruntime import open_session
-from tuibench.engines.protocol import LayerOrder, Setting, Tell, engine_words, is_of_engine
+from tuibench.engines.protocol import LayerOrder, LoadSettings, Tell, engine_words, is_of_engine
 from tuibench.model.inspection import require_graph
 from tuibench.model.profile.calibration import Bias, KernelTime, calibrate, count_inner, match, share_us, sum_up
 from tuibench.model.profile.events import CONTROL, Flat, Path
@@ -27,7 +27,7 @@ _SMALL_BYTES = "256"
 _EXTERNAL = "session.optimized_model_external_initializers"
 
 
-def read_optimized(setting: Setting, work_dir: str) -> onnx.GraphProto:
+def read_optimized(setting: LoadSettings, work_dir: str) -> onnx.GraphProto:
     """Let the engine save its optimized model; read it without weights and delete the files."""
     path = File(work_dir) / _NAME
     entries = {f"{_EXTERNAL}_file_name": _WEIGHTS, f"{_EXTERNAL}_min_size_in_bytes": _SMALL_BYTES}
@@ -79,9 +79,9 @@ def open_timed(order: LayerOrder) -> tuple[onnx.ModelProto, str]:
     return require_graph(order.path), order.point.bundle
 
 
-def setting_for(path: str, cpus: Sequence[int], threads: int, work_dir: str) -> Setting:
+def setting_for(path: str, cpus: Sequence[int], threads: int, work_dir: str) -> LoadSettings:
     """Return the settings of a benchmark cell with one stream at f32."""
-    return Setting(
+    return LoadSettings(
         model_path=path,
         threads=threads,
         streams=1,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, UNMAPPED, own_key
 from tuibench.model.graph import op_of
-from tuibench.model.profile.anchor import REORDERS, Anchors
 from tuibench.model.profile.events import Flat
+from tuibench.model.profile.kernel_nodes import REORDERS, KernelNodes
 
 PRECISION, COPY = "precision (runtime)", "copy (runtime)"
 OWN_WORK = {
@@ -46,7 +46,7 @@ class Row:
 
 def map_rows(original: Flat, optimized: Flat) -> list[Row]:
     """Return the layer rows in model order, then the engine's added work, then nodes folded before the run."""
-    anchors = Anchors(original, optimized)
+    anchors = KernelNodes(original, optimized)
     homes = _find_homes(anchors, optimized)
     owner = _claim(original, optimized, anchors, homes)
     rows = _layer_rows(original, optimized, homes, owner)
@@ -90,7 +90,7 @@ def _own_work(optimized: Flat, kernel: int) -> str:
     return OWN_WORK.get(optimized.nodes[kernel].node.op_type, UNMAPPED)
 
 
-def _find_homes(anchors: Anchors, optimized: Flat) -> list[int | None]:
+def _find_homes(anchors: KernelNodes, optimized: Flat) -> list[int | None]:
     """Per kernel, return the node that names its row; a kernel without one joins its reader or source."""
     homes: list[int | None] = [min(found) if found else None for found in anchors.of]
     # Nodes computed by one kernel share a row, and so do other kernels of these nodes.
@@ -128,7 +128,7 @@ def _kernel_readers(optimized: Flat) -> dict[int, list[int]]:
     return found
 
 
-def _claim(original: Flat, optimized: Flat, anchors: Anchors, homes: Sequence[int | None]) -> list[int | None]:
+def _claim(original: Flat, optimized: Flat, anchors: KernelNodes, homes: Sequence[int | None]) -> list[int | None]:
     """Per node, return the node that names its row; None if its work was done before the run."""
     owner: list[int | None] = [None] * len(original.nodes)
     for kernel, found in enumerate(anchors.of):

@@ -12,7 +12,7 @@ import numpy as np
 
 from tuibench.core.profile import Roofline
 from tuibench.engines import registry
-from tuibench.engines.protocol import Setting, engine_words, is_of_engine
+from tuibench.engines.protocol import LoadSettings, engine_words, is_of_engine
 from tuibench.model.profile import bench_model
 from tuibench.model.profile.layers import setting_for
 from tuibench.model.profile.small_session import NoiseWatch, SmallSession
@@ -69,7 +69,7 @@ def measure_roofline(cpus: Sequence[int], threads: int, max_s: float, room_bytes
 class _Bench:
     """Measures small models one after the other within one time limit."""
 
-    def __init__(self, setting: Setting, max_s: float) -> None:
+    def __init__(self, setting: LoadSettings, max_s: float) -> None:
         self._setting = setting
         self._share_s = max_s / _PARTS
         self._until = perf_counter() + max_s

@@ -14,7 +14,7 @@ from tuibench.core.errors import EngineError
 from tuibench.core.profile import LayerRun
 from tuibench.core.units import count_of
 from tuibench.engines.onnxruntime import CAPABILITIES, OnnxRuntimeSession, open_session
-from tuibench.engines.protocol import Bound, Feed, IoUnavailable, Refusal, Setting, Tell
+from tuibench.engines.protocol import Bound, Feed, IoUnavailable, LoadSettings, Refusal, Tell
 from tuibench.host.noise import Witness
 from tuibench.model.profile.events import Run, read_events, split_runs
 from tuibench.worker import isolation, loading
@@ -76,7 +76,7 @@ class ProfileLimits:
 
 
 def measure(
-    setting: Setting, bundle: str, asked: ProfileLimits, work_dir: str, tell: Tell
+    setting: LoadSettings, bundle: str, asked: ProfileLimits, work_dir: str, tell: Tell
 ) -> tuple[LayerRun, list[Run]]:
     """Load with profiling, run, end profiling, and time the same session without it; the result has no rows yet."""
     feeds = read_bundle(bundle)
@@ -176,7 +176,7 @@ class _Timed:
                 self._witness.skip()
         return taken
 
-    def sum_up(self, recorded: TimedRuns, setting: Setting) -> LayerRun:
+    def sum_up(self, recorded: TimedRuns, setting: LoadSettings) -> LayerRun:
         """Return the results of the runs."""
         noise = self._witness.finish()
         notes = list(recorded.notes)

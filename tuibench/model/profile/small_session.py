@@ -11,7 +11,7 @@ import numpy as np
 
 from tuibench.core.cell import Grade
 from tuibench.engines.onnxruntime import open_session
-from tuibench.engines.protocol import Setting
+from tuibench.engines.protocol import LoadSettings
 from tuibench.host.noise import Witness
 from tuibench.model.profile.events import Run, take_runs
 from tuibench.stats.grading import grade_noise
@@ -55,7 +55,7 @@ class NoiseWatch:
 class SmallSession:
     """One small model with its input bound; `profile` is the file name prefix of its profile files."""
 
-    def __init__(self, model: bytes, feed: Mapping[str, Array], setting: Setting, profile: str = "") -> None:
+    def __init__(self, model: bytes, feed: Mapping[str, Array], setting: LoadSettings, profile: str = "") -> None:
         import onnxruntime as ort  # after the process is pinned
 
         self._session, _, pinned = open_session(setting, model, profile=profile)

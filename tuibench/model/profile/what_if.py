@@ -19,7 +19,7 @@ from tuibench.core.profile import INT8, WhatIf
 from tuibench.core.text import show
 from tuibench.engines import registry
 from tuibench.engines.onnxruntime import open_session
-from tuibench.engines.protocol import Feed, Setting, engine_words, is_of_engine
+from tuibench.engines.protocol import Feed, LoadSettings, engine_words, is_of_engine
 from tuibench.model.file import check_external, is_external
 from tuibench.model.inspection import require_graph
 from tuibench.model.profile.calibration import Bias, calibrate, middle_mean
@@ -42,10 +42,10 @@ from tuibench.worker.bundle import Array, read_bundle
 _GRAPHS = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
 
 
-class Source:
+class ModelValues:
     """The values of one model on one input sample."""
 
-    def __init__(self, model: onnx.ModelProto, path: str, feed: Feed, setting: Setting) -> None:
+    def __init__(self, model: onnx.ModelProto, path: str, feed: Feed, setting: LoadSettings) -> None:
         self._model = model
         self._home = os.path.dirname(os.path.abspath(path))
         self._feed = feed
@@ -163,7 +163,7 @@ def measure_what_if(
     setting = setting_for(path, cpus, threads, run_dir)
     bias = calibrate(setting, run_dir)
     until = perf_counter() + max_s
-    source = Source(model, path, read_bundle(point.bundle)[0], setting)
+    source = ModelValues(model, path, read_bundle(point.bundle)[0], setting)
     source.run([name for names in rows.values() for name in names])
     for at, (chief, names) in enumerate(rows.items()):
         begin(chief)
@@ -182,7 +182,7 @@ def _unknown(reason: str) -> WhatIf:
     return WhatIf(INT8, Estimate(None, reason=reason), reason)
 
 
-def measure_ratio(cut: Cut, setting: Setting, bias: Bias, run_dir: str, max_s: float) -> WhatIf:
+def measure_ratio(cut: Cut, setting: LoadSettings, bias: Bias, run_dir: str, max_s: float) -> WhatIf:
     """Return the row's time with int8 products over its unchanged time, both as optimized by the engine."""
     plain = unchanged_form(cut)
     simple = simplified(plain, setting, run_dir)

@@ -43,7 +43,7 @@ def measure_zeros(cpus: Sequence[int], threads: int, max_s: float, run_dir: str)
     ratio = log_interval(both)
     exploits = judge(ratio)
     now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return ZeroEffect(_ENGINE, version, ratio, exploits, say(_ENGINE, ratio, exploits), now, watch.grade())
+    return ZeroEffect(_ENGINE, version, ratio, exploits, describe(_ENGINE, ratio, exploits), now, watch.grade())
 
 
 def is_decided(first: Sequence[Turn], second: Sequence[Turn]) -> bool:
@@ -62,7 +62,7 @@ def judge(ratio: Estimate) -> bool | None:
     return False if ratio.low > _WORTH else None
 
 
-def say(engine: str, ratio: Estimate, exploits: bool | None) -> str:
+def describe(engine: str, ratio: Estimate, exploits: bool | None) -> str:
     """Return one sentence for readers who consider pruning."""
     value = "?" if ratio.value is None else f"{ratio.value:.2f}"
     known = ratio.low is not None and ratio.high is not None

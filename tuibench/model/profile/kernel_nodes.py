@@ -18,7 +18,7 @@ _MOST_PASSED = 256
 """Nodes searched per candidate."""
 
 
-class Structure:
+class UnnamedKernels:
     """Maps unnamed kernels to nodes in time that grows linearly with the model."""
 
     def __init__(self, original: Flat, optimized: Flat, of: list[list[int]], extended: Mapping[int, int]) -> None:
@@ -29,7 +29,7 @@ class Structure:
         self._taken = {number for found in of for number in found}
         self._sources: dict[int, frozenset[int] | None] = {}
 
-    def refer(self, is_nameless: Callable[[Placed], bool], scope_of: Callable[[Placed], str]) -> None:
+    def assign(self, is_nameless: Callable[[Placed], bool], scope_of: Callable[[Placed], str]) -> None:
         """Give each unmapped kernel the first free node that reads from the same nodes."""
         free: dict[tuple[str, str], list[int]] = defaultdict(list)
         for number, own in enumerate(self._original.nodes):
@@ -119,7 +119,7 @@ def _is_nameless(placed: Placed) -> bool:
     return not placed.node.name and placed.node.op_type not in REORDERS
 
 
-class Anchors:
+class KernelNodes:
     """Finds the original nodes that each kernel of the optimized model represents."""
 
     def __init__(self, original: Flat, optimized: Flat) -> None:
@@ -140,7 +140,7 @@ class Anchors:
         taken = {number for found in self.of for number in found}
         for kernel, found in enumerate(self.of):
             self.extended.update(dict.fromkeys(self._extend(kernel, taken), found[0] if found else 0))
-        Structure(original, optimized, self.of, self.extended).refer(_is_nameless, self.scope)
+        UnnamedKernels(original, optimized, self.of, self.extended).assign(_is_nameless, self.scope)
 
     def _open(self, placed: Placed, found: list[int]) -> None:
         """Map the kernel's subgraphs to those of its node."""

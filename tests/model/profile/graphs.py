@@ -155,7 +155,7 @@ def chain(ops: Sequence[str], names: Sequence[str]) -> onnx.ModelProto:
     return model(nodes, [tensor("t0", F32, [4, 4])], [out], [_weights("w", 4, 4)])
 
 
-SHELF = {
+GRAPHS = {
     "convolutions": convolutions(),
     "convolutions without names": convolutions(named=False),
     "folding": folding(),
