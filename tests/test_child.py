@@ -16,6 +16,7 @@ import onnx
 import pytest
 from onnx import helper
 
+from tests.model.cost.support import request_for
 from tests.model.factory import BF16, F32, I64, STRING, encoder, model, save, tensor, weight
 from tests.model.spec import make_spec
 from tests.runs.child_task import call_here
@@ -302,14 +303,14 @@ def test_checksums_are_cached_where_the_caller_says(tmp_path: Path) -> None:
 
 def test_costs_are_counted_on_the_shapes_of_a_run(tmp_path: Path) -> None:
     path = save(encoder(), tmp_path / "m.onnx")
-    found = from_plain(CostProfile, call("cost", {"path": path, "run_dir": str(tmp_path), "batch": 3}).result)
+    found = from_plain(CostProfile, call("cost", request_for(path, tmp_path, 3)).result)
     assert (found.shapes_from, found.batch) == (TRACED, 3)
     assert found.nodes and found.unknown == 0
 
 
 def test_shape_run_is_announced_before_and_after(tmp_path: Path) -> None:
     path = save(encoder(), tmp_path / "m.onnx")
-    answer = call("cost", {"path": path, "run_dir": str(tmp_path), "batch": 3})
+    answer = call("cost", request_for(path, tmp_path, 3))
     told = [line["running"] for line in answer.lines if "running" in line]
     assert told and told == [True, False] * (len(told) // 2)
 

@@ -151,7 +151,7 @@ def loss(request: dict[str, Any], send: Send) -> Any:
 
 
 def cost(request: dict[str, Any], send: Send) -> Any:
-    """Task `cost` {path, run_dir, point? | spec? | batch?, dims?, static?, loop_s?}: the cost of each node.
+    """Task `cost` {path, run_dir, spec, point?, static?, loop_s?}: the cost of each node.
 
     Sends {"running": true} before each run of the model and {"running": false} after it.
     """

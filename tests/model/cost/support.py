@@ -10,7 +10,9 @@ import onnx
 from onnx import helper
 
 from tests.model.factory import save
+from tests.model.spec import make_spec
 from tuibench.core.profile import CostProfile, NodeCost
+from tuibench.core.record import to_plain
 from tuibench.model.cost.count import carry_out, count
 from tuibench.model.cost.products import count_call
 from tuibench.model.cost.structure import Call, Tensor, Work
@@ -43,7 +45,16 @@ def trace(built: onnx.ModelProto, folder: Path, **request: Any) -> CostProfile:
 
 def trace_file(path: str, folder: Path, **request: Any) -> CostProfile:
     """Return the same for a file."""
-    return carry_out({"path": path, "run_dir": str(folder), **request}, 1 << 34, TracedRun)
+    return carry_out(request_for(path, folder, **request), 1 << 34, TracedRun)
+
+
+def request_for(
+    path: str, folder: Path, batch: int | None = None, dims: Mapping[str, int] | None = None, **more: Any
+) -> dict[str, Any]:
+    """Return a request of the task `cost`."""
+    sizes = tuple((name, (size,)) for name, size in (dims or {}).items())
+    spec = make_spec(path, batches=(batch,) if batch else (), dims=sizes)
+    return {"path": path, "run_dir": str(folder), "spec": to_plain(spec), **more}
 
 
 def by_op(profile: CostProfile, op: str) -> list[NodeCost]:

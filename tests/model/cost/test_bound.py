@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from tests.model.cost.support import infer
+from tests.model.cost.support import infer, request_for
 from tests.model.factory import save
 from tuibench.core.profile import EXECUTED, NODES, SECONDS, CostProfile, CountBound
 from tuibench.model.cost import expansion as turns
@@ -64,7 +64,7 @@ def looping(turns_: int | None = None) -> onnx.ModelProto:
 
 def run(model: onnx.ModelProto, folder: Path, loop_s: float = 1000.0, **more: object) -> CostProfile:
     """Count on the shapes of a run with limited loops."""
-    request = {"path": save(model, folder / "m.onnx"), "run_dir": str(folder), "loop_s": loop_s}
+    request = request_for(save(model, folder / "m.onnx"), folder, loop_s=loop_s)
     return carry_out(request, 1 << 34, partial(TracedRun, **more))  # type: ignore[arg-type]
 
 

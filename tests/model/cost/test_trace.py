@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from onnx import helper
 
+from tests.model.cost.support import request_for
 from tests.model.factory import F32, model, save, tensor, weight
-from tests.model.spec import make_spec
 from tuibench.core.errors import UsageError
 from tuibench.core.model import FedInput, Point, Reference
 from tuibench.core.record import to_plain
@@ -77,7 +77,7 @@ class _Cut(TracedRun):
 def test_truncated_profile_falls_back_to_static_shapes_with_a_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    request = {"path": product(tmp_path), "run_dir": str(tmp_path)}
+    request = request_for(product(tmp_path), tmp_path)
     assert carry_out(request, ROOM, _Cut).shapes_from.startswith(STATIC)
     monkeypatch.setattr(trace_module, "MOST_EVENTS", 2)
     profile = carry_out(request, ROOM, _Cut)
@@ -93,22 +93,15 @@ def product(folder: Path) -> str:
 
 
 def test_request_sets_dims_and_batch(tmp_path: Path) -> None:
-    request = {"path": product(tmp_path), "run_dir": str(tmp_path), "batch": 5, "dims": {"rows": 7}}
+    request = request_for(product(tmp_path), tmp_path, 5, {"rows": 7})
     for more in ({}, {"static": True}):
         profile = carry_out({**request, **more}, ROOM, TracedRun)
         assert (profile.batch, profile.items, profile.dims, profile.macs) == (5, 5, {"rows": 7}, 5 * 7 * 12)
 
 
-def test_request_with_a_spec_sets_dims_and_batch(tmp_path: Path) -> None:
-    path = product(tmp_path)
-    spec = make_spec(path, batches=(2,), dims=(("rows", (3,)),))
-    profile = carry_out({"path": path, "run_dir": str(tmp_path), "spec": to_plain(spec)}, ROOM, TracedRun)
-    assert profile.macs == 2 * 3 * 12
-
-
 def test_request_with_an_unknown_dim_is_refused(tmp_path: Path) -> None:
     for more in ({}, {"static": True}):
-        request = {"path": product(tmp_path), "run_dir": str(tmp_path), "dims": {"columns": 7}, **more}
+        request = request_for(product(tmp_path), tmp_path, None, {"columns": 7}, **more)
         with pytest.raises(UsageError, match="columns"):
             carry_out(request, ROOM, TracedRun)
 
@@ -121,7 +114,7 @@ def point(folder: Path, rows: int) -> Point:
 
 
 def test_inputs_of_a_point_are_used_and_left_unchanged(tmp_path: Path) -> None:
-    request = {"path": product(tmp_path), "run_dir": str(tmp_path), "point": to_plain(point(tmp_path, 9))}
+    request = request_for(product(tmp_path), tmp_path, point=to_plain(point(tmp_path, 9)))
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     profile = carry_out(request, ROOM, TracedRun)
     assert (profile.shapes_from, profile.macs, profile.dims) == (TRACED, 9 * 12, {"rows": 9})
@@ -131,7 +124,7 @@ def test_inputs_of_a_point_are_used_and_left_unchanged(tmp_path: Path) -> None:
 def test_point_without_its_inputs_still_gives_their_shapes(tmp_path: Path) -> None:
     given = point(tmp_path, 9)
     (tmp_path / "m0p0.npz").unlink()
-    request = {"path": product(tmp_path), "run_dir": str(tmp_path), "point": to_plain(given)}
+    request = request_for(product(tmp_path), tmp_path, point=to_plain(given))
     profile = carry_out(request, ROOM, TracedRun)
     assert profile.shapes_from.startswith(STATIC)
     assert profile.macs == 9 * 12
@@ -141,10 +134,10 @@ def test_trace_leaves_no_files_behind(tmp_path: Path) -> None:
     path = product(tmp_path)
     run_dir = tmp_path / "run"
     run_dir.mkdir()
-    carry_out({"path": path, "run_dir": str(run_dir)}, ROOM, TracedRun)
+    carry_out(request_for(path, run_dir), ROOM, TracedRun)
     refused = save(
         model([helper.make_node("Nothing", ["x"], ["y"])], [tensor("x", F32, [1])], [tensor("y", F32, None)]),
         tmp_path / "refused.onnx",
     )
-    carry_out({"path": refused, "run_dir": str(run_dir)}, ROOM, TracedRun)
+    carry_out(request_for(refused, run_dir), ROOM, TracedRun)
     assert list(run_dir.iterdir()) == []

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tuibench.core import engine
 from tuibench.core.dims import Search
 from tuibench.core.dims import expand as expand_points
 from tuibench.core.errors import ModelError
@@ -18,8 +17,7 @@ from tuibench.core.model import ModelSummary, Point
 from tuibench.core.profile import EXECUTED, SECONDS, CostProfile, CountBound
 from tuibench.core.record import from_plain
 from tuibench.core.roles import Layout
-from tuibench.core.scenario import PROFILED
-from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
+from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.model.cost.assembly import Zeros, assemble, assign_weights
 from tuibench.model.cost.constant import describe_weights, find_constants
 from tuibench.model.cost.executions import (
@@ -199,7 +197,7 @@ def carry_out(request: Mapping[str, Any], available_bytes: int, open_tracer: Ope
     # Use a separate directory, because the run's directory contains inputs of the same names.
     with tempfile.TemporaryDirectory(prefix="cost-", dir=request["run_dir"]) as work_dir:
         task = _Task(
-            path, expansion, _spec(request, str(path)), work_dir, available_bytes, point, request.get("loop_s")
+            path, expansion, _spec(request["spec"], str(path)), work_dir, available_bytes, point, request.get("loop_s")
         )
         static = request.get("static")
         # A request without a run gives the reason, for example a run that did not end.
@@ -211,29 +209,10 @@ def carry_out(request: Mapping[str, Any], available_bytes: int, open_tracer: Ope
     return count_expansion(expansion, path, shapes)
 
 
-def _spec(request: Mapping[str, Any], path: str) -> BenchmarkSpec:
-    """Return the request's spec, as far as it concerns inputs."""
-    if request.get("spec"):
-        asked: BenchmarkSpec = from_plain(BenchmarkSpec, request["spec"])
-        return replace(asked, models=(ModelSource(path, path),), inputs=replace(asked.inputs, distinct=1))
-    batch, dims = request.get("batch"), request.get("dims") or {}
-    return BenchmarkSpec(
-        models=(ModelSource(path, path),),
-        engines=(engine.DEFAULT,),
-        scenarios=(PROFILED,),
-        cores=(1,),
-        batches=(int(batch),) if batch else (),
-        dims=tuple((str(name), (int(size),)) for name, size in dims.items()),
-        sequence_lengths=(),
-        streams=None,
-        stream_kind=None,
-        pin="none",
-        precision="engine-default",
-        io=None,
-        effort=EFFORTS["quick"],
-        inputs=InputSettings(distinct=1),
-        limits=Limits(),
-    )
+def _spec(plain: Mapping[str, Any], path: str) -> BenchmarkSpec:
+    """Return the request's specification for one sample of this model."""
+    asked: BenchmarkSpec = from_plain(BenchmarkSpec, plain)
+    return replace(asked, models=(ModelSource(path, path),), inputs=replace(asked.inputs, distinct=1))
 
 
 def _tensors(values: Mapping[str, Any] | Feed) -> dict[str, Tensor]:

@@ -257,96 +257,90 @@ class CachedFile:
     """Bytes downloaded for it in this call."""
 
 
+@dataclass(frozen=True)
 class Download:
-    """Downloads one file; calls `tell` with the bytes received and the total."""
+    """Downloads one file."""
 
-    def __init__(
-        self,
-        wanted: RemoteFile,
-        cache: ModelCache,
-        web: Web,
-        terms: DownloadLimits,
-        tell: Callable[[int, int | None], None],
-    ) -> None:
-        self._wanted = wanted
-        self._cache = cache
-        self._web = web
-        self._terms = terms
-        self._tell = tell
+    wanted: RemoteFile
+    cache: ModelCache
+    web: Web
+    limits: DownloadLimits
+    tell: Callable[[int, int | None], None]
+    """Called with the bytes received and the total."""
 
     def carry_out(self) -> CachedFile:
         """Return the file; download it unless it is cached. A failed download leaves no file behind."""
-        here = find_cached(self._cache, self._wanted.name)
+        here = find_cached(self.cache, self.wanted.name)
         if here is not None:
             return here
-        answer = self._web.ask(self._wanted.address)
+        answer = self.web.ask(self.wanted.address)
         try:
-            return self._take(answer)
+            return self._receive_all(answer)
         except BaseException:
-            self._cache.forget(f"{self._wanted.name}.part")
+            self.cache.forget(f"{self.wanted.name}.part")
             raise
         finally:
             answer.close()
 
-    def _take(self, answer: Answer) -> CachedFile:
+    def _receive_all(self, answer: Answer) -> CachedFile:
         # Remove the remains of a killed process, or a link that somebody planted.
-        self._cache.forget(f"{self._wanted.name}.part")
+        self.cache.forget(f"{self.wanted.name}.part")
         self._check_size(answer.body_bytes)
         digest = hashlib.sha256()
-        with open(self._cache.open_part(self._wanted.name), "wb", buffering=0) as part:
+        with open(self.cache.open_part(self.wanted.name), "wb", buffering=0) as part:
             arrived = self._receive(answer, part.fileno(), digest)
             os.fsync(part.fileno())
-        return self._keep(digest.hexdigest(), arrived)
+        return self._finish(digest.hexdigest(), arrived)
 
     def _receive(self, answer: Answer, part: int, digest: _Hash) -> int:
         have = looked = 0
         total = answer.body_bytes
-        self._tell(have, total)
+        self.tell(have, total)
         while total is None or have < total:
             try:
                 piece = answer.read(_PIECE_BYTES if total is None else min(_PIECE_BYTES, total - have))
             except (OSError, http.client.HTTPException) as error:
-                raise self._interrupted(have, total, why(error, self._terms.stall_s)) from None
+                raise self._interrupted(have, total, why(error, self.limits.stall_s)) from None
             if not piece:
                 break
-            if have + len(piece) > self._terms.most_bytes:
-                raise self._too_long(f"more than {size(self._terms.most_bytes)}")
+            if have + len(piece) > self.limits.most_bytes:
+                raise self._too_long(f"more than {size(self.limits.most_bytes)}")
             if have - looked >= _LOOK_EVERY_BYTES:
                 looked = have
                 self._check_room(0)
             _write_all(part, piece)
             digest.update(piece)
             have += len(piece)
-            self._tell(have, total)
+            self.tell(have, total)
         if total is not None and have < total:
             raise self._interrupted(have, total, "the connection was closed")
         return have
 
-    def _keep(self, sha256: str, arrived: int) -> CachedFile:
-        expected = self._wanted.sha256
+    def _finish(self, sha256: str, arrived: int) -> CachedFile:
+        expected = self.wanted.sha256
         if expected not in (None, sha256):
             what = f"{self._shown} arrived as {sha256[:12]}… instead of {show(expected, 12)}"
             raise ModelError(what, "it changed during the download; fetch it again")
         note = {"address": self._shown, "bytes": arrived, "sha256": sha256}
-        self._cache.write_note(self._wanted.name, note)
-        self._cache.finish(self._wanted.name)
-        return CachedFile(self._cache.path(self._wanted.name), arrived, sha256, arrived)
+        self.cache.write_note(self.wanted.name, note)
+        self.cache.finish(self.wanted.name)
+        return CachedFile(self.cache.path(self.wanted.name), arrived, sha256, arrived)
 
     def _check_size(self, total: int | None) -> None:
         if total is None:
             self._check_room(0)
             return
-        if total > self._terms.most_bytes:
+        if total > self.limits.most_bytes:
             raise self._too_long(size(total))
-        if self._wanted.bytes not in (None, total):
-            what = f"{self._shown} has {total} bytes instead of {self._wanted.bytes}"
+        if self.wanted.bytes not in (None, total):
+            what = f"{self._shown} has {total} bytes instead of {self.wanted.bytes}"
             raise ModelError(what, "the repository has changed; fetch it again")
         self._check_room(total)
 
     def _check_room(self, needed: int) -> None:
-        free = self._cache.free_bytes() - self._terms.spare_bytes
+        free = self.cache.free_bytes() - self.limits.spare_bytes
         if needed > free or free < 0:
-            room = f"{size(max(free, 0))} can be used in {show(self._cache.directory)}"
+            room = f"{size(max(free, 0))} can be used in {show(self.cache.directory)}"
             what = f"{self._shown} needs {size(needed)} more, and {room}" if needed else f"{self._shown}: {room}"
             raise WriteError(what, "free some space, or set TUIBENCH_HOME elsewhere")
 
@@ -362,7 +356,7 @@ class Download:
 
     @property
     def _shown(self) -> str:
-        return self._wanted.address.shown
+        return self.wanted.address.shown
 
 
 def find_cached(cache: ModelCache, name: str) -> CachedFile | None:

@@ -186,22 +186,22 @@ class ProgressMeter:
 def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
     """Fetch a model: takes {address, cache, stall_s?, most_bytes?, spare_bytes?}, returns path, checksum and sizes."""
     token = str(request["address"])
-    terms = DownloadLimits()
+    limits = DownloadLimits()
     given = {name: request[name] for name in ("stall_s", "most_bytes", "spare_bytes") if name in request}
-    terms = replace(terms, **given)
+    limits = replace(limits, **given)
     scheme = remote_scheme(token)
     if scheme not in FETCHED:
         raise UsageError(f"{show(public_name(token), 120)} cannot be fetched", "give hf:ORG/REPO[/FILE] or https://…")
     address = parse_address(token) if scheme == "https" else None
     cache = ModelCache(str(request["cache"]), address.key if address is not None else key_of(token))
-    web = Web(terms.stall_s)
+    web = Web(limits.stall_s)
     try:
         with cache.locked():
             if address is not None:
                 wanted = [RemoteFile(address, address.file_name)]
             else:
-                wanted = resolve_files(token, cache, terms.stall_s)
-            kept = _fetch_all(wanted, cache, web, terms, ProgressMeter(send))
+                wanted = resolve_files(token, cache, limits.stall_s)
+            kept = _fetch_all(wanted, cache, web, limits, ProgressMeter(send))
     except OSError as error:
         # Network errors are already raised as other types; the rest are disk errors.
         raise cannot_write(cache.directory, error) from error
@@ -215,7 +215,7 @@ def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
 
 
 def _fetch_all(
-    wanted: list[RemoteFile], cache: ModelCache, web: Web, terms: DownloadLimits, meter: ProgressMeter
+    wanted: list[RemoteFile], cache: ModelCache, web: Web, limits: DownloadLimits, meter: ProgressMeter
 ) -> list[CachedFile]:
     """Fetch all files of a model; report one progress for all."""
     kept: list[CachedFile] = []
@@ -229,6 +229,6 @@ def _fetch_all(
             meter.at(before + fetched, known)
 
         # The weights beside a model may be longer than the format allows for the model itself.
-        bounds = terms if index == 0 or one.bytes is None else replace(terms, most_bytes=one.bytes)
+        bounds = limits if index == 0 or one.bytes is None else replace(limits, most_bytes=one.bytes)
         kept.append(Download(one, cache, web, bounds, tell).carry_out())
     return kept

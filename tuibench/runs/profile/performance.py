@@ -31,15 +31,13 @@ _FINAL = frozenset({"model", "engine", "inputs", "timeout", "memory"})
 def make_costs(session: ProfileSession) -> None:
     """Make the costs of each node by its shapes; both kinds of profile have this part."""
     session.pace.begin(COSTS)
-    spec = session.spec
-    told = {"batch": spec.batches[0] if spec.batches else None, "dims": {name: values[0] for name, values in spec.dims}}
-    answer = session.caller.ask("cost", told, expected_s=_COST_S)
+    answer = session.caller.ask("cost", {}, expected_s=_COST_S)
     if isinstance(answer, Failure):
         refuse_endless(session, answer)
         # The costs of a model that cannot run unoptimized can still be inferred.
         why = f"the run without optimization failed: {failure_words(answer)}"
         session.setup.journal.append("warning", message=f"costs: {why}; shapes are inferred instead")
-        answer = session.caller.ask("cost", told | {"static": why}, expected_s=_COST_S)
+        answer = session.caller.ask("cost", {"static": why}, expected_s=_COST_S)
     if isinstance(answer, Failure):
         session.fail(COSTS, answer)
     else:
