@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tuibench.core.spec import BenchmarkSpec
+    from tuibench.runs.base import BaseRun, Setup
     from tuibench.runs.directory import RunDirectory
     from tuibench.runs.host_queue import HostQueue
     from tuibench.runs.journal import Journal
@@ -212,7 +214,7 @@ def open_journal(directory: RunDirectory, request: dict[str, Any]) -> tuple[Jour
     """Return a new journal, or an existing journal to append to and the events read from it."""
     from tuibench.core.schema import form_of
     from tuibench.runs.journal import NAME, Journal, cut_tail
-    from tuibench.runs.resumption import read_replay
+    from tuibench.runs.observer import read_replay
 
     form = form_of(request["spec"])
     if request.get("resume") is None or not (directory.path / NAME).exists():
@@ -226,21 +228,19 @@ def end_unmeasured(
     directory: RunDirectory, journal: Journal, request: dict[str, Any], earlier: Replay | None, reason: str
 ) -> None:
     """Record that a session ended before it measured; save the results of earlier sessions if the run was cancelled."""
-    from tuibench.runs.resumption import count
     from tuibench.runs.task import BY_REQUEST
 
     if earlier is not None and reason != BY_REQUEST:
-        journal.append("run_end", status="interrupted", reason=reason, **count(earlier))
+        journal.append("run_end", status="interrupted", reason=reason, **earlier.counts)
         return
     end: dict[str, Any] = {"status": "cancelled", "reason": reason}
     if earlier is not None:
-        end |= saver(directory, request)(dict(end)) | count(earlier)
+        end |= saver(directory, request)(dict(end)) | earlier.counts
     journal.append("run_end", **end)
 
 
 def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], earlier: Replay | None) -> None:
     """Save the results of a run that will not be measured further."""
-    from tuibench.runs.resumption import count
 
     if earlier is None:
         journal.append("run_end", status="cancelled", reason="nothing was measured")
@@ -249,7 +249,7 @@ def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], e
     told = earlier.end or {"status": "interrupted", "reason": "its runner died"}
     end: dict[str, Any] = {"status": str(told.get("status", "interrupted")), "reason": str(told.get("reason") or "")}
     end |= saver(directory, request)(dict(end))
-    journal.append("run_end", only_saved=True, **end, **count(earlier))
+    journal.append("run_end", only_saved=True, **end, **earlier.counts)
 
 
 def wait_for_the_client(lifeline: int) -> None:
@@ -338,10 +338,10 @@ def carry_out(
     from tuibench.core.spec import BenchmarkSpec
     from tuibench.host.cgroup import find_groups, read_memory
     from tuibench.host.kernel_files import Tree
+    from tuibench.runs.base import Setup
     from tuibench.runs.preparation import Machine
-    from tuibench.runs.run import Run, Setup
 
-    tree = Tree(Path("/"))
+    tree, spec = Tree(Path("/")), from_plain(BenchmarkSpec, request["spec"])
     setup = Setup(
         run_dir=directory.path,
         journal=journal,
@@ -355,14 +355,24 @@ def carry_out(
         cache=request.get("cache"),
         save=saver(directory, request),
     )
-    spec = from_plain(BenchmarkSpec, request["spec"])
-    if spec.profile is None:
-        Run(spec, setup).carry_out()
-        return
-    from tuibench.runs.profile.profiling import ProfileRun, ProfileSetup
-    from tuibench.runs.profile.roof_cache import describe_machine
+    choose_run(spec, setup).carry_out()
 
-    ProfileRun(spec, setup, ProfileSetup(describe_machine(spec.engines[0]))).carry_out()
+
+def choose_run(spec: BenchmarkSpec, setup: Setup) -> BaseRun:
+    """Return the run of a specification, by its kind."""
+    from tuibench.core.spec import LOSS
+
+    if spec.profile is None:
+        from tuibench.runs.run import BenchmarkRun
+
+        return BenchmarkRun(spec, setup)
+    if spec.profile.kind == LOSS:
+        from tuibench.runs.profile.loss import LossRun
+
+        return LossRun(spec, setup)
+    from tuibench.runs.profile.performance import PerformanceRun
+
+    return PerformanceRun(spec, setup)
 
 
 def saver(directory: RunDirectory, request: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:

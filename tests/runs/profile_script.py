@@ -29,11 +29,11 @@ from tuibench.core.profile import (
 from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.runner import choose_run
+from tuibench.runs.base import Setup
 from tuibench.runs.journal import NAME, Journal, cut_tail, read_events, read_history
 from tuibench.runs.preparation import Machine
-from tuibench.runs.profile.profiling import ProfileRun, ProfileSetup
 from tuibench.runs.replay import Replay, replay
-from tuibench.runs.run import Setup
 from tuibench.runs.task import ChildDeath, StopSwitch
 
 Say = Callable[[dict[str, Any]], Any]
@@ -174,9 +174,9 @@ class Bench:
 
         setup = Setup(
             self.run_dir, journal, Machine(lambda _: None), self.stop, lambda: 8 << 30, 1, earlier=earlier,
-            cache=self.cache, save=save, **changes,
+            cache=self.cache, save=save, call=call, cpu="a CPU", **changes,
         )  # fmt: skip
-        ProfileRun(spec, setup, ProfileSetup("a CPU", call)).carry_out()
+        choose_run(spec, setup).carry_out()
         journal.close()
         return replay(read_events(self.run_dir))
 

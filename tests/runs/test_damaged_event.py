@@ -15,12 +15,11 @@ from tuibench.cli.publication import page
 from tuibench.core import activity
 from tuibench.core.errors import StoreDamaged, TuibenchError
 from tuibench.runs.journal import NAME, decode, read_history
-from tuibench.runs.resumption import read_replay
-from tuibench.runs.state import Observer, read_state
+from tuibench.runs.observer import RunObserver, read_replay, read_state
+from tuibench.runs.state import StateContext
 from tuibench.services.run_view import RunWatch
-from tuibench.services.watched_run import AttachedRun
 
-OBSERVER = Observer(HERE, "")
+OBSERVER = StateContext(HERE, "")
 NONSENSE: tuple[Any, ...] = (None, -1, 0, 2**62, True, "x", [None], {})
 BODIES = (
     b"[" * 100_000,
@@ -70,7 +69,7 @@ def read_all(run: ScriptedRun) -> list[str]:
     """Read a run as every command does; return the readers' errors."""
     info = read_state(run.directory, OBSERVER)
     said = [info.detail]
-    attached = AttachedRun(run.directory)
+    attached = RunObserver(run.directory.path)
     eyes = RunWatch(run.directory, lambda: OBSERVER)
 
     def attach() -> None:
@@ -125,7 +124,7 @@ def test_line_that_is_no_event_is_damage(run: ScriptedRun, body: bytes) -> None:
     path.write_bytes(b"".join([*lines[:2], line(body), *lines[3:-1]]))
     assert read_history(run.directory.path).damaged == (3,)
     assert "1 line of its journal cannot be read" in read_state(run.directory, OBSERVER).detail
-    attached = AttachedRun(run.directory)
+    attached = RunObserver(run.directory.path)
     assert list(attached.events())
     view = RunWatch(run.directory, lambda: OBSERVER).look()
     for warnings in (attached.result().warnings, view.warnings, read_replay(run.directory)[0].result().warnings):

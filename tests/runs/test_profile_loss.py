@@ -26,8 +26,7 @@ from tuibench.core.profile import ALREADY_INT8, LOSS, LossPoint, ProfileSpec
 from tuibench.core.record import to_plain
 from tuibench.runs.control import ControlRequests
 from tuibench.runs.journal import read_events
-from tuibench.runs.profile.parts import Parts, PartTally, count_parts
-from tuibench.runs.resumption import count
+from tuibench.runs.profile.parts import Parts
 from tuibench.runs.task import BY_REQUEST, Cancelled, ChildDeath
 
 
@@ -44,7 +43,7 @@ def test_loss_profile_is_weights_then_every_layer_at_every_level(bench: Bench) -
     assert replayed.end["status"] == "finished"
     assert list(replayed.parts.points) == [(one, level) for one in ("conv_out", "fc_out") for level in LOSSY.levels]
     assert replayed.parts.answer["classes"] is True
-    assert count(replayed) == {"cells": 4, "cells_done": 4, "executions": 4}
+    assert replayed.counts == {"cells": 4, "cells_done": 4, "executions": 4}
 
 
 @pytest.mark.parametrize("place", range(8))
@@ -206,19 +205,19 @@ def test_model_without_weights_has_nothing_to_lose(bench: Bench) -> None:
 
 
 def test_active_loss_profile_counts_changes_and_not_parts() -> None:
-    tally, parts = PartTally(), Parts()
+    counting, parts = Parts(counts_only=True), Parts()
     spec, result = LOSSY, to_plain(LossPoint("int8", 30.0, 0.9))
     events: list[dict[str, Any]] = [{"part": "costs", "failure": to_plain(Failure("exception", "load", "no"))}]
     events += [{"part": "loss", "begin": {"points": 110, "ms_each": 5.0}}]
     events += [{"part": "loss", "id": f"n{n}", "level": "int8", "result": result} for n in range(18)]
     told = []
     for event in events:
-        tally.take(event)
+        counting.take(event)
         parts.take(event)
-        told.append(count_parts(spec, tally.done, tally.measured, tally.changes))
-        assert told[-1] == count_parts(spec, parts.done | parts.failures.keys(), parts.measured, parts.changes)
+        told.append(counting.counts(spec))
+        assert told[-1] == parts.counts(spec)
     assert told[0] == {"cells": 3, "cells_done": 1, "executions": 0}
     assert told[-1] == {"cells": 110, "cells_done": 18, "executions": 18}
-    for end in (tally, parts):
+    for end in (counting, parts):
         end.take({"part": "loss", "result": {"notes": []}})
-    assert tally.changes == parts.changes == 18, "a budget may need fewer than were foreseen"
+    assert counting.changes == parts.changes == 18, "a budget may need fewer than were foreseen"

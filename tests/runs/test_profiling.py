@@ -31,9 +31,7 @@ from tuibench.present.headline import result_headline
 from tuibench.runs.control import ControlRequests
 from tuibench.runs.journal import read_events
 from tuibench.runs.profile.parts import list_parts
-from tuibench.runs.replay import replay
-from tuibench.runs.resumption import count
-from tuibench.runs.tally import Tally
+from tuibench.runs.replay import Replay, replay
 from tuibench.runs.task import BY_REQUEST, Cancelled, ChildDeath
 
 
@@ -58,7 +56,7 @@ def test_parts_are_made_in_order_with_one_child_per_process(bench: Bench) -> Non
     )
     rows = next(request["rows"] for task, request in call.asked if task == "what_if")
     assert rows == {"conv_out": ["conv_out", "relu_out"], "fc_out": ["fc_out"]}, "all that one kernel does"
-    assert count(replayed) == {"cells": 7, "cells_done": 7, "executions": 5}
+    assert replayed.counts == {"cells": 7, "cells_done": 7, "executions": 5}
     assert bench.saved == [{"status": "finished"}]
 
 
@@ -361,9 +359,9 @@ def test_uncountable_costs_are_reported_and_layers_are_timed(bench: Bench) -> No
 def test_list_counts_the_parts_without_building_them(bench: Bench) -> None:
     spec = make_profile_spec(MODEL, profile=WHAT_IF)
     bench.run(spec, Scripted())
-    tally = Tally()
+    counting = Replay(counts_only=True)
     for event in read_events(bench.run_dir):
-        tally.take(event)
+        counting.take(event)
         known = replay(list(read_events(bench.run_dir))[: int(event["seq"]) + 1])
-        assert tally.counts == count(known)
-    assert tally.parts.runs == {}
+        assert counting.counts == known.counts
+    assert counting.parts.runs == {}

@@ -19,10 +19,11 @@ from tuibench.core.cell import Execution
 from tuibench.core.failure import Failure
 from tuibench.core.record import to_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits, ModelSource
+from tuibench.runs.base import Setup
 from tuibench.runs.journal import Journal, read_events
 from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import Replay, replay
-from tuibench.runs.run import Run, Setup
+from tuibench.runs.run import BenchmarkRun
 from tuibench.runs.schedule import Schedule
 from tuibench.runs.supervision import Bounds, OutOfTime
 from tuibench.runs.task import Call, Cancelled, StopSwitch, call_child
@@ -67,7 +68,7 @@ class Bench:
         setup = Setup(
             self.run_dir, journal, Machine(lambda _: None), stop, lambda: 8 << 30, 1, execute, plan_only, call=self.call
         )
-        Run(spec, setup).carry_out()
+        BenchmarkRun(spec, setup).carry_out()
         journal.close()
         return replay(read_events(self.run_dir))
 

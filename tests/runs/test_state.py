@@ -19,14 +19,15 @@ from tuibench.core import activity
 from tuibench.core.model import Point, Reference
 from tuibench.core.record import to_plain
 from tuibench.runs.directory import LOCK, RunDirectory
-from tuibench.runs.journal import NAME, History, Journal, read_history
-from tuibench.runs.state import Observer, read_state, resume_refusal, this_boot
+from tuibench.runs.journal import NAME, Follower, Journal
+from tuibench.runs.observer import read_state
+from tuibench.runs.state import StateContext, resume_refusal, this_boot
 
 BOOT, OTHER_BOOT = "b" * 36, "c" * 36
 HERE, ELSEWHERE = "a" * 16, "e" * 16
 RUN = "01M7QJXH866DK1S3FNRAFAA4P6"
 REQUEST = {"id": RUN, "spec": to_plain(make_spec(Path("/m/model.onnx"))), "card": {"name": "mine"}}
-OBSERVER = Observer(HERE, BOOT, now=lambda: 2e9)
+OBSERVER = StateContext(HERE, BOOT, now=lambda: 2e9)
 
 
 @pytest.fixture
@@ -145,13 +146,13 @@ def test_run_of_another_host_is_not_judged_by_the_local_lock(run: RunDirectory) 
 
 
 def test_stored_record_overrides_the_journal(run: RunDirectory) -> None:
-    observer = Observer(HERE, BOOT, is_saved=lambda wanted: wanted == RUN)
+    context = StateContext(HERE, BOOT, is_saved=lambda wanted: wanted == RUN)
     write(run)
-    assert read_state(run, observer).state == activity.FINISHED
+    assert read_state(run, context).state == activity.FINISHED
     write_more(run, "run_end", status="finished", saved=False, why="busy")
-    assert read_state(run, observer).state == activity.FINISHED
+    assert read_state(run, context).state == activity.FINISHED
     write_more(run, "run_end", status="finished", saved=True)
-    gone = read_state(run, Observer(HERE, BOOT, is_saved=lambda _: False))
+    gone = read_state(run, StateContext(HERE, BOOT, is_saved=lambda _: False))
     assert (gone.state, gone.resumable) == (activity.UNSAVED, True)
     assert "no longer in the store" in gone.detail
 
@@ -205,10 +206,10 @@ def test_boot_id_is_read_from_the_kernel(tmp_path: Path) -> None:
 @pytest.mark.parametrize("now", [0.0, 2e9, -1e9])
 def test_clock_jump_changes_no_state(run: RunDirectory, now: float) -> None:
     write(run)
-    observer = Observer(HERE, BOOT, now=lambda: now)
-    assert read_state(run, observer).state == activity.INTERRUPTED
+    context = StateContext(HERE, BOOT, now=lambda: now)
+    assert read_state(run, context).state == activity.INTERRUPTED
     with a_runner(run):
-        assert read_state(run, observer).state == activity.RUNNING
+        assert read_state(run, context).state == activity.RUNNING
 
 
 def test_requests_are_restored_equal_and_are_private(run: RunDirectory) -> None:
@@ -224,16 +225,17 @@ def test_head_and_tail_of_an_ended_run_give_the_same_state(
 ) -> None:
     counts = {"cells": 1, "cells_done": 0, "executions": 1}
     write(run, end(status=status, reason="x", **fields, **counts))
-    calls: list[Path] = []
+    calls: list[Follower] = []
 
-    def read_all(path: Path) -> History:
-        calls.append(path)
-        return read_history(path)
+    def read_all(follower: Follower) -> list[dict[str, Any]]:
+        calls.append(follower)
+        return read(follower)
 
-    monkeypatch.setattr("tuibench.runs.resumption.read_history", read_all)
+    read = Follower.read
+    monkeypatch.setattr(Follower, "read", read_all)
     by_ends = read_state(run, OBSERVER)
     assert calls == [], "a list must not read what all runs measured"
-    monkeypatch.setattr("tuibench.runs.state.read_ends", lambda run: None)
+    monkeypatch.setattr("tuibench.runs.observer.read_ends", lambda run: None)
     assert read_state(run, OBSERVER) == by_ends
     assert calls
 

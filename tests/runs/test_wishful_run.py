@@ -18,12 +18,13 @@ from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits
 from tuibench.present.headline import result_headline
+from tuibench.runs.base import Setup
 from tuibench.runs.control import ControlRequests
 from tuibench.runs.journal import Journal, cut_tail, read_events, read_history
 from tuibench.runs.outcome import exit_code
 from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import Replay, replay
-from tuibench.runs.run import Run, Setup
+from tuibench.runs.run import BenchmarkRun
 from tuibench.runs.supervision import Bounds, OutOfTime
 from tuibench.runs.task import StopSwitch
 from tuibench.worker.job import Job
@@ -173,7 +174,7 @@ def sit(bench: Bench, spec: BenchmarkSpec, execute: Any, earlier: Replay | None 
         mixed=True,
         call=bench.call,
     )
-    Run(spec, setup).carry_out()
+    BenchmarkRun(spec, setup).carry_out()
     journal.close()
     return replay(read_events(bench.run_dir))
 

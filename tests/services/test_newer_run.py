@@ -22,10 +22,10 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.runner import open_journal
 from tuibench.runs.directory import REQUEST, RunDirectory
 from tuibench.runs.journal import NAME, decode, encode, read_events
-from tuibench.runs.resumption import read_replay
+from tuibench.runs.observer import read_replay
 from tuibench.services.library import Library, NeverSaved
 from tuibench.services.opening import open_store
-from tuibench.services.run_monitor import Presence
+from tuibench.services.run_monitor import RunMonitor
 from tuibench.services.runs import RunOptions, Runs
 from tuibench.services.saving import result_of
 from tuibench.services.settings import Settings
@@ -85,7 +85,7 @@ def test_newer_run_is_listed_as_such_and_never_resumed(
     runs = Runs(Settings(places, "nobody"), store)
     (info,) = runs.every()
     assert (info.state, info.resumable, info.cells) == (activity.INTERRUPTED, False, 0)
-    (row,) = Presence(runs, store).look("")
+    (row,) = RunMonitor(runs, store).look("")
     assert row.info.detail == info.detail
     for act in (runs.resume, runs.resume_detached, lambda one: runs.resume_detached(one, finish=True)):
         with pytest.raises(StoreNewer, match=words) as caught:
@@ -108,7 +108,7 @@ def test_newer_run_is_named_while_a_newer_version_measures(places: Places, run: 
     of_a_newer_version(run.directory)
     run.hold()
     store = open_store(places.data)
-    (row,) = Presence(Runs(Settings(places, "nobody"), store), store).look("")
+    (row,) = RunMonitor(Runs(Settings(places, "nobody"), store), store).look("")
     run.let_go()
     assert row.info.state == activity.RUNNING and "tuibench 9.9 (schema 4)" in row.info.detail
 

@@ -16,8 +16,8 @@ from tuibench.core import activity
 from tuibench.core.activity import RunRow
 from tuibench.core.machine import Places
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
-from tuibench.runs import journal, state
-from tuibench.services.run_monitor import Presence
+from tuibench.runs import journal, observer
+from tuibench.services.run_monitor import RunMonitor
 from tuibench.services.runs import Runs
 from tuibench.services.settings import Settings
 from tuibench.store.store import Store
@@ -34,8 +34,8 @@ def store(places: Places) -> Store:
 
 
 @pytest.fixture
-def presence(places: Places, store: Store) -> Presence:
-    return Presence(Runs(Settings(places, "nobody"), store), store)
+def presence(places: Places, store: Store) -> RunMonitor:
+    return RunMonitor(Runs(Settings(places, "nobody"), store), store)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def run(places: Places) -> Iterator[ScriptedRun]:
     made.let_go()
 
 
-def look(presence: Presence, store: Store) -> tuple[RunRow, ...]:
+def look(presence: RunMonitor, store: Store) -> tuple[RunRow, ...]:
     return presence.look(store.mark())
 
 
@@ -60,12 +60,12 @@ def the(rows: tuple[RunRow, ...]) -> RunRow:
     return row
 
 
-def test_snapshot_without_any_run_is_empty(presence: Presence, store: Store, tmp_path: Path) -> None:
+def test_snapshot_without_any_run_is_empty(presence: RunMonitor, store: Store, tmp_path: Path) -> None:
     assert look(presence, store) == ()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_active_run_is_a_row_with_its_request(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_active_run_is_a_row_with_its_request(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     assert the(look(presence, store)).info.state == activity.RUNNING
     run.begin()
@@ -77,7 +77,7 @@ def test_active_run_is_a_row_with_its_request(presence: Presence, store: Store, 
 
 
 def test_each_snapshot_continues_from_the_last(
-    presence: Presence, store: Store, run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
+    presence: RunMonitor, store: Store, run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run.hold()
     run.begin()
@@ -101,7 +101,7 @@ def test_each_snapshot_continues_from_the_last(
     assert the(look(presence, store)).info.cells_done == 1
 
 
-def test_snapshot_without_news_has_the_same_rows(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_snapshot_without_news_has_the_same_rows(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin()
     run.plan()
@@ -111,7 +111,7 @@ def test_snapshot_without_news_has_the_same_rows(presence: Presence, store: Stor
     assert the(look(presence, store)) is first
 
 
-def test_saved_run_is_in_the_list_and_no_row(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_saved_run_is_in_the_list_and_no_row(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin(host_id="")
     run.plan()
@@ -133,7 +133,7 @@ def test_saved_run_is_in_the_list_and_no_row(presence: Presence, store: Store, r
     ],
 )
 def test_ended_unsaved_run_stays_a_row(
-    presence: Presence, store: Store, run: ScriptedRun, end: dict[str, object], state: str
+    presence: RunMonitor, store: Store, run: ScriptedRun, end: dict[str, object], state: str
 ) -> None:
     run.hold()
     run.begin()
@@ -143,7 +143,7 @@ def test_ended_unsaved_run_stays_a_row(
     assert the(look(presence, store)).info.state == state
 
 
-def test_dead_runner_is_seen_in_the_next_snapshot(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_dead_runner_is_seen_in_the_next_snapshot(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin()
     run.plan()
@@ -154,7 +154,7 @@ def test_dead_runner_is_seen_in_the_next_snapshot(presence: Presence, store: Sto
     assert (info.state, info.resumable, info.executions) == (activity.INTERRUPTED, True, 1)
 
 
-def test_resumed_run_is_followed_again(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_resumed_run_is_followed_again(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.begin()
     run.plan()
     run.done(0, 1)
@@ -167,7 +167,7 @@ def test_resumed_run_is_followed_again(presence: Presence, store: Store, run: Sc
 
 
 def test_ended_runs_are_not_read_again(
-    presence: Presence, store: Store, places: Places, monkeypatch: pytest.MonkeyPatch
+    presence: RunMonitor, store: Store, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(1, 6):
         run = ScriptedRun(places.runs, number)
@@ -179,16 +179,15 @@ def test_ended_runs_are_not_read_again(
     def refuse(*_: object) -> None:
         raise AssertionError("it was read again")
 
-    for module in (journal, state):
-        monkeypatch.setattr(module, "read_history" if module is journal else "read_ends", refuse)
-    monkeypatch.setattr("tuibench.runs.resumption.open_regular", refuse)
+    for module in (journal, observer):
+        monkeypatch.setattr(module, "open_regular", refuse)
     monkeypatch.setattr("tuibench.runs.directory.RunDirectory.is_held", refuse)
     assert len(look(presence, store)) == 5
     made = store.projects.create("of the model", ModelReference("m", FileStamp("/models/m.onnx", 1, 1, SHA), SHA))
     assert {row.project for row in look(presence, store)} == {made.id}
 
 
-def test_store_changes_are_seen_in_ended_runs(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_store_changes_are_seen_in_ended_runs(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.begin()
     run.plan()
     run.done(0, 1)
@@ -208,7 +207,7 @@ def test_store_changes_are_seen_in_ended_runs(presence: Presence, store: Store, 
 )
 @pytest.mark.parametrize("tidies", [False, True])
 def test_end_of_an_observed_run_is_reported(
-    presence: Presence, store: Store, run: ScriptedRun, end: dict[str, Any], state: str, detail: str, tidies: bool
+    presence: RunMonitor, store: Store, run: ScriptedRun, end: dict[str, Any], state: str, detail: str, tidies: bool
 ) -> None:
     run.hold()
     run.begin(host_id="")
@@ -226,7 +225,7 @@ def test_end_of_an_observed_run_is_reported(
     assert look(presence, store) == () and presence.ended == (info,)
 
 
-def test_run_cancelled_while_waiting_ended_as_cancelled(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_run_cancelled_while_waiting_ended_as_cancelled(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin()
     run.say("waiting", place=1, holder=None)
@@ -237,7 +236,7 @@ def test_run_cancelled_while_waiting_ended_as_cancelled(presence: Presence, stor
 
 
 def test_run_ended_before_the_first_snapshot_is_not_reported(
-    presence: Presence, store: Store, run: ScriptedRun
+    presence: RunMonitor, store: Store, run: ScriptedRun
 ) -> None:
     run.begin()
     run.plan()
@@ -247,7 +246,7 @@ def test_run_ended_before_the_first_snapshot_is_not_reported(
 
 @pytest.mark.parametrize("damage", ["spec", "end", "time"])
 def test_nonsense_journal_hides_no_other_run(
-    presence: Presence, store: Store, places: Places, run: ScriptedRun, damage: str
+    presence: RunMonitor, store: Store, places: Places, run: ScriptedRun, damage: str
 ) -> None:
     other = ScriptedRun(places.runs, 2)
     other.begin()
@@ -259,14 +258,14 @@ def test_nonsense_journal_hides_no_other_run(
     assert [row.info.id for row in look(presence, store)] == [other.id, run.id]
 
 
-def test_run_with_a_removed_directory_disappears(presence: Presence, store: Store, run: ScriptedRun) -> None:
+def test_run_with_a_removed_directory_disappears(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.begin()
     assert len(look(presence, store)) == 1
     run.directory.remove()
     assert look(presence, store) == ()
 
 
-def test_rows_are_newest_first(presence: Presence, store: Store, places: Places) -> None:
+def test_rows_are_newest_first(presence: RunMonitor, store: Store, places: Places) -> None:
     for number in (2, 5, 3):
         ScriptedRun(places.runs, number).begin()
     assert [row.info.id for row in look(presence, store)] == [make_id(number) for number in (5, 3, 2)]
@@ -274,7 +273,7 @@ def test_rows_are_newest_first(presence: Presence, store: Store, places: Places)
 
 @pytest.mark.parametrize("damage", ["request", "journal", "other version"])
 def test_unreadable_run_is_a_row_with_its_reason(
-    presence: Presence, store: Store, run: ScriptedRun, damage: str
+    presence: RunMonitor, store: Store, run: ScriptedRun, damage: str
 ) -> None:
     run.hold()
     run.begin()
@@ -290,7 +289,7 @@ def test_unreadable_run_is_a_row_with_its_reason(
     assert the(look(presence, store)).info.id == run.id
 
 
-def test_row_knows_its_project_by_metadata_model_or_path(presence: Presence, store: Store, places: Places) -> None:
+def test_row_knows_its_project_by_metadata_model_or_path(presence: RunMonitor, store: Store, places: Places) -> None:
     by_path = ModelReference("p.onnx", FileStamp("/models/p.onnx", 1, 1, "b" * 64), "b" * 64)
     by_model = ModelReference("m.onnx", FileStamp("/elsewhere/m.onnx", 1, 1, SHA), SHA)
     projects = [store.projects.create("by path", by_path), store.projects.create("by model", by_model)]
@@ -308,7 +307,7 @@ def test_row_knows_its_project_by_metadata_model_or_path(presence: Presence, sto
     planned.let_go()
 
 
-def test_ended_run_of_another_host_is_not_listed(presence: Presence, store: Store, places: Places) -> None:
+def test_ended_run_of_another_host_is_not_listed(presence: RunMonitor, store: Store, places: Places) -> None:
     assert store.host_id
     ended, going = ScriptedRun(places.runs, 1), ScriptedRun(places.runs, 2)
     for one in (ended, going):

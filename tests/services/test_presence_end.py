@@ -14,7 +14,7 @@ from tests.store.data import make_small
 from tuibench.core import activity
 from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
-from tuibench.services.run_monitor import Presence
+from tuibench.services.run_monitor import RunMonitor
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
     until(lambda: not shell.processes(), "no process")
 
 
-def look(presence: Presence, services: Services) -> list[str]:
+def look(presence: RunMonitor, services: Services) -> list[str]:
     return [row.info.state for row in presence.look(services.store.mark())]
 
 
@@ -32,7 +32,7 @@ def look(presence: Presence, services: Services) -> list[str]:
 def test_end_of_a_run_is_reported_to_its_observer(shell: Shell, command: str, state: str) -> None:
     run = detach(shell, *FAKE, "--executions", "300", "-t", "0.05")
     services = Services()
-    presence, late = Presence(services.runs, services.store), Presence(services.runs, services.store)
+    presence, late = RunMonitor(services.runs, services.store), RunMonitor(services.runs, services.store)
     shell.wait_for("execution_done")
     assert look(presence, services) == [activity.RUNNING] and not presence.ended
     assert shell.run(command, run, env=SCRIPT).code == 0
@@ -46,7 +46,7 @@ def test_end_of_a_run_is_reported_to_its_observer(shell: Shell, command: str, st
 def test_starting_run_is_not_taken_for_interrupted(home: Path) -> None:
     services = Services()
     begun, never = (ScriptedRun(home / "tuibench" / "state" / "runs", number) for number in (1, 2))
-    presence = Presence(services.runs, services.store)
+    presence = RunMonitor(services.runs, services.store)
     assert look(presence, services) == []
     begun.hold()
     begun.begin(pid=None)
@@ -66,7 +66,7 @@ def test_run_saved_between_marker_and_snapshot_ended_well(home: Path) -> None:
         one.begin(pid=None, host_id="")
         one.plan()
     done.end("interrupted", reason="x")
-    presence = Presence(services.runs, services.store)
+    presence = RunMonitor(services.runs, services.store)
     mark = services.store.mark()
     assert [row.info.state for row in presence.look(mark)] == [activity.INTERRUPTED, activity.RUNNING]
     services.store.benchmarks.add(make_small(1), Metadata())

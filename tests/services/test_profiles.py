@@ -23,7 +23,7 @@ from tuibench.core.spec import Limits
 from tuibench.core.stored import Metadata
 from tuibench.runs.host_queue import HostQueue, find_holder
 from tuibench.runs.replay import Replay
-from tuibench.runs.state import Observer
+from tuibench.runs.state import StateContext
 from tuibench.runs.task import StopSwitch
 from tuibench.services import theory
 from tuibench.services.api import Services
@@ -276,8 +276,8 @@ def test_profile_run_is_watched_part_by_part(tmp_path: Path) -> None:
     run = ScriptedRun(tmp_path, spec=make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=2)))
     run.hold()
     try:
-        observer = Observer(HERE, "b" * 36, is_saved=lambda _: False)
-        watch = RunWatch(run.directory, lambda: observer, "", time.gmtime)
+        context = StateContext(HERE, "b" * 36, is_saved=lambda _: False)
+        watch = RunWatch(run.directory, lambda: context, "", time.gmtime)
         run.begin()
         journal = run.journal
         assert journal is not None

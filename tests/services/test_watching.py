@@ -14,7 +14,7 @@ from tuibench.core.activity import Live, RunView
 from tuibench.core.cell import Noise
 from tuibench.core.errors import StoreError, StoreNewer
 from tuibench.runs import journal as journal_module
-from tuibench.runs.state import Observer
+from tuibench.runs.state import StateContext
 from tuibench.services import run_view as watching
 from tuibench.services.run_view import RunWatch
 from tuibench.stats.interval import half_width
@@ -49,8 +49,8 @@ def run(tmp_path: Path, clock: Clock) -> Iterator[ScriptedRun]:
 
 
 def watch(run: ScriptedRun, saved: bool | None = False, project: str = "") -> RunWatch:
-    observer = Observer(HERE, "b" * 36, is_saved=lambda _: saved)
-    return RunWatch(run.directory, lambda: observer, project, time.gmtime)
+    context = StateContext(HERE, "b" * 36, is_saved=lambda _: saved)
+    return RunWatch(run.directory, lambda: context, project, time.gmtime)
 
 
 def words(view: RunView) -> list[str]:

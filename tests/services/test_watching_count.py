@@ -23,7 +23,7 @@ from tuibench.runs import replay, summary
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import Journal
 from tuibench.runs.replay import Replay
-from tuibench.runs.state import Observer
+from tuibench.runs.state import StateContext
 from tuibench.services.opening import open_store
 from tuibench.services.run_view import RunWatch
 from tuibench.services.runs import Runs
@@ -47,7 +47,7 @@ class Going:
         points = [Point(cell.point, 0, 1, 1, {}, {}, (), None, 1, Reference(None, None, None)) for cell in self.cells]
         self.journal.append("run_start", run=RUN, spec=to_plain(spec), started_utc="2026-11-18T10:00:00Z", pid=1)
         self.journal.append("plan", models=[to_plain(SUMMARY)], points=to_plain(points), cells=to_plain(self.cells))
-        self.watch = RunWatch(directory, lambda: Observer("", ""))
+        self.watch = RunWatch(directory, lambda: StateContext("", ""))
 
     def measure(self, number: int) -> None:
         """Write one execution of a cell."""
@@ -122,8 +122,8 @@ def test_opening_an_ended_run_parses_its_journal_once(going: Going, counts: Coun
     runs = Runs(Settings(places, "nobody"), open_store(places.data))
     counts.clear()
     view = runs.watch(RUN).look()
-    # The first and last lines are parsed again to identify the host, and the first to check that the journal exists.
-    assert len(view.cells) == CELLS and counts["lines"] == 2 + 5 * 3 + 1 + 3
+    # The first and last lines are parsed again to identify the host.
+    assert len(view.cells) == CELLS and counts["lines"] == 2 + 5 * 3 + 3
 
 
 def test_pooled_figures_are_computed_after_the_end(going: Going, counts: Counter[str]) -> None:

@@ -16,7 +16,7 @@ from tuibench.core.record import to_plain
 from tuibench.core.spec import Limits
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import Journal
-from tuibench.runs.state import Observer
+from tuibench.runs.state import StateContext
 from tuibench.services.run_view import RunWatch
 
 RUN, WISH = "01M7QJXH866DK1S3FNRAFAA4P6", "01M7QJXH866DK1S3FNRAFAA4P7"
@@ -36,7 +36,7 @@ def test_finished_cell_continues_after_an_extension(tmp_path: Path) -> None:
     journal.append("execution_start", **at)
     journal.append("execution_done", **at, wall_s=1.0, result=to_plain(make_execution()))
     journal.append("cell_done", cell=cell.key, stopped_by="the most allowed", pooled=None)
-    watch = RunWatch(directory, lambda: Observer("", ""))
+    watch = RunWatch(directory, lambda: StateContext("", ""))
     before = watch.look()
     assert [c.status for c in before.cells] == ["ok"]
     assert before.limit_s == pytest.approx(10.0)

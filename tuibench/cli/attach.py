@@ -18,7 +18,7 @@ from tuibench.core.settings.kinds import Whole
 from tuibench.core.stored import Metadata
 from tuibench.present.run_list import reason_words, resume_words
 from tuibench.services.api import Services
-from tuibench.services.watched_run import AttachedRun, ending_code, settle_samples
+from tuibench.services.watched_run import RunObserver, ending_code, settle_samples
 
 _LARGEST_SEQ = 2**53
 
@@ -29,7 +29,7 @@ def attach(args: argparse.Namespace, services: Services, interruption: Interrupt
     active = services.runs.attach(args.id)
     short, quiet = short_id(active.id), args.quiet or args.json
     # No CPUs: those of this process do not apply to a runner started elsewhere.
-    view: View[AttachedRun] = View(
+    view: View[RunObserver] = View(
         active, (), quiet=quiet, ascii_only=args.ascii, plan=lambda run: services.profiles.plan_run(run)
     )
     try:
@@ -71,7 +71,7 @@ def _repeated(services: Services, result: RunResult) -> RunResult | None:
         return None
 
 
-def _stream(active: AttachedRun, first: int, interruption: Interruption) -> int:
+def _stream(active: RunObserver, first: int, interruption: Interruption) -> int:
     """Print every event from `first` once and in order; after a lost connection, continue with the next number."""
     for events in active.events():
         interruption.check()

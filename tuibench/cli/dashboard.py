@@ -51,7 +51,7 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
                 tell(left.last_words)
             raise TuibenchError("internal error: the dashboard broke; runs go on", "--debug shows where")
         # The dashboard's last poll is up to a second old: a run may have ended since.
-        going = services.runs.still_going(left.going) if left.going and left.code == ExitCode.OK else ()
+        going = services.runs.alive(left.going) if left.going and left.code == ExitCode.OK else ()
         if going:
             tell(_going_words(going))
         return left.code

@@ -19,12 +19,12 @@ from tuibench.present.profile.page import left_line, time_lines
 from tuibench.present.progress import DryRun, ProgressPainter, Snapshot, can_repaint
 from tuibench.present.run_list import cell_line, phase_words
 from tuibench.services.forecast import expected_s, introduce, limit_s
-from tuibench.services.watched_run import Event, WatchedRun, expected_memory, first_round
+from tuibench.services.watched_run import Event, RunObserver, display_names, expected_memory, first_round
 
 if TYPE_CHECKING:  # types only: benchmarks do not need them
     from tuibench.services.profiles import ProfilePlan
 
-Watched = TypeVar("Watched", bound=WatchedRun)
+Watched = TypeVar("Watched", bound=RunObserver)
 
 
 class View(Generic[Watched]):
@@ -155,7 +155,7 @@ class View(Generic[Watched]):
         """Print the preamble once the plan is known; a resumed run has it from the start."""
         if self.active.replay.planned and not self._names:
             self._done = {key for key, track in self.active.replay.tracks.items() if not track.live}
-            self._names = self.active.replay.names()
+            self._names = display_names(self.active.replay)
             self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
             self.painter.clear()
             known = introduce(self.active.replay, self._notes, self._cpus)

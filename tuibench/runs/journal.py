@@ -312,28 +312,48 @@ def _fill(path: Path) -> None:
 class Follower:
     """Reads events appended since the last call; costs one stat if there are none."""
 
-    def __init__(self, run_dir: Path, first_seq: int = 0) -> None:
+    def __init__(self, run_dir: Path) -> None:
         self._path = run_dir / NAME
-        self._first_seq = first_seq
-        self._offset = 0
-        self.damaged = 0
-        """Number of unreadable lines."""
+        self.offset = 0
+        """End of the last accepted line."""
+        self.damaged: list[int] = []
+        """Line numbers from 1 of unreadable lines."""
+        self._lines = self._events = self._seqs = 0
 
     def read(self) -> list[dict[str, Any]]:
-        """Return the new events; an incomplete last line is read again next time."""
+        """Return the new events; none if there is no journal."""
         try:
-            if os.stat(self._path).st_size <= self._offset:
-                return []
-            with os.fdopen(open_regular(self._path), "rb") as handle:
-                handle.seek(self._offset)
-                data = handle.read()
+            return self.read_new() if os.stat(self._path).st_size > self.offset else []
         except FileNotFoundError:
             return []
-        whole = data.rfind(b"\n") + 1
-        self._offset += whole
-        found = [decode_event(line) for line in data[:whole].split(b"\n")[:-1]]
-        self.damaged += found.count(None)
-        return [event for event in found if event is not None and event["seq"] >= self._first_seq]
+
+    def read_new(self) -> list[dict[str, Any]]:
+        """Return the new events; leave a torn or unreadable last line, which its writer may write again."""
+        with os.fdopen(open_regular(self._path), "rb") as handle:
+            handle.seek(self.offset)
+            data = handle.read()
+        *lines, torn = data.split(b"\n")
+        decoded = [decode_event(line) for line in lines]
+        if decoded and decoded[-1] is None and not torn:
+            lines.pop()
+            decoded.pop()
+        self.damaged += [number for number, event in enumerate(decoded, self._lines + 1) if event is None]
+        self._lines += len(lines)
+        self.offset += sum(map(len, lines)) + len(lines)
+        events = [event for event in decoded if event is not None]
+        self._events += len(events)
+        self._seqs = max(self._seqs, *(int(event["seq"]) + 1 for event in events)) if events else self._seqs
+        return events
+
+    @property
+    def lost(self) -> int:
+        """Return the number of missing sequence numbers."""
+        return max(0, self._seqs - self._events)
+
+    @property
+    def missing(self) -> int:
+        """Return the number of unreadable or lost lines."""
+        return len(self.damaged) or self.lost
 
 
 def read_events(run_dir: Path) -> Iterator[dict[str, Any]]:
@@ -370,29 +390,12 @@ class History:
 
 def read_history(run_dir: Path) -> History:
     """Read the journal as far as possible; raise StoreError if there is none."""
+    follower = Follower(run_dir)
     try:
-        descriptor = open_regular(run_dir / NAME)
+        events = follower.read_new()
     except OSError as error:
         raise StoreError(f"the journal of run {run_dir.name} cannot be read: {error.strerror}") from error
-    events: list[dict[str, Any]] = []
-    damaged: list[int] = []
-    whole = position = 0
-    with os.fdopen(descriptor, "rb") as handle:
-        for number, line in enumerate(handle, 1):
-            event = decode_event(line) if line.endswith(b"\n") else None
-            if event is None:
-                whole = position
-                damaged.append(number)
-            else:
-                events.append(event)
-                whole = position + len(line)
-            position += len(line)
-    if damaged and whole < position:
-        # The last line: its writer or its disk failed while writing it.
-        damaged.pop()
-    seqs = [int(event["seq"]) for event in events]
-    lost = max(seqs) + 1 - len(set(seqs)) if seqs else 0
-    return History(tuple(events), tuple(damaged), lost, whole)
+    return History(tuple(events), tuple(follower.damaged), follower.lost, follower.offset)
 
 
 def cut_tail(run_dir: Path, history: History) -> None:

@@ -22,7 +22,7 @@ from tuibench.core.units import count_of
 from tuibench.runs.journal import NONSENSE, check_execution, check_fields, check_plan, check_spec
 from tuibench.runs.profile.parts import Parts
 from tuibench.runs.summary import pool, summarize
-from tuibench.runs.track import Done, Track, new_tracks
+from tuibench.runs.track import Done, Track, count_cells, new_tracks
 from tuibench.stats.interval import log_interval
 
 _MODEL, _POINT, _CELL = strictly(ModelSummary), strictly(Point), strictly(Cell)
@@ -34,28 +34,41 @@ _HINT = "start the benchmark anew; the journal stays as it is"
 class Replay:
     """Applies events in order; the result is available at any time."""
 
-    def __init__(self) -> None:
+    inputs_sha256: str | None = None
+    """Hash of the inputs file, if there is one."""
+    anchors = 0
+    """Number of anchor executions started."""
+    boot_id = ""
+    pid: int | None = None
+    pid_start: int | None = None
+    """The last session's runner; its start in ticks since boot identifies it if the pid is reused."""
+    finishing = False
+    """True if the current execution is to be the last."""
+    extended_s = 0.0
+    """Total extension of the --max-time limit."""
+    waited_s = 0.0
+    """Time waited for the machine."""
+    shared = False
+    """True if another run was measured at the same time."""
+    events = 0
+    """Number of events so far."""
+    damaged = 0
+    """Number of unreadable journal lines."""
+
+    def __init__(self, *, counts_only: bool = False) -> None:
+        """With `counts_only` count executions instead of building them, as lists need no more."""
+        self._counts_only = counts_only
         self.start: dict[str, Any] = {}
         self.end: dict[str, Any] = {}
         self.models: tuple[ModelSummary, ...] = ()
         self.points: tuple[Point, ...] = ()
         self.warnings: list[str] = []
         self.tracks: dict[str, Track] = {}
-        self.inputs_sha256: str | None = None
-        """Hash of the inputs file, if there is one."""
-        self.anchors = 0
-        """Number of anchor executions started."""
-        self.boot_id = ""
-        self.pid: int | None = None
-        self.pid_start: int | None = None
-        """The last session's runner; its start in ticks since boot identifies it if the pid is reused."""
         self.waiting: dict[str, Any] = {}
         """The run's place in the queue; empty once it measures."""
-        self.finishing = False
-        """True if the current execution is to be the last."""
-        self.extended_s = 0.0
-        """Total extension of the --max-time limit."""
-        self.parts = Parts()
+        self.latest: dict[str, Any] = {}
+        """The last progress event of this session."""
+        self.parts = Parts(counts_only)
         """The parts of a profile."""
         self.granted: set[str] = set()
         """Ids of granted requests for more time."""
@@ -66,14 +79,6 @@ class Replay:
         self.sessions: list[RunSession] = []
         self._first_ns = self._last_ns = 0
         self._before_s = 0.0
-        self.waited_s = 0.0
-        """Time waited for the machine."""
-        self.shared = False
-        """True if another run was measured at the same time."""
-        self.events = 0
-        """Number of events so far."""
-        self.damaged = 0
-        """Number of unreadable journal lines."""
 
     def take(self, event: dict[str, Any]) -> None:
         """Apply one event; raise StoreNewer if it needs a newer version, StoreDamaged if it is invalid."""
@@ -123,6 +128,12 @@ class Replay:
         return any(track.count for track in self.tracks.values())
 
     @property
+    def counts(self) -> dict[str, int]:
+        """Return the counts of cells and executions; for a profile, those of its parts."""
+        profile = self.spec.profile if self.start else None
+        return self.parts.counts(profile) if profile is not None else count_cells(self.tracks.values())
+
+    @property
     def seconds(self) -> float:
         """Return the measuring time so far, over all sessions."""
         return self._before_s + (self._last_ns - self._first_ns) / 1e9
@@ -137,19 +148,6 @@ class Replay:
 
         with _nonsense_as_damage("no result can be made of its events"):
             return make_result(self)
-
-    @property
-    def results(self) -> tuple[CellResult, ...]:
-        """Return the current result of every cell, with all figures."""
-        return tuple(self._summarize(track) for track in self.tracks.values())
-
-    def names(self) -> dict[str, str]:
-        """Map each model's sha256 to its display name."""
-        names: dict[str, str] = {}
-        for model, name in zip(self.models, model_names(self.spec.models), strict=False):
-            # Two files with the same content share cells; the first file names them.
-            names.setdefault(model.sha256, name)
-        return names
 
     @property
     def anchor(self) -> str | None:
@@ -194,7 +192,10 @@ class Replay:
         self.sessions.append(_session(event))
         self.boot_id, self.pid = str(event.get("boot_id", "")), event.get("pid")
         self.pid_start = event.get("pid_start")
-        self.end, self.waiting, self.finishing = {}, {}, False
+        self.end, self.waiting, self.latest, self.finishing = {}, {}, {}, False
+
+    def _on_progress(self, event: dict[str, Any]) -> None:
+        self.latest = event
 
     def _on_waiting(self, event: dict[str, Any]) -> None:
         self.waiting = event
@@ -217,6 +218,10 @@ class Replay:
             track.turns = max(track.turns, int(event["n"]))
 
     def _on_execution_done(self, event: dict[str, Any]) -> None:
+        if self._counts_only:
+            if not event.get("anchor"):
+                self.tracks[event["cell"]].counted.append(str(event["result"]["used"]["io"]))
+            return
         execution = check_execution(_EXECUTION(event["result"]))
         wall_s = float(event["wall_s"])
         self.walls_s.append(wall_s)
@@ -271,6 +276,15 @@ class Replay:
 
     def _on_run_end(self, event: dict[str, Any]) -> None:
         self.end = event
+
+
+def display_names(replay: Replay) -> dict[str, str]:
+    """Map each model's sha256 to its display name."""
+    names: dict[str, str] = {}
+    for model, name in zip(replay.models, model_names(replay.spec.models), strict=False):
+        # Two files with the same content share cells; the first file names them.
+        names.setdefault(model.sha256, name)
+    return names
 
 
 def all_warnings(earlier: Replay) -> tuple[str, ...]:

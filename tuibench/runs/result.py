@@ -24,7 +24,7 @@ from tuibench.core.schema import PROFILE
 from tuibench.core.text import show
 from tuibench.core.units import ms, percent, short
 from tuibench.runs.comparison import Names, compare_cells, describe, explain_missing, varying
-from tuibench.runs.replay import Replay, all_warnings
+from tuibench.runs.replay import Replay, all_warnings, display_names
 
 _MOST_TIED = 3
 
@@ -97,9 +97,9 @@ def _with_profile(replay: Replay, frame: RunResult) -> RunResult:
 
 
 def _with_cells(replay: Replay, frame: RunResult) -> RunResult:
-    cells = replay.results
+    cells = tuple(replay.cell(key) for key in replay.tracks)
     rounds = {t.cell.key: [(d.round, d.execution) for d in t.done] for t in replay.tracks.values()}
-    names = replay.names()
+    names = display_names(replay)
     pair_s = 2 * sum(replay.walls_s) / len(replay.walls_s) if replay.walls_s else None
     comparisons = compare_cells(cells, rounds, names, pair_s=pair_s)
     missing = explain_missing(replay.models, model_names(frame.spec.models), cells, comparisons)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +18,15 @@ from tuibench.core.spec import BenchmarkSpec, Effort
 from tuibench.core.units import seconds
 from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES
+from tuibench.runs.base import BaseRun, Setup
 from tuibench.runs.control import ControlPoller
 from tuibench.runs.journal import Journal, require_room
-from tuibench.runs.outcome import carry_to_the_end
-from tuibench.runs.preparation import Machine, Preparation, Prepared, make_job
+from tuibench.runs.preparation import Prepared, make_job
 from tuibench.runs.replay import Replay
-from tuibench.runs.resumption import Disagreement, cheapest, check_plan, count, disagreement, hash_inputs, restore
+from tuibench.runs.resumption import Disagreement, cheapest, disagreement, restore
 from tuibench.runs.schedule import SLOW_NS, Schedule, Turn, make_cells, matching_cells, slow_executions
 from tuibench.runs.summary import grade_executions, pool
-from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
-from tuibench.runs.task import Call, StopSwitch, call_child
+from tuibench.runs.supervision import OutOfTime
 from tuibench.runs.track import Track, count_cells, new_tracks
 from tuibench.stats.samples import read_samples, spans
 from tuibench.worker.job import Job
@@ -91,128 +89,53 @@ def slow_message(asked: Asked, p50_ns: float, effort: Effort) -> str:
     return f"{place}: one call takes {seconds(p50_ns / 1e9)}, so it gets {count} executions of a few calls each"
 
 
-Save = Callable[[dict[str, Any]], dict[str, Any]]
-Execute = Callable[[Job, Bounds, StopSwitch, Callable[[Mapping[str, Any]], None], int], Execution | Failure]
+class BenchmarkRun(BaseRun):
+    """Rounds of executions, each result durable before the next starts."""
 
-
-def execute(
-    job: Job, bounds: Bounds, stop: StopSwitch, listen: Callable[[Mapping[str, Any]], None], pad: int
-) -> Execution | Failure:
-    """Run one execution in a real worker."""
-    return Supervision(job, bounds, stop, listen, pad).carry_out()
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """The context of a run beside its specification."""
-
-    run_dir: Path
-    journal: Journal
-    machine: Machine
-    stop: StopSwitch
-    memory_room: Callable[[], int | None]
-    """Returns the bytes that may be allocated now."""
-    seed: int
-    execute: Execute = execute
-    plan_only: bool = False
-    """For --dry-run: stop after the plan."""
-    earlier: Replay | None = None
-    """The replay of earlier sessions."""
-    mixed: bool = False
-    """True to resume although the machine may have changed."""
-    cache: str | None = None
-    """Cache directory for model checksums; None for no cache."""
-    save: Save = dict
-    """Called when all is measured, before the end event; its result is merged into that event."""
-    call: Call = call_child
-    """Calls a child process to read the model and to make its inputs."""
-
-
-class Run:
-    """Runs a specification; writes all results to the journal."""
+    out_of_time = "--max-time was reached; cells not measured are skipped"
 
     def __init__(self, spec: BenchmarkSpec, setup: Setup) -> None:
-        self._spec = spec
-        self._setup = setup
-        self._journal = setup.journal
-        limits = spec.limits
-        extended_s = setup.earlier.extended_s if setup.earlier is not None else 0.0
-        deadline = None if limits.max_time_s is None else time.monotonic() + limits.max_time_s + extended_s
-        self._bounds = Bounds(limits.timeout_scale, deadline)
+        super().__init__(spec, setup)
         self._rng = random.Random(setup.seed)
         self._prepared = Prepared()
         self._schedule = Schedule({}, spec.effort, self._rng)
         self._matching: dict[str, tuple[str, ...]] = {}
-        self._planned = False
-        self._control = ControlPoller(
-            setup.run_dir, setup.journal, self._bounds, setup.earlier.granted if setup.earlier else ()
-        )
-        self._reporter = ProgressReporter(setup.journal, self._schedule, spec.effort, self._control)
+        self._reporter = ProgressReporter(setup.journal, self._schedule, spec.effort, self.control)
         self._anchored: Execution | None = None
         """The last anchor execution."""
         self._cut_short = False
         """True if unmeasured cells were left when the run was finished on request."""
 
-    def carry_out(self) -> str:
-        """Run the benchmark; return its final status: finished, cancelled, interrupted or failed."""
-        self._setup.stop.beat_with(self._listen)
-        status = self._measure()
-        if status["status"] in ("finished", "cancelled") and (self._planned or self._setup.earlier is not None):
-            status |= self._setup.save(dict(status))
-        self._journal.append("run_end", **status, **self._count())
-        return str(status["status"])
-
-    def _count(self) -> dict[str, int]:
-        """Return the run's counts so far, earlier sessions included."""
-        if not self._planned and self._setup.earlier is not None:
-            return count(self._setup.earlier)
+    @property
+    def counts(self) -> dict[str, int]:
+        """The run's counts so far, earlier sessions included."""
+        if not self.planned and self.setup.earlier is not None:
+            return self.setup.earlier.counts
         return count_cells(self._schedule.tracks.values())
 
-    def _measure(self) -> dict[str, Any]:
-        return carry_to_the_end(
-            self._measure_all,
-            self._journal,
-            resumed=self._setup.earlier is not None,
-            out_of_time="--max-time was reached; cells not measured are skipped",
-        )
-
-    def _measure_all(self) -> dict[str, Any]:
+    def measure(self) -> dict[str, Any]:
+        """Prepare, then run rounds until no cell needs more; return the fields of the end."""
         self._prepare()
-        while not self._setup.plan_only and self._round():
+        while not self.setup.plan_only and self._round():
             continue
         return {"status": "finished"} | ({"reason": ON_REQUEST} if self._cut_short else {})
 
     def _prepare(self) -> None:
-        setup = self._setup
-        for name in self._spec.engines:
+        for name in self.spec.engines:
             registry.check(name)
-        memory = self._spec.limits.memory_bytes or setup.memory_room()
-        preparation = Preparation(
-            self._spec, setup.run_dir, setup.stop, self._bounds, memory, self._tell, setup.cache, setup.call
-        )
-        self._prepared = preparation.carry_out()
-        earlier = setup.earlier if setup.earlier is not None and setup.earlier.cells else None
-        cells = make_cells(self._spec, self._prepared.models, self._prepared.points)
-        inputs_sha256 = hash_inputs(self._spec.inputs.file)
-        if earlier is not None:
-            check_plan(earlier, self._prepared, cells, inputs_sha256)
+        self._prepared = self.prepare(lambda activity: self.journal.append("progress", cell=None, activity=activity))
+        cells = make_cells(self.spec, self._prepared.models, self._prepared.points)
+        earlier, inputs_sha256 = self.check_plan(self._prepared, cells)
         self._matching = matching_cells(cells)
         tracks = new_tracks(cells) if earlier is None else earlier.tracks
         session = 0 if earlier is None else len(earlier.sessions)
-        self._schedule = Schedule(tracks, self._spec.effort, self._rng, session)
-        self._reporter = ProgressReporter(self._journal, self._schedule, self._spec.effort, self._control)
-        self._planned = True
+        self._schedule = Schedule(tracks, self.spec.effort, self._rng, session)
+        self._reporter = ProgressReporter(self.journal, self._schedule, self.spec.effort, self.control)
+        self.planned = True
         if earlier is not None:
             self._go_on(earlier)
             return
-        self._journal.append(
-            "plan",
-            cells=to_plain(cells),
-            models=to_plain(self._prepared.models),
-            points=to_plain(self._prepared.points),
-            seed=setup.seed,
-            inputs_sha256=inputs_sha256,
-        )
+        self.write_plan(self._prepared, cells, inputs_sha256)
         for cell in cells:
             self._refuse_early(cell)
 
@@ -236,8 +159,8 @@ class Run:
         difference: str | None = "the anchor execution failed, so this machine may not be what it was"
         if answer is not None:
             difference = disagreement(answer.p50_ns, [execution.p50_ns for execution in anchor.executions])
-        if difference is not None and self._setup.mixed:
-            self._journal.append("warning", message=f"{difference}; measured on all the same, as --mixed asks")
+        if difference is not None and self.setup.mixed:
+            self.journal.append("warning", message=f"{difference}; measured on all the same, as --mixed asks")
         elif difference is not None:
             raise Disagreement(difference)
 
@@ -255,22 +178,23 @@ class Run:
     def _round(self) -> bool:
         turns = self._schedule.next_round()
         for turn in turns:
-            self._setup.stop.check()
-            self._listen()
-            if self._control.finishing and self._has_something:
+            self.setup.stop.check()
+            self.poll()
+            if self.control.finishing and self._has_something:
                 self._wind_up()
                 return False
-            if self._bounds.over:
+            if self.bounds.over:
                 raise OutOfTime
-            require_room(self._setup.run_dir)
+            require_room(self.setup.run_dir)
             if turn.anchor or self._schedule.tracks[turn.cell.key].live:
                 self._take(turn)
         # A request for more time may have come just as the last cell was done.
-        self._listen()
+        self.poll()
         return bool(turns) or bool(self._schedule.live)
 
-    def _listen(self) -> None:
-        self._control.poll(self._schedule if self._planned else None)
+    def poll(self) -> None:
+        """Apply control requests; requests for more time wait until there is a plan."""
+        self.control.poll(self._schedule if self.planned else None)
 
     @property
     def _has_something(self) -> bool:
@@ -287,12 +211,12 @@ class Run:
 
     def _take(self, turn: Turn) -> None:
         begin = time.monotonic()
-        self._journal.append("execution_start", **_place(turn))
+        self.journal.append("execution_start", **_place(turn))
         try:
-            answer = self._setup.execute(
+            answer = self.setup.execute(
                 self._job(turn),
-                self._bounds,
-                self._setup.stop,
+                self.bounds,
+                self.setup.stop,
                 lambda frame: self._reporter.hear(turn, frame),
                 self._rng.randrange(1 << 16),
             )
@@ -302,13 +226,13 @@ class Run:
         wall_s = time.monotonic() - begin
         if isinstance(answer, Failure):
             # A failure for lack of disk space says nothing about the cell and can be retried.
-            require_room(self._setup.run_dir)
+            require_room(self.setup.run_dir)
             self._fail(turn, answer, wall_s)
         else:
             self._keep(turn, answer, wall_s)
 
     def _keep(self, turn: Turn, execution: Execution, wall_s: float) -> None:
-        self._journal.append("execution_done", **_place(turn), wall_s=wall_s, result=to_plain(execution))
+        self.journal.append("execution_done", **_place(turn), wall_s=wall_s, result=to_plain(execution))
         if turn.anchor:
             self._anchored = execution
             return
@@ -316,7 +240,7 @@ class Run:
         track = self._schedule.tracks[key]
         decision = self._schedule.record(turn, execution, wall_s)
         if track.io == io and self._schedule.start_anew(key, io):
-            self._journal.append(
+            self.journal.append(
                 "warning", cell=key, keep_io=io, message=f"measured anew with I/O class {io}, as its matching cell"
             )
             decision = self._schedule.decide_again(key)
@@ -336,13 +260,13 @@ class Run:
     def _fail(self, turn: Turn, failure: Failure, wall_s: float) -> None:
         if not turn.anchor and failure.kind == "refused" and self._schedule.give_way(turn):
             message = f"cannot be measured with the I/O class of its matching cell ({failure.message}); its own stands"
-            self._journal.append("warning", cell=turn.cell.key, message=message)
+            self.journal.append("warning", cell=turn.cell.key, message=message)
             return
         again = not turn.anchor and self._schedule.record_failure(turn, failure, wall_s)
-        self._journal.append("execution_failed", **_place(turn), again=again, wall_s=wall_s, failure=to_plain(failure))
+        self.journal.append("execution_failed", **_place(turn), again=again, wall_s=wall_s, failure=to_plain(failure))
         if again:
             message = f"{failure.message} while timing; repeated once"
-            self._journal.append("warning", cell=turn.cell.key, message=message)
+            self.journal.append("warning", cell=turn.cell.key, message=message)
         elif not turn.anchor:
             self._done(self._schedule.tracks[turn.cell.key])
 
@@ -352,17 +276,14 @@ class Run:
             samples = [_read(e.samples.file) for e in track.executions]
             point = next(p for p in self._prepared.points if p.id == track.cell.point)
             pooled = to_plain(pool(track.executions, samples, point.items))
-        self._journal.append("cell_done", cell=track.cell.key, stopped_by=track.stopped_by, pooled=pooled)
+        self.journal.append("cell_done", cell=track.cell.key, stopped_by=track.stopped_by, pooled=pooled)
 
     def _job(self, turn: Turn) -> Job:
-        setup, track = self._setup, self._schedule.tracks[turn.cell.key]
-        io, kind = track.io or self._spec.io, self._spec.stream_kind or track.stream_kind
+        setup, track = self.setup, self._schedule.tracks[turn.cell.key]
+        io, kind = track.io or self.spec.io, self.spec.stream_kind or track.stream_kind
         cpus = setup.machine.choose(turn.cell.asked.cores)
-        room, most = setup.memory_room(), max(self._spec.effort.max_executions, track.most or 0)
-        return make_job(self._spec, self._prepared, turn, setup.run_dir, cpus, io, kind, room, most)
-
-    def _tell(self, message: str) -> None:
-        self._journal.append("progress", cell=None, activity=message)
+        room, most = setup.memory_room(), max(self.spec.effort.max_executions, track.most or 0)
+        return make_job(self.spec, self._prepared, turn, setup.run_dir, cpus, io, kind, room, most)
 
 
 def _place(turn: Turn) -> dict[str, Any]:

@@ -1,33 +1,31 @@
-"""The state of a run, from its files and the kernel's lock alone: no daemon, no pid file."""
+"""The state of a run, judged by its journal and the kernel's lock alone: no daemon, no pid file."""
 
 from __future__ import annotations
 
 import os
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from tuibench.core import activity
 from tuibench.core.activity import AS_FAR, ON_REQUEST, RESUMABLE, Holder, RunInfo, finishing_words
-from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
 from tuibench.core.label import model_names
 from tuibench.core.units import seconds
 from tuibench.host.process import is_stopped
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.journal import NAME, NONSENSE
+from tuibench.runs.journal import NAME
 from tuibench.runs.replay import Replay
-from tuibench.runs.resumption import COUNTS, count, read_ends, read_replay
 
 _BOOT_ID = re.compile(r"[0-9a-f-]{36}")
 _BEGINS = "it just begins"
 
 
 @dataclass(frozen=True, slots=True)
-class Observer:
-    """The observer's context: a run's state also depends on the observing machine and its boot."""
+class StateContext:
+    """What a run's state depends on beside its files: the observing machine, its boot and the store."""
 
     host_id: str
     boot_id: str
@@ -45,44 +43,36 @@ def this_boot(root: Path = Path("/")) -> str:
     return text if _BOOT_ID.fullmatch(text) else ""
 
 
-def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
-    """Return the run's current state; report damage in the state instead of raising."""
-    held = run.is_held()
-    try:
-        request = run.request()
-        if not (run.path / NAME).exists():
-            return _not_begun(run, held)
-        ends = None if held else read_ends(run)
-        return _read_ended(run, observer, request, *ends) if ends else _read_whole(run, observer, request, held)
-    except (StoreNewer, StoreDamaged) as error:
-        return _unreadable(run, held, error.message)
-    except StoreError as error:
-        return _unreadable(run, held, _BEGINS if held else error.message)
-    except NONSENSE:
-        return _unreadable(run, held, "its journal makes no sense")
-
-
-def _read_whole(run: RunDirectory, observer: Observer, request: dict[str, Any], held: bool) -> RunInfo:
-    """Describe a running or interrupted run from its whole journal."""
-    replay, history = read_replay(run)
-    if not replay.start:
-        return _not_begun(run, held)
-    latest: dict[str, Any] = next((e for e in reversed(history.events) if e["ev"] == "progress"), {})
-    info = describe_run(run, replay, request, count(replay), latest)
-    # Executions cannot be assigned without the plan.
-    lost = bool(info.executions == 0 and history.damaged)
-    return judge_run(info, replay, observer, held, damage=replay.damage_words, lost=lost)
-
-
-def judge_run(
-    info: RunInfo, replay: Replay, observer: Observer, held: bool, *, damage: str = "", lost: bool = False
+def judged_info(
+    run: RunDirectory, request: Mapping[str, Any], replay: Replay, context: StateContext, *, held: bool
 ) -> RunInfo:
-    """Set the run's state from its journal and lock; `lost` if it cannot be resumed."""
-    state, detail = _judge(replay, observer, held, info.id)
-    detail = "; ".join(filter(None, (detail, damage)))
-    info = replace(info, state=state, detail=detail, resumable=state in RESUMABLE and not lost)
+    """Return the state of a run from its replayed journal; `held` is true while a runner holds its lock."""
+    info = judge_run(describe_run(run, replay, request, replay.counts), replay, context, held)
+    if replay.damage_words:
+        # Executions cannot be assigned without the plan.
+        lost = replay.damaged and not info.executions
+        detail = "; ".join(filter(None, (info.detail, replay.damage_words)))
+        info = replace(info, detail=detail, resumable=info.resumable and not lost)
+    return info
+
+
+def ended_info(
+    run: RunDirectory, request: Mapping[str, Any], context: StateContext, first: dict[str, Any], last: dict[str, Any]
+) -> RunInfo:
+    """Return the state of an ended run from the first and last line of its journal."""
+    replay = Replay()
+    replay.take(first)
+    replay.take(last)
+    info = describe_run(run, replay, request, {name: int(last[name]) for name in replay.counts})
+    return replace(judge_run(info, replay, context, held=False), pid=None)
+
+
+def judge_run(info: RunInfo, replay: Replay, context: StateContext, held: bool) -> RunInfo:
+    """Set the run's state from its journal and lock."""
+    state, detail = _judge(replay, context, held, info.id)
+    info = replace(info, state=state, detail=detail, resumable=state in RESUMABLE)
     if state == activity.ELSEWHERE:
-        age = max(0.0, observer.now() - _changed_s(Path(info.directory)))
+        age = max(0.0, context.now() - _changed_s(Path(info.directory)))
         return replace(info, heartbeat_age_s=age, eta_s=None)
     if state == activity.WAITING:
         return replace(info, place=int(replay.waiting["place"]), holder=_holder(replay.waiting), eta_s=None)
@@ -94,28 +84,17 @@ def judge_run(
     return replace(info, detail=f"its runner is stopped: kill -CONT {info.pid}") if stopped else info
 
 
-def _read_ended(
-    run: RunDirectory, observer: Observer, request: dict[str, Any], first: dict[str, Any], last: dict[str, Any]
-) -> RunInfo:
-    """Describe an ended run from the first and last line of its journal, to keep lists cheap."""
-    replay = Replay()
-    replay.take(first)
-    replay.take(last)
-    info = describe_run(run, replay, request, {name: int(last[name]) for name in COUNTS}, {})
-    return replace(judge_run(info, replay, observer, held=False), pid=None)
-
-
-def _judge(replay: Replay, observer: Observer, held: bool, run: str) -> tuple[str, str]:
+def _judge(replay: Replay, context: StateContext, held: bool, run: str) -> tuple[str, str]:
     """Return state and reason of a run with a valid journal."""
     start = replay.start
-    if observer.host_id and start.get("host_id") and start["host_id"] != observer.host_id:
+    if context.host_id and start.get("host_id") and start["host_id"] != context.host_id:
         return activity.ELSEWHERE, f"on another machine, host {start['host_id'][:4]}"
     if held:
         return (activity.WAITING, "for the machine") if replay.waiting else (activity.RUNNING, "")
     end, status = replay.end, str(replay.end.get("status", ""))
     if status == "failed":
         return activity.FAILED, str(end.get("error", {}).get("message", ""))
-    saved = observer.is_saved(run)
+    saved = context.is_saved(run)
     if end.get("saved") and saved is False:
         return activity.UNSAVED, "its record is no longer in the store"
     if end.get("saved") is False and not saved:
@@ -128,7 +107,7 @@ def _judge(replay: Replay, observer: Observer, held: bool, run: str) -> tuple[st
         return activity.FINISHED, AS_FAR
     if status == "interrupted":
         return activity.INTERRUPTED, str(end.get("reason", ""))
-    if replay.boot_id and observer.boot_id and replay.boot_id != observer.boot_id:
+    if replay.boot_id and context.boot_id and replay.boot_id != context.boot_id:
         return activity.REBOOTED, "the machine was started anew"
     return activity.INTERRUPTED, "its runner died"
 
@@ -138,10 +117,9 @@ def describe_run(
     replay: Replay,
     request: Mapping[str, Any],
     counts: Mapping[str, int],
-    latest: Mapping[str, Any],
 ) -> RunInfo:
-    """Describe a run from its journal, without its state; `latest` is its last progress."""
-    eta = latest.get("eta_s")
+    """Describe a run from its journal, without its state."""
+    eta = replay.latest.get("eta_s")
     return RunInfo(
         id=run.id,
         state="",
@@ -160,16 +138,17 @@ def describe_run(
     )
 
 
-def _unreadable(run: RunDirectory, held: bool, why: str) -> RunInfo:
+def unreadable_info(run: RunDirectory, held: bool, why: str, *, begins: bool = False) -> RunInfo:
+    """Describe a run whose files cannot be read; with `begins`, because its runner may still write them."""
     state = activity.RUNNING if held else activity.INTERRUPTED
-    return RunInfo(run.id, state, why, "", (), "", str(run.path), None, 0, 0, 0, None)
+    return RunInfo(run.id, state, _BEGINS if held and begins else why, "", (), "", str(run.path), None, 0, 0, 0, None)
 
 
-def _not_begun(run: RunDirectory, held: bool) -> RunInfo:
+def unbegun_info(run: RunDirectory, held: bool) -> RunInfo:
     """Describe a run without a journal; a live runner is about to write it."""
     blank = not held and _size(run) > 0
     why = "its journal is damaged: no event in it can be read" if blank else "it had not begun"
-    return replace(_unreadable(run, held, _BEGINS if held else why), resumable=not held)
+    return replace(unreadable_info(run, held, why, begins=True), resumable=not held)
 
 
 def _size(run: RunDirectory) -> int:
@@ -213,8 +192,3 @@ def resume_refusal(info: RunInfo) -> str:
         activity.FAILED: f"it failed: {info.detail}",
     }
     return words.get(info.state, info.detail if info.state in activity.RESUMABLE else f"it is {info.state}")
-
-
-def states_of(runs: Sequence[RunDirectory], observer: Observer) -> tuple[RunInfo, ...]:
-    """Return the state of each run, in the given order."""
-    return tuple(read_state(run, observer) for run in runs)

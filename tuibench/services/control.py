@@ -18,7 +18,7 @@ from tuibench.core.units import seconds
 from tuibench.host.process import start_ticks
 from tuibench.runs.control import LONGEST_S, ControlRequests
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.resumption import read_ends
+from tuibench.runs.observer import read_ends
 from tuibench.runs.task import KNOCK
 
 _CANCEL_S = 20.0
@@ -98,7 +98,7 @@ def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | 
 
 def _is_finished(directory: RunDirectory) -> bool:
     """Return whether the run has ended as finished, by itself or on request."""
-    ends = read_ends(directory)
+    ends = read_ends(directory.path)
     return ends is not None and ends[1].get("status") == "finished"
 
 

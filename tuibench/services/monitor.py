@@ -28,10 +28,10 @@ class Monitor:
     """Looks for changes; costs a few stat calls if nothing changed."""
 
     def __init__(self, services: Services) -> None:
-        from tuibench.services.run_monitor import Presence  # deferred: screens import `Snapshot` for the first frame
+        from tuibench.services.run_monitor import RunMonitor  # deferred: screens import `Snapshot` for the first frame
 
         self._services = services
-        self._presence = Presence(services.runs, services.store)
+        self._monitor = RunMonitor(services.runs, services.store)
         self._looks = 0
         self._unwritable = ""
 
@@ -39,7 +39,7 @@ class Monitor:
         """Return the present state; the second look tests whether results can be saved."""
         store = self._services.store
         mark = store.mark()
-        runs, ended = self._presence.look(mark), self._presence.ended
+        runs, ended = self._monitor.look(mark), self._monitor.ended
         self._looks += 1
         if self._looks == 2:  # not at the first look, which is part of the start
             self._unwritable = store.probe()

@@ -25,9 +25,10 @@ from tuibench.services.theory import Theory
 from tuibench.store.store import Store
 
 if TYPE_CHECKING:  # types only: listing profiles must not import them
+    from tuibench.runs.observer import RunObserver
     from tuibench.services.library import Library
     from tuibench.services.runs import RunOptions, Runs
-    from tuibench.services.watched_run import ActiveRun, WatchedRun
+    from tuibench.services.watched_run import ActiveRun
 
 _BEFORE_S = 2.0
 """Time to inspect a model, generate inputs and count costs."""
@@ -135,7 +136,7 @@ class Profiles:
         layers = self.count_layers(spec) if asked.kind == LOSS and not count_layers(costs) else None
         return self.plan(spec, self._theory.sha256(spec), costs, layers)
 
-    def plan_run(self, run: WatchedRun) -> ProfilePlan:
+    def plan_run(self, run: RunObserver) -> ProfilePlan:
         """Estimate from a run, using the facts of its model known so far."""
         replay, weights = run.replay, run.replay.parts.weights
         sha256 = "".join(model.sha256 for model in replay.models[:1])

@@ -141,9 +141,9 @@ class Projects:
 
     def refuse_measured(self, projects: Collection[str]) -> None:
         """Raise UsageError if a run for one of these ids is alive: its result would lose its project."""
-        from tuibench.services.run_monitor import Presence  # lazy: the runner's side takes 20 ms
+        from tuibench.services.run_monitor import RunMonitor  # lazy: the runner's side takes 20 ms
 
-        rows = Presence(self._runs(), self._store).look(self._store.mark())
+        rows = RunMonitor(self._runs(), self._store).look(self._store.mark())
         going = [short_id(row.info.id) for row in rows if row.project in projects and row.info.state in ALIVE]
         if going:
             raise UsageError(f"{', '.join(going)}: still measured for it", "cancel what goes on first")

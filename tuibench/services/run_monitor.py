@@ -14,9 +14,9 @@ from tuibench.core.errors import StoreError
 from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.journal import NAME, NONSENSE, Follower
-from tuibench.runs.state import Observer, describe_run, judge_run, read_state
-from tuibench.runs.tally import Tally
+from tuibench.runs.journal import NAME, NONSENSE
+from tuibench.runs.observer import RunObserver, read_state
+from tuibench.runs.state import StateContext, judge_run
 from tuibench.services.project_assignment import find_project
 
 if TYPE_CHECKING:
@@ -33,10 +33,7 @@ _Stamp = tuple[int, int] | None
 class _Known:
     """The last poll's knowledge of one run."""
 
-    directory: RunDirectory
-    follower: Follower
-    tally: Tally
-    request: Mapping[str, Any] | None = None
+    run: RunObserver
     stamp: _Stamp = None
     mark: str = ""
     held: bool = False
@@ -50,14 +47,14 @@ class _Known:
     """Final state of a run that was alive at an earlier poll and is now listed elsewhere."""
 
 
-class Presence:
-    """Polls runs; one instance per session, usable from any thread."""
+class RunMonitor:
+    """Polls all runs; one instance per session, usable from any thread."""
 
     def __init__(self, runs: Runs, store: Store) -> None:
         self._runs = runs
         self._store = store
         self._known: dict[str, _Known] = {}
-        self._observer: Observer | None = None
+        self._context: StateContext | None = None
         self._mark = ""
         self._projects: dict[tuple[str, str, str], str] = {}
         """Projects by key, cached until the store changes."""
@@ -66,14 +63,14 @@ class Presence:
     def look(self, mark: str) -> tuple[RunRow, ...]:
         """Return the rows, newest first; `mark` is the store's change marker, which decides what is listed already."""
         with self._one_at_a_time:
-            if self._observer is None or mark != self._mark:
-                self._observer, self._mark = self._runs.observer(), mark
+            if self._context is None or mark != self._mark:
+                self._context, self._mark = self._runs.context(), mark
                 self._projects.clear()
             before, self._known = self._known, {}
             for directory in self._runs.directories():
-                known = before.get(directory.id) or _Known(directory, Follower(directory.path), Tally())
+                known = before.get(directory.id) or _Known(RunObserver(directory.path, counts_only=True))
                 self._known[directory.id] = known
-                self._update(known, self._observer, mark)
+                self._update(known, self._context, mark)
             return tuple(known.row for known in self._known.values() if known.row is not None)
 
     @property
@@ -82,63 +79,49 @@ class Presence:
         with self._one_at_a_time:
             return tuple(known.ended for known in self._known.values() if known.ended is not None)
 
-    def _update(self, known: _Known, observer: Observer, mark: str) -> None:
-        stamp = _stamp(known.directory)
+    def _update(self, known: _Known, context: StateContext, mark: str) -> None:
+        stamp = _stamp(known.run.directory)
         rests = not known.held and known.stamp is not None and known.stamp == stamp
-        if rests and (known.mark == mark or self._is_as_before(known, observer)):
+        if rests and (known.mark == mark or self._is_as_before(known, context)):
             known.mark = mark
             return
         # Test the lock first: a journal read after the lock is free is complete.
-        held = known.directory.is_held()
+        held = known.run.directory.is_held()
         if known.held and not held:
             # The runner may have saved it after `mark` was taken, so ask the store again.
-            observer = self._observer = self._runs.observer()
+            context = self._context = self._runs.context()
         same = held and known.mark == mark
         known.stamp, known.mark, known.held = stamp, mark, held
-        known.judged = _basis(known.directory, observer)
-        if known.request is None:
-            known.request = _request(known.directory)
-        info = (self._follow(known, observer) if held else None) or read_state(known.directory, observer)
-        planned = bool(known.tally.models)
+        known.judged = _basis(known.run.directory, context)
+        # Only a live run may be large and is looked at each second; others are read with every check.
+        info = known.run.info(context) if held else read_state(known.run.directory, context)
+        planned = bool(known.run.replay.models)
         if same and known.row is not None and (info, planned) == (known.row.info, known.planned):
             return
         known.planned = planned
         # Another machine's ended run is listed in that machine's store.
         listed = info.state in _LISTED or (info.state == activity.ELSEWHERE and info.pid is None)
         # A runner that only cleans up has saved its result already.
-        tidies = held and bool(known.tally.end.get("saved"))
+        tidies = held and bool(known.run.replay.end.get("saved"))
         listed = listed or tidies
         if listed and known.row is not None and known.row.info.state in activity.ALIVE:
-            known.ended = _ended(known, info, observer) if tidies else info
+            known.ended = _ended(known, info, context) if tidies else info
         # A run that is starting has neither lock nor journal: skip it for one poll, lest it look interrupted.
         begins = known.stamp is None and not held and not known.looked
         known.looked = True
         known.row = None if listed or begins else self._row(known, info)
 
-    def _is_as_before(self, known: _Known, observer: Observer) -> bool:
+    def _is_as_before(self, known: _Known, context: StateContext) -> bool:
         """Return whether the store judges an ended run as before: then skip its journal."""
-        if known.judged != _basis(known.directory, observer):
+        if known.judged != _basis(known.run.directory, context):
             return False
         if known.row is not None:
             project = self._project(known)
             known.row = known.row if project == known.row.project else replace(known.row, project=project)
         return True
 
-    def _follow(self, known: _Known, observer: Observer) -> RunInfo | None:
-        """Return the state of a live run from its journal; None if the journal is too short or inconsistent."""
-        tally = known.tally
-        try:
-            for event in known.follower.read():
-                tally.take(event)
-            if not tally.start or known.request is None:
-                return None
-            info = describe_run(known.directory, tally, known.request, tally.counts, tally.latest)
-            return judge_run(info, tally, observer, held=True)
-        except (StoreError, *NONSENSE):
-            return None
-
     def _row(self, known: _Known, info: RunInfo) -> RunRow:
-        request = known.request or {}
+        request = _request(known.run)
         metadata = request.get("card") or {}
         spec = from_plain(BenchmarkSpec, request["spec"]) if request else None
         return RunRow(
@@ -154,27 +137,27 @@ class Presence:
 
     def _project(self, known: _Known) -> str:
         """Return the project of its future result; it may change with the store."""
-        request = known.request or {}
+        request = _request(known.run)
         asked = str((request.get("card") or {}).get("project") or "")
         sources = (request.get("spec") or {}).get("models") or [{}]
-        sha256 = known.tally.models[0].sha256 if known.tally.models else ""
+        sha256 = known.run.replay.models[0].sha256 if known.run.replay.models else ""
         wanted = asked, sha256, str(sources[0].get("path", ""))
         if wanted not in self._projects:
             self._projects[wanted] = find_project(self._store, *wanted)
         return self._projects[wanted]
 
 
-def _ended(known: _Known, info: RunInfo, observer: Observer) -> RunInfo:
+def _ended(known: _Known, info: RunInfo, context: StateContext) -> RunInfo:
     """Return the state that a saved run will have once its runner has exited."""
     try:
-        return judge_run(info, known.tally, replace(observer, is_saved=lambda _: True), held=False)
+        return judge_run(info, known.run.replay, replace(context, is_saved=lambda _: True), held=False)
     except NONSENSE:
         return info
 
 
-def _basis(run: RunDirectory, observer: Observer) -> tuple[object, ...]:
+def _basis(run: RunDirectory, context: StateContext) -> tuple[object, ...]:
     """Return everything that decides the state of an ended run, except its journal."""
-    return observer.is_saved(run.id), observer.host_id
+    return context.is_saved(run.id), context.host_id
 
 
 def _joined(values: Iterable[object]) -> str:
@@ -189,8 +172,8 @@ def _stamp(run: RunDirectory) -> _Stamp:
     return found.st_size, found.st_mtime_ns
 
 
-def _request(run: RunDirectory) -> Mapping[str, Any] | None:
+def _request(run: RunObserver) -> Mapping[str, Any]:
     try:
-        return run.request()
+        return run.request
     except StoreError:
-        return None
+        return {}

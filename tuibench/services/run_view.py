@@ -22,13 +22,13 @@ from tuibench.core.text import show
 from tuibench.present.preamble import preamble_lines
 from tuibench.present.run_list import RunLog, cell_line, phase_words, reason_words
 from tuibench.runs.directory import LOG, RunDirectory
-from tuibench.runs.journal import NONSENSE, Follower, open_regular
+from tuibench.runs.journal import NONSENSE, open_regular
+from tuibench.runs.observer import Event, RunObserver
 from tuibench.runs.profile.parts import LAYERS, list_parts, name_part
-from tuibench.runs.replay import Replay, all_warnings
-from tuibench.runs.resumption import count, head_of, is_headless
-from tuibench.runs.state import Observer, describe_run, judge_run, read_state
+from tuibench.runs.replay import Replay, all_warnings, display_names
+from tuibench.runs.state import StateContext, judged_info
 from tuibench.services.forecast import introduce, limit_s
-from tuibench.services.watched_run import Event, end_error, unfile_points
+from tuibench.services.watched_run import unfile_points
 from tuibench.stats.interval import LEAST, half_width
 
 
@@ -56,28 +56,23 @@ _WHOLE = ("plan", "sitting", "run_end")
 
 
 class RunWatch:
-    """Watches a run of this machine; `observe` supplies the facts that only the store has."""
+    """Watches a run of this machine; `context` supplies the facts that only the store has."""
 
     def __init__(
         self,
         directory: RunDirectory,
-        observe: Callable[[], Observer],
+        context: Callable[[], StateContext],
         project: str = "",
         clock: Callable[[float], time.struct_time] = time.localtime,
     ) -> None:
-        self._directory = directory
-        self._observe = observe
+        self._run = RunObserver(directory.path)
+        self._replay = self._run.replay
+        self._context = context
         self._project = project
         self._local = clock
-        self._follower = Follower(directory.path)
-        self._replay = Replay()
-        self._request = _request(directory)
-        if is_headless(directory) and self._request:
-            self._replay.take(head_of(self._request))
         self._log: deque[str] = deque(maxlen=_MOST_LINES)
         self._words = RunLog(self._line, self._name)
         self._shares: deque[float | None] = deque(maxlen=_MOST_SHARES)
-        self._latest: Event = {}
         self._at: Event = {}
         """The start event of the current execution."""
         self._changed: set[str] = set()
@@ -87,7 +82,6 @@ class RunWatch:
         self._axes: tuple[str, ...] = ()
         self._began: tuple[float, int] = (0.0, 0)
         """Start time in seconds since 1970, and the journal's clock at that time."""
-        self._alive = True
         self._view: RunView | None = None
         self._broken: StoreError | None = None
         """The error that made the journal unusable; every later poll raises it again."""
@@ -96,23 +90,18 @@ class RunWatch:
         """Return the view, the same object if nothing changed; raise StoreError if the journal is inconsistent."""
         if self._broken is not None:
             raise self._broken.with_traceback(None)
-        # Test the lock first: a journal read after the lock is free is complete.
-        alive = self._directory.is_held()
-        events = self._follower.read()
-        lost, self._replay.damaged = self._replay.damaged, self._follower.damaged
-        if self._view is not None and not events and lost == self._replay.damaged and alive == self._alive:
-            return self._view
-        self._alive = alive
+        before = self._run.alive, self._replay.damaged
         try:
-            for event in events:
-                self._take(event)
+            events = self._run.poll(self._take)
+            if self._view is not None and not events and before == (self._run.alive, self._replay.damaged):
+                return self._view
             self._view = self._make()
         except StoreError as error:
             self._broken = error
             raise
         except NONSENSE as error:
             # Each line is valid, but the events contradict each other: another version wrote them.
-            short, what = short_id(self._directory.id), type(error).__name__
+            short, what = short_id(self._run.id), type(error).__name__
             told = f"the journal of run {short} cannot be understood: {what} {show(error, 80)}"
             self._broken = StoreError(told)
             raise self._broken from error
@@ -122,13 +111,12 @@ class RunWatch:
         """Do nothing: no resource is open between polls."""
 
     def _take(self, event: Event) -> None:
-        self._replay.take(event)
         kind = str(event["ev"])
         if kind in ("run_start", "sitting"):
             self._began = _epoch(str(event.get("started_utc", ""))), int(event["t_ns"])
-            self._latest = self._at = {}
+            self._at = {}
         elif kind == "plan":
-            self._names = self._replay.names()
+            self._names = display_names(self._replay)
             self._axes = varying_axes(cell.asked for cell in self._replay.cells)
         if kind in _WHOLE:
             self._changed |= self._replay.tracks.keys()
@@ -140,8 +128,6 @@ class RunWatch:
             self._changed.add(str(event["cell"]))
         if kind == "execution_start":
             self._at = event
-        elif kind == "progress":
-            self._latest = event
         elif kind == "execution_done":
             self._shares.append(_waiting_share(event["result"].get("noise") or {}))
         lines = preamble_lines(introduce(self._replay)) if kind == "plan" else [self._words.words(event)]
@@ -152,10 +138,9 @@ class RunWatch:
         if not replay.start:
             return self._unbegun()
         # After its last event a runner still cleans up; it counts as alive until it releases its lock.
-        ended = not self._alive
+        ended = not self._run.alive
         if ended and not replay.end:
-            # The journal has no end event.
-            replay.end = {"status": "interrupted", "reason": "its runner died"}
+            self._run.note_end("its runner died")
             self._changed |= replay.tracks.keys()
         for key in self._changed & replay.tracks.keys():
             # Percentiles over all iterations are the main cost of watching, so compute them only after the end.
@@ -180,17 +165,17 @@ class RunWatch:
             warnings=all_warnings(replay),
             drift=_number(replay.drift().get("drift")),
             elapsed_s=replay.seconds,
-            eta_s=None if ended else _number(self._latest.get("eta_s")),
+            eta_s=None if ended else _number(self._replay.latest.get("eta_s")),
             limit_s=limit_s(spec, ahead, replay.extended_s) if cells else None,
             status="",
-            making=making_of(replay, {} if ended else self._latest),
+            making=making_of(replay, {} if ended else self._replay.latest),
         )
         return self._close(view) if ended else view
 
     def _close(self, view: RunView) -> RunView:
         """Return the view of an ended run."""
         end = self._replay.end
-        error = end_error(self._replay)
+        error = self._run.error
         reason = reason_words(str(end.get("reason") or ""))
         if error is not None:
             reason = f"{error.message}; {error.hint}" if error.hint else error.message
@@ -198,7 +183,7 @@ class RunWatch:
             view,
             status=str(end.get("status", "interrupted")),
             reason=reason,
-            saved=bool(end.get("saved") or self._observe().is_saved(self._directory.id)),
+            saved=bool(end.get("saved") or self._context().is_saved(self._run.id)),
             result=unfile_points(self._replay.result()) if view.cells or self._has_profile else None,
             other_machine=int(end.get("exit_code") or 0) == ExitCode.NOT_COMPARABLE,
         )
@@ -208,12 +193,15 @@ class RunWatch:
         return self._replay.spec.profile is not None and self._replay.has_something
 
     def _info(self, ended: bool) -> RunInfo:
-        info = describe_run(self._directory, self._replay, self._request, count(self._replay), self._latest)
-        return judge_run(info, self._replay, self._observe(), held=not ended)
+        try:
+            request = self._run.request
+        except StoreError:
+            request = {}
+        return judged_info(self._run.directory, request, self._replay, self._context(), held=not ended)
 
     def _unbegun(self) -> RunView:
         """Return the view of a run that has written nothing yet, or never will."""
-        info = read_state(self._directory, self._observe())
+        info = self._run.info(self._context())
         return RunView(
             info=info,
             project=self._project,
@@ -231,26 +219,26 @@ class RunWatch:
             elapsed_s=0.0,
             eta_s=None,
             limit_s=None,
-            status="" if self._alive else "interrupted",
-            reason="" if self._alive else info.detail,
-            saved=None if self._alive else False,
+            status="" if self._run.alive else "interrupted",
+            reason="" if self._run.alive else info.detail,
+            saved=None if self._run.alive else False,
         )
 
     def _live(self) -> Live | None:
-        key = self._latest.get("cell")
+        key = self._replay.latest.get("cell")
         if key is None or key not in self._replay.tracks or self._replay.waiting or self._replay.end:
             return None
-        half = _number(self._latest.get("half_width_pct"))
+        half = _number(self._replay.latest.get("half_width_pct"))
         track = self._replay.tracks[str(key)]
         same = self._at.get("cell") == key and int(self._at.get("n", 0)) > 0
         return Live(
             cell=str(key),
             n=int(self._at["n"]) if same else track.count,
-            round=int(self._latest.get("round") or 0),
-            phase=phase_words(str(self._latest.get("phase", ""))) if same else "anchor execution",
-            p50_ms=_number(self._latest.get("p50_ms")),
+            round=int(self._replay.latest.get("round") or 0),
+            phase=phase_words(str(self._replay.latest.get("phase", ""))) if same else "anchor execution",
+            p50_ms=_number(self._replay.latest.get("p50_ms")),
             half_width=None if half is None else half / 100,
-            grade=self._latest.get("grade"),
+            grade=self._replay.latest.get("grade"),
         )
 
     def _line(self, key: str) -> str:
@@ -264,13 +252,6 @@ class RunWatch:
         began, at_ns = self._began
         moment = self._local(began + (int(event["t_ns"]) - at_ns) / 1e9)
         return time.strftime("%H:%M:%S", moment)
-
-
-def _request(directory: RunDirectory) -> dict[str, Any]:
-    try:
-        return directory.request()
-    except StoreError:
-        return {}
 
 
 def _half_widths(logs: list[float]) -> tuple[float, ...]:

@@ -6,7 +6,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,26 +22,33 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.stored import Metadata
 from tuibench.core.units import seconds
 from tuibench.runs.control import ControlRequests
-from tuibench.runs.directory import RunDirectory, list_runs
+from tuibench.runs.directory import LOG, RunDirectory, list_runs
 from tuibench.runs.journal import NAME, read_history
-from tuibench.runs.resumption import read_replay
-from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
-from tuibench.services.detached_runner import passing_directory, spare_runs, start_runner, usable_root
+from tuibench.runs.observer import RunObserver, read_replay, read_state, states_of
+from tuibench.runs.state import StateContext, resume_refusal, this_boot
+from tuibench.services import control
+from tuibench.services.detached_runner import (
+    passing_directory,
+    spare_runs,
+    start_detached_runner,
+    start_runner,
+    usable_root,
+)
 from tuibench.services.saving import remember_saved
 from tuibench.services.settings import Settings
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # types only: listing runs must not import them (25 ms)
     from tuibench.services.run_view import RunWatch
-    from tuibench.services.watched_run import ActiveRun, AttachedRun
+    from tuibench.services.watched_run import ActiveRun
     from tuibench.store.store import Store
 
 
 class RunFinder:
-    """The runs that exist now, newest first, and the observer that judges their states."""
+    """The runs that exist now, newest first, and the context that decides their states."""
 
-    def __init__(self, directories: Sequence[RunDirectory], observer: Observer) -> None:
+    def __init__(self, directories: Sequence[RunDirectory], context: StateContext) -> None:
         self._by_id = {run.id: run for run in directories}
-        self._observer = observer
+        self._context = context
         self._infos: dict[str, RunInfo] = {}
 
     def find(self, token: str) -> RunDirectory:
@@ -60,7 +67,7 @@ class RunFinder:
         """Return the run's state, as it was at the first request."""
         run = self.find(token)
         if run.id not in self._infos:
-            self._infos[run.id] = read_state(run, self._observer)
+            self._infos[run.id] = read_state(run, self._context)
         return self._infos[run.id]
 
     @cached_property
@@ -81,9 +88,6 @@ def read_request(run: RunDirectory) -> dict[str, Any]:
 
 def _name(run: RunDirectory) -> str:
     return str((read_request(run).get("card") or {}).get("name", ""))
-
-
-_LOG = "runner.log"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,7 @@ class Runs:
         if options.plan_only or not options.save:
             raise UsageError("a run that is not kept ends with whoever started it", "start it instead")
         run_dir, request, notes = self._compose(spec, options)
-        _start_detached(run_dir, request)
+        start_detached_runner(run_dir, request)
         return str(request["id"]), notes
 
     def _ask(self, spec: BenchmarkSpec, options: RunOptions) -> dict[str, Any]:
@@ -165,10 +169,10 @@ class Runs:
             return ""
 
     def _launch(self, run_dir: Path, request: dict[str, Any], *, kept: bool, first_seq: int | None = None) -> ActiveRun:
-        line = json.dumps(request).encode("ascii") + b"\n"
-        from tuibench.services.watched_run import ActiveRun  # lazy: as above
+        from tuibench.services.watched_run import ActiveRun
 
-        log = os.memfd_create(_LOG)
+        line = json.dumps(request).encode("ascii") + b"\n"
+        log = os.memfd_create(LOG)
         try:
             process = start_runner(run_dir, log)
             resumed = first_seq is not None
@@ -179,9 +183,9 @@ class Runs:
 
     def every(self) -> tuple[RunInfo, ...]:
         """Return every run on disk, newest first."""
-        return states_of(self.directories(), self.observer())
+        return states_of(self.directories(), self.context())
 
-    def still_going(self, ids: Collection[str]) -> tuple[str, ...]:
+    def alive(self, ids: Collection[str]) -> tuple[str, ...]:
         """Return those that measure or wait now, by their locks alone; read no journal."""
         held = {run.id for run in self.directories() if run.id in ids and run.is_held()}
         return tuple(one for one in ids if one in held)
@@ -192,19 +196,16 @@ class Runs:
 
     def finder(self) -> RunFinder:
         """Return a finder for many tokens, which reads the existing runs once."""
-        return RunFinder(self.directories(), self.observer())
+        return RunFinder(self.directories(), self.context())
 
-    def attach(self, token: str) -> AttachedRun:
+    def attach(self, token: str) -> RunObserver:
         """Follow a run of this machine from its beginning."""
-        directory = self._find_here(token)
-        from tuibench.services.watched_run import AttachedRun  # lazy: as above
-
-        return AttachedRun(directory)
+        return RunObserver(self._find_here(token).path)
 
     def discard(self, token: str) -> RunInfo:
         """Remove a run that is not alive, with all unsaved measurements; this cannot be undone."""
         directory = self.directory(token)
-        info = read_state(directory, self.observer())
+        info = read_state(directory, self.context())
         if info.state in (*activity.ALIVE, activity.ELSEWHERE):
             raise UsageError(f"run {short_id(info.id)} is {info.state}", "tuibench cancel ends it")
         directory.remove()
@@ -218,11 +219,7 @@ class Runs:
 
     def cancel(self, token: str) -> RunInfo:
         """End a run and wait until it has ended; its measurements are saved. Raise UsageError if it is not alive."""
-        directory = self.directory(token)
-        from tuibench.services import control as intervention  # lazy: as above
-
-        intervention.cancel(directory, read_state(directory, self.observer()))
-        return read_state(directory, self.observer())
+        return self._ask_runner(token, control.cancel)
 
     def finish(self, token: str) -> RunInfo:
         """Ask a run to finish after the current execution; return once the request is written.
@@ -230,11 +227,7 @@ class Runs:
         Cells with at least one execution count as measured; a profile ends once it has its first useful part. Raise
         UsageError if the run waits or is not alive.
         """
-        directory = self.directory(token)
-        from tuibench.services import control as intervention  # lazy: as above
-
-        intervention.finish(directory, read_state(directory, self.observer()))
-        return read_state(directory, self.observer())
+        return self._ask_runner(token, control.finish)
 
     def extend(self, token: str, seconds: float | None = None) -> RunInfo:
         """Give more time to every cell below its target; return once the request is written.
@@ -242,11 +235,13 @@ class Runs:
         `seconds` are per cell, with executions in proportion; None repeats each cell's original time. Raise UsageError
         if the run is not alive or measures a fixed amount.
         """
-        directory = self.directory(token)
-        from tuibench.services import control as intervention  # lazy: as above
+        return self._ask_runner(token, lambda run, info: control.extend(run, info, _draw_id(), seconds))
 
-        intervention.extend(directory, read_state(directory, self.observer()), _draw_id(), seconds)
-        return read_state(directory, self.observer())
+    def _ask_runner(self, token: str, ask: Callable[[RunDirectory, RunInfo], None]) -> RunInfo:
+        """Send a request to a run's runner; return the run's state afterwards."""
+        directory = self.directory(token)
+        ask(directory, read_state(directory, self.context()))
+        return read_state(directory, self.context())
 
     def resume(
         self,
@@ -267,13 +262,13 @@ class Runs:
     def resume_detached(self, token: str, *, mixed: bool = False, finish: bool = False) -> str:
         """Resume a run with a detached runner; return the run's id."""
         directory, request = self._compose_again(token, mixed, finish)
-        _start_detached(directory.path, request)
+        start_detached_runner(directory.path, request)
         return directory.id
 
     def _compose_again(self, token: str, mixed: bool, finish: bool) -> tuple[RunDirectory, dict[str, Any]]:
         """Return directory and request of a run to resume; raise an error if it cannot be resumed."""
         directory = self.directory(token)
-        info = read_state(directory, self.observer())
+        info = read_state(directory, self.context())
         refusal = resume_refusal(info)
         if refusal:
             _refuse_newer(directory)
@@ -294,7 +289,7 @@ class Runs:
 
     def holder(self) -> str:
         """Return who measures on this machine now, in words; '' if nobody measures, or only runs a model once."""
-        from tuibench.runs.host_queue import find_holder, holder_words  # lazy: as above
+        from tuibench.runs.host_queue import find_holder, holder_words
 
         found = find_holder(self._settings.host_lock)
         return "" if found is None or found.brief else holder_words(found)
@@ -309,34 +304,21 @@ class Runs:
         models = (request.get("spec") or {}).get("models") or [{}]
         asked = str((request.get("card") or {}).get("project") or "")
         project = find_project(self._store, asked, path=str(models[0].get("path", "")))
-        return RunWatch(directory, self.observer, project)
+        return RunWatch(directory, self.context, project)
 
     def log(self, token: str) -> tuple[str, ...]:
         """Return the output of a run's processes, newest last."""
-        from tuibench.services.run_view import run_log  # lazy: as above
+        from tuibench.services.run_view import run_log
 
         return run_log(self.directory(token))
 
     def command(self, token: str) -> str:
         """Return the shell command that measures the same."""
-        from tuibench.present.command import typed  # lazy: as above
+        from tuibench.present.command import typed
         from tuibench.services.run_view import run_spec
 
         directory = self.directory(token)
         return typed(run_spec(directory), directory.id)
-
-    def directory(self, token: str) -> RunDirectory:
-        """Return the directory of a run, named by its id or a unique name."""
-        return self.finder().find(token)
-
-    def _find_here(self, token: str) -> RunDirectory:
-        """Return the same for a run of this machine; raise UsageError for another's."""
-        directory = self.directory(token)
-        info = read_state(directory, self.observer())
-        if info.state == activity.ELSEWHERE:
-            age = seconds(info.heartbeat_age_s or 0.0)
-            raise UsageError(f"run {short_id(info.id)} is {info.detail}, last heard of {age} ago", "attach to it there")
-        return directory
 
     def directories(self) -> list[RunDirectory]:
         """Return the directories of all runs, newest first."""
@@ -345,15 +327,22 @@ class Runs:
         spare = [run for run in spare_runs() if read_request(run).get("store") == store]
         return sorted([*list_runs(self._settings.places.runs), *spare], key=lambda run: run.id, reverse=True)
 
-    def observer(self) -> Observer:
-        """Return an observer that reads the store at most once."""
-        return Observer(self._host_id(), this_boot(), is_saved=remember_saved(lambda: self._store))
+    def context(self) -> StateContext:
+        """Return a context that reads the store at most once."""
+        return StateContext(self._host_id(), this_boot(), is_saved=remember_saved(lambda: self._store))
 
+    def directory(self, token: str) -> RunDirectory:
+        """Return a run by id, else by a unique name."""
+        return self.finder().find(token)
 
-def _start_detached(run_dir: Path, request: dict[str, Any]) -> None:
-    from tuibench.services.detached_runner import start_detached_runner  # lazy: as above
-
-    start_detached_runner(run_dir, request)
+    def _find_here(self, token: str) -> RunDirectory:
+        """Return the same for a run of this machine; raise UsageError for another's."""
+        directory = self.directory(token)
+        info = read_state(directory, self.context())
+        if info.state == activity.ELSEWHERE:
+            age = seconds(info.heartbeat_age_s or 0.0)
+            raise UsageError(f"run {short_id(info.id)} is {info.detail}, last heard of {age} ago", "attach to it there")
+        return directory
 
 
 def _refuse_newer(directory: RunDirectory) -> None:

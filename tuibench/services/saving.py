@@ -13,7 +13,7 @@ from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.resumption import read_replay
+from tuibench.runs.observer import read_replay
 from tuibench.services.opening import open_store
 from tuibench.services.project_assignment import place
 from tuibench.services.watched_run import unfile_points

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
 
 from tuibench.core.activity import ON_REQUEST
 from tuibench.core.cell import Cell, Execution, Samples
@@ -20,49 +19,27 @@ from tuibench.core.errors import ExitCode, HostBusy, TuibenchError, WriteError, 
 from tuibench.core.ids import short_id
 from tuibench.core.model import Point
 from tuibench.core.result import RunResult
-from tuibench.runs.directory import LOG, RunDirectory, hold_scratch
-from tuibench.runs.journal import Follower
+from tuibench.runs.directory import LOG, hold_scratch
+from tuibench.runs.observer import Event, RunObserver, ignore_event
 from tuibench.runs.outcome import exit_code, signal_code
-from tuibench.runs.replay import Replay
-from tuibench.runs.resumption import head_of, is_headless
+from tuibench.runs.replay import Replay, display_names
 from tuibench.runs.schedule import Schedule
 from tuibench.runs.task import DETACH, read_tail
 from tuibench.runs.track import new_tracks
 from tuibench.services.detached_runner import no_room, send_request
 from tuibench.services.forecast import item_bytes, worker_bytes
 
-Event = dict[str, Any]
-
-
-class WatchedRun(Protocol):
-    """A run as a view needs it, started here or elsewhere."""
-
-    run_dir: Path
-    replay: Replay
-
-    @property
-    def id(self) -> str:
-        """The run's id."""
-
-    @property
-    def begun(self) -> bool:
-        """True if the journal's events belong to the watched run."""
-
-    def events(self) -> Iterator[list[Event]]:
-        """Yield the events since the last poll, until the run has ended."""
-
-    def result(self) -> RunResult:
-        """Return the result from the journal."""
-
-
-def end_error(replay: Replay) -> TuibenchError | None:
-    """Return the error of a run that could not be planned or resumed; None if there is none."""
-    problem = replay.end.get("error")
-    if problem is None:
-        return None
-    error = TuibenchError(str(problem["message"]), str(problem.get("hint") or ""))
-    error.exit_code = type(error.exit_code)(int(problem["exit_code"]))
-    return error
+__all__ = [
+    "ActiveRun",
+    "Event",
+    "RunObserver",
+    "display_names",
+    "ending_code",
+    "expected_memory",
+    "first_round",
+    "settle_samples",
+]
+"""What the shell needs of a run that it follows, started here or elsewhere."""
 
 
 def ending_code(replay: Replay, result: RunResult) -> ExitCode:
@@ -144,68 +121,12 @@ def _settle(execution: Execution, source: Path | None, target: str | None) -> Ex
 
 
 _LOOK_S = 0.25
-
-
-class AttachedRun:
-    """Polls four times a second; an idle poll costs one stat and writes nothing."""
-
-    def __init__(self, directory: RunDirectory, pause: Callable[[float], None] = time.sleep) -> None:
-        self.run_dir = directory.path
-        self.replay = Replay()
-        if is_headless(directory):
-            self.replay.take(head_of(directory.request()))
-        self._directory = directory
-        self._follower = Follower(directory.path)
-        self._pause = pause
-
-    @property
-    def id(self) -> str:
-        """The run's id."""
-        return self._directory.id
-
-    @property
-    def directory(self) -> RunDirectory:
-        """The run's directory."""
-        return self._directory
-
-    @property
-    def begun(self) -> bool:
-        """True: the journal always belongs to the followed run."""
-        return True
-
-    def events(self) -> Iterator[list[Event]]:
-        """Yield all events from the beginning, then new ones, until the run has ended."""
-        while True:
-            # Test the lock first: a journal read after the lock is free is complete.
-            alive = self._directory.is_held()
-            events = self._follower.read()
-            self.replay.damaged = self._follower.damaged
-            for event in events:
-                self.replay.take(event)
-            yield events
-            if not alive:
-                break
-            if not events:
-                self._pause(_LOOK_S)
-        if not self.replay.end and self.replay.start:
-            self.replay.end = {"status": "interrupted", "reason": "its runner died"}
-
-    def result(self) -> RunResult:
-        """Return the result from the journal; raise TuibenchError if there is none."""
-        error = end_error(self.replay)
-        if error is not None:
-            raise error
-        if not self.replay.start or not self.replay.planned:
-            raise TuibenchError(f"run {self.id[-4:].lower()} ended before there was a plan")
-        return self.replay.result()
-
-
 _END_S = 1.5
 _SAVE_S = 15.0
 """Time for the runner to save its result before it is killed."""
 
 
-class ActiveRun:
+class ActiveRun(RunObserver):
     """The client's side of a runner: its request pipe, its journal, its end."""
 
     def __init__(
@@ -221,10 +142,7 @@ class ActiveRun:
     ) -> None:
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("the runner has no channel")
-        self.run_dir = run_dir
-        self.replay = Replay()
-        if resumed and is_headless(RunDirectory(run_dir)):
-            self.replay.take(head_of(RunDirectory(run_dir).request()))
+        super().__init__(run_dir)
         self.kept = kept
         """True if the run's directory outlives this process and its result goes to the store."""
         self.detached = False
@@ -232,28 +150,22 @@ class ActiveRun:
         self._log = log
         self._resumed = resumed
         self._first_seq = first_seq
-        self._follower = Follower(run_dir)
         self._held: int | None = None
         """Lock of a temporary directory."""
         self._lifeline, self._done = process.stdin, process.stdout
         send_request(self._lifeline, request)
 
     @property
-    def id(self) -> str:
-        """The run's id."""
-        return self.run_dir.name
-
-    @property
     def done_fd(self) -> int:
         """A file descriptor that is readable once the run has ended."""
         return self._done.fileno()
 
-    def events(self) -> Iterator[list[Event]]:
+    def events(self, pause: Callable[[float], None] = time.sleep) -> Iterator[list[Event]]:
         """Yield new events, at most four times a second, until the run has ended or is detached."""
         ended = False
         while not ended and not self.detached:
             ended = self._wait(_LOOK_S)
-            yield self._read()
+            yield self.read()
         if not self.detached:
             self._require_own()
             self._note_break()
@@ -286,7 +198,7 @@ class ActiveRun:
             self._process.terminate()
             if not self._wait(_SAVE_S if self.kept else _END_S):
                 self._process.kill()
-        self._read()
+        self.read()
         self._note_break()
 
     def _wait(self, seconds: float) -> bool:
@@ -295,21 +207,17 @@ class ActiveRun:
         poll.register(self._done, select.POLLIN)
         return bool(poll.poll(seconds * 1000))
 
-    def _read(self) -> list[Event]:
+    def read(self, each: Callable[[Event], None] = ignore_event) -> list[Event]:
+        """Apply and return the new events of this session."""
         if not self.kept and self._held is None:
             # The runner may be killed: keep the directory until its measurements are shown.
             self._held = hold_scratch(self.run_dir)
-        events = self._follower.read()
-        self.replay.damaged = self._follower.damaged
-        for event in events:
-            self.replay.take(event)
-        # Skip the events of earlier sessions.
-        return [event for event in events if int(event["seq"]) >= self._first_seq]
+        return [event for event in super().read(each) if int(event["seq"]) >= self._first_seq]
 
     def _note_break(self) -> None:
         """Set an end if the journal has none; only the runner writes the journal itself."""
         if not self.replay.end and self.replay.start:
-            self.replay.end = {"status": "interrupted", "reason": self._how_it_ended()}
+            self.note_end(self._how_it_ended())
             if self._process.wait() == ExitCode.STORE:
                 self.replay.end["exit_code"] = int(ExitCode.STORE)
 
@@ -325,9 +233,8 @@ class ActiveRun:
 
     def result(self) -> RunResult:
         """Return the result from the journal; raise TuibenchError if the run was not even planned."""
-        error = end_error(self.replay)
-        if error is not None:
-            raise error
+        if self.error is not None:
+            raise self.error
         if not self.replay.planned and self.replay.end.get("status", "interrupted") == "interrupted":
             code = self._process.wait()
             if code == ExitCode.STORE:
@@ -362,7 +269,7 @@ class ActiveRun:
         """Return False for a new run that failed before its first measurement; the failure is already reported."""
         if not self.kept:
             return False
-        if self._resumed or RunDirectory(self.run_dir).is_held():
+        if self._resumed or self.directory.is_held():
             # It existed before, or another runner has it now.
             return True
         return self.replay.has_something or "saved" in self.replay.end

@@ -10,57 +10,50 @@ from tuibench.core.profile import ALREADY_INT8, LayerLoss, LossPoint
 from tuibench.core.profile_losses import count_points, first_points, worst_layers
 from tuibench.core.record import from_plain
 from tuibench.runs.profile.parts import COSTS, LOSSES, WEIGHTS, order_levels
-from tuibench.runs.profile.performance import make_costs
-from tuibench.runs.profile.session import ProfileSession
+from tuibench.runs.profile.run import ProfileRun
 
 _WEIGHTS_S = 60.0
 _MOST_DEATHS = 3
 
 
-class LossMaker:
-    """Makes the parts one by one."""
-
-    def __init__(self, session: ProfileSession) -> None:
-        self._session = session
-        self._parts = session.parts
+class LossRun(ProfileRun):
+    """Makes the parts of a loss profile one by one."""
 
     def make(self, name: str) -> None:
         """Make the part with this name."""
         if name == COSTS:
-            make_costs(self._session)
+            self.make_costs()
         elif name == WEIGHTS:
             self._make_weights()
-        elif self._parts.weights is not None:
+        elif self.parts.weights is not None:
             self._make_losses()
 
     def _make_weights(self) -> None:
-        session = self._session
-        session.pace.begin(WEIGHTS)
-        told = {"levels": list(session.asked.levels)}
-        answer = session.caller.ask(WEIGHTS, told, expected_s=_WEIGHTS_S)
+        self.pace.begin(WEIGHTS)
+        told = {"levels": list(self.asked.levels)}
+        answer = self.caller.ask(WEIGHTS, told, expected_s=_WEIGHTS_S)
         if isinstance(answer, Failure):
-            session.fail(WEIGHTS, answer)
+            self.fail(WEIGHTS, answer)
         else:
-            session.keep(WEIGHTS, from_plain(tuple[LayerLoss, ...], answer))
-        session.pace.end()
+            self.keep(WEIGHTS, from_plain(tuple[LayerLoss, ...], answer))
+        self.pace.end()
 
     def _make_losses(self) -> None:
-        session = self._session
-        session.pace.begin(LOSSES)
+        self.pace.begin(LOSSES)
         answers: list[dict[str, Any]] = []
         for levels, layers in self._rounds():
             answer = self._change(levels, layers)
             if isinstance(answer, Failure):
-                session.fail(LOSSES, answer)
-                session.pace.end()
+                self.fail(LOSSES, answer)
+                self.pace.end()
                 return
             answers.append(answer)
-        session.keep(LOSSES, _join(answers))
-        session.pace.end()
+        self.keep(LOSSES, _join(answers))
+        self.pace.end()
 
     def _rounds(self) -> Iterator[tuple[Sequence[str], list[str] | None]]:
         """Yield levels and the layers to change (None for all); each round depends on the results of earlier ones."""
-        asked, points = self._session.asked, self._parts.points
+        asked, points = self.asked, self.parts.points
         levels = order_levels(asked)
         if not asked.budget or len(levels) < 2:
             yield levels, None
@@ -75,10 +68,10 @@ class LossMaker:
 
     def _change(self, levels: Sequence[str], layers: list[str] | None) -> Any:
         """Change these layers at these levels. If a child dies, record the point as failed and start another child."""
-        session, deaths = self._session, 0
+        deaths = 0
         while True:
             at: list[tuple[str, str]] = []
-            known = list(self._parts.points)
+            known = list(self.parts.points)
 
             def hear(line: dict[str, Any], at: list[tuple[str, str]] = at, before: int = len(known)) -> None:
                 if "at" in line:
@@ -88,17 +81,17 @@ class LossMaker:
                     return
                 if "begin" in line:
                     points = before + int(line["begin"].get("points") or 0)
-                    session.note(LOSSES, line["begin"] | {"points": max(points, self._foreseen(points, layers))})
+                    self.note(LOSSES, line["begin"] | {"points": max(points, self._foreseen(points, layers))})
                 if "loss" in line:
                     at.clear()
                     point = from_plain(LossPoint, line["loss"]["point"])
-                    session.keep_piece(LOSSES, str(line["loss"]["id"]), point, point.level)
-                session.pace.piece(len(self._parts.points), int(self._parts.begin.get("points") or 0))
-                session.pass_between()
+                    self.keep_piece(LOSSES, str(line["loss"]["id"]), point, point.level)
+                self.pace.piece(len(self.parts.points), int(self.parts.begin.get("points") or 0))
+                self.pass_between()
 
             told: dict[str, Any] = {"levels": list(levels), "layers": layers, "skip": [list(one) for one in known]}
-            told |= {"samples": session.asked.samples, **session.placed()}
-            answer = session.caller.ask(LOSSES, told, expected_s=self._expected_s(), hear=hear)
+            told |= {"samples": self.asked.samples, **self.placed()}
+            answer = self.caller.ask(LOSSES, told, expected_s=self._expected_s(), hear=hear)
             if not isinstance(answer, Failure):
                 return answer
             deaths += 1
@@ -109,12 +102,12 @@ class LossMaker:
             # Without memory or time the outputs remain unknown.
             reason, harm = f"{answer.message} with this layer changed", answer.kind == "signal"
             point = LossPoint(level, None, None, reason=reason, harm=harm)
-            session.keep_piece(LOSSES, one, point, level)
-            session.pass_between()
+            self.keep_piece(LOSSES, one, point, level)
+            self.pass_between()
 
     def _foreseen(self, points: int, layers: list[str] | None) -> int:
         """Return the expected number of points; estimate later rounds if this is the first of a budget."""
-        asked, known = self._session.asked, self._parts.points
+        asked, known = self.asked, self.parts.points
         if not asked.budget or layers is not None:
             return points
         first = order_levels(asked)[0]
@@ -123,7 +116,7 @@ class LossMaker:
 
     def _expected_s(self) -> float:
         """Return the longest silence of a child, which reports each changed layer."""
-        return max(30.0, 10 * float(self._parts.begin.get("ms_each") or 0.0) / 1000)
+        return max(30.0, 10 * float(self.parts.begin.get("ms_each") or 0.0) / 1000)
 
 
 def _join(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -53,6 +53,8 @@ def order_levels(spec: ProfileSpec) -> tuple[str, ...]:
 class Parts:
     """The parts of a profile so far."""
 
+    counts_only: bool = False
+    """True to count results instead of building them."""
     costs: CostProfile | None = None
     roofline: Roofline | None = None
     zeros: ZeroEffect | None = None
@@ -69,6 +71,8 @@ class Parts:
     done: set[str] = field(default_factory=set)
     failures: dict[str, Failure] = field(default_factory=dict)
     """Keyed by the name of the part."""
+    pieces: dict[str, set[tuple[str, ...]]] = field(default_factory=dict)
+    """Keys of the measured pieces of each part: processes, layers alone, changed layers."""
 
     def take(self, event: Mapping[str, Any]) -> None:
         """Apply one `profile_part` event; later events win."""
@@ -77,11 +81,17 @@ class Parts:
         if event.get("failure") is not None:
             self.failures[name] = strictly(Failure)(event["failure"])
         elif event.get("id") is not None:
-            self._take_piece(part, str(event["id"]), event)
+            key = str(event["id"]), str(event.get("level") or event["result"].get("form") or "")
+            self.pieces.setdefault(part, set()).add(key)
+            if not self.counts_only:
+                self._take_piece(part, str(event["id"]), event)
         elif event.get("begin") is not None:
             self.begin = dict(event["begin"])
         else:
-            self._take_whole(part, n, event.get("result"))
+            if part == LAYERS:
+                self.pieces.setdefault(part, set()).add((str(n),))
+            if not self.counts_only:
+                self._take_whole(part, n, event.get("result"))
             self.failures.pop(name, None)
             self.done.add(name)
 
@@ -109,12 +119,13 @@ class Parts:
     @property
     def measured(self) -> int:
         """Return the number of measured pieces: processes, layers alone and changed layers."""
-        return len(self.runs) + len(self.what_if) + len(self.points)
+        return sum(map(len, self.pieces.values()))
 
     @property
     def changes(self) -> int:
         """Return the total number of layer changes, 0 while unknown."""
-        return len(self.points) if LOSSES in self.done else int(self.begin.get("points") or 0)
+        done = LOSSES in self.done
+        return len(self.pieces.get(LOSSES, ())) if done else int(self.begin.get("points") or 0)
 
     def worth(self, spec: ProfileSpec) -> bool:
         """Return whether there is anything to show."""
@@ -127,39 +138,18 @@ class Parts:
         named = list_parts(spec)
         return {name: self.failures[name] for name in named if name in self.failures and name not in _OF_THE_MACHINE}
 
+    def counts(self, spec: ProfileSpec) -> dict[str, int]:
+        """Return the progress in the counts of a run list.
 
-@dataclass(slots=True)
-class PartTally:
-    """The counts of a profile's parts, for lists that only show progress."""
-
-    done: set[str] = field(default_factory=set)
-    measured: int = 0
-    changes: int = 0
-    """Total number of layer changes, once known."""
-
-    def take(self, event: Mapping[str, Any]) -> None:
-        """Count one `profile_part` event."""
-        part, n = str(event["part"]), int(event.get("n") or 0)
-        piece, begin = event.get("id") is not None, event.get("begin") is not None
-        if event.get("failure") is not None or not (piece or begin):
-            self.done.add(name_part(part, n))
-        if begin:
-            self.changes = int(event["begin"].get("points") or 0)
-        elif event.get("failure") is None and (piece or part == LAYERS):
-            self.measured += 1
-        elif event.get("failure") is None and part == LOSSES:
-            self.changes = self.measured
-
-
-def count_parts(spec: ProfileSpec, done: set[str], measured: int, changes: int = 0) -> dict[str, int]:
-    """Return a profile's progress in the counts of a run list.
-
-    For a loss profile count layer changes once their number is known: they are one part, but nearly all of its time.
-    """
-    named = list_parts(spec)
-    if spec.kind == LOSS and changes > 0:
-        return {"cells": changes, "cells_done": min(measured, changes), "executions": measured}
-    return {"cells": len(named), "cells_done": sum(name in done for name in named), "executions": measured}
+        For a loss profile count layer changes once their number is known: they are one part, but nearly all of its
+        time.
+        """
+        if spec.kind == LOSS and self.changes > 0:
+            done = min(self.measured, self.changes)
+            return {"cells": self.changes, "cells_done": done, "executions": self.measured}
+        named = list_parts(spec)
+        over = self.done | self.failures.keys()
+        return {"cells": len(named), "cells_done": sum(name in over for name in named), "executions": self.measured}
 
 
 _USUAL_S = {"costs": 1.5, "roofline": 2.0, "zeros": 1.0, "layers": 4.0, "what_if": 12.0, "weights": 2.0}

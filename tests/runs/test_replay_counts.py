@@ -7,9 +7,7 @@ import pytest
 
 from tests.services.script import ScriptedRun
 from tuibench.runs.journal import read_events
-from tuibench.runs.replay import replay
-from tuibench.runs.resumption import count
-from tuibench.runs.tally import Tally
+from tuibench.runs.replay import Replay, replay
 
 
 def written(tmp_path: Path) -> ScriptedRun:
@@ -33,14 +31,14 @@ def written(tmp_path: Path) -> ScriptedRun:
 
 def test_counts_equal_those_of_a_full_replay(tmp_path: Path) -> None:
     run = written(tmp_path)
-    tally = Tally()
+    counting = Replay(counts_only=True)
     for number, event in enumerate(read_events(run.directory.path)):
-        tally.take(event)
+        counting.take(event)
         events = list(read_events(run.directory.path))[: number + 1]
-        assert tally.counts == count(replay(events))
-    assert tally.counts == {"cells": 4, "cells_done": 2, "executions": 4}
-    assert tally.latest["eta_s"] == 12.0
-    assert (tally.pid, tally.boot_id) == (3, "c" * 36)
+        assert counting.counts == replay(events).counts
+    assert counting.counts == {"cells": 4, "cells_done": 2, "executions": 4}
+    assert counting.latest["eta_s"] == 12.0
+    assert (counting.pid, counting.boot_id) == (3, "c" * 36)
 
 
 def test_counting_builds_no_execution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +48,7 @@ def test_counting_builds_no_execution(tmp_path: Path, monkeypatch: pytest.Monkey
         raise AssertionError("an execution was built")
 
     monkeypatch.setattr("tuibench.runs.replay._EXECUTION", refuse)
-    tally = Tally()
+    counting = Replay(counts_only=True)
     for event in read_events(run.directory.path):
-        tally.take(event)
-    assert tally.counts["executions"] == 4
+        counting.take(event)
+    assert counting.counts["executions"] == 4

@@ -1,0 +1,201 @@
+"""One whole profile: prepare, then make its parts in child processes, each durable before the next begins."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self
+
+from tuibench.core.activity import ON_REQUEST
+from tuibench.core.errors import EngineError, ModelError, PhaseTimeout, TuibenchError
+from tuibench.core.failure import Failure, failure_words
+from tuibench.core.profile import LOSS, CostProfile, ProfileSpec
+from tuibench.core.record import from_plain, to_compact, to_plain
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.text import show
+from tuibench.engines import registry
+from tuibench.runs.base import BaseRun, Setup
+from tuibench.runs.journal import require_room
+from tuibench.runs.outcome import code_of
+from tuibench.runs.preparation import Prepared
+from tuibench.runs.profile.caller import Caller
+from tuibench.runs.profile.parts import COSTS, LAYERS, Pace, Parts, list_parts, name_part
+from tuibench.runs.supervision import OutOfTime
+
+_COST_S = 30.0
+_MORE_TIME = "--timeout 2 waits twice as long"
+
+
+class NothingMeasured(TuibenchError):
+    """No layer could be measured; the exit code is that of the cause."""
+
+    @classmethod
+    def because(cls, failure: Failure, before: str = "") -> Self:
+        """Return the error for an empty profile; `before` prefixes the failure's words."""
+        hint = _MORE_TIME if failure.kind == "timeout" else failure.log_tail or ""
+        error = cls(f"{before}{failure_words(failure)}", hint)
+        error.exit_code = code_of(failure)
+        return error
+
+
+class WindUp(Exception):
+    """The user asked to finish the profile early; nothing failed."""
+
+
+class ProfileRun(BaseRun):
+    """One session of a profile: makes its parts in child processes, each durable before the next begins."""
+
+    out_of_time = "--max-time was reached; the profile has what was made until then"
+
+    def __init__(self, spec: BenchmarkSpec, setup: Setup) -> None:
+        super().__init__(spec, setup)
+        self.parts = setup.earlier.parts if setup.earlier is not None else Parts()
+        self.caller = Caller(spec, setup.run_dir, setup.stop, self.bounds, setup.memory_room, setup.call)
+        self.pace = Pace(setup.journal, self.asked, self.parts)
+
+    @abstractmethod
+    def make(self, name: str) -> None:
+        """Make the part with this name."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The run's counts so far, earlier sessions included."""
+        return self.parts.counts(self.asked)
+
+    @property
+    def asked(self) -> ProfileSpec:
+        """Return the profile specification."""
+        if self.spec.profile is None:
+            raise ValueError("a specification without a profile")
+        return self.spec.profile
+
+    @property
+    def cores(self) -> int:
+        """Return the profiled core count."""
+        return self.spec.cores[0]
+
+    def poll(self) -> None:
+        """Apply control requests."""
+        self.control.poll(None)
+
+    def pass_between(self) -> None:
+        """Check between parts and pieces: raise if the profile is to end now."""
+        self.setup.stop.check()
+        self.poll()
+        if self.control.finishing and self.parts.worth(self.asked):
+            raise WindUp
+        if self.bounds.over:
+            raise OutOfTime
+        require_room(self.setup.run_dir)
+
+    def placed(self) -> dict[str, Any]:
+        """Return the currently idlest CPUs and the thread count."""
+        return {"cpus": list(self.setup.machine.choose(self.cores)), "threads": self.cores}
+
+    def keep(self, part: str, result: Any, n: int = 0, **more: Any) -> None:
+        """Write a finished part durably."""
+        self._append({"part": part, "n": n, "result": to_compact(result), **more})
+
+    def keep_piece(self, part: str, one: str, result: Any, level: str = "") -> None:
+        """Write one of many results of a part."""
+        self._append({"part": part, "id": one, "level": level, "result": to_plain(result)})
+
+    def fail(self, part: str, failure: Failure, n: int = 0) -> None:
+        """Record the failure of a part; other parts continue."""
+        # A failure for lack of disk space says nothing about the model and can be retried.
+        require_room(self.setup.run_dir)
+        self._append({"part": part, "n": n, "failure": to_plain(failure)})
+        self.journal.append("warning", message=f"{name_part(part, n)}: {failure_words(failure)}")
+
+    def note(self, part: str, begin: Mapping[str, Any]) -> None:
+        """Record a child's first line."""
+        self._append({"part": part, "begin": dict(begin)})
+
+    def _append(self, fields: dict[str, Any]) -> None:
+        self.journal.append("profile_part", **fields)
+        self.parts.take(fields)
+
+    def make_costs(self) -> None:
+        """Make the costs of each node by its shapes."""
+        self.pace.begin(COSTS)
+        answer = self.caller.ask("cost", {}, expected_s=_COST_S)
+        if isinstance(answer, Failure):
+            self._refuse_endless(answer)
+            # The costs of a model that cannot run unoptimized can still be inferred.
+            why = f"the run without optimization failed: {failure_words(answer)}"
+            self.journal.append("warning", message=f"costs: {why}; shapes are inferred instead")
+            answer = self.caller.ask("cost", {"static": why}, expected_s=_COST_S)
+        if isinstance(answer, Failure):
+            self.fail(COSTS, answer)
+        else:
+            self.keep(COSTS, from_plain(CostProfile, answer))
+        self.pace.end()
+
+    def _refuse_endless(self, failure: Failure) -> None:
+        """Raise NothingMeasured if the first inference hung and every later part would hang, too."""
+        is_endless = (failure.kind, failure.phase) == ("timeout", "first")
+        if is_endless and registry.runs_ours(self.spec.engines[0]) and not self.asked.approximate:
+            raise NothingMeasured.because(failure)
+
+    def checked(self, end: dict[str, Any]) -> dict[str, Any]:
+        """Return the end, or that of a run without results before its time was over."""
+        if end["status"] != "finished" or self.setup.plan_only or self.parts.worth(self.asked):
+            return end
+        error = PhaseTimeout("--max-time was over before anything was measured", "give it more time")
+        problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
+        return {"status": "failed", "reason": error.message, "error": problem}
+
+    def measure(self) -> dict[str, Any]:
+        """Prepare, then make each missing part; return the fields of the end."""
+        self._prepare()
+        if self.setup.plan_only:
+            return {"status": "finished"}
+        cut_short = False
+        try:
+            for name in list_parts(self.asked):
+                if name not in self.parts.done:
+                    self.pass_between()
+                    self.make(name)
+        except WindUp:
+            cut_short = True
+        if not self.parts.worth(self.asked):
+            raise self._nothing()
+        return {"status": "finished"} | ({"reason": ON_REQUEST} if cut_short else {})
+
+    def _nothing(self) -> TuibenchError:
+        """Return the error for an empty profile, with the exit code of its cause."""
+        lacking = self.parts.lacking(self.asked)
+        if not lacking:
+            return ModelError("this model has no layer with weights that could be changed", "a loss profile needs one")
+        name, failure = next(reversed(lacking.items()))
+        part, _, number = name.partition(" ")
+        place = f"process {number}" if part == LAYERS and number else name
+        return NothingMeasured.because(failure, f"no layer was measured: {place} ")
+
+    def _prepare(self) -> None:
+        spec = self.spec
+        for engine in spec.engines:
+            registry.check_timed(engine)
+            if self.asked.kind == LOSS and not registry.runs_ours(engine):
+                raise EngineError(f"layers are not changed with {engine}", "a loss profile is made without -e")
+        prepared = self.prepare(self.pace.say)
+        if prepared.models[0].format == "ort":
+            raise ModelError(
+                f"{show(spec.models[0].asked)}: an .ort file has no nodes by which layers could be told",
+                "profile the .onnx file that it was made from",
+            )
+        earlier, inputs_sha256 = self.check_plan(prepared, ())
+        if earlier is None:
+            self.write_plan(prepared, (), inputs_sha256)
+        self.planned = True
+        self._refuse_early(prepared)
+        self.caller.point = prepared.points[0]
+
+    def _refuse_early(self, prepared: Prepared) -> None:
+        """Raise NothingMeasured if inputs failed or the model's first inference hung."""
+        point = prepared.points[0]
+        failure = Failure(*point.failure) if point.failure is not None else None
+        if failure is None and point.id in prepared.hung:
+            failure = Failure("timeout", "first", prepared.hung[point.id])
+        if failure is not None:
+            raise NothingMeasured.because(failure)
