@@ -29,11 +29,11 @@ from tuibench.core.profile import (
 from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.runner import choose_run
 from tuibench.runs.base import Setup
 from tuibench.runs.journal import NAME, Journal, cut_tail, read_events, read_history
 from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import Replay, replay
+from tuibench.runs.session import choose_run
 from tuibench.runs.task import ChildDeath, StopSwitch
 
 Say = Callable[[dict[str, Any]], Any]

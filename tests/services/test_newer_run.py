@@ -19,10 +19,10 @@ from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.record import to_plain
 from tuibench.core.schema import BENCHMARK, NEWEST, PROFILE, form_of, require_form
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.runner import open_journal
 from tuibench.runs.directory import REQUEST, RunDirectory
 from tuibench.runs.journal import NAME, decode, encode, read_events
 from tuibench.runs.observer import read_replay
+from tuibench.runs.session import open_journal
 from tuibench.services.library import Library, NeverSaved
 from tuibench.services.opening import open_store
 from tuibench.services.run_monitor import RunMonitor

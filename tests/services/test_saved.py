@@ -8,9 +8,10 @@ from tests.store.build import make_store
 from tests.store.data import make_id, make_small
 from tuibench.core.errors import StoreError
 from tuibench.core.stored import Metadata
-from tuibench.runner import tidy
+from tuibench.runner import saved_test
 from tuibench.runs.directory import RunDirectory, list_runs
 from tuibench.runs.journal import NAME, Journal
+from tuibench.runs.session import tidy
 from tuibench.services.saving import remember_saved
 from tuibench.store.store import Store
 
@@ -52,6 +53,6 @@ def test_runner_removes_old_runs_except_those_with_a_lost_record(tmp_path: Path)
         journal.close()
         if number < 3:
             os.utime(directory.path / NAME, (1e9, 1e9))
-    tidy(RunDirectory(root / make_id(3)), {"store": str(home)})
+    tidy(RunDirectory(root / make_id(3)), saved_test({"store": str(home)}))
     assert {run.id for run in list_runs(root)} == {make_id(2), make_id(3)}
     assert json.loads((root / make_id(2) / "request.json").read_text()) == {"id": make_id(2)}
