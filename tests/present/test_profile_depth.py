@@ -11,6 +11,7 @@ import pytest
 from tests.present.profile.stock import make_costs, make_performance, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LAYER, PERFORMANCE, PerformanceProfile, Profile
+from tuibench.present.plots.depth import Depth
 from tuibench.present.profile.performance_view import PerformanceView
 from tuibench.present.profile.summary import (
     BASELINE,
@@ -27,7 +28,6 @@ from tuibench.present.profile.summary import (
     VALUES,
     summarize,
 )
-from tuibench.present.profile.view import Depth
 
 
 def depth(profile: PerformanceProfile, kind: str, display: str = VALUES) -> Depth:

@@ -19,7 +19,7 @@ from tuibench.core.settings import kinds
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import show
 from tuibench.present.json_export import document
-from tuibench.present.listing import NEWEST, hidden_words, listing, profile_listing, profile_words, rows_json
+from tuibench.present.listing import NEWEST, hidden_words, listing, profile_words, rows_json
 from tuibench.present.summary import stored_page
 from tuibench.services.api import Services
 
@@ -40,8 +40,7 @@ def list_results(args: argparse.Namespace, services: Services, _: Interruption) 
     if args.json:
         emit(rows_json(rows, limit))
     else:
-        lay_out = profile_listing if args.profiles else listing
-        emit(lay_out(rows, time.time(), limit=limit, width=width(), ascii_only=args.ascii))
+        emit(listing(rows, time.time(), limit=limit, width=width(), ascii_only=args.ascii, profiles=args.profiles))
     if not rows and (args.words or args.project):
         tell(f"no match among {len(list_rows())} {noun}s")
     elif said := hidden_words(len(rows), limit, noun):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from tuibench.core.text import cut, cut_apart, pad, show, width_of
 from tuibench.core.units import percent
@@ -136,20 +136,32 @@ def ordered(rows: Iterable[R], column: Column[R] | None, reverse: bool = False) 
     return [row for _, row in known] + [row for value, row in pairs if value is None]
 
 
-class Searchable(Protocol):
-    """A row that a filter can find."""
+@dataclass(frozen=True, slots=True)
+class LayerLike:
+    """What the rows of all tables of layers have in common."""
 
-    @property
-    def searched(self) -> str:
-        """The text that a filter searches, in lower case."""
+    key: str
+    """The id within the profile."""
+    op: str
+    weight: str
+    """The name of its weight."""
+    number: int | None
+    """The place in the model, from 1; None for work that belongs to no node of the model."""
+    searched: str
+    """The text that a filter searches, in lower case."""
+    _: KW_ONLY
+    share: float | None = None
+    """The share of the whole model; None if unknown."""
+    cumulative: float | None = None
+    """The share of this row and all rows above it, in the order shown."""
 
 
-S = TypeVar("S", bound=Searchable)
+L = TypeVar("L", bound=LayerLike)
 
 
 def arranged(
-    rows: Sequence[S], columns: Sequence[Column[S]], sort: str, reverse: bool = False, text: str = ""
-) -> list[S]:
+    rows: Sequence[L], columns: Sequence[Column[L]], sort: str, reverse: bool = False, text: str = ""
+) -> list[L]:
     """Return the rows that contain every word of a text, sorted by a column; an unknown one keeps the old order."""
     words = text.casefold().split()
     kept = [row for row in rows if all(word in row.searched for word in words)] if words else rows

@@ -124,38 +124,18 @@ def listing(
     limit: int | None = NEWEST,
     width: int | None = WIDTH,
     ascii_only: bool = False,
+    profiles: bool = False,
 ) -> str:
-    """Return the first `limit` rows, newest first; '' without any. `width` None cuts nothing, for pipes."""
-    return _text(rows, now, limit, width, ascii_only, is_profiles=False)
+    """Return the first `limit` rows, newest first; '' without any. `width` None cuts nothing, for pipes.
 
-
-def profile_listing(
-    rows: Sequence[BenchmarkRow],
-    now: float,
-    *,
-    limit: int | None = NEWEST,
-    width: int | None = WIDTH,
-    ascii_only: bool = False,
-) -> str:
-    """Return the list of profiles, with a kind instead of scenarios and cells."""
-    return _text(rows, now, limit, width, ascii_only, is_profiles=True)
-
-
-def _text(
-    rows: Sequence[BenchmarkRow],
-    now: float,
-    limit: int | None,
-    width: int | None,
-    ascii_only: bool,
-    *,
-    is_profiles: bool,
-) -> str:
+    `profiles` lists a kind instead of scenarios and cells.
+    """
     names = short_ids(row.id for row in rows)
     shown = rows if limit is None else rows[: max(limit, 0)]
     if not shown:
         return ""
     lines = [_listed(row, names[row.id], now) for row in shown]
-    columns = _SHELL_PROFILES if is_profiles else _fit_columns(shown, lines)
+    columns = _SHELL_PROFILES if profiles else _fit_columns(shown, lines)
     text = "\n".join(table_lines(columns, lines, width)) + "\n"
     return to_ascii(text) if ascii_only else text
 

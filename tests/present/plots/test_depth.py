@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +13,12 @@ from tuibench.core.text import width_of
 from tuibench.present.plots.depth import Depth, draw_depth
 from tuibench.present.plots.drawing import Row, text_of
 
-TIMES = Depth(tuple(layer.ms.value for layer in make_performance().layers), "ms")
+
+def depth_of(values: Sequence[float | None], **more: Any) -> Depth:
+    return Depth("ms", (), tuple(values), **more)
+
+
+TIMES = depth_of(tuple(layer.ms.value for layer in make_performance().layers))
 
 
 def columns_of(rows: tuple[Row, ...], style: str) -> set[int]:
@@ -31,11 +39,11 @@ def test_depth_matches_kept_figure(ascii_only: bool) -> None:
 
 
 def test_logarithmic_depth_shows_small_values() -> None:
-    check("depth-log", text_of(draw_depth(Depth(TIMES.values, "ms", log=True), 72, 12, cursor=0)))
+    check("depth-log", text_of(draw_depth(depth_of(TIMES.values, log=True), 72, 12, cursor=0)))
 
 
 def test_cursor_marks_the_columns_of_its_layer_and_names_it_below() -> None:
-    depth = Depth((1.0, 2.0, 4.0, 2.0), "ms")
+    depth = depth_of((1.0, 2.0, 4.0, 2.0))
     rows = draw_depth(depth, 44, 9, cursor=2)
     marked = columns_of(rows[:6], "mark")
     first = text_of(rows).index("┤") + 1
@@ -49,25 +57,25 @@ def test_cursor_marks_the_columns_of_its_layer_and_names_it_below() -> None:
 def test_column_shared_by_many_layers_shows_the_greatest() -> None:
     values = [0.1] * 5000
     values[3210] = 9.0
-    rows = draw_depth(Depth(tuple(values), "ms"), 80, 12)
+    rows = draw_depth(depth_of(tuple(values)), 80, 12)
     assert any(char not in " │┤0123456789." for char in text_of(rows[:1])), "the peak reaches the top row"
-    cursor = draw_depth(Depth(tuple(values), "ms"), 80, 12, cursor=3210)
+    cursor = draw_depth(depth_of(tuple(values)), 80, 12, cursor=3210)
     peak = {i for i, char in enumerate(text_of(rows[1:2])) if "\u2800" < char < "\u28ff"}
     assert columns_of(cursor[:9], "mark") == peak and len(peak) == 1
 
 
 def test_negative_values_hang_below_zero() -> None:
-    text = text_of(draw_depth(Depth((1.0, -1.0), "ms"), 20, 9, ascii_only=True)).splitlines()
+    text = text_of(draw_depth(depth_of((1.0, -1.0)), 20, 9, ascii_only=True)).splitlines()
     top, foot = text[0], text[5]
     assert "#" in top[: len(top) // 2 + 2] and "#" not in top[12:]
     assert "#" in foot[11:] and "#" not in foot[:11]
 
 
 def test_layer_without_a_value_is_a_dot_at_the_baseline() -> None:
-    rows = draw_depth(Depth((1.0, None, 1.0), "ms"), 32, 8)
+    rows = draw_depth(depth_of((1.0, None, 1.0)), 32, 8)
     assert "·" in text_of(rows[4:5]) and "·" not in text_of(rows[:4])
-    assert "no layer has a value" in text_of(draw_depth(Depth((None, None), "ms"), 32, 8))
-    assert "nothing here" in text_of(draw_depth(Depth((), "ms", empty="nothing here"), 32, 8))
+    assert "no layer has a value" in text_of(draw_depth(depth_of((None, None)), 32, 8))
+    assert "nothing here" in text_of(draw_depth(depth_of((), empty="nothing here"), 32, 8))
 
 
 @given(
@@ -81,7 +89,7 @@ def test_layer_without_a_value_is_a_dot_at_the_baseline() -> None:
 def test_depth_of_any_values_has_the_requested_size(
     values: list[float | None], width: int, height: int, cursor: int | None, log: bool, ascii_only: bool
 ) -> None:
-    rows = draw_depth(Depth(tuple(values), "ms", log=log), width, height, cursor=cursor, ascii_only=ascii_only)
+    rows = draw_depth(depth_of(tuple(values), log=log), width, height, cursor=cursor, ascii_only=ascii_only)
     assert len(rows) == (height if width > 0 and height > 0 else 0)
     assert {sum(width_of(text) for text, _ in row) for row in rows} <= {width}
     # A message that does not fit ends with an ellipsis.

@@ -2,20 +2,21 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from tests.present.build import model
 from tests.present.profile.stock import make_costs, make_loss, make_performance, make_profile
+from tests.tui.pilot import until_seen
 from tests.tui.screens.profile_stage import profile_run, profiled
 from tuibench.core.ids import short_id
 from tuibench.core.profile import LOSS, PERFORMANCE, Profile
 from tuibench.core.text import cut_shared
-from tuibench.present.profile.comparison import LayerPair
+from tuibench.present.profile.pairs import pairs_of, shared_ends
 from tuibench.tui import route
 from tuibench.tui.screens.profile import comparison as profile_comparison
-from tuibench.tui.screens.profile import comparison as profile_pairs
-from tuibench.tui.widgets.record_table import RecordTable
+from tuibench.tui.widgets.record_table import Line, RecordTable, line_of
 
 
 def slow() -> Profile:
@@ -65,18 +66,18 @@ async def test_environment_differences_without_room_are_counted() -> None:
         assert "5 lines more: the command that y copies prints them" in seen.text
         assert sum("differs: package" in row for row in seen.rows) == 4
         await seen.pilot.resize_terminal(120, 36)
-        assert sum("differs: package" in row for row in seen.rows) == 9
+        await until_seen(seen.pilot, lambda: sum("differs: package" in row for row in seen.rows) == 9)
 
 
 async def test_layers_are_compared_while_keys_respond(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check each computation, also a swap of the base: no key waits for thousands of layers."""
-    real, threads = profile_pairs.pairs_of, list[bool]()
+    real, threads = pairs_of, list[bool]()
 
-    def pairs_of(*sides: object) -> object:
+    def compare(*sides: object) -> object:
         threads.append(threading.current_thread() is threading.main_thread())
         return real(*sides)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(profile_comparison, "pairs_of", pairs_of)
+    monkeypatch.setattr(profile_comparison, "pairs_of", compare)
     async with profiled((80, 24), profile_run(1, 3600, slow()), profile_run(2, 7200)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         await seen.press("f", "f")
@@ -87,14 +88,13 @@ async def test_layers_are_compared_while_keys_respond(monkeypatch: pytest.Monkey
 
 
 async def test_only_visible_pairs_are_formatted(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[object] = []
-    real = profile_pairs._cells
+    made: list[str] = []
 
-    def cells(pair: LayerPair) -> tuple[str, ...]:
-        made.append(pair)
-        return real(pair)
+    def counted(columns: Any, key: str, row: Any) -> Line:
+        made.append(key)
+        return line_of(columns, key, row)
 
-    monkeypatch.setattr(profile_pairs, "_cells", cells)
+    monkeypatch.setattr(profile_comparison, "line_of", counted)
     many = Profile(PERFORMANCE, make_costs(2000), performance=make_performance(2000))
     async with profiled((80, 24), profile_run(1, 3600, many), profile_run(2, 7200, many)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
@@ -187,14 +187,14 @@ async def test_two_loss_profiles_show_weights_and_levels_at_80_columns() -> None
         weights = [row.split()[-11] for row in lines if "Conv" in row]
         assert len(weights) > 3 and len(set(weights)) == len(weights), weights
         await seen.pilot.resize_terminal(60, 20)
-        assert f"w shows more columns: {table.dropped[0]}" in seen.text
+        await until_seen(seen.pilot, lambda: f"w shows more columns: {', '.join(table.dropped) or '-'}" in seen.text)
 
 
 def test_names_are_shortened_to_their_differences() -> None:
     names = ["net.stage0.conv.weight", "net.stage1.conv.weight", "net.stage1.down.conv.weight"]
-    assert profile_pairs.shared_ends(names) == profile_pairs.shared_ends([*names, ""]) == ("net.", ".conv.weight")
-    assert profile_pairs.shared_ends(["a.weight"]) == profile_pairs.shared_ends(["a", "a.weight"]) == ("", "")
-    assert profile_pairs.shared_ends(["conv0.weight", "conv1.weight"]) == ("", ".weight")
+    assert shared_ends(names) == shared_ends([*names, ""]) == ("net.", ".conv.weight")
+    assert shared_ends(["a.weight"]) == shared_ends(["a", "a.weight"]) == ("", "")
+    assert shared_ends(["conv0.weight", "conv1.weight"]) == ("", ".weight")
     ends = ("net.", ".conv.weight")
     cuts = [cut_shared(names[2], width, ends) for width in (27, 26, 12, 11, 7)]
     assert cuts == [names[2], "stage1.down…", "stage1.down…", "stage1.down", "sta…own"]

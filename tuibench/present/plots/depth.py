@@ -29,16 +29,19 @@ _DECADES = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """The values to draw; None for a layer without a value."""
+    """One value per layer, in the order of the model; None for a layer without a value."""
 
-    values: tuple[float | None, ...]
-    y_name: str
+    title: str
     """Safe to print."""
-    x_name: str = "layer"
+    keys: tuple[str, ...]
+    """The ids of the layers."""
+    values: tuple[float | None, ...]
+    texts: Sequence[str] = ()
+    """Each value as text."""
     log: bool = False
-    first: int = 1
-    """The number of the first layer, for the tick labels."""
-    empty: str = "no layer has a value"
+    """True for a logarithmic axis."""
+    empty: str = ""
+    """Why no layer has a value, if known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def draw_depth(
     values = [_tamed(value, depth.log) for value in depth.values]
     known = [value for value in values if value is not None]
     if not known:
-        return message_rows(depth.empty, width, height, ascii_only)
+        return message_rows(depth.empty or "no layer has a value", width, height, ascii_only)
     low, high = _span(known, depth.log)
     frame = make_frame(width, height, low, high, ascii_only, _powers if depth.log else tick_labels)
     across = 1 if ascii_only else DOTS_ACROSS
@@ -73,8 +76,8 @@ def draw_depth(
     for number in range(frame.columns):
         part = columns[number * across : (number + 1) * across]
         _draw_column(canvas, frame, number, part, zero, "mark" if number in chosen else "series-1")
-    ticks = list(_ticks(depth, len(values), frame, cursor if chosen else None))
-    legend: list[Span] = [(f"{depth.y_name} by {depth.x_name}" + (" (log)" if depth.log else ""), "dim")]
+    ticks = list(_ticks(len(values), frame, cursor if chosen else None))
+    legend: list[Span] = [(f"{depth.title} by layer" + (" (log)" if depth.log else ""), "dim")]
     middle = _place(cursor, len(values), frame.columns) if chosen and cursor is not None else None
     return frame_rows(frame, canvas.rows(), ticks, legend, middle)
 
@@ -155,12 +158,11 @@ def _fill(canvas: Canvas, column: int, tip: int, zero: int, style: str) -> None:
         canvas.sign(column, row, _LEVELS[max(inside * (len(_LEVELS) - 1) // DOTS_DOWN, 1)], style)
 
 
-def _ticks(depth: Depth, count: int, frame: Frame, cursor: int | None) -> Iterator[tuple[int, str]]:
+def _ticks(count: int, frame: Frame, cursor: int | None) -> Iterator[tuple[int, str]]:
     """Yield the first and last layer, round numbers between them, and the cursor's layer."""
-    last = depth.first + count - 1
-    rounds = (int(tick) for tick in round_ticks(depth.first, last, max(2, frame.columns // 12)) if tick == int(tick))
-    numbers = {depth.first, last, *(tick for tick in rounds if depth.first < tick < last)}
+    rounds = (int(tick) for tick in round_ticks(1, count, max(2, frame.columns // 12)) if tick == int(tick))
+    numbers = {1, count, *(tick for tick in rounds if 1 < tick < count)}
     if cursor is not None:
-        numbers.add(depth.first + cursor)
+        numbers.add(cursor + 1)
     for number in sorted(numbers):
-        yield _place(number - depth.first, count, frame.columns), str(number)
+        yield _place(number - 1, count, frame.columns), str(number)

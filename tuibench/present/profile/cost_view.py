@@ -9,6 +9,7 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, short, size
 from tuibench.present.column import UNKNOWN
 from tuibench.present.csv_export import safe_text
+from tuibench.present.plots.depth import Depth
 from tuibench.present.plots.drawing import Span
 from tuibench.present.profile.costs import (
     COST_COLUMNS,
@@ -25,7 +26,7 @@ from tuibench.present.profile.costs import (
 from tuibench.present.profile.csv import count, number
 from tuibench.present.profile.detail import Pair, cost_detail
 from tuibench.present.profile.summary import BYTES, COST_TYPES, FLOPS, FLOPS_WORDS, Summary, summarize_costs, unit_of
-from tuibench.present.profile.view import DOT, Depth, Fact, ProfileView, over_depth
+from tuibench.present.profile.view import DOT, Fact, ProfileView, over_depth
 
 _THEORETICAL = "theoretical"
 

@@ -14,6 +14,7 @@ from tuibench.present.column import (
     NONE,
     UNKNOWN,
     Column,
+    LayerLike,
     node_column,
     number_column,
     op_column,
@@ -28,32 +29,10 @@ _ONE_TURN = "+ of one time: how often is not known"
 
 
 @dataclass(frozen=True, slots=True)
-class CostRow:
+class CostRow(LayerLike):
     """One node; repeated work counts each time if the number of times is known."""
 
     node: NodeCost
-    number: int
-    """Position in the file, from 1."""
-    share: float | None
-    """Share of the model's known operations."""
-    cumulative: float | None = None
-    """Share of this row and all rows above it, in the order shown."""
-    searched: str = ""
-
-    @property
-    def key(self) -> str:
-        """Id of the node."""
-        return self.node.id
-
-    @property
-    def op(self) -> str:
-        """Operator."""
-        return self.node.op
-
-    @property
-    def weight(self) -> str:
-        """Name of its weight."""
-        return self.node.weight
 
     @property
     def is_heavy(self) -> bool:
@@ -86,13 +65,14 @@ def cost_rows(costs: CostProfile) -> tuple[CostRow, ...]:
     counted = [node.flops for node in costs.nodes]
     total = sum(flops or 0 for flops in counted)
     return tuple(
-        CostRow(node, number, flops / total if flops is not None and total else None, searched=_searched(node))
+        _row(node, number, flops / total if flops is not None and total else None)
         for number, (node, flops) in enumerate(zip(costs.nodes, counted, strict=True), 1)
     )
 
 
-def _searched(node: NodeCost) -> str:
-    return f"{node.op} {node.name} {node.weight} {node.id}".casefold()
+def _row(node: NodeCost, number: int, share: float | None) -> CostRow:
+    searched = f"{node.op} {node.name} {node.weight} {node.id}".casefold()
+    return CostRow(node.id, node.op, node.weight, number, searched, node, share=share)
 
 
 def _count_column(

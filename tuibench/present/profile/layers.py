@@ -15,6 +15,7 @@ from tuibench.present.column import (
     NONE,
     UNKNOWN,
     Column,
+    LayerLike,
     name_column,
     node_column,
     number_column,
@@ -32,39 +33,16 @@ ROOF_REACHED = "~100"
 
 
 @dataclass(frozen=True, slots=True)
-class LayerRow:
+class LayerRow(LayerLike):
     """One row of a table of layers."""
 
     layer: LayerTime
-    number: int | None
-    """Position in the model, from 1; None for work that belongs to no node of the model."""
     name: str
     """Name in the file of the node that represents the row."""
     cost: NodeCost | None
     ms: float | None
-    share: float | None
-    """Share of the time of all rows."""
-    cumulative: float | None = None
-    """Share of this row and all rows above it, in the order shown."""
     reason: str = ""
     """Reason for a missing time."""
-    searched: str = ""
-    """Operator, weight, names of nodes and kernels, in lower case."""
-
-    @property
-    def key(self) -> str:
-        """Key of the row in its profile."""
-        return self.layer.key
-
-    @property
-    def op(self) -> str:
-        """Operator."""
-        return self.layer.op
-
-    @property
-    def weight(self) -> str:
-        """Name of its weight."""
-        return self.layer.weight
 
     @property
     def is_heavy(self) -> bool:
@@ -125,14 +103,13 @@ def _row(
     value = layer.ms.value
     ms = value if value is not None and math.isfinite(value) and not profile.below_resolution else None
     return LayerRow(
+        *(layer.key, layer.op, layer.weight, number, " ".join(words).casefold()),
         layer=layer,
-        number=number,
         name=cost.name if cost is not None else "",
         cost=cost,
         ms=ms,
         share=time_of(layer) / total if ms is not None and total else None,
         reason="" if ms is not None else _reason(profile, layer),
-        searched=" ".join(words).casefold(),
     )
 
 

@@ -15,6 +15,7 @@ from tuibench.present.column import (
     NONE,
     UNKNOWN,
     Column,
+    LayerLike,
     node_column,
     number_column,
     op_column,
@@ -34,12 +35,10 @@ _LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
-class LossRow:
+class LossRow(LayerLike):
     """One layer with weights."""
 
     layer: LayerLoss
-    number: int
-    """Position among the layers with weights, from 1."""
     noise: dict[str, float | None]
     """Noise / signal in amplitude, per level: of the outputs, or of the weights in an approximated profile.
 
@@ -47,22 +46,6 @@ class LossRow:
     """
     worst: float | None
     """Greatest value of `noise`."""
-    searched: str = ""
-
-    @property
-    def key(self) -> str:
-        """Id of the layer."""
-        return self.layer.id
-
-    @property
-    def op(self) -> str:
-        """Operator."""
-        return self.layer.op
-
-    @property
-    def weight(self) -> str:
-        """Name of its weight."""
-        return self.layer.weight
 
     def point(self, level: str) -> LossPoint | None:
         """Return the measurement at a level; None if there is none."""
@@ -81,7 +64,8 @@ def loss_rows(loss: LossProfile) -> tuple[LossRow, ...]:
         noise = {level: noise_of(loss, layer, level) for level in loss.levels}
         known = [value for value in noise.values() if value is not None]
         searched = f"{layer.op} {layer.weight} {layer.name} {layer.id}".casefold()
-        rows.append(LossRow(layer, number, noise, max(known, default=None), searched))
+        worst = max(known, default=None)
+        rows.append(LossRow(layer.id, layer.op, layer.weight, number, searched, layer, noise, worst))
     return tuple(rows)
 
 

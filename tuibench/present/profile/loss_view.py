@@ -10,6 +10,7 @@ from tuibench.core.spec import APPROXIMATED
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, short
 from tuibench.present.csv_export import safe_text
+from tuibench.present.plots.depth import Depth
 from tuibench.present.plots.drawing import Span
 from tuibench.present.profile.costs import shape_words
 from tuibench.present.profile.csv import count, number
@@ -32,7 +33,7 @@ from tuibench.present.profile.loss import (
     told_level,
 )  # fmt: skip
 from tuibench.present.profile.summary import SHARES, Summary
-from tuibench.present.profile.view import DOT, Depth, Fact, ProfileView, over_depth
+from tuibench.present.profile.view import DOT, Fact, ProfileView, over_depth
 
 _SHARES = range(0, 101, 5)
 """Per cent of a layer's weights at which its curve of |w| / greatest has points."""

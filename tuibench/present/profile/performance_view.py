@@ -12,6 +12,7 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, cpu_ranges, ms, percent, scaled, short, size
 from tuibench.present.csv_export import safe_text
 from tuibench.present.label import plus_minus
+from tuibench.present.plots.depth import Depth
 from tuibench.present.plots.drawing import Span
 from tuibench.present.profile.costs import flops_words, shape_words
 from tuibench.present.profile.csv import all_of, count, number
@@ -39,7 +40,7 @@ from tuibench.present.profile.summary import (
     whole_of,
     zeros_sentence,
 )  # fmt: skip
-from tuibench.present.profile.view import DOT, Depth, Fact, ProfileView, over_depth
+from tuibench.present.profile.view import DOT, Fact, ProfileView, over_depth
 
 _SORTS = ("ms", "#", "op", "weight", "GFLOP/s", "% roof", "INT8 ms", "FLOPs", "params", "bytes")
 

@@ -6,12 +6,14 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, Protocol, TypeVar
+from itertools import accumulate
+from typing import Any, Generic, TypeVar
 
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
 from tuibench.core.units import percent
-from tuibench.present.column import NONE, UNKNOWN, Column, arranged
+from tuibench.present.column import NONE, UNKNOWN, Column, LayerLike, arranged
+from tuibench.present.plots.depth import Depth
 from tuibench.present.plots.drawing import Span
 from tuibench.present.profile.detail import Pair
 from tuibench.present.profile.shown import Shown
@@ -28,46 +30,7 @@ class UnknownLayer(UsageError):
     """No layer of the profile has that name."""
 
 
-class Layer(Protocol):
-    """A row of a table of layers."""
-
-    @property
-    def key(self) -> str:
-        """The id within the profile."""
-
-    @property
-    def number(self) -> int | None:
-        """The place in the model, from 1; None for work of no node."""
-
-    @property
-    def op(self) -> str:
-        """The operator."""
-
-    @property
-    def weight(self) -> str:
-        """The name of its weight."""
-
-    @property
-    def searched(self) -> str:
-        """The text that a filter searches, in lower case."""
-
-
-R = TypeVar("R", bound=Layer)
-
-
-@dataclass(frozen=True, slots=True)
-class Depth:
-    """One value per layer, in the order of the model."""
-
-    title: str
-    keys: tuple[str, ...]
-    values: tuple[float | None, ...]
-    texts: Sequence[str]
-    """Each value as text."""
-    log: bool = False
-    """True for a logarithmic axis."""
-    empty: str = ""
-    """Why no layer has a value, if known."""
+R = TypeVar("R", bound=LayerLike)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,16 +196,11 @@ def summed(rows: Sequence[R]) -> list[R]:
 
 
 def _with_sum(row: R, total: float) -> R:
-    share = getattr(row, "share", None)
-    changed: R = replace(row, cumulative=total) if share is not None else row  # type: ignore[type-var]
-    return changed
+    return row if row.share is None else replace(row, cumulative=total)
 
 
 def _sums(rows: Iterable[R]) -> Iterator[float]:
-    total = 0.0
-    for row in rows:
-        total += getattr(row, "share", None) or 0.0
-        yield total
+    return accumulate(row.share or 0.0 for row in rows)
 
 
 def top_rows(rows: Sequence[Any], shown: Shown) -> Sequence[Any]:
@@ -250,7 +208,7 @@ def top_rows(rows: Sequence[Any], shown: Shown) -> Sequence[Any]:
     return rows if shown.top is None else rows[: max(shown.top, 0)]
 
 
-def _title(row: Layer) -> str:
+def _title(row: LayerLike) -> str:
     place = "Layer" if row.number is None else f"Layer {row.number}"
     return " ".join(filter(None, (f"{place}:", show(row.op, _LONGEST), show(row.weight, _LONGEST))))
 

@@ -274,7 +274,8 @@ class RecordTable(Moving):
         for at, width in layout.shown:
             cell, column = cells[at] if at < len(cells) else "", self._columns[at]
             if column.middle:
-                cell = cut_shared(self.legible(safe(cell)), width, column.shared, ellipsis)
+                before, after = map(safe, column.shared)
+                cell = cut_shared(self.legible(safe(cell)), width, (before, after), ellipsis)
             texts.append(fit(self.legible(safe(cell, 4 * width + 8)), width, ellipsis, column.right))
         standing = layout.frozen(self._columns, self.size.width - GUTTER) if self._left else 0
         return " ".join([*texts[:standing], skip(" ".join(texts[standing:]), self._left)])

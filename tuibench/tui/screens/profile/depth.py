@@ -9,11 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from tuibench.present.plots.depth import Depth as Plotted
-from tuibench.present.plots.depth import draw_depth
+from tuibench.present.plots.depth import Depth, draw_depth
 from tuibench.present.plots.drawing import Row
-from tuibench.present.plots.drawing import Row as Drawn
-from tuibench.present.profile.view import Depth, ProfileView
+from tuibench.present.profile.view import ProfileView
 from tuibench.tui import key
 from tuibench.tui.screens.profile.pane import ChoicePane
 from tuibench.tui.widgets.row import shown
@@ -34,19 +32,15 @@ class DepthFigure(Moving):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
-        self._depth = Depth("", (), (), ())
-        self._figure: Plotted | None = None
-        self._rows: tuple[Drawn, ...] = ()
+        self._depth = Depth("", (), ())
+        self._rows: tuple[Row, ...] = ()
         self._drawn_for: object = None
         self.at = 0
 
     def show_depth(self, depth: Depth) -> None:
         """Show new values and keep the cursor on its layer."""
         held = self.under
-        self._depth = depth
-        self._figure = Plotted(depth.values, self.legible(depth.title), log=depth.log)
-        if depth.empty:
-            self._figure = replace(self._figure, empty=self.legible(depth.empty))
+        self._depth = replace(depth, title=self.legible(depth.title), empty=self.legible(depth.empty))
         self.at = depth.keys.index(held) if held in depth.keys else 0
         self._drawn_for = None
         self.move(0)
@@ -79,9 +73,9 @@ class DepthFigure(Moving):
     def row(self, y: int) -> Row:
         """Return line `y` of the figure, which fills the widget."""
         wanted = (self.size, self.at)
-        if self._figure is not None and wanted != self._drawn_for:
+        if self._depth.title and wanted != self._drawn_for:
             ascii_only = bool(getattr(self.app, "ascii_only", False))
-            self._rows = draw_depth(self._figure, *self.size, cursor=self.at, ascii_only=ascii_only)
+            self._rows = draw_depth(self._depth, *self.size, cursor=self.at, ascii_only=ascii_only)
             self._drawn_for = wanted
         return shown(self._rows[y]) if y < len(self._rows) else ()
 
