@@ -61,7 +61,7 @@ def test_layer_shares_exclude_runtime_share() -> None:
 def test_large_unattributed_time_leaves_layer_potential_unbounded(kind: str) -> None:
     empty = depth(untold(make_performance(what_if=False)), kind)
     assert not any(value is not None for value in empty.values)
-    assert empty.empty == "89 % was not told apart: it may be any layer's, so there is no bound"
+    assert empty.empty == "89 % of the time is in no layer, so there is no bound"
     measured = depth(untold(make_performance(), 0.4), kind)
     assert dict(zip(measured.keys, measured.texts, strict=True))["out1"] == "unknown"
     assert measured.values[0] is not None

@@ -353,7 +353,7 @@ def test_uncountable_costs_are_reported_and_layers_are_timed(bench: Bench) -> No
     assert profile is not None and profile.performance is not None
     assert profile.costs.nodes == ()
     assert profile.costs.notes == ("died by SIGSEGV",)
-    assert "what the layers cost is not known; died by SIGSEGV" in profile.performance.notes
+    assert "the costs of the layers are unknown; died by SIGSEGV" in profile.performance.notes
 
 
 def test_list_counts_the_parts_without_building_them(bench: Bench) -> None:

@@ -40,7 +40,7 @@ def untold_words(profile: PerformanceProfile) -> str:
     share = untold_share(profile)
     if share < _MUCH_UNTOLD or profile.below_resolution:
         return ""
-    return f"{percent(share)} was not told apart: it may be any layer's, so there is no bound"
+    return f"{percent(share)} of the time is in no layer, so there is no bound"
 
 
 def by_operator(layers: Iterable[LayerTime]) -> dict[str, tuple[LayerTime, ...]]:

@@ -1,4 +1,4 @@
-"""Lists of benchmarks and profiles: columns for the shell and the screen, and rows as JSON for programs."""
+"""Lists of benchmarks, profiles, projects and the trash: columns for the shell and the screen, text and JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several cells as one table that fits 80 columns, with the reason where a cell has no number."""
+"""The table of cells, and what plain text of all tables needs: ages and ASCII replacements."""
 
 from __future__ import annotations
 

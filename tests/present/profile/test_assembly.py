@@ -88,11 +88,11 @@ def test_row_that_did_not_run_has_no_time() -> None:
     idle = replace(row("relu", 0.0, "relu"), raw_us=0.0)
     found = assemble(replace(run(), rows=(*run().rows[1:], idle, row("conv", 700, "conv"))))
     assert layer(found, "beforehand").ms.value is None and layer(found, "beforehand").kind == FOLDED
-    assert layer(found, "relu").ms == Estimate(None, reason="did not run, or took less than the profiler tells")
+    assert layer(found, "relu").ms == Estimate(None, reason="did not run, or took less time than the profiler resolves")
 
 
 @pytest.mark.parametrize(
-    ("calls", "said"), [((0.0, 0.0), "did not run"), ((0.0, 1.0), "ran, in less time than the profiler tells")]
+    ("calls", "said"), [((0.0, 0.0), "did not run"), ((0.0, 1.0), "ran in less time than the profiler resolves")]
 )
 def test_run_below_a_microsecond_differs_from_no_run(calls: tuple[float, float], said: str) -> None:
     runs = [replace(run(), rows=(*run().rows, replace(row("r", 0.0), raw_us=0.0, calls=times))) for times in calls]
@@ -180,12 +180,12 @@ def test_uncounted_work_is_unknown_and_not_zero() -> None:
     assert not any(bar.text == "0" for bar in summarize(found, PARAMETERS).bars)
     beforehand = [one for one in found.layers if one.kind == FOLDED and one.nodes]
     assert beforehand and all(one.flops is None and one.bytes_moved is None for one in beforehand)
-    assert found.notes == ("what the layers cost is not known; died by SIG\\eSEGV",)
+    assert found.notes == ("the costs of the layers are unknown; died by SIG\\eSEGV",)
     assert "no matrix operator" not in help_sentence(found)
     some = assemble(run(), costs=replace(COSTS, nodes=COSTS.nodes[1:]))
     assert layer(some, "conv").macs is None and layer(some, "gather").bytes_moved == 128
     assert layer(some, "conv").parameters is None and layer(some, "gather").parameters is not None
-    assert some.notes == ("what 1 of 2 layers cost is not known: not all their nodes were counted",)
+    assert some.notes == ("costs of 1 of 2 layers unknown: not all their nodes were counted",)
     assert not assemble(run()).notes
 
 
@@ -225,5 +225,5 @@ def test_rows_cover_every_node_once_and_at_least_the_total_time(
 def test_requested_form_without_data_is_reported() -> None:
     asked = replace(SPEC, profile=ProfileSpec(PERFORMANCE, what_if=("int8",)))
     tiny = run(0.002, 4.6, bias_us=1.2, kernels=3)
-    assert any("INT8 is not told" in note for note in assemble(tiny, spec=asked).notes)
+    assert any("no INT8 estimate" in note for note in assemble(tiny, spec=asked).notes)
     assert not any("INT8" in note for note in (*assemble(tiny).notes, *assemble(run(), spec=asked).notes))

@@ -82,7 +82,7 @@ def test_large_unattributed_time_gives_no_bound_for_layers() -> None:
         gains = layer_gains(profile)
         assert all(gain.bound is None for gain in gains.values())
         assert gains["a"].potential_ms == pytest.approx(1.5) and gains["b"].potential_ms is None
-        assert "9.1 % was not told apart" in untold_words(profile)
+        assert "9.1 % of the time is in no layer" in untold_words(profile)
     little = with_layers(layer("a", 3.0), replace(rest, ms=Estimate(0.02)))
     assert [each.method for each in model_estimates(little)] == [BOUND] and not untold_words(little)
     assert layer_gains(little)["rest"].potential_ms is None, "what is left over can be made no faster"

@@ -209,7 +209,7 @@ def text_of(row: CostRow, key: str) -> str:
 def test_bound_is_missing_with_much_unattributed_time_and_for_the_rest() -> None:
     much = untold(make_performance(), 0.4)
     told = dict(layer_detail(much, layer_rows(much, make_costs())[3], make_costs()))
-    assert told[BOUND] == "– (7.8 % was not told apart: it may be any layer's, so there is no bound)"
+    assert told[BOUND] == "– (7.8 % of the time is in no layer, so there is no bound)"
     assert BOUND not in dict(layer_detail(make_performance(), row("residual"), make_costs()))
 
 

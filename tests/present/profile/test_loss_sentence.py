@@ -50,7 +50,7 @@ def test_harm_without_decibels_comes_first_and_is_in_no_average() -> None:
     (found,) = sensitivities(loss)
     assert found.broken == ("gone",) and found.average == pytest.approx(0.055) and found.greatest == pytest.approx(0.1)
     first, noise, _ = loss_sentences(loss)[0].split("; ")
-    assert first == "INT8: leave alone first gone (harm that no dB tells: became NaN)"
+    assert first == "INT8: leave alone first gone (harm beyond dB: became NaN)"
     assert noise == "average noise 5.5 %, greatest 10 % over 2 of 3 layers"
 
 
@@ -104,8 +104,8 @@ def test_fewest_layers_with_half_of_the_noise_are_recommended() -> None:
 def test_equal_layers_have_no_outlier() -> None:
     (found,) = sensitivities(measured(*(layer(str(i), LossPoint("int8", 20.0, 0.9)) for i in range(12))))
     assert found.spared == () and found.spared_share is None
-    assert "no few layers stand out" in loss_sentences(measured(*(layer(str(i), LossPoint("int8", 20.0, 0.9))
-                                                                  for i in range(12))))[0]  # fmt: skip
+    alike = measured(*(layer(str(i), LossPoint("int8", 20.0, 0.9)) for i in range(12)))
+    assert "no small group of layers stands out" in loss_sentences(alike)[0]
 
 
 def test_proxy_is_named_a_proxy_everywhere() -> None:
@@ -131,7 +131,7 @@ def test_layers_without_outputs_come_first_and_none_count_as_quiet() -> None:
     done = tuple(replace(point, sqnr_db=None, reason=ALREADY_INT8) for point in second.points)
     layers = (replace(first, points=gone), replace(second, points=done), *others)
     for words in loss_sentences(replace(loss, layers=layers))[: len(LEVELS)]:
-        assert f": leave alone first {first.weight} (harm that no dB tells: {nan}); average noise" in words
+        assert f": leave alone first {first.weight} (harm beyond dB: {nan}); average noise" in words
         assert "over 5 of 7 layers" in words
     proxy = make_loss(measured=False)
     strange = replace(proxy.layers[0], weight_sqnr_db=dict.fromkeys(LEVELS), reason="its weights are no numbers")
@@ -159,7 +159,7 @@ def test_layers_that_change_the_top_class_are_counted_for_classes_only() -> None
         return LossPoint("int8", db, 0.9, 0.1, top1)
 
     loss = measured(layer("a", turned(9, 0.5)), layer("b", turned(8, 0.0)), layer("c", turned(7, 1.0)))
-    assert "; another first class with 2 layers; " in loss_sentences(loss)[0]
+    assert "; another first class in 2 layers; " in loss_sentences(loss)[0]
     assert "first class" not in loss_sentences(replace(loss, classes=False))[0]
 
 

@@ -30,7 +30,7 @@ def test_sentence_names_time_int8_gain_and_the_unimprovable_rest() -> None:
 
 
 def test_estimate_without_a_measurement_is_marked_as_a_bound() -> None:
-    assert "if it took none, the model would be 4.8× as fast (Amdahl bound, nothing measured)" in help_sentence(
+    assert "without it the model would be 4.8× as fast (Amdahl bound, not measured)" in help_sentence(
         make_performance(what_if=False)
     )
 
@@ -39,7 +39,7 @@ def test_slower_int8_is_reported() -> None:
     assert "; INT8 measured slower: 0.71×;" in help_sentence(with_ratio(Estimate(1.4, 1.3, 1.5, 5)))
     assert "; INT8 measured slower: 0.71×;" in help_sentence(with_ratio(Estimate(1.4))), "where it has no interval"
     some = with_ratio(Estimate(1.4, 1.3, 1.5, 5), Estimate(0.5, 0.49, 0.51, 5))
-    assert "; INT8 measured slower: 0.87× (the model 1.1× by those that are faster);" in help_sentence(some)
+    assert "; INT8 measured slower: 0.87× (the model 1.1× with the faster layers only);" in help_sentence(some)
 
 
 @pytest.mark.parametrize(
@@ -80,17 +80,17 @@ def test_int8_without_effect_is_no_gain_and_no_loss(ratio: Estimate, said: str) 
 )
 def test_int8_interval_around_zero_is_too_disturbed_to_judge(ratio: Estimate, said: str) -> None:
     """The interval is that of all layers together, beside the sentence about them."""
-    assert f"; INT8 measured {said}: too disturbed to tell;" in help_sentence(with_ratio(ratio))
+    assert f"; INT8 measured {said}: too disturbed to decide;" in help_sentence(with_ratio(ratio))
 
 
 def test_clear_gain_of_one_layer_survives_an_unclear_total() -> None:
     unsure = help_sentence(with_ratio(Estimate(1.35, 1.05, 1.9, 5), Estimate(0.5, 0.49, 0.51, 5)))
     assert (
-        "; INT8 measured 0.90× (0.74× to 1.02×): too disturbed to tell (the model 1.1× by those that are faster);"
+        "; INT8 measured 0.90× (0.74× to 1.02×): too disturbed to decide (the model 1.1× with the faster layers only);"
         in unsure
     )
     gain = help_sentence(with_ratio(Estimate(1.1, 1.09, 1.11, 5), Estimate(0.5, 0.49, 0.51, 5)))
-    assert "; INT8 measured 1.07× (the model 1.1× by those that are faster);" in gain
+    assert "; INT8 measured 1.07× (the model 1.1× with the faster layers only);" in gain
 
 
 def test_errors_of_separately_measured_layers_do_not_all_add_up() -> None:
@@ -100,7 +100,7 @@ def test_errors_of_separately_measured_layers_do_not_all_add_up() -> None:
 
 def test_faster_layers_help_when_others_offset_them() -> None:
     mixed = with_ratio(Estimate(1.19, 1.18, 1.2, 5), Estimate(0.5, 0.49, 0.51, 5))
-    said = "1.002× (0.997× to 1.01×): no clear difference (the model 1.1× by those that are faster)"
+    said = "1.002× (0.997× to 1.01×): no clear difference (the model 1.1× with the faster layers only)"
     assert f"; INT8 measured {said};" in help_sentence(mixed)
 
 
@@ -131,7 +131,7 @@ def test_below_the_resolution_nothing_has_a_share() -> None:
     assert cautions(short) == (), "no factor of times that are not shown"
 
 
-NO_BOUND = "; 7.8 % was not told apart: it may be any layer's, so there is no bound"
+NO_BOUND = "; 7.8 % of the time is in no layer, so there is no bound"
 
 
 def test_large_unattributed_time_is_reported_and_never_the_answer() -> None:

@@ -107,7 +107,7 @@ def test_potential_leaves_out_the_rest_and_unknown_bounds(kind: str) -> None:
     shown = summarize(much, kind)
     assert "residual" not in amounts(shown) and "INT8" in bar_of(shown, "Conv").text
     assert bar_of(shown, "MaxPool").text == "unknown"
-    assert "89 % was not told apart: it may be any layer's, so there is no bound" in shown.words
+    assert "89 % of the time is in no layer, so there is no bound" in shown.words
     nothing = summarize(untold(make_performance(what_if=False)), kind)
     assert not nothing.bars and nothing.words == shown.words[1:]
 

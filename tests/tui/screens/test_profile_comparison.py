@@ -138,7 +138,7 @@ async def test_loss_profiles_compare_level_by_level() -> None:
     async with profiled((80, 24), profile_run(1, 3600, worse), profile_run(2, 7200, one)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         assert "noise / signal in %" in seen.text and "samples 2 / 8" in seen.text
-        assert "not measured on the same data, so no differences are told" in " ".join(seen.text.split())
+        assert "not measured on the same data, so no differences are shown" in " ".join(seen.text.split())
         assert len(seen.app.screen.query_one(RecordTable).keys) == 7, "both are listed all the same"
 
 

@@ -92,13 +92,13 @@ async def test_both_kinds_off_without_project_shows_no_theory() -> None:
         seen.answers.check = replace(seen.answers.check, performance_s=720.0)
         seen.answers.start = replace(seen.answers.start, values=ProfileValues(loss=False))
         await seen.go(route.profile_form("", "performance", seen.ids[0]))
-        assert "that is long" in seen.text and "there is the FLOPS" not in seen.text
+        assert "performance takes long" in seen.text and "there is the FLOPS" not in seen.text
         await go_to(seen, "performance")
         await seen.press("right")
         await checked(seen)
-        assert "nothing is on: switch one of them on" in seen.text and "RUN opens" not in seen.text
+        assert "both are off: switch one on" in seen.text and "RUN opens" not in seen.text
         await seen.press("ctrl+r")
-        assert "nothing is on" in seen.news and seen.answers.started == []
+        assert "both are off" in seen.news and seen.answers.started == []
         assert isinstance(seen.app.page, ProfileFormScreen)
 
 
@@ -238,7 +238,7 @@ async def test_slow_loss_profile_names_savings_and_may_be_excluded() -> None:
     async with profiled() as seen:
         seen.answers.check = replace(seen.answers.check, loss_s=4920.0)
         await seen.go(route.profile_form(seen.project))
-        assert "loss about 1h22m" in seen.text and "that is long" not in seen.text
+        assert "loss about 1h22m" in seen.text and "performance takes long" not in seen.text
         said = "! loss takes long: shorter by "
         assert f"{said}the ten worst, fewer levels, fewer samples" in seen.text
         await go_to(seen, "samples")
@@ -330,7 +330,7 @@ async def test_pending_estimate_says_so() -> None:
 
         replace_methods(seen.app.services, profile_forms__weigh=slowly)
         seen.app.go(route.profile_form(seen.project))
-        await until(lambda: bool(begun) and "performance: working out how long ..." in seen.text)
+        await until(lambda: bool(begun) and "performance: estimating ..." in seen.text)
         looks = len(answers.checked)
         page_of(seen).check()
         await until(lambda: len(answers.checked) > looks)
@@ -338,7 +338,7 @@ async def test_pending_estimate_says_so() -> None:
         assert len(begun) == 1, "one look at a time"
         counting.set()
         await settle(seen.pilot)
-        assert "performance about 10m33" in seen.text and "that is long" in seen.text
+        assert "performance about 10m33" in seen.text and "performance takes long" in seen.text
         assert len(answers.weighed) == 1
 
 
@@ -347,5 +347,5 @@ async def test_unknowable_estimate_is_not_requested_again() -> None:
         seen.answers.check = ProfileCheck(uncounted=True)
         seen.answers.weights = ProfileCheck()
         await seen.go(route.profile_form(seen.project))
-        assert "performance: not known how long" in seen.text
+        assert "performance: time unknown" in seen.text
         assert len(seen.answers.weighed) == 1

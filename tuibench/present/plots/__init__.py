@@ -1,1 +1,1 @@
-"""The room `plots`."""
+"""Figures of results, drawn as rows of styled text."""

@@ -1,4 +1,4 @@
-"""Rows of styled text for screens and figures: parts have roles, and each surface chooses the colours."""
+"""Rows of styled text for screens and figures, the canvas of dots, and the scales of axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One cell alone: the distribution of its calls and their course over time, over all executions."""
+"""The distribution of one cell's calls as a histogram with percentiles, and their course over time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The metrics of a cell with their statistics, as values with intervals."""
+"""What a figure shows: the choice of axis, sides, metric and statistic, and their values with intervals."""
 
 from __future__ import annotations
 

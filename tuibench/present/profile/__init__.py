@@ -1,1 +1,1 @@
-"""The room `profile`."""
+"""What a profile shows: rows, sentences, and one view per kind for pages, exports and screens."""

@@ -1,4 +1,4 @@
-"""Comparison of two performance profiles by layer, matched by model nodes even if they are fused differently."""
+"""Comparison of two profiles of one kind by layer, matched by nodes even if they are fused differently."""
 
 from __future__ import annotations
 
@@ -301,13 +301,13 @@ def _unlike(old: LossProfile, new: LossProfile, sizes: tuple[str, str]) -> str:
     """Return why the noises of two profiles cannot be subtracted; '' if they can."""
     if old.kind != new.kind:
         return (
-            "one is the noise of weights (a proxy), the other that of outputs, so no differences are told: "
+            "one is the noise of weights (a proxy), the other that of outputs, so no differences are shown: "
             "profile both the same way, with or without --approximate"
         )
     same = _is_same_data(old, new) and old.samples == new.samples and sizes[0] == sizes[1]
     if old.kind != APPROXIMATED and not same:
         return (
-            "they were not measured on the same data, so no differences are told: "
+            "they were not measured on the same data, so no differences are shown: "
             "profile both with the same --inputs or --seed, --samples, -b and --dim"
         )
     return ""

@@ -1,4 +1,8 @@
-"""Conclusions of a loss profile: the layers to leave alone at each level, and gaps in the measurement."""
+"""Rows of a loss profile, its bars per operator, and its conclusions.
+
+A sensitivity is noise / signal in amplitude, 10^(-SQNR / 20): 0.1 is ten per cent of noise in the outputs. It is
+infinite if no ratio can describe the changed outputs.
+"""
 
 from __future__ import annotations
 
@@ -281,7 +285,7 @@ def loss_sentences(loss: LossProfile, level: str | None = None) -> tuple[str, ..
         own = percent(10 ** (-loss.float32_db / 20))
         said.append(
             f"the engine computes the model as it is {own} away from the form in which layers are changed, so less"
-            " noise than that tells little"
+            " noise than that means little"
         )
     if not loss.complete:
         said.append("stopped before all layers were measured: what is missing is shown as –")
@@ -347,7 +351,7 @@ def _levels(loss: LossProfile, found: Sequence[LevelSensitivity], level: str | N
 def _level(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
     """Return the sentences about one level."""
     if each.broken:
-        yield f"leave alone first {_names(each.broken)} ({HARM} that no dB tells: {_reasons(each)})"
+        yield f"leave alone first {_names(each.broken)} ({HARM} beyond dB: {_reasons(each)})"
     elif each.average is None:
         yield f"not known of any layer ({_reasons(each)})"
     if each.average is None:
@@ -358,7 +362,7 @@ def _level(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
     greatest = f", greatest {percent(each.greatest)}" if each.greatest and each.layers > 1 else ""
     yield f"average noise{of} {percent(each.average)}{greatest} over {layers}"
     if each.turned:
-        yield f"another first class with {count_of(each.turned, 'layer')}"
+        yield f"another first class in {count_of(each.turned, 'layer')}"
     yield from _spared_words(loss, each)
 
 
@@ -371,7 +375,7 @@ def _spared_words(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
         of = "all noise power" if each.layers == len(loss.layers) else "the noise power that is known"
         yield f"{advice} {_names(each.spared)}: {percent(each.spared_share or 0.0)} of {of}"
     elif each.layers > 1:
-        yield "no few layers stand out"
+        yield "no small group of layers stands out"
 
 
 def _names(weights: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Profiles as they may be shown: without INT8 estimates and shares of roofs if their own rows contradict them."""
+"""Options of a profile's page, and profiles without the values that their own rows contradict."""
 
 from __future__ import annotations
 

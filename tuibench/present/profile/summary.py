@@ -1,4 +1,4 @@
-"""Bars per operator type: time, operations, bytes, parameters and possible savings."""
+"""Bars per operator type, and the sentences on whether optimizing will help."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def zeros_sentence(profile: PerformanceProfile) -> str:
     """Return the gain by zeros in weights on this engine and machine."""
     effect = profile.zero_effect
     if effect is None:
-        return "what zeros in weights gain was not measured"
+        return "the gain by zeros in weights was not measured"
     when = f"; measured {measured_words(effect.measured_utc, effect.grade)}" if effect.measured_utc else ""
     return f"{show(effect.sentence, 300)}{when}"
 
@@ -208,8 +208,8 @@ def _what_helps(gain: Gain, products: list[LayerTime]) -> str:
     if all(layer.integer for layer in products):
         return "its products are of integers already"
     if gain.bound is None:
-        return "nothing was measured of it in another form"
-    return f"if it took none, the model would be {_times(gain.bound)} as fast (Amdahl bound, nothing measured)"
+        return "no other number format was measured"
+    return f"without it the model would be {_times(gain.bound)} as fast (Amdahl bound, not measured)"
 
 
 def _int8_words(gain: Gain, ratio: float, products: Sequence[LayerTime]) -> str:
@@ -223,7 +223,7 @@ def _int8_words(gain: Gain, ratio: float, products: Sequence[LayerTime]) -> str:
         return f"INT8 measured {times} ({between}){part}: {doubt}{_by_faster(gain, found)}"
     if ratio < 1:
         return f"INT8 measured slower{part}: {times}{_by_faster(gain, found)}"
-    some = " by those that are faster" if any((known.value or 0.0) > 1 for _, known in found) else ""
+    some = " with the faster layers only" if any((known.value or 0.0) > 1 for _, known in found) else ""
     return f"INT8 measured {times}{part}" + (f" (the model {_times(gain.speedup)}{some})" if gain.speedup else "")
 
 
@@ -231,7 +231,7 @@ def _by_faster(gain: Gain, found: Sequence[tuple[float, Estimate]]) -> str:
     """Return the model's speedup if only the faster layers are in INT8; '' if none is certainly faster."""
     whole = _times(gain.speedup)
     helps = whole != _EVEN and any(known.high is not None and known.high < 1 for _, known in found)
-    return f" (the model {whole} by those that are faster)" if helps and gain.speedup else ""
+    return f" (the model {whole} with the faster layers only)" if helps and gain.speedup else ""
 
 
 def _doubt(ratio: float, span: tuple[float, float] | None) -> str:
@@ -241,7 +241,7 @@ def _doubt(ratio: float, span: tuple[float, float] | None) -> str:
     holds = low <= 1 <= high if span is not None else is_close
     if not holds and _times(ratio) != _EVEN:
         return ""
-    return "no clear difference" if is_close else "too disturbed to tell"
+    return "no clear difference" if is_close else "too disturbed to decide"
 
 
 def _span(found: Sequence[tuple[float, Estimate]]) -> tuple[float, float] | None:
@@ -364,7 +364,7 @@ def _why_no_int8(profile: PerformanceProfile) -> str:
         return "all products are of integers already: there is nothing to make INT8"
     asked = [form.reason for layer in products if (form := int8_of(layer)) is not None and form.reason]
     return (
-        f"INT8 was measured of no layer: {show(asked[0], 200)}" if asked else "INT8 was not measured (--what-if int8)"
+        f"INT8 was measured for no layer: {show(asked[0], 200)}" if asked else "INT8 was not measured (--what-if int8)"
     )
 
 
@@ -412,7 +412,7 @@ def _timed_words(kind: str, measured: bool, untold: str) -> Iterable[str]:
     if kind in (POTENTIAL, POTENTIAL_SHARE):
         if measured:
             yield f"{MEASURED_INT8}: each layer's ratio in isolation × its time in the model, where it is faster"
-        yield untold or f"≤ {BOUND}: as if it took no time; nothing was measured of it"
+        yield untold or f"≤ {BOUND}: as if it took no time (not measured)"
 
 
 def _beyond(profile: PerformanceProfile, kind: str) -> Iterable[str]:
@@ -429,7 +429,7 @@ def _pruned(profile: PerformanceProfile, display: str) -> Summary:
     effect = profile.zero_effect
     title = "Pruned ms by operator"
     if effect is None:
-        return Summary(PRUNED, display, title, (), ("what zeros in weights gain was not measured on this machine",))
+        return Summary(PRUNED, display, title, (), ("the gain by zeros in weights was not measured on this machine",))
     if not effect.exploits or effect.ratio.value is None:
         return Summary(PRUNED, display, title, (), (show(effect.sentence, 300),))
     pruned_ms = _pruned_ms(profile)
@@ -456,7 +456,7 @@ def _counts(counted: dict[str, list[tuple[float | None, bool]]], kind: str, disp
     amounts.sort(key=lambda amount: -(amount.value or 0.0))
     words = {
         FLOPS: (FLOPS_WORDS,),
-        BYTES: ("bytes = weights and activations read and written, were nothing in a cache",),
+        BYTES: ("bytes = weights and activations read and written, without a cache",),
     }
     bars = make_bars(amounts, display, unit_of(kind))
     return Summary(kind, display, f"{kind[:1].upper()}{kind[1:]} by operator", bars, words.get(kind, ()))

@@ -17,7 +17,7 @@ from tuibench.present.profile.shown import TOP, WIDTH
 
 _WIDEST_OP = 16
 P = TypeVar("P", LayerPair, LossPair)
-_NO_LEVEL = "no level is in both, so no differences are told: profile both with the same --level"
+_NO_LEVEL = "no level is in both, so no differences are shown: profile both with the same --level"
 _MOST_LEVELS = 3
 """Most levels of loss profiles shown: two columns each, beside operator and weight."""
 

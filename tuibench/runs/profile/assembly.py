@@ -245,17 +245,17 @@ def _untold_forms(spec: BenchmarkSpec, below: bool) -> tuple[str, ...]:
     if not forms or not below:
         return ()
     named = " and ".join(show(form.upper(), 20) for form in forms)
-    return (f"{named} is not told, though it was asked for: a layer's ratio applies to its time, and none is known",)
+    return (f"no {named} estimate: a layer's ratio applies to its time, and none is known",)
 
 
 def _uncounted(costs: CostProfile, layers: Sequence[LayerTime]) -> tuple[str, ...]:
     """Return a note if costs of layers are unknown because their nodes were not counted."""
     own = [layer for layer in layers if layer.kind == LAYER]
     if own and not costs.nodes:
-        return ("; ".join(["what the layers cost is not known", *(show(note, 200) for note in costs.notes)]),)
+        return ("; ".join(["the costs of the layers are unknown", *(show(note, 200) for note in costs.notes)]),)
     counted = {cost.id for cost in costs.nodes}
     missing = sum(not counted.issuperset(layer.nodes) for layer in own)
-    told = f"what {missing} of {count_of(len(own), 'layer')} cost is not known: not all their nodes were counted"
+    told = f"costs of {missing} of {count_of(len(own), 'layer')} unknown: not all their nodes were counted"
     return (told,) if missing else ()
 
 
@@ -342,9 +342,9 @@ def _why_no_time(found: Sequence[KernelRow]) -> str:
     The profiler counts whole microseconds, so only the call count separates a short time from no run.
     """
     if any(other.calls for other in found):
-        return "ran, in less time than the profiler tells"
+        return "ran in less time than the profiler resolves"
     unknown = any(other.calls is None for other in found)
-    return "did not run, or took less than the profiler tells" if unknown else "did not run"
+    return "did not run, or took less time than the profiler resolves" if unknown else "did not run"
 
 
 def _unseen(costs: CostProfile, layers: Sequence[LayerTime]) -> list[LayerTime]:

@@ -1,1 +1,1 @@
-"""The room `profile`."""
+"""The pages of profiles: one profile, a comparison, their list and their set-up."""

@@ -59,7 +59,7 @@ class ProfileFormScreen(ProfileSetUp):
             return
         values, project, again = self.values(), self.project_id, self.profile
         if not (values.performance or values.loss) and not project:
-            self.say("nothing is on: switch one of them on", "warn")
+            self.say("both are off: switch one on", "warn")
             return
         if not (values.performance or values.loss):
             self.dashboard.drafts.pop(self.draft, None)

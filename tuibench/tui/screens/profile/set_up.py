@@ -14,7 +14,7 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine, isa_words
 from tuibench.core.spec import LEVELS, LOSS, PERFORMANCE, ProfileSpec
-from tuibench.core.units import seconds
+from tuibench.core.units import count_of, seconds
 from tuibench.services.monitor import Snapshot
 from tuibench.services.profile_values import LONG_S, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui.glyph import Glyphs
@@ -46,7 +46,7 @@ _USUAL = ProfileSpec(PERFORMANCE)
 
 def make_fields(values: ProfileValues, machine: Machine | None) -> Iterator[Widget]:
     """Yield the fields from the first line to the last; related ones share a line."""
-    yield _switch("performance", "Performance", values.performance, "off: FLOPS stays, in theory")
+    yield _switch("performance", "Performance", values.performance, "off: the theoretical FLOPS profile only")
     yield _text("name", "  name", values.name, width=24)
     yield _switch("what_if", "  what if INT8", values.what_if, "each heavy layer alone in INT8, too")
     yield _pair(
@@ -68,7 +68,7 @@ def make_fields(values: ProfileValues, machine: Machine | None) -> Iterator[Widg
 
 
 def _of_loss(values: ProfileValues) -> Iterator[Widget]:
-    yield _switch("loss", "Loss", values.loss, "off: Approximated stays, from weights")
+    yield _switch("loss", "Loss", values.loss, "off: the approximated profile only")
     yield _pair(
         _text("loss_name", "  name", values.loss_name, width=24),
         _text("samples", "samples", values.samples, f"{_USUAL.samples}", "for each layer", 5, 10),
@@ -125,10 +125,10 @@ def amount_lines(
     dot = f" {glyphs.dot} "
     lines: list[LineLike] = []
     if found is None:
-        lines.append((" working out how long it takes ...", "dim"))
+        lines.append((" estimating the time ...", "dim"))
         return lines
     if found.errors:
-        lines.append((f" {len(found.errors)} to be mended: what is wrong stands beside each", "bad"))
+        lines.append((f" {count_of(len(found.errors), 'field')} to correct: see the texts beside them", "bad"))
     else:
         lines.append((f" {dot.join(_times(values, found, start.project))}", "title"))
     lines += [(f" ! {text}", "warn") for text in _long_words(values, found, start.project)]
@@ -151,7 +151,7 @@ def _long_words(values: ProfileValues, found: ProfileCheck, project: str) -> Ite
     kinds = long_ones(values, found)
     if PERFORMANCE in kinds:
         instead = ": with Performance off there is the FLOPS profile, at once" if project else ""
-        yield f"that is long{instead}"
+        yield f"performance takes long{instead}"
     if LOSS in kinds:
         several = len(values.levels) > 1
         ways = (
@@ -167,14 +167,14 @@ def _times(values: ProfileValues, found: ProfileCheck, project: str) -> list[str
     if not (values.performance or values.loss):
         # Theoretical profiles belong to a project.
         theory = "RUN opens the FLOPS profile: nothing is measured"
-        return [theory if project else "nothing is on: switch one of them on"]
+        return [theory if project else "both are off: switch one on"]
     words = []
     for is_on, name, took in (
         (values.performance, "performance", found.performance_s),
         (values.loss, "loss", found.loss_s),
     ):
         if is_on:
-            unknown = "working out how long ..." if found.uncounted else "not known how long"
+            unknown = "estimating ..." if found.uncounted else "time unknown"
             words.append(f"{name} about {seconds(took)}" if took is not None else f"{name}: {unknown}")
     return words
 
