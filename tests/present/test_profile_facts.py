@@ -11,6 +11,7 @@ from tuibench.core.cell import Estimate
 from tuibench.core.profile import PERFORMANCE, CostProfile, LossProfile, Profile
 from tuibench.core.text import width_of
 from tuibench.present.profile.kind import view_of
+from tuibench.present.profile.lines import ProfileHeading, heading_lines
 from tuibench.present.profile.loss import HARM
 
 
@@ -87,7 +88,7 @@ def test_unmeasured_layer_shows_no_invented_reason() -> None:
     assert view.brief(view.row(loss.layers[0].id))[2][0].endswith("· not known")
 
 
-def test_weight_curve_is_a_detail_of_a_layer() -> None:
-    view = view_of(make_loss(measured=False))
-    details = dict(view.detail(view.rows[0]))
-    assert "90 % 0.9" in details["|w| / greatest"] and "50 % up to 0.5" in details["pruning"]
+def test_heading_leaves_unknown_parts_out_and_makes_foreign_text_safe() -> None:
+    assert heading_lines(ProfileHeading()) == []
+    assert heading_lines(ProfileHeading(id="k3f1")) == ["Profile: k3f1"]
+    assert heading_lines(ProfileHeading("a\x1b[2J", model="m\n.onnx")) == ["Profile: a\\e[2J", "Model: m\\n.onnx"]
