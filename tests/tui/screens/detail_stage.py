@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -52,6 +53,12 @@ class Detail:
     def choices(self) -> str:
         """Return the line of selectors of the current tab."""
         return next(line for line in self.rows[2:5] if "]" in line)
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """Return the chosen value of each selector of the current tab."""
+        values = re.findall(r"(\S+) (?:‹[^\[›]*)?\[([^\]]+)\]", self.choices)
+        return dict(values)
 
     @property
     def said(self) -> str:

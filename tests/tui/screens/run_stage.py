@@ -11,11 +11,13 @@ from textual.pilot import Pilot
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import open_app, press, settle
 from tests.tui.screens.run_services import RUN, RunServices
+from tests.tui.screens.stage import answers_of
 from tuibench.core.activity import RunView
 from tuibench.core.errors import TuibenchError
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.run.screen import RunScreen
+from tuibench.tui.widgets.status_line import StatusLine
 
 
 class Watched:
@@ -44,6 +46,16 @@ class Watched:
     def text(self) -> str:
         """Return the whole terminal."""
         return frame(self.app)
+
+    @property
+    def status(self) -> StatusLine:
+        """The line of the last result or the open question."""
+        return self.page.query_one("#news", StatusLine)
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The keys that answer the open question; none without one."""
+        return answers_of(self.status)
 
     @property
     def news(self) -> str:

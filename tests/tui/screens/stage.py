@@ -16,6 +16,7 @@ from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.project.screen import ProjectScreen
 from tuibench.tui.terminal import Display
+from tuibench.tui.widgets.status_line import StatusLine
 
 
 class Shown:
@@ -40,8 +41,23 @@ class Shown:
         return self.page.benchmarks.table.cursor_key
 
     @property
+    def status(self) -> StatusLine:
+        """The line of the last result or the open question."""
+        return self.page.query_one("#news", StatusLine)
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The keys that answer the open question; none without one."""
+        return answers_of(self.status)
+
+    @property
     def keys(self) -> list[str]:
         return list(self.page.benchmarks.table.keys)
+
+
+def answers_of(line: StatusLine) -> tuple[str, ...]:
+    """Return the keys that answer a line's question; none without one."""
+    return () if line._asked is None else tuple(line._asked.answers)
 
 
 def with_runs(services: Services, *runs: RunRow) -> Services:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.tui.frame import frame, rows
-from tests.tui.landing import land, landed
+from tests.tui.landing import Landing, land, landed
 from tests.tui.pilot import look, replace_methods, settle, type_text
 from tests.tui.screens.stage import Shown, shown, with_runs
 from tests.tui.stock import make_broken, make_going, make_id
@@ -22,6 +22,8 @@ from tuibench.services.api import Services
 from tuibench.services.form_values import RerunPlan
 from tuibench.tui.screens.benchmark.actions import remove_words
 from tuibench.tui.widgets.text_question import TextQuestion
+
+OWNER = "pid 7 of me, run abcd, about 2m00 left"
 
 
 def said(seen: Shown) -> str:
@@ -48,12 +50,14 @@ async def test_key_r_shows_cost_once_and_y_starts(monkeypatch: pytest.MonkeyPatc
     land(monkeypatch, "run")
     async with shown() as seen:
         script(seen, "reruns__plan", lambda one: RerunPlan(one, 15, 360.0, ""))
-        calls = script(seen, "reruns__start", lambda one: ("01RUN", ("kept elsewhere",)))
+        note = "kept elsewhere"
+        calls = script(seen, "reruns__start", lambda one: ("01RUN", (note,)))
         await seen.press("r")
-        assert f"Re-run {short_id(seen.ids[0])}: 15 cells, ~6m00, host free?" in said(seen) and calls == []
+        assert {f"{short_id(seen.ids[0])}:", "15", "~6m00,"} <= set(said(seen).split())
+        assert seen.answers == ("y",) and calls == []
         await seen.press("y")
         assert calls == [(seen.ids[0], False)] and landed(seen.app) == ("run", ("01RUN",), {})
-        assert "kept elsewhere" in frame(seen.app)
+        assert note in frame(seen.app)
 
 
 @pytest.mark.parametrize("load", ["quiet", "busy (1.7 of 2 CPUs)"])
@@ -61,26 +65,26 @@ async def test_key_r_question_shows_machine_load(load: str) -> None:
     async with shown() as seen:
         script(seen, "reruns__plan", lambda one: RerunPlan(one, 200, 3600.0, "", load=load))
         await seen.press("r")
-        assert f", host {load}?  y run" in said(seen)
+        assert load in said(seen) and seen.answers == ("y",)
 
 
 async def test_key_r_question_names_lock_owner_and_escape_cancels() -> None:
     async with shown() as seen:
-        script(seen, "reruns__plan", lambda one: RerunPlan(one, 1, 3.0, "pid 7 of me, run abcd, about 2m00 left"))
+        script(seen, "reruns__plan", lambda one: RerunPlan(one, 1, 3.0, OWNER))
         calls = script(seen, "reruns__start", lambda one: ("", ()))
         await seen.press("r")
-        assert ": 1 cell, ~3.0 s, after pid 7 of me, run abcd" in said(seen)
+        assert OWNER[:22] in said(seen) and seen.answers == ("y",)
         # Other keys do nothing while a question is open.
         await seen.press("d", "escape")
-        assert calls == [] and "Re-run" not in said(seen) and seen.cursor == seen.ids[0]
+        assert calls == [] and not seen.status.asking and seen.cursor == seen.ids[0]
 
 
 async def test_key_r_question_names_queued_runs_ahead() -> None:
     async with shown(going=True) as seen:
-        script(seen, "reruns__plan", lambda one: RerunPlan(one, 2, 18.0, "pid 7 of me, run abcd, about 2m00 left"))
+        script(seen, "reruns__plan", lambda one: RerunPlan(one, 2, 18.0, OWNER))
         await seen.press("G", "r")
-        behind = f"after {short_id(make_id(9, 120))} (~3m10) + 1 more?"
-        assert f"Re-run {short_id(seen.ids[-1])}: 2 cells, ~18 s, {behind}  y run" in said(seen)
+        first = short_id(make_id(9, 120))
+        assert {f"{short_id(seen.ids[-1])}:", "~18", first, "(~3m10)", "+", "1"} <= set(said(seen).split())
 
 
 async def test_key_r_changed_model_offers_to_measure_new_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,16 +93,17 @@ async def test_key_r_changed_model_offers_to_measure_new_version(monkeypatch: py
         script(seen, "reruns__plan", lambda one: RerunPlan(one, 0, 0.0, "", "the model has changed.", changed=True))
         calls = script(seen, "reruns__start", lambda one: ("01RUN", ()))
         await seen.press("r")
-        assert f"The model changed since {short_id(seen.ids[0])}: measure it as it is now?" in said(seen)
+        assert f"{short_id(seen.ids[0])}:" in said(seen) and seen.answers == ("y",)
         await seen.press("y")
         assert calls == [(seen.ids[0], True)]
 
 
 async def test_key_r_impossible_rerun_shows_reason() -> None:
     async with shown() as seen:
-        script(seen, "reruns__plan", lambda one: RerunPlan(one, 0, 0.0, "", "the model is gone: put it back"))
+        reason = "the model is gone: put it back"
+        script(seen, "reruns__plan", lambda one: RerunPlan(one, 0, 0.0, "", reason))
         await seen.press("r")
-        assert "! the model is gone: put it back" in said(seen)
+        assert reason in said(seen) and seen.status.kind == "bad" and not seen.status.asking
 
 
 async def test_key_R_opens_form_with_benchmark_settings(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
@@ -118,10 +123,11 @@ async def test_key_c_on_rerun_compares_with_original(monkeypatch: pytest.MonkeyP
         assert landed(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
 
 
-async def test_key_c_without_rerun_shows_instructions() -> None:
+async def test_key_c_without_rerun_shows_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "comparison")
     async with shown() as seen:
         await seen.press("down", "c")
-        assert "is no re-run: mark another one" in said(seen)
+        assert seen.status.said and not isinstance(seen.app.screen, Landing)
 
 
 async def test_key_c_two_marked_uses_older_as_base(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,15 +153,16 @@ async def test_key_c_on_active_run_names_key_that_follows_it(again: str) -> None
         await look(seen.app, seen.pilot)
         await seen.press("g", "c")
         name = short_id(going.info.id)
-        assert f"{name} is still going on: enter follows it, c compares once it has ended" in said(seen)
+        assert {name, "enter", "c"} <= set(said(seen).split())
         await seen.press("space", "down", "c")
-        assert f"{name} is still going on: enter follows it" in said(seen) and "attach" not in frame(seen.app)
+        assert {name, "enter"} <= set(said(seen).split()) and "attach" not in frame(seen.app)
 
 
-async def test_key_c_three_marked_compares_nothing() -> None:
+async def test_key_c_three_marked_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "comparison")
     async with shown() as seen:
         await seen.press("space", "space", "space", "c")
-        assert "two can be compared, and 3 are marked" in said(seen)
+        assert " 3 " in said(seen) and not isinstance(seen.app.screen, Landing)
 
 
 # Remove
@@ -164,14 +171,14 @@ async def test_key_c_three_marked_compares_nothing() -> None:
 async def test_key_d_asks_and_u_restores() -> None:
     async with shown() as seen:
         await seen.press("d")
-        assert f"Remove {short_id(seen.ids[0])}? u brings it back." in said(seen)
+        assert f"{short_id(seen.ids[0])}?" in said(seen) and seen.answers == ("y",)
         await seen.press("escape")
         assert seen.keys[0] == seen.ids[0]
         await seen.press("d", "y")
-        assert seen.keys[0] == seen.ids[1] and "u brings it back" in said(seen)
+        assert seen.keys[0] == seen.ids[1] and " u " in said(seen)
         assert [row.id for row in Services().store.benchmarks.rows()] == list(seen.ids[1:])
         await seen.press("G", "u")
-        assert seen.keys == list(seen.ids) and "restored" in said(seen)
+        assert seen.keys == list(seen.ids) and seen.status.kind == "info"
         assert seen.page.benchmarks.table.cursor_key == seen.ids[-1]
 
 
@@ -186,15 +193,15 @@ async def test_single_row_key_with_marks_says_marks_are_ignored() -> None:
     async with shown() as seen:
         script(seen, "reruns__plan", lambda one: RerunPlan(one, 15, 360.0, ""))
         await seen.press("space", "down", "x")
-        assert f"Export {short_id(seen.ids[2])}, not what is marked" in frame(seen.app)
+        assert f"{short_id(seen.ids[2])}, not what is marked" in frame(seen.app)
         await seen.press("escape", "r")
-        assert f"Not what is marked. Re-run {short_id(seen.ids[2])}: " in said(seen)
+        assert f"{short_id(seen.ids[2])}:" in said(seen) and "marked" in said(seen)
 
 
 async def test_key_d_on_active_run_cancels_it_first() -> None:
     async with shown(going=True) as seen:
         await seen.press("g", "d")
-        assert f"{short_id(make_id(9, 120))} still goes on: cancel and remove?" in said(seen)
+        assert short_id(make_id(9, 120)) in said(seen) and seen.answers == ("y",)
         calls = script(seen, "library__remove", lambda *_: Removal(None))
         await seen.press("y")
         assert calls == [((make_id(9, 120),), True, False)]
@@ -207,7 +214,7 @@ async def test_key_d_on_unsaved_run_warns_of_permanent_loss() -> None:
         await settle(seen.pilot)
         calls = script(seen, "library__remove", lambda *_: Removal(None))
         await seen.press("g", "d")
-        assert "is not saved: nothing brings back" in said(seen)
+        assert short_id(make_id(11, 600)) in said(seen) and " u " not in said(seen)
         await seen.press("y")
         assert calls == [((make_id(11, 600),), False, True)]
 
@@ -223,7 +230,7 @@ async def test_key_d_mixed_selection_names_permanent_losses() -> None:
             seen.page.benchmarks.table.move_to(one.info.id)
             await seen.press("space")
         await seen.press("d")
-        assert f"Remove unsaved {short_id(broken.info.id)} for good, cancel {short_id(going.info.id)}?" in said(seen)
+        assert {short_id(broken.info.id), f"{short_id(going.info.id)}?"} <= set(said(seen).split())
         await seen.press("y")
         assert [(set(ids), *flags) for ids, *flags in calls] == [({going.info.id, broken.info.id}, True, True)]
 
@@ -243,11 +250,11 @@ async def test_store_refusal_is_shown() -> None:
     async with shown() as seen:
 
         def refuse(*_: object) -> None:
-            raise StoreBusy("the store is held by another session", "try again in a moment")
+            raise StoreBusy("held", "retry")
 
         script(seen, "library__remove", refuse)
         await seen.press("d", "y")
-        assert "! the store is held by another session: try again in a moment" in said(seen)
+        assert "! held: retry" in said(seen) and seen.status.kind == "bad"
         assert seen.keys == list(seen.ids)
 
 
@@ -264,7 +271,7 @@ async def test_key_e_edits_name_and_note() -> None:
         await seen.press("enter")
         row = Services().store.benchmarks.rows()[0]
         assert (row.name, row.note) == ("warm", "cold room")
-        assert "is now called warm" in said(seen) and '"warm"' in frame(seen.app)
+        assert "warm" in said(seen) and '"warm"' in frame(seen.app)
 
 
 async def test_key_e_preserves_concurrent_changes() -> None:
@@ -295,7 +302,7 @@ async def test_key_x_writes_file_and_asks_before_overwrite(tmp_path: Path) -> No
         assert "out.json" in said(seen)
         (tmp_path / "out.json").write_text("mine")
         await export_to(seen, tmp_path / "out.json")
-        assert "is there already  y overwrite  n esc back" in said(seen)
+        assert seen.answers == ("y",)
         await seen.press("escape")
         assert (tmp_path / "out.json").read_text() == "mine"
         await export_to(seen, tmp_path / "out.json")
@@ -374,7 +381,7 @@ async def test_name_edit_save_fails_typed_text_is_kept() -> None:
         await seen.press("e")
         await type_text(seen.pilot, "after")
         await seen.press("enter", "enter")
-        assert f"{short_id(seen.ids[0])} not saved, the store is busy" in frame(seen.app) and "after" in frame(seen.app)
+        assert isinstance(seen.app.screen, TextQuestion) and "after" in frame(seen.app)
         replace_methods(seen.app.services, library__edit=real)
         await seen.press("enter", "enter")
         assert {row.id: row.name for row in seen.services.store.benchmarks.rows()}[seen.ids[0]] == "after"
@@ -385,4 +392,4 @@ async def test_name_edit_too_long_shows_error_beside_field() -> None:
         await seen.press("e")
         await type_text(seen.pilot, "x" * 300)
         await seen.press("enter", "enter")
-        assert "a name has at most 200" in frame(seen.app) and isinstance(seen.app.screen, TextQuestion)
+        assert "200" in frame(seen.app) and isinstance(seen.app.screen, TextQuestion)

@@ -75,7 +75,7 @@ async def test_cursor_visits_points_and_enter_opens_cell() -> None:
 async def test_escape_returns_from_cell_to_point_then_leaves_page() -> None:
     async with detail(ONE, tab="cores") as seen:
         await seen.press("right", "down", "down", "enter", "right", "escape")
-        assert seen.tab == "cores" and point(seen).startswith("◉ 4 cores") and "batch ‹ 1 [8] 32 ›" in seen.choices
+        assert seen.tab == "cores" and ">" in panel(seen)[3] and seen.chosen["batch"] == "8"
         await seen.press("enter", "]", "escape")
         assert type(seen.app.page).__name__ == "HomeScreen", "who went on by the tabs leaves"
     async with detail(ONE.id, tab="batches") as seen:
@@ -86,11 +86,11 @@ async def test_escape_returns_from_cell_to_point_then_leaves_page() -> None:
 async def test_left_and_right_change_fixed_value() -> None:
     async with detail(ONE, tab="cores") as seen:
         await seen.press("right")
-        assert "batch ‹ 1 [8] 32 ›" in seen.choices and "1     65.76" in seen.text
+        assert seen.chosen["batch"] == "8" and panel(seen)[1].split()[:3] == [">", "1", "65.76"]
         await seen.press("right", "right")
-        assert "[1]" in seen.choices
+        assert seen.chosen["batch"] == "1"
         await seen.press("left")
-        assert "[32]" in seen.choices
+        assert seen.chosen["batch"] == "32"
 
 
 async def test_metric_and_statistic_each_have_one_key() -> None:
@@ -98,17 +98,17 @@ async def test_metric_and_statistic_each_have_one_key() -> None:
         seen_metrics = []
         for _ in range(4):
             await seen.press("m")
-            seen_metrics.append(seen.choices.partition("metric [")[2].partition("]")[0])
+            seen_metrics.append(seen.chosen["metric"])
         assert seen_metrics == ["ms/batch", "eff %", "ms/item", "items/s"]
         await seen.press("t")
-        assert "stat [mean] t" in seen.choices and "mean items/s by cores" in seen.text
+        assert seen.chosen["stat"] == "mean" and seen.rows[18].startswith("mean ")
         await seen.press("t")
-        assert "stat [floor] t" in seen.choices
+        assert seen.chosen["stat"] == "floor"
 
 
 async def test_engines_are_drawn_together_or_alone() -> None:
     async with detail(BOTH, tab="cores") as seen:
-        assert "side [all] f" in seen.choices
+        assert seen.chosen["side"] == "all"
         said = panel(seen)
         assert said[0].split() == ["cores", "onnxrunt…", "openvino"]
         assert said[1].split() == [">", "1", "61.73", "67.10"]
@@ -116,11 +116,11 @@ async def test_engines_are_drawn_together_or_alone() -> None:
         assert seen.rows[19] == " ● onnxruntime  1 core: 61.7 items/s ±0.7%, 16.2 ms/batch ±0.7%, eff 100%, A"
         assert seen.rows[20] == " ○ openvino  1 core: 67.1 items/s ±0.7%, 14.9 ms/batch ±0.7%, eff 100%, A"
         await seen.press("f")
-        assert "side [onnxruntime] f" in seen.choices and "○" not in seen.text
+        assert seen.chosen["side"] == "onnxruntime" and "○" not in seen.text
         await seen.press("f")
-        assert "side [openvino] f" in seen.choices and panel(seen)[1].split()[:3] == [">", "1", "67.10"]
+        assert seen.chosen["side"] == "openvino" and panel(seen)[1].split()[:3] == [">", "1", "67.10"]
         await seen.press("f")
-        assert "side [all] f" in seen.choices
+        assert seen.chosen["side"] == "all"
 
 
 def scenarios_run() -> RunResult:
@@ -135,7 +135,7 @@ async def test_engines_with_common_prefix_stay_distinct() -> None:
         assert panel(seen)[0].split() == ["cores", "ort", "async", "ort", "sync", "ov", "async"]
     async with detail(scenarios_run().id, tab="cores") as seen:
         await seen.press("f")
-        assert "side [onnxruntime async] f" in seen.choices
+        assert seen.chosen["side"] == "onnxruntime async"
 
 
 async def test_number_marker_is_explained_when_used() -> None:
@@ -162,12 +162,12 @@ async def test_selections_persist_while_result_is_open() -> None:
     async with detail(BOTH, tab="cores") as seen:
         usual = seen.choices
         await seen.press("right", "m", "t", "f", "f")
-        assert all(word in seen.choices for word in ("[8]", "[ms/batch]", "[mean]", "[openvino]"))
+        assert seen.chosen == {"batch": "8", "metric": "ms/batch", "stat": "mean", "side": "openvino"}
         await seen.press("3", "right")
-        assert "metric [ms/batch]" in seen.choices and "side [openvino]" in seen.choices
+        assert (seen.chosen["metric"], seen.chosen["side"]) == ("ms/batch", "openvino")
         await seen.press("f", "2")
         # A tab opened earlier adopts the selection made on another tab.
-        assert "side [all]" in seen.choices and "[8]" in seen.choices
+        assert (seen.chosen["side"], seen.chosen["batch"]) == ("all", "8")
         seen.app.go_back()
         seen.app.go(route.detail(BOTH.id, "cores"))
         await settle(seen.pilot)
@@ -176,10 +176,10 @@ async def test_selections_persist_while_result_is_open() -> None:
 
 async def test_shapes_have_two_fixed_axes_and_h_names_changed_axis() -> None:
     async with detail(shape_run(), tab="shapes") as seen:
-        assert "cores ‹ 1 [4] › ←→   batch [1] h" in seen.choices
+        assert (seen.chosen["cores"], seen.chosen["batch"]) == ("4", "1")
         assert "growth  time grows as seq^1.00, 32" in seen.text
         await seen.press("left", "h", "right")
-        assert "cores [1] h   batch ‹ 1 [8] › ←→" in seen.choices
+        assert (seen.chosen["cores"], seen.chosen["batch"]) == ("1", "8")
         assert "3 of 12" not in seen.text
         await seen.press("down", "down", "enter")
         assert "[sync, 1 core, batch 8, seq=128]" in seen.choices
@@ -187,18 +187,18 @@ async def test_shapes_have_two_fixed_axes_and_h_names_changed_axis() -> None:
 
 async def test_batch_scaling_names_sufficient_batch() -> None:
     async with detail(ONE, tab="batches") as seen:
-        assert "cores ‹ 1 2 4 8 [16] ›" in seen.choices
+        assert seen.chosen["cores"] == "16"
         assert "enough  batch 8  99 % of the most" in seen.text
 
 
 async def test_streams_have_separate_statistic() -> None:
     cells = [sweep_cell(c, 1, scenario="async") for c in (1, 4, 16)]
     async with detail(make(8, 60, *cells), tab="cores") as seen:
-        assert "stat [mean]" in seen.choices and "mean items/s" in seen.text
+        assert seen.chosen["stat"] == "mean" and seen.rows[18].startswith("mean ")
         await seen.press("t")
-        assert "stat [mean]" in seen.choices
+        assert seen.chosen["stat"] == "mean"
         await seen.press("m")
-        assert "[ms/batch] m   stat [p50] t" in seen.choices
+        assert (seen.chosen["metric"], seen.chosen["stat"]) == ("ms/batch", "p50")
 
 
 def _sweep_with(*cells: CellResult) -> RunResult:
@@ -241,7 +241,7 @@ async def test_all_cells_failed_shows_reasons() -> None:
 async def test_two_hundred_cells_scroll_below_fixed_conclusions() -> None:
     cells = [sweep_cell(c, b) for c in range(1, 51) for b in (1, 2, 4, 8)]
     async with detail(make(11, 60, *cells), tab="cores") as seen:
-        assert "batch ‹ [1] 2 4 8 ›" in seen.choices
+        assert seen.chosen["batch"] == "1"
         assert panel(seen)[7] == "1-6 of 50"
         await seen.press(*["down"] * 20)
         assert point(seen).startswith("◉ 21 cores") and "16-21 of 50" in seen.text

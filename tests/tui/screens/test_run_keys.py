@@ -35,39 +35,37 @@ NAME = short_id(RUN)
 async def test_key_X_asks_and_only_y_cancels() -> None:  # noqa: N802 - the key
     async with watched(sketch_view()) as seen:
         await seen.press("X")
-        assert "Cancel this run? 14 cells measured so far are kept." in seen.news
+        assert " 14 " in seen.news and seen.answers == ("y",)
         await seen.press("escape")
         assert ("cancel", RUN) not in seen.services.asked
         seen.services.views = [make_done(status="cancelled")]
         await seen.press("X", "y")
         assert ("cancel", RUN) in seen.services.asked
-        assert "cancelled after 1m52" in seen.text
+        assert "1m52" in seen.text
 
 
-async def test_key_X_on_queued_run_says_nothing_is_lost() -> None:  # noqa: N802 - the key
+async def test_key_X_on_queued_run_names_no_loss() -> None:  # noqa: N802 - the key
     async with watched(make_waiting()) as seen:
         await seen.press("X")
-        assert "Nothing is measured yet." in seen.news
+        assert seen.answers == ("y",) and not any(char.isdigit() for char in seen.news)
 
 
-@pytest.mark.parametrize(
-    ("key", "wish", "words"), [("p", "finish", "goes on is the last"), ("+", "extend", "gets its time once more")]
-)
-async def test_keys_p_and_plus_act_at_once_and_show_result(key: str, wish: str, words: str) -> None:
+@pytest.mark.parametrize(("key", "wish"), [("p", "finish"), ("+", "extend")])
+async def test_keys_p_and_plus_act_at_once_and_show_result(key: str, wish: str) -> None:
     async with watched(sketch_view()) as seen:
         await seen.press(key)
         assert seen.services.asked[-1] == (wish, RUN)
-        assert words in seen.news
-        seen.services.answers[wish] = UsageError("a fixed time cannot be extended", "start another run")
+        assert NAME in seen.news and seen.status.kind == "info"
+        seen.services.answers[wish] = UsageError("impossible", "hint")
         await seen.press(key)
-        assert "! a fixed time cannot be extended: start another run" in seen.news
+        assert "! impossible: hint" in seen.news
 
 
 @pytest.mark.parametrize("key", ["X", "p", "+"])
 async def test_active_run_keys_are_refused_after_end(key: str) -> None:
     async with watched(make_done()) as seen:
         await seen.press(key)
-        assert "it has ended already" in seen.news and len(seen.services.asked) == 1
+        assert seen.status.said and len(seen.services.asked) == 1
 
 
 async def test_key_o_resumes_at_once() -> None:
@@ -85,7 +83,7 @@ async def test_key_p_on_interrupted_run_saves_partial_result() -> None:
         await seen.press("p")
         assert seen.services.asked[-1] == ("resume", RUN, False, True)
         await seen.look()
-        assert "enter opens the result" in seen.text
+        assert "enter" in seen.text
 
 
 @pytest.mark.parametrize(("key", "mixed", "finish"), [("m", True, False), ("f", False, True), ("o", False, False)])
@@ -94,7 +92,7 @@ async def test_key_o_asks_when_machine_changed(key: str, mixed: bool, finish: bo
     async with watched(make_broken(other_machine=True, reason=reason)) as seen:
         await seen.press("o")
         assert reason in seen.text
-        assert "The machine changed.  m go on all the same" in seen.news
+        assert {"m", "f"} <= set(seen.answers)
         await seen.press("escape")
         assert len(seen.services.asked) == 1
         await seen.press("o", key)
@@ -103,23 +101,23 @@ async def test_key_o_asks_when_machine_changed(key: str, mixed: bool, finish: bo
 
 async def test_key_o_impossible_resume_shows_reason() -> None:
     async with watched(make_broken()) as seen:
-        seen.services.answers["resume"] = UsageError("its model is gone", "put it back")
+        seen.services.answers["resume"] = UsageError("gone", "hint")
         await seen.press("o")
-        assert "! its model is gone: put it back" in seen.news
+        assert "! gone: hint" in seen.news and seen.status.kind == "bad"
 
 
-@pytest.mark.parametrize(("view", "words"), [(sketch_view(), "it goes on"), (make_done(), "it has ended; r measures")])
-async def test_key_o_without_need_to_resume_says_so(view: RunView, words: str) -> None:
+@pytest.mark.parametrize("view", [sketch_view(), make_done()])
+async def test_key_o_without_need_to_resume_says_so(view: RunView) -> None:
     async with watched(view) as seen:
         await seen.press("o")
-        assert words in seen.news and len(seen.services.asked) == 1
+        assert seen.status.said and len(seen.services.asked) == 1
 
 
 @pytest.mark.parametrize("key", ["r", "R", "c", "e", "x"])
 async def test_result_keys_before_result_say_so(key: str) -> None:
     async with watched(sketch_view()) as seen:
         await seen.press(key)
-        assert "this needs its result" in seen.news
+        assert seen.status.said and seen.app.page is seen.page
 
 
 async def test_key_R_on_finished_run_opens_form(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
@@ -134,7 +132,7 @@ async def test_key_y_copies_command_of_unlisted_run() -> None:
         seen.services.answers["command"] = "tuibench benchmark resnet50.onnx"
         await seen.press("y")
         assert seen.services.asked[-1] == ("command", RUN)
-        assert "copied, and kept in" in seen.news and seen.app.clipboard == "tuibench benchmark resnet50.onnx"
+        assert seen.app.clipboard == "tuibench benchmark resnet50.onnx"
 
 
 async def test_key_L_shows_log_and_follows_it() -> None:  # noqa: N802 - the key
@@ -160,14 +158,14 @@ async def test_long_run_log_opens_at_end() -> None:
 
 
 async def test_unreadable_log_says_so_and_recovers() -> None:
-    async with watched(sketch_view(), StoreError("the journal is gone", "look for it"), sketch_view()) as seen:
+    async with watched(sketch_view(), StoreError("lost", "hint"), sketch_view()) as seen:
         await seen.press("L")
-        assert "the journal is gone" in seen.text and "look for it" in seen.text
+        assert "lost" in seen.text and "hint" in seen.text
         page = seen.app.page
         assert isinstance(page, RunLogScreen)
         page.load()
         await settle(seen.pilot)
-        assert "the journal is gone" not in seen.text and "round 3" in seen.text
+        assert "lost" not in seen.text and "round 3" in seen.text
 
 
 # End of a run
@@ -194,14 +192,12 @@ async def test_run_cancelled_in_queue_says_unmeasured_and_is_removable() -> None
         seen.services.views = [make_cancelled()]
         await seen.look()
         await look(seen.app, seen.pilot)
-        assert f"run {NAME} cancelled, nothing was measured" in seen.news
-        assert "nothing was measured; d removes its traces" in seen.text and " o resume" not in seen.text
-        await seen.press("o")
-        assert "it has ended; nothing of it is left to take up" in seen.news
-        await seen.press("r")
-        assert "this needs its result, and none is stored" in seen.news
+        assert NAME in seen.news and " o resume" not in seen.text
+        for key in ("o", "r"):
+            await seen.press(key)
+            assert seen.status.said and len(seen.services.asked) == 1
         await seen.press("d")
-        assert f"Remove run {NAME}? It is not saved: nothing was measured." in seen.news
+        assert f"{NAME}?" in seen.news and seen.answers == ("y",)
         await seen.press("y")
         assert seen.services.asked[-1] == ("remove", (RUN,), False, True)
 
@@ -210,8 +206,7 @@ async def test_unsaved_run_shows_reason_and_how_to_save() -> None:
     full = "the disk of the store is full: /data"
     info = make_info(activity.UNSAVED, detail=full, resumable=True, eta_s=None, pid=None)
     async with watched(make_done(info=info, saved=False)) as seen:
-        assert f"not saved: {full}" in seen.text
-        assert "o saves it once that is mended, d removes it" in seen.text
+        assert full in seen.text
         assert "o save it" in seen.text and "save what there is" not in seen.text
 
 
@@ -246,8 +241,8 @@ async def test_failed_save_on_removal_keeps_page_and_allows_save() -> None:
         info = make_info(activity.UNSAVED, detail="the store is busy", resumable=True, eta_s=None, pid=None)
         seen.services.views = [make_done(info=info, saved=False)]
         await seen.press("d", "y")
-        assert seen.app.page is page and "ended, not saved: the store is busy" in seen.news
-        assert "o saves it once that is mended" in seen.text and "o save it" in seen.text
+        assert seen.app.page is page and NAME in seen.news
+        assert "o save it" in seen.text
         await seen.press("o")
         assert seen.services.asked[-1] == ("resume", RUN, False, False)
 
@@ -255,7 +250,7 @@ async def test_failed_save_on_removal_keeps_page_and_allows_save() -> None:
 async def test_removal_question_names_losses() -> None:
     async with watched(make_broken(), size=(100, 24)) as seen:
         await seen.press("d")
-        assert "It is not saved: 45 executions would be gone for good." in seen.news
+        assert " 45 " in seen.news and seen.answers == ("y",)
 
 
 async def test_run_end_is_announced_on_every_screen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -291,4 +286,4 @@ async def test_endless_cell_keeps_all_keys_responsive() -> None:
             await seen.look()
         assert "2 cores, batch 1  execution 1 of ≥5  first inference" in seen.text
         await seen.press("X")
-        assert "Cancel this run? 1 cell measured so far is kept." in seen.news
+        assert " 1 " in seen.news and seen.answers == ("y",)
