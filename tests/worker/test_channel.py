@@ -33,5 +33,5 @@ def test_frame_passes_a_pipe_and_the_end_of_file_is_an_error() -> None:
 
 
 def test_invalid_frame_is_refused_before_memory_is_allocated() -> None:
-    with pytest.raises(ValueError, match="no frame of ours"):
+    with pytest.raises(ValueError, match="no valid frame"):
         Assembler().feed(b"\xff\xff\xff\xff{}")
