@@ -34,7 +34,7 @@ def store(places: Places) -> Store:
 
 
 @pytest.fixture
-def presence(places: Places, store: Store) -> RunMonitor:
+def monitor(places: Places, store: Store) -> RunMonitor:
     return RunMonitor(Runs(Settings(places, "nobody"), store), store)
 
 
@@ -45,8 +45,8 @@ def run(places: Places) -> Iterator[ScriptedRun]:
     made.let_go()
 
 
-def look(presence: RunMonitor, store: Store) -> tuple[RunRow, ...]:
-    return presence.look(store.mark())
+def look(monitor: RunMonitor, store: Store) -> tuple[RunRow, ...]:
+    return monitor.look(store.mark())
 
 
 def add_line(directory: Path, body: bytes) -> None:
@@ -60,29 +60,29 @@ def the(rows: tuple[RunRow, ...]) -> RunRow:
     return row
 
 
-def test_snapshot_without_any_run_is_empty(presence: RunMonitor, store: Store, tmp_path: Path) -> None:
-    assert look(presence, store) == ()
+def test_snapshot_without_any_run_is_empty(monitor: RunMonitor, store: Store, tmp_path: Path) -> None:
+    assert look(monitor, store) == ()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_active_run_is_a_row_with_its_request(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_active_run_is_a_row_with_its_request(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
-    assert the(look(presence, store)).info.state == activity.RUNNING
+    assert the(look(monitor, store)).info.state == activity.RUNNING
     run.begin()
     run.plan()
-    row = the(look(presence, store))
+    row = the(look(monitor, store))
     assert (row.info.id, row.info.name, row.info.models, row.info.cells) == (run.id, "mine", ("m.onnx",), 2)
     assert (row.engines, row.scenarios, row.cores, row.batches) == ("fake", "sync", "1,2", "")
     assert (row.note, row.rerun_of, row.project) == ("why", make_id(9), "")
 
 
 def test_each_snapshot_continues_from_the_last(
-    presence: RunMonitor, store: Store, run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
+    monitor: RunMonitor, store: Store, run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run.hold()
     run.begin()
     run.plan()
-    look(presence, store)
+    look(monitor, store)
     decoded: list[bytes] = []
     decode = journal.decode
 
@@ -94,34 +94,34 @@ def test_each_snapshot_continues_from_the_last(
     for n in range(1, 4):
         run.done(0, n)
         run.progress(0, eta_s=100.0 - n)
-        info = the(look(presence, store)).info
+        info = the(look(monitor, store)).info
         assert (info.executions, info.eta_s) == (n, 100.0 - n)
     assert len(decoded) == 3 * 2
     run.finish(0)
-    assert the(look(presence, store)).info.cells_done == 1
+    assert the(look(monitor, store)).info.cells_done == 1
 
 
-def test_snapshot_without_news_has_the_same_rows(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_snapshot_without_news_has_the_same_rows(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin()
     run.plan()
-    first = the(look(presence, store))
-    assert the(look(presence, store)) is first
+    first = the(look(monitor, store))
+    assert the(look(monitor, store)) is first
     run.say("heartbeat")
-    assert the(look(presence, store)) is first
+    assert the(look(monitor, store)) is first
 
 
-def test_saved_run_is_in_the_list_and_no_row(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_saved_run_is_in_the_list_and_no_row(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin(host_id="")
     run.plan()
     run.done(0, 1)
-    assert len(look(presence, store)) == 1
+    assert len(look(monitor, store)) == 1
     store.benchmarks.add(make_small(1), Metadata())
     run.say("run_end", status="finished", saved=True)
-    assert look(presence, store) == ()
+    assert look(monitor, store) == ()
     run.let_go()
-    assert look(presence, store) == ()
+    assert look(monitor, store) == ()
 
 
 @pytest.mark.parametrize(
@@ -133,48 +133,48 @@ def test_saved_run_is_in_the_list_and_no_row(presence: RunMonitor, store: Store,
     ],
 )
 def test_ended_unsaved_run_stays_a_row(
-    presence: RunMonitor, store: Store, run: ScriptedRun, end: dict[str, object], state: str
+    monitor: RunMonitor, store: Store, run: ScriptedRun, end: dict[str, object], state: str
 ) -> None:
     run.hold()
     run.begin()
     run.plan()
     run.done(0, 1)
     run.end(**end)  # type: ignore[arg-type]
-    assert the(look(presence, store)).info.state == state
+    assert the(look(monitor, store)).info.state == state
 
 
-def test_dead_runner_is_seen_in_the_next_snapshot(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_dead_runner_is_seen_in_the_next_snapshot(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin()
     run.plan()
     run.done(0, 1)
-    assert the(look(presence, store)).info.state == activity.RUNNING
+    assert the(look(monitor, store)).info.state == activity.RUNNING
     run.let_go()
-    info = the(look(presence, store)).info
+    info = the(look(monitor, store)).info
     assert (info.state, info.resumable, info.executions) == (activity.INTERRUPTED, True, 1)
 
 
-def test_resumed_run_is_followed_again(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_resumed_run_is_followed_again(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.begin()
     run.plan()
     run.done(0, 1)
-    assert the(look(presence, store)).info.state == activity.INTERRUPTED
+    assert the(look(monitor, store)).info.state == activity.INTERRUPTED
     run.hold()
     run.say("sitting", boot_id="b" * 36, pid=os.getpid(), started_utc="2026-11-18T12:00:00Z")
     run.done(1, 1)
-    info = the(look(presence, store)).info
+    info = the(look(monitor, store)).info
     assert (info.state, info.executions) == (activity.RUNNING, 2)
 
 
 def test_ended_runs_are_not_read_again(
-    presence: RunMonitor, store: Store, places: Places, monkeypatch: pytest.MonkeyPatch
+    monitor: RunMonitor, store: Store, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(1, 6):
         run = ScriptedRun(places.runs, number)
         run.begin()
         run.plan()
         run.end("interrupted", reason="x")
-    assert len(look(presence, store)) == 5
+    assert len(look(monitor, store)) == 5
 
     def refuse(*_: object) -> None:
         raise AssertionError("it was read again")
@@ -182,19 +182,19 @@ def test_ended_runs_are_not_read_again(
     for module in (journal, observer):
         monkeypatch.setattr(module, "open_regular", refuse)
     monkeypatch.setattr("tuibench.runs.directory.RunDirectory.is_held", refuse)
-    assert len(look(presence, store)) == 5
+    assert len(look(monitor, store)) == 5
     made = store.projects.create("of the model", ModelReference("m", FileStamp("/models/m.onnx", 1, 1, SHA), SHA))
-    assert {row.project for row in look(presence, store)} == {made.id}
+    assert {row.project for row in look(monitor, store)} == {made.id}
 
 
-def test_store_changes_are_seen_in_ended_runs(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_store_changes_are_seen_in_ended_runs(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.begin()
     run.plan()
     run.done(0, 1)
     run.end("interrupted", reason="x")
-    assert the(look(presence, store)).info.state == activity.INTERRUPTED
+    assert the(look(monitor, store)).info.state == activity.INTERRUPTED
     store.benchmarks.add(make_small(1), Metadata())
-    assert look(presence, store) == ()
+    assert look(monitor, store) == ()
 
 
 @pytest.mark.parametrize(
@@ -207,46 +207,46 @@ def test_store_changes_are_seen_in_ended_runs(presence: RunMonitor, store: Store
 )
 @pytest.mark.parametrize("tidies", [False, True])
 def test_end_of_an_observed_run_is_reported(
-    presence: RunMonitor, store: Store, run: ScriptedRun, end: dict[str, Any], state: str, detail: str, tidies: bool
+    monitor: RunMonitor, store: Store, run: ScriptedRun, end: dict[str, Any], state: str, detail: str, tidies: bool
 ) -> None:
     run.hold()
     run.begin(host_id="")
     run.plan()
     run.done(0, 1)
-    look(presence, store)
-    assert not presence.ended
+    look(monitor, store)
+    assert not monitor.ended
     store.benchmarks.add(make_small(1), Metadata())
     run.say("run_end", **end, cells=2, cells_done=1, executions=1)
     if not tidies:
         run.let_go()
-    assert look(presence, store) == ()
-    (info,) = presence.ended
+    assert look(monitor, store) == ()
+    (info,) = monitor.ended
     assert (info.id, info.state, info.detail, info.executions) == (run.id, state, detail, 1)
-    assert look(presence, store) == () and presence.ended == (info,)
+    assert look(monitor, store) == () and monitor.ended == (info,)
 
 
-def test_run_cancelled_while_waiting_ended_as_cancelled(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_run_cancelled_while_waiting_ended_as_cancelled(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin()
     run.say("waiting", place=1, holder=None)
-    assert the(look(presence, store)).info.state == activity.WAITING
+    assert the(look(monitor, store)).info.state == activity.WAITING
     run.end("cancelled", reason="", executions=0)
-    assert look(presence, store) == ()
-    assert [(info.state, info.executions) for info in presence.ended] == [(activity.CANCELLED, 0)]
+    assert look(monitor, store) == ()
+    assert [(info.state, info.executions) for info in monitor.ended] == [(activity.CANCELLED, 0)]
 
 
 def test_run_ended_before_the_first_snapshot_is_not_reported(
-    presence: RunMonitor, store: Store, run: ScriptedRun
+    monitor: RunMonitor, store: Store, run: ScriptedRun
 ) -> None:
     run.begin()
     run.plan()
     run.end("cancelled", reason="")
-    assert look(presence, store) == () and presence.ended == ()
+    assert look(monitor, store) == () and monitor.ended == ()
 
 
 @pytest.mark.parametrize("damage", ["spec", "end", "time"])
 def test_nonsense_journal_hides_no_other_run(
-    presence: RunMonitor, store: Store, places: Places, run: ScriptedRun, damage: str
+    monitor: RunMonitor, store: Store, places: Places, run: ScriptedRun, damage: str
 ) -> None:
     other = ScriptedRun(places.runs, 2)
     other.begin()
@@ -255,25 +255,25 @@ def test_nonsense_journal_hides_no_other_run(
     if damage == "time":
         add_line(run.directory.path, b'{"ev":"execution_start","seq":9,"t_ns":1e999,"cell":"x","n":1}')
     run.end("failed", **({"error": [], "executions": "many"} if damage == "end" else {}))
-    assert [row.info.id for row in look(presence, store)] == [other.id, run.id]
+    assert [row.info.id for row in look(monitor, store)] == [other.id, run.id]
 
 
-def test_run_with_a_removed_directory_disappears(presence: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_run_with_a_removed_directory_disappears(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
     run.begin()
-    assert len(look(presence, store)) == 1
+    assert len(look(monitor, store)) == 1
     run.directory.remove()
-    assert look(presence, store) == ()
+    assert look(monitor, store) == ()
 
 
-def test_rows_are_newest_first(presence: RunMonitor, store: Store, places: Places) -> None:
+def test_rows_are_newest_first(monitor: RunMonitor, store: Store, places: Places) -> None:
     for number in (2, 5, 3):
         ScriptedRun(places.runs, number).begin()
-    assert [row.info.id for row in look(presence, store)] == [make_id(number) for number in (5, 3, 2)]
+    assert [row.info.id for row in look(monitor, store)] == [make_id(number) for number in (5, 3, 2)]
 
 
 @pytest.mark.parametrize("damage", ["request", "journal", "other version"])
 def test_unreadable_run_is_a_row_with_its_reason(
-    presence: RunMonitor, store: Store, run: ScriptedRun, damage: str
+    monitor: RunMonitor, store: Store, run: ScriptedRun, damage: str
 ) -> None:
     run.hold()
     run.begin()
@@ -283,13 +283,13 @@ def test_unreadable_run_is_a_row_with_its_reason(
         (run.directory.path / journal.NAME).write_bytes(b"nothing of ours\n" * 3)
     else:
         run.say("plan", models="of another kind")
-    row = the(look(presence, store))
+    row = the(look(monitor, store))
     assert (row.info.id, row.info.state) == (run.id, activity.RUNNING)
     run.let_go()
-    assert the(look(presence, store)).info.id == run.id
+    assert the(look(monitor, store)).info.id == run.id
 
 
-def test_row_knows_its_project_by_metadata_model_or_path(presence: RunMonitor, store: Store, places: Places) -> None:
+def test_row_knows_its_project_by_metadata_model_or_path(monitor: RunMonitor, store: Store, places: Places) -> None:
     by_path = ModelReference("p.onnx", FileStamp("/models/p.onnx", 1, 1, "b" * 64), "b" * 64)
     by_model = ModelReference("m.onnx", FileStamp("/elsewhere/m.onnx", 1, 1, SHA), SHA)
     projects = [store.projects.create("by path", by_path), store.projects.create("by model", by_model)]
@@ -301,17 +301,17 @@ def test_row_knows_its_project_by_metadata_model_or_path(presence: RunMonitor, s
     named.begin()
     early.begin()
     first, second = projects[0].id, projects[1].id
-    assert [row.project for row in look(presence, store)] == [first, "", first]
+    assert [row.project for row in look(monitor, store)] == [first, "", first]
     planned.plan()
-    assert [row.project for row in look(presence, store)] == [first, second, first]
+    assert [row.project for row in look(monitor, store)] == [first, second, first]
     planned.let_go()
 
 
-def test_ended_run_of_another_host_is_not_listed(presence: RunMonitor, store: Store, places: Places) -> None:
+def test_ended_run_of_another_host_is_not_listed(monitor: RunMonitor, store: Store, places: Places) -> None:
     assert store.host_id
     ended, going = ScriptedRun(places.runs, 1), ScriptedRun(places.runs, 2)
     for one in (ended, going):
         one.begin(host_id="f" * 16)
         one.plan()
     ended.end(saved=True)
-    assert [(row.info.id, row.info.state) for row in look(presence, store)] == [(going.id, activity.ELSEWHERE)]
+    assert [(row.info.id, row.info.state) for row in look(monitor, store)] == [(going.id, activity.ELSEWHERE)]

@@ -24,21 +24,21 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
     until(lambda: not shell.processes(), "no process")
 
 
-def look(presence: RunMonitor, services: Services) -> list[str]:
-    return [row.info.state for row in presence.look(services.store.mark())]
+def look(monitor: RunMonitor, services: Services) -> list[str]:
+    return [row.info.state for row in monitor.look(services.store.mark())]
 
 
 @pytest.mark.parametrize(("command", "state"), [("finish", activity.FINISHED), ("cancel", activity.CANCELLED)])
 def test_end_of_a_run_is_reported_to_its_observer(shell: Shell, command: str, state: str) -> None:
     run = detach(shell, *FAKE, "--executions", "300", "-t", "0.05")
     services = Services()
-    presence, late = RunMonitor(services.runs, services.store), RunMonitor(services.runs, services.store)
+    monitor, late = RunMonitor(services.runs, services.store), RunMonitor(services.runs, services.store)
     shell.wait_for("execution_done")
-    assert look(presence, services) == [activity.RUNNING] and not presence.ended
+    assert look(monitor, services) == [activity.RUNNING] and not monitor.ended
     assert shell.run(command, run, env=SCRIPT).code == 0
-    until(lambda: look(presence, services) == [], "that it is in the list of results alone")
-    look(presence, services)
-    told = [(info.id[-4:].lower(), info.state, info.detail) for info in presence.ended]
+    until(lambda: look(monitor, services) == [], "that it is in the list of results alone")
+    look(monitor, services)
+    told = [(info.id[-4:].lower(), info.state, info.detail) for info in monitor.ended]
     assert told == [(run, state, f"{command}{'l' * (command == 'cancel')}ed on request")], "once"
     assert look(late, services) == [] and not late.ended, "no news for who comes later"
 
@@ -46,11 +46,11 @@ def test_end_of_a_run_is_reported_to_its_observer(shell: Shell, command: str, st
 def test_starting_run_is_not_taken_for_interrupted(home: Path) -> None:
     services = Services()
     begun, never = (ScriptedRun(home / "tuibench" / "state" / "runs", number) for number in (1, 2))
-    presence = RunMonitor(services.runs, services.store)
-    assert look(presence, services) == []
+    monitor = RunMonitor(services.runs, services.store)
+    assert look(monitor, services) == []
     begun.hold()
     begun.begin(pid=None)
-    never_begun, goes_on = presence.look(services.store.mark())
+    never_begun, goes_on = monitor.look(services.store.mark())
     assert (never_begun.info.id, never_begun.info.state) == (never.id, activity.INTERRUPTED), (
         "what has not begun by now never will"
     )
@@ -66,12 +66,12 @@ def test_run_saved_between_marker_and_snapshot_ended_well(home: Path) -> None:
         one.begin(pid=None, host_id="")
         one.plan()
     done.end("interrupted", reason="x")
-    presence = RunMonitor(services.runs, services.store)
+    monitor = RunMonitor(services.runs, services.store)
     mark = services.store.mark()
-    assert [row.info.state for row in presence.look(mark)] == [activity.INTERRUPTED, activity.RUNNING]
+    assert [row.info.state for row in monitor.look(mark)] == [activity.INTERRUPTED, activity.RUNNING]
     services.store.benchmarks.add(make_small(1), Metadata())
     run.end(saved=True)
-    assert [row.info.id for row in presence.look(mark)] == [done.id]
-    assert [(info.id, info.state) for info in presence.ended] == [(run.id, activity.FINISHED)]
-    assert look(presence, services) == [activity.INTERRUPTED]
-    assert [(info.id, info.state) for info in presence.ended] == [(run.id, activity.FINISHED)]
+    assert [row.info.id for row in monitor.look(mark)] == [done.id]
+    assert [(info.id, info.state) for info in monitor.ended] == [(run.id, activity.FINISHED)]
+    assert look(monitor, services) == [activity.INTERRUPTED]
+    assert [(info.id, info.state) for info in monitor.ended] == [(run.id, activity.FINISHED)]
