@@ -189,7 +189,7 @@ def _ways(app: Dashboard, ids: dict[str, str]) -> Iterator[tuple[str, Screen[Non
     # The only model of the recording that is on every machine.
     built_in = app.services.projects.get("sample:tiny").project.id
     yield from (("project", route.project(project, tab)) for tab in PROJECT_TABS)
-    yield "loose", route.loose()
+    yield "loose", route.unassigned()
     yield from (("benchmark", route.detail(benchmark, tab)) for tab in DETAIL_TABS)
     yield from (("profile", route.profile(one, tab)) for one in (performance, loss) for tab in PROFILE_TABS)
     yield from (("theory", route.theory(built_in, what)) for what in (FLOPS, APPROXIMATED))

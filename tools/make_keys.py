@@ -22,11 +22,10 @@ INTRO = """\
 
 <!-- Made by tools/make_keys.py from the registry of keys: `make docs` writes it anew. -->
 
-Nothing needs a mouse. `?` shows the keys of what has the focus, of the screen and of everywhere, with yours in place of
-those below; `:` finds an action by a part of its name; the two lines at the bottom show what is used most. Only `r`,
-`R`, `n` and `ctrl+r` start new work, and only `X`, `d` and `E` throw something away, each after one question; `u`
-brings back what `d` removed. `o` takes up a run that broke off, `p` ends one with what it has and `+` gives it time:
-nothing is lost by any of them, so none asks.
+Nothing needs a mouse. `?` shows the keys of the current screen as you bound them; `:` finds an action by a part of its
+name; the two lines at the bottom show the keys used most. Only `r`, `R`, `n` and `ctrl+r` start new work, and only `X`,
+`d` and `E` discard something, each after one question; `u` restores what `d` removed. `o` resumes an interrupted run,
+`p` finishes one with its results, and `+` gives it more time: none of them loses anything, so none asks.
 """
 
 TITLES = {

@@ -94,7 +94,7 @@ def test_unknown_theme_is_reported_and_plain_is_used(shell: Shell, home: Path) -
     file.parent.mkdir(parents=True)
     file.write_text('[dashboard]\ntheme = "neon"\n[keys]\nquit-now = "ctrl+x"\n')
     terminal = Terminal(shell, env=HERE)
-    terminal.wait_for("wrong in the config file: there is no theme neon")
+    terminal.wait_for("error in the config file: there is no theme neon")
     terminal.type("\x18")
     assert terminal.end() == 0, "and the key of the file leaves"
 

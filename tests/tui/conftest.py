@@ -51,7 +51,7 @@ def when_told(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (app, run, run_log):
         monkeypatch.setattr(module, "LOOK_S", _NEVER_S)
     # Longer than a busy machine stalls, but finite: a key is awaited this long after its screen has closed.
-    monkeypatch.setattr(textual_seam, "PATIENCE_S", 2.0)
+    monkeypatch.setattr(textual_seam, "KEY_WAIT_S", 2.0)
     monkeypatch.setattr(textual_seam, "HOLD_S", _NEVER_S)
 
 

@@ -66,12 +66,12 @@ async def bare_frame() -> dict[str, float]:
     from textual.app import App, ComposeResult
     from textual.widgets import Static
 
-    class Bare(App[None]):
+    class QuietContainer(App[None]):
         def compose(self) -> ComposeResult:
             yield Static("here")
 
     FirstSight.words = "here"
-    app = Bare(driver_class=FirstSight)
+    app = QuietContainer(driver_class=FirstSight)
     async with app.run_test(headless=False, size=SIZE) as pilot:
         await until_seen(pilot)
     return {"cpu_ms": FirstSight.seen_ms}

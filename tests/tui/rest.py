@@ -32,8 +32,8 @@ async def settle(pilot: Pilot[Any]) -> None:
         if app._exception is not None or not app.screen_stack:
             return  # the app failed and raises the error itself, or has ended
         going = [worker for worker in app.workers if not worker.is_finished]
-        typed: Any = getattr(app, "typed", None)  # only timers of this dashboard
-        typing = typed is not None and not typed.at_rest
+        typed: Any = getattr(app, "key_queue", None)  # only timers of this dashboard
+        typing = typed is not None and not typed.is_idle
         moving = bool(app.animator._animations) or bool(app.animator._scheduled)
         dirty = _left_dirty(app.screen)
         # All queues are empty, so nothing can have arrived since the first of these checks.

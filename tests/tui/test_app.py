@@ -226,7 +226,7 @@ async def test_missing_widget_during_shutdown_is_ignored(services: SnapshotServi
 
     async with dashboard(services) as (app, _):
         await app.push_screen(Late())
-    assert (app.return_code, app.last_words) == (129, "")
+    assert (app.return_code, app.traceback_text) == (129, "")
 
 
 async def test_other_missing_widget_error_ends_app_and_is_raised(services: SnapshotServices) -> None:
@@ -244,7 +244,7 @@ async def test_other_missing_widget_error_ends_app_and_is_raised(services: Snaps
 
     with pytest.raises(NoMatches):
         await break_it()
-    assert last[0].return_code == 1 and "#gone" in last[0].last_words
+    assert last[0].return_code == 1 and "#gone" in last[0].traceback_text
 
 
 async def test_page_below_dialog_is_updated_when_visible_again(

@@ -122,7 +122,7 @@ def remove_and_undo(terminal: RealTerminal, first: str, second: str) -> None:
     """Remove the newest benchmark and restore it."""
     terminal.see("Benchmarks (2)")
     terminal.press("d")
-    terminal.see("Remove", "u brings it back")
+    terminal.see("Remove", "u restores it")
     terminal.press("y")
     terminal.see("Benchmarks (1)")
     assert benchmarks() == [first]

@@ -52,7 +52,7 @@ async def test_palette_lists_exactly_keys_of_screen() -> None:
         groups = [action.name.partition(":")[0] for action in listed]
         assert groups == sorted(groups, key=list(dict.fromkeys(GROUP_WORDS.values())).index)
         await press(pilot, "f2", "colon")
-        assert any(action.name == "Machine: look again" for action in list_actions(app.page))
+        assert any(action.name == "Machine: refresh" for action in list_actions(app.page))
 
 
 async def test_palette_partial_name_and_enter_run_action() -> None:
@@ -65,7 +65,7 @@ async def test_palette_partial_name_and_enter_run_action() -> None:
 
 async def test_palette_matches_descriptions_after_names() -> None:
     async with open_app() as (app, pilot):
-        await search(pilot, "noise now")
+        await search(pilot, "engines noise")
         assert names(app) == ["Dashboard: system"]
         await press(pilot, "escape", "escape")
         await search(pilot, "trash")
@@ -133,19 +133,19 @@ async def test_palette_has_no_animation() -> None:
 async def test_ctrl_c_shows_quit_key() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "ctrl+c")
-        assert "ctrl+q leaves the dashboard, q goes one screen back; runs go on" in frame(app)
+        assert "ctrl+q quits, q goes one screen back; runs continue" in frame(app)
         assert isinstance(app.screen, HomeScreen)
     async with open_app(config=Config(keys={"quit-now": "ctrl+x"})) as (app, pilot):
         await press(pilot, "ctrl+c")
-        assert "ctrl+x leaves the dashboard" in frame(app)
+        assert "ctrl+x quits" in frame(app)
 
 
 async def test_config_errors_are_shown_at_start() -> None:
     problems = ("config.toml: fps takes a number from 1 to 60, not 99", "another", "a third")
     async with open_app(config=Config(problems=problems)) as (app, _):
-        assert "3 things are wrong in the config file (tuibench config): fps takes a" in frame(app)
+        assert "3 errors in the config file (see tuibench config): fps takes a" in frame(app)
     async with open_app(config=Config(problems=problems[:1])) as (app, _):
-        assert "wrong in the config file: fps takes a number from 1 to 60, not 99" in frame(app)
+        assert "error in the config file: fps takes a number from 1 to 60, not 99" in frame(app)
 
 
 @pytest.mark.parametrize("key_", ["pagedown", "pageup", "down", "ctrl+end"])

@@ -58,7 +58,7 @@ async def test_every_list_shows_selected_line_at_20x5() -> None:
     project, ids = rich_project(services)
     add(services, sweep(40, 40.0))
     services.library.remove(ids[-1:])
-    ways = (route.home, lambda: route.project(project), route.loose, route.trash)
+    ways = (route.home, lambda: route.project(project), route.unassigned, route.trash)
     async with open_app(SMALL, services=services) as (app, pilot):
         for way in ways:
             app.go(way())

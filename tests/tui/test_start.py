@@ -76,7 +76,7 @@ class _Opened:
     def __init__(self, services: Services, display: Display, config: Config, state: StateFile, opening: Any) -> None:
         self.config, self.path, self.remembered = config, opening.path, state
         self.environ = dict(os.environ)
-        self.return_code, self.last_words = 3, "said"
+        self.return_code, self.traceback_text = 3, "said"
         runs = [SimpleNamespace(info=SimpleNamespace(id=state.upper(), state=state)) for state in STATES]
         self.snapshot = SimpleNamespace(runs=runs)
         self.mouse: bool | None = None

@@ -16,7 +16,7 @@ from textual.widget import Widget
 import tuibench.tui
 from tests.cli.shell import PATIENCE_S
 from tests.tui.counting import CountingDriver, counter_of
-from tuibench.tui.textual_seam import CalmApp
+from tuibench.tui.textual_seam import QuietApp
 
 
 class Lost(io.StringIO):
@@ -27,7 +27,7 @@ class Lost(io.StringIO):
 
 
 def test_write_to_lost_terminal_does_not_block() -> None:
-    CalmApp().get_driver_class()
+    QuietApp().get_driver_class()
     writer = linux_driver.WriterThread(Lost())  # type: ignore[attr-defined]
     writer.start()
 
@@ -43,7 +43,7 @@ def test_write_to_lost_terminal_does_not_block() -> None:
 
 
 async def test_terminal_title_is_restored() -> None:
-    app: CalmApp = CalmApp()
+    app: QuietApp = QuietApp()
     app.driver_class = CountingDriver
     async with app.run_test(headless=False):
         driver = counter_of(app)
@@ -55,14 +55,14 @@ async def test_terminal_title_is_restored() -> None:
 
 
 async def test_unchanged_terminal_title_is_not_restored() -> None:
-    app: CalmApp = CalmApp()
+    app: QuietApp = QuietApp()
     app.driver_class = CountingDriver
     async with app.run_test(headless=False):
         driver = counter_of(app)
     assert ";0t" not in driver.take()
 
 
-SEAMS = {"textual_seam", "widgets.calm", "palette"}
+SEAMS = {"textual_seam", "widgets.painted", "palette"}
 """Modules that may reach below Textual's public surface, each with the reason."""
 
 

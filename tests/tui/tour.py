@@ -33,7 +33,7 @@ def ways(project: str, ids: tuple[str, ...], model: str) -> Iterator[Way]:
     one, other = ids[0], ids[1]
     yield "project", lambda: route.project(project), (*_DIALOGS, ("filter", ("slash", "o")), ("re-run", ("r",)))
     yield "settings", lambda: route.project(project, "settings"), (("fields", ("e",)), ("palette", ("colon",)))
-    yield "loose", route.loose, (("filter", ("slash", "o")),)
+    yield "loose", route.unassigned, (("filter", ("slash", "o")),)
     for tab in TABS:
         dialogs: tuple[tuple[str, tuple[str, ...]], ...] = _DIALOGS if tab == TABS[0] else ()
         yield f"detail {tab}", lambda tab=tab: route.detail(one, tab), dialogs  # type: ignore[misc]

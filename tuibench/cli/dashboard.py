@@ -46,9 +46,9 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
         # A thread, so that the first screen need not wait.
         threading.Thread(target=sweep_temporary, name="sweep", daemon=True).start()
         left = open_dashboard(services, places, display, config, request.path)
-        if left.last_words:
+        if left.traceback_text:
             if request.debug:
-                tell(left.last_words)
+                tell(left.traceback_text)
             raise TuibenchError("internal error: the dashboard broke; runs go on", "--debug shows where")
         # The dashboard's last poll is up to a second old: a run may have ended since.
         going = services.runs.alive(left.going) if left.going and left.code == ExitCode.OK else ()

@@ -225,10 +225,10 @@ class ActiveRun(RunObserver):
         code = self._process.wait()
         if code < 0:
             return f"the runner died by {signal_name(-code)}"
-        tail = self._last_words()
+        tail = self._last_line()
         return f"the runner ended with code {code}" + (f" ({tail})" if tail else "")
 
-    def _last_words(self) -> str | None:
+    def _last_line(self) -> str | None:
         return read_tail(f"/proc/self/fd/{self._log}") or read_tail(str(self.run_dir / LOG))
 
     def result(self) -> RunResult:
@@ -238,7 +238,7 @@ class ActiveRun(RunObserver):
         if not self.replay.planned and self.replay.end.get("status", "interrupted") == "interrupted":
             code = self._process.wait()
             if code == ExitCode.STORE:
-                raise no_room(self.run_dir.parent, self._last_words())
+                raise no_room(self.run_dir.parent, self._last_line())
             raise TuibenchError(f"{self._how_it_ended()} before there was a plan")
         if not self.replay.start:
             raise TuibenchError(f"run {short_id(self.id)} has nothing to save: no event of its journal can be read")

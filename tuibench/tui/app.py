@@ -30,7 +30,7 @@ from tuibench.tui.removal import Removals, ends_between
 from tuibench.tui.screens.base import Page
 from tuibench.tui.start import DaemonThreads
 from tuibench.tui.terminal import Display
-from tuibench.tui.textual_seam import CalmApp, known_error
+from tuibench.tui.textual_seam import QuietApp, known_error
 
 LOOK_S = 1.0
 """Seconds between two looks at other processes' changes."""
@@ -46,7 +46,7 @@ class Opening:
     """A model whose form opens first; '' for the projects."""
 
 
-class Dashboard(CalmApp):
+class Dashboard(QuietApp):
     """Screens are made by `route` and get their dependencies from the app."""
 
     # Includes the first screen's rules, because adding rules later parses all of them again.
@@ -100,7 +100,7 @@ class Dashboard(CalmApp):
         loop.add_signal_handler(signal.SIGHUP, self._hang_up, ExitCode.HANGUP)
         loop.add_signal_handler(signal.SIGTERM, self._hang_up, ExitCode.TERMINATED)
         # Keys typed from now on are queued until the first page has its rows, which takes over this hold.
-        self._first_hold = self.typed.hold()
+        self._first_hold = self.key_queue.hold()
         if self._opening.path:
             self.push_screen(route.form(path=self._opening.path))
         if self.config.problems:
@@ -113,8 +113,8 @@ class Dashboard(CalmApp):
         problems = self.config.problems
         # Each problem starts with the path, which takes most of the line.
         first = problems[0].partition(": ")[2]
-        many = f"{len(problems)} things are wrong in the config file (tuibench config): "
-        self.page.say((many if len(problems) > 1 else "wrong in the config file: ") + first, "warn")
+        many = f"{len(problems)} errors in the config file (see tuibench config): "
+        self.page.say((many if len(problems) > 1 else "error in the config file: ") + first, "warn")
 
     def _hang_up(self, code: ExitCode) -> None:
         """Exit; runs continue, because they are other processes."""
@@ -124,7 +124,7 @@ class Dashboard(CalmApp):
 
     def page_is_there(self) -> None:
         """Replay queued keys: the first page is ready, unless it holds them itself."""
-        self.typed.let_go(self._first_hold)
+        self.key_queue.release(self._first_hold)
 
     def begin_to_look(self) -> None:
         """Take the first look after the first screen has its rows, so that it does not delay them."""
@@ -266,7 +266,7 @@ class Dashboard(CalmApp):
     def action_help_quit(self) -> None:
         """Name the keys that quit, because Ctrl-C ends other programs."""
         keys = [key.shown(each, self.keymap, self.ascii_only) for each in ("quit-now", "leave")]
-        self.page.say(f"{keys[0]} leaves the dashboard, {keys[1]} goes one screen back; runs go on")
+        self.page.say(f"{keys[0]} quits, {keys[1]} goes one screen back; runs continue")
 
     def action_help(self) -> None:
         """Show the keys of this page."""

@@ -1,4 +1,4 @@
-"""The user's config file: display settings and key bindings. Invalid entries are reported and ignored."""
+"""The user's config file, and the effective display settings with their sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The signs of the dashboard, each with an ASCII substitute for terminals and fonts that lack it."""
+"""Signs with their ASCII substitutes, and styles."""
 
 from __future__ import annotations
 

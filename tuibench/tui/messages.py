@@ -1,4 +1,4 @@
-"""Messages within the dashboard. A message about a changing state replaces an older one that is unhandled."""
+"""Messages within the dashboard, relative times, and threads that end with the process."""
 
 from __future__ import annotations
 

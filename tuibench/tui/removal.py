@@ -1,4 +1,4 @@
-"""Messages for the status line about runs that ended between two polls."""
+"""Undo of removals in their order, and messages about runs that ended between two polls."""
 
 from __future__ import annotations
 

@@ -35,11 +35,11 @@ def project(project_id: str, tab: str = "benchmarks") -> Screen[None]:
     return ProjectScreen(project_id, tab)
 
 
-def loose() -> Screen[None]:
+def unassigned() -> Screen[None]:
     """Benchmarks without a project."""
-    from tuibench.tui.screens.project.screen import LooseScreen
+    from tuibench.tui.screens.project.screen import UnassignedScreen
 
-    return LooseScreen()
+    return UnassignedScreen()
 
 
 def form(project_id: str = "", benchmark: str = "", path: str = "") -> Screen[None]:

@@ -58,7 +58,7 @@ class Left:
 
     code: int
     """Exit code."""
-    last_words: str
+    traceback_text: str
     """A traceback after a crash, else ''."""
     going: tuple[str, ...]
     """Ids of the runs still alive at the last poll."""
@@ -72,7 +72,7 @@ def open_dashboard(services: Services, places: Places, display: Display, config:
     app.remembered.keep()
     runs = app.snapshot.runs if app.snapshot is not None else ()
     going = tuple(row.info.id for row in runs if row.info.state in ALIVE)
-    return Left(app.return_code or 0, app.last_words, going)
+    return Left(app.return_code or 0, app.traceback_text, going)
 
 
 def make_dashboard(services: Services, places: Places, display: Display, config: Config, path: str = "") -> Dashboard:

@@ -1,6 +1,6 @@
 """Workarounds that use private parts of Textual, each with its reason.
 
-Those of widgets and screens are in `widgets/calm.py`, one method of the palette is in `palette.py`.
+Those of widgets and screens are in `widgets/painted.py`, one method of the palette is in `palette.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from textual.drivers.linux_driver import LinuxDriver
 
 
-PATIENCE_S = 0.25
+KEY_WAIT_S = 0.25
 """Longest time a key waits for the effects of the previous key."""
 HOLD_S = 3.0
 """Longest time keys wait for an answer."""
@@ -40,27 +40,27 @@ ALWAYS = ("escape", "ctrl+c", "ctrl+q")
 _LOOK_S = 0.01
 
 
-class CalmApp(App[int]):
+class QuietApp(App[int]):
     """An app that sends nothing while idle and exits with one line after a crash."""
 
     def __init__(self) -> None:
         _share_border_colours()
         super().__init__()
-        self.last_words = ""
+        self.traceback_text = ""
         """A traceback for --debug, safe to print; '' if nothing failed."""
         self._titled = False
-        self.typed = Typed(self)
+        self.key_queue = KeyQueue(self)
         """Typed keys that are not handled yet."""
 
     async def on_event(self, event: events.Event) -> None:
         """Handle keys one by one; Textual forwards a burst at once, and later keys would miss changes of focus."""
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
-            event = _as_meant(event)
-            if self.typed.wait(event):
+            event = _with_enter(event)
+            if self.key_queue.wait(event):
                 return
             await super().on_event(event)
             if not self._exit:
-                self.typed.follow(self.focused or self.screen)
+                self.key_queue.follow(self.focused or self.screen)
             return
         await super().on_event(event)
 
@@ -105,7 +105,7 @@ class CalmApp(App[int]):
         setattr(linux_driver, "WriterThread", Writer)  # noqa: B010 - as below
         setattr(linux_driver, "getincrementaldecoder", _lenient)  # noqa: B010 - it is imported there, and not exported
         driver = super().get_driver_class()
-        return _wakes_once(driver) if issubclass(driver, linux_driver.LinuxDriver) else driver
+        return _resumes_once(driver) if issubclass(driver, linux_driver.LinuxDriver) else driver
 
     def panic(self, *renderables: RenderableType) -> None:
         """Handle an error of Textual's input thread; Textual would print it with the values of all variables."""
@@ -133,11 +133,11 @@ class CalmApp(App[int]):
     def _fatal_error(self) -> None:
         """Store the traceback without values: Textual prints those of all variables, which are foreign text."""
         lines = traceback.format_exception(sys.exception() or self._exception)
-        self.last_words = "\n".join(show(line, 1000) for text in lines for line in text.splitlines())
+        self.traceback_text = "\n".join(show(line, 1000) for text in lines for line in text.splitlines())
         self._close_messages_no_wait()
 
 
-class Typed:
+class KeyQueue:
     """Serializes keys: the next key is sent when everything the last one caused has been handled.
 
     A key bubbles from the focused widget to the app, which runs its action; the messages this causes bubble the same
@@ -154,7 +154,7 @@ class Typed:
         """Mark of an awaited answer, which will open the screen that the waiting keys are typed into."""
 
     @property
-    def at_rest(self) -> bool:
+    def is_idle(self) -> bool:
         """True if all typed keys are handled."""
         return not self._at_work and not self._waiting
 
@@ -170,13 +170,13 @@ class Typed:
         return waits
 
     def hold(self) -> object:
-        """Make keys wait until `let_go` gets the returned mark; after HOLD_S they are dropped."""
+        """Make keys wait until `release` gets the returned mark; after HOLD_S they are dropped."""
         mark = self._hold = object()
         # An empty context: the caller's refers to its page and would keep it in memory until the timer ends.
-        asyncio.get_running_loop().call_later(HOLD_S, self.let_go, mark, True, context=Context())
+        asyncio.get_running_loop().call_later(HOLD_S, self.release, mark, True, context=Context())
         return mark
 
-    def let_go(self, mark: object, drop: bool = False) -> None:
+    def release(self, mark: object, drop: bool = False) -> None:
         """Release the keys that wait for this mark; `drop` discards them instead, if their screen never came."""
         if mark is None or self._hold is not mark:
             return
@@ -198,15 +198,15 @@ class Typed:
             self._done(number)
 
         # A removed widget handles nothing more, and a slow one must not block typing.
-        self._be_patient(number, _looks())
+        self._stop_waiting_later(number, _looks())
         step()
 
-    def _be_patient(self, number: int, left: int) -> None:
+    def _stop_waiting_later(self, number: int, left: int) -> None:
         """Give up after `left` short waits; one long timer could expire while the process gets no CPU time."""
         if not left:
             self._done(number)
         elif number == self._at_work:
-            asyncio.get_running_loop().call_later(_LOOK_S, self._be_patient, number, left - 1)
+            asyncio.get_running_loop().call_later(_LOOK_S, self._stop_waiting_later, number, left - 1)
 
     def _done(self, number: int) -> None:
         if number == self._at_work:
@@ -244,7 +244,7 @@ def _share_border_colours() -> None:
 
 
 def _looks() -> int:
-    return round(PATIENCE_S / _LOOK_S)
+    return round(KEY_WAIT_S / _LOOK_S)
 
 
 def _takes_keys(app: App[int]) -> bool:
@@ -263,7 +263,7 @@ def known_error(error: Exception) -> TuibenchError:
     return TuibenchError(f"internal error: {type(error).__name__}: {error}")
 
 
-def _as_meant(event: events.Key | events.Paste) -> events.Key | events.Paste:
+def _with_enter(event: events.Key | events.Paste) -> events.Key | events.Paste:
     """Convert ctrl+j to enter: keys typed while the shell still owns the terminal arrive with line feeds."""
     if not isinstance(event, events.Key) or event.key != "ctrl+j":
         return event
@@ -273,7 +273,7 @@ def _as_meant(event: events.Key | events.Paste) -> events.Key | events.Paste:
     return enter
 
 
-def _wakes_once(driver: type[LinuxDriver]) -> type[Driver]:
+def _resumes_once(driver: type[LinuxDriver]) -> type[Driver]:
     class Sleeper(driver):  # type: ignore[misc, valid-type]
         """Prevents Textual from starting its threads twice: SIGSTOP ends none, and the app waits for the first two."""
 

@@ -15,15 +15,15 @@ from tuibench.tui.config import Config
 async def test_status_news_next_key_clears_it() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "r")
-        assert "there is no project yet" in frame(app)
+        assert "no project yet: n creates one" in frame(app)
         await press(pilot, "down")
-        assert "there is no project yet" not in frame(app)
+        assert "no project yet: n creates one" not in frame(app)
 
 
 async def test_status_news_repeated_by_key_stays() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "r", "r")
-        assert "there is no project yet" in frame(app)
+        assert "no project yet: n creates one" in frame(app)
 
 
 async def test_status_news_appears_only_on_its_own_page() -> None:

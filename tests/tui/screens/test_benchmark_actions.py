@@ -238,11 +238,11 @@ async def test_key_d_mixed_selection_names_permanent_losses() -> None:
 def test_removal_question_states_result_for_each_kind() -> None:
     a, b, c = (make_id(number) for number in (1, 2, 3))
     x, y, z = map(short_id, (a, b, c))
-    assert remove_words([a], [], []) == (f"Remove {x}? u brings it back.", "remove")
-    assert remove_words([a, b], [a, b], []) == (f"{x}, {y} still go on: cancel and remove?", "cancel and remove")
+    assert remove_words([a], [], []) == (f"Remove {x}? u restores it.", "remove")
+    assert remove_words([a, b], [a, b], []) == (f"{x}, {y} are still running: cancel and remove?", "cancel and remove")
     assert remove_words([a, b], [b], []) == (f"Cancel {y}, and remove {x}, {y}?", "cancel and remove")
-    assert remove_words([a, b, c], [], [a]) == (f"Remove unsaved {x} for good, and 2 more?", "remove")
-    both = f"Remove unsaved {y} for good, cancel {z}?"
+    assert remove_words([a, b, c], [], [a]) == (f"Delete unsaved {x} and remove 2 more?", "remove")
+    both = f"Delete unsaved {y}, cancel {z}?"
     assert remove_words([a, b, c], [c], [b]) == (both, "cancel and remove")
 
 
@@ -351,7 +351,7 @@ async def test_key_y_copies_command_and_saves_it_to_file() -> None:
     async with shown((200, 24)) as seen:
         await seen.press("y")
         assert seen.app.clipboard.startswith("tuibench benchmark /models/resnet50.onnx -e onnxruntime -s sync -ncores ")
-        kept = said(seen).partition("kept in ")[2].partition(": ")[0]
+        kept = said(seen).partition("also to ")[2].partition(": ")[0]
         assert read(kept).strip() == seen.app.clipboard
 
 

@@ -84,7 +84,7 @@ async def test_active_run_removal_one_answer_cancels_and_removes() -> None:
         await look(seen.app, seen.pilot)
         assert seen.keys[0] == run
         await seen.press("g", "d")
-        assert "still goes on: cancel and remove?" in rows(seen.app)[-3]
+        assert "is still running: cancel and remove?" in rows(seen.app)[-3]
         await press(seen.pilot, "y")
         assert states().get(run) not in activity.ALIVE
         assert seen.keys == list(seen.ids)

@@ -27,7 +27,7 @@ def preview(result: RunResult, metadata: Metadata | None = None, width: int = 78
 
 def test_sweep_preview_shows_min_batch_time_and_max_batch_rate() -> None:
     first, time, rate, state = preview(sweep(), Metadata(name="after the fix"))[:4]
-    assert '"after the fix" · onnxruntime 1.31.1 f32 · sync · pin core · 3 runs/cell' in first
+    assert '"after the fix" · onnxruntime 1.31.1 f32 · sync · pin core · 3 exec/cell' in first
     # 16.2 ms × (0.056 + 0.944 / 16), and 1000 × 32 / (16.2 × 32 × 0.9322 × 0.115).
     assert time == "ms/batch b1 │ 1c 16.2  2c 8.55  4c 4.73  8c 2.82  16c 1.86  █▄▂▁▁  eff 54 %"
     assert rate == "items/s b32 │ 1c 66.2  2c 125  4c 227  8c 381  16c 576  ▁▁▃▅█  eff 54 %"
@@ -118,7 +118,7 @@ def test_preview_of_active_and_queued_runs() -> None:
     assert lines[1] == "cores 1,2,4,8,16 · batch 1,8,32"
     assert lines[2] == "running · 9 of 15 cells · 45 executions · about 3m10 left"
     assert lines[3] == "enter follows it; X cancels, p finishes now, + gives more time"
-    assert texts(preview_of_run(waiting, 78, UNICODE))[-1] == "enter follows it; X takes it out of the line"
+    assert texts(preview_of_run(waiting, 78, UNICODE))[-1] == "enter follows it; X removes it from the queue"
     assert "place 1 · behind run" in " ".join(texts(preview_of_run(waiting, 78, UNICODE)))
     assert all(line.isascii() for line in texts(preview_of_run(replace(going, note=""), 78, ASCII)))
 
@@ -135,9 +135,9 @@ def test_preview_of_interrupted_run_lists_next_actions() -> None:
     broken = make_broken("p")
     assert "o saves them" in texts(preview_of_run(broken, 78, UNICODE))[-1]
     resumable = replace(broken, info=replace(broken.info, state="interrupted"))
-    assert "o takes it up" in texts(preview_of_run(resumable, 78, UNICODE))[-1]
+    assert "o resumes it" in texts(preview_of_run(resumable, 78, UNICODE))[-1]
     lost = replace(broken, info=replace(broken.info, state="failed", resumable=False))
-    assert "enter shows why; d removes it" in texts(preview_of_run(lost, 78, UNICODE))[-1]
+    assert "enter shows why; d deletes it" in texts(preview_of_run(lost, 78, UNICODE))[-1]
 
 
 def test_preview_single_core_count_omits_efficiency() -> None:
@@ -152,8 +152,8 @@ def test_preview_cancelled_run_unstarted_cells_are_not_failed() -> None:
     half = replace(done, status="partial", executions=done.executions[:1], stopped_by="cancelled after 1 execution")
     ahead = [CellResult(f"{n}", asked(cores=n), "skipped", stopped_by="cancelled") for n in (2, 4)]
     what, line, _, state = preview(replace(make(1, 1.0, half, *ahead), status="cancelled"))[:4]
-    assert what.endswith("1 run/cell") and "1c 16.2  2c -  4c -" in line
-    assert state.startswith("3 cells · none failed · 1 cut short · 2 never begun ·")
+    assert what.endswith("1 exec/cell") and "1c 16.2  2c -  4c -" in line
+    assert state.startswith("3 cells · none failed · 1 incomplete · 2 not started ·")
 
 
 def test_preview_shows_only_measured_cell_at_any_position() -> None:

@@ -86,7 +86,7 @@ async def test_figure_without_metric_choice_says_so() -> None:
     async with shown((120, 36)) as seen:
         await seen.press("h", "h", "m")
         assert "[ratio over cores]" in rows(seen.app)[1]
-        assert "this figure has one metric only; h goes on" in frame(seen.app)
+        assert "this figure has one metric; h shows the next figure" in frame(seen.app)
 
 
 async def test_conclusions_rewrap_after_resize() -> None:
@@ -131,9 +131,9 @@ async def test_unmatched_cells_and_differing_engines_are_listed() -> None:
 async def test_incompatible_comparison_shows_reason() -> None:
     async with shown(old=4, new=0) as seen:
         text, names = frame(seen.app), [short_id(seen.ids[n]) for n in (4, 0)]
-        assert "cells [none pair]" in rows(seen.app)[1] and "[-]" not in text and "no pair of cells" in text
+        assert "cells [none match]" in rows(seen.app)[1] and "[-]" not in text and "no pair of cells" in text
         assert f"batches: 512 in {names[0]}; 1, 8, 32 in {names[1]}" in text
-        assert "R measures one of them again" in text and "give it batches that the other one has." in text
+        assert "R on one of them measures it again" in text and "choose batches of the other one." in text
         await seen.press("f", "m", "h", "down")
 
 

@@ -8,16 +8,16 @@ from tests.tui.stock import failed_sweep, make, rich_pair, sweep, sweep_cell
 from tuibench.core.result import Comparison, RunResult
 from tuibench.present.plots.figure import Figure, draw
 from tuibench.runs.side_by_side import compare_results
-from tuibench.tui.screens.comparison.figure import Material, figures_of, has_metric, make_figure
+from tuibench.tui.screens.comparison.figure import ComparisonData, figures_of, has_metric, make_figure
 from tuibench.tui.screens.comparison.pair import pairs_of_run, pairs_of_sides
 
 
-def stored(old: RunResult, new: RunResult) -> Material:
+def stored(old: RunResult, new: RunResult) -> ComparisonData:
     side = compare_results(old, new)
-    return Material(old, new, pairs_of_sides(side), side)
+    return ComparisonData(old, new, pairs_of_sides(side), side)
 
 
-def inside() -> Material:
+def inside() -> ComparisonData:
     """Return a sweep over cores of two interleaved engines."""
     cells = [sweep_cell(c, 1, engine) for engine in ("onnxruntime", "openvino") for c in (1, 2, 4)]
     comparisons = tuple(
@@ -25,7 +25,7 @@ def inside() -> Material:
         for old, new in zip(cells[:3], cells[3:], strict=True)
     )
     run = make(1, 1.0, *cells, comparisons=comparisons)
-    return Material(run, run, pairs_of_run(run))
+    return ComparisonData(run, run, pairs_of_run(run))
 
 
 def values(figure: Figure) -> list[list[float]]:
@@ -62,7 +62,7 @@ def test_every_figure_of_every_result_can_be_drawn() -> None:
     single = replace(make(5, 1.0, sweep_cell(1, 1)), comparisons=())
     materials = (
         stored(sweep(1, 7200.0), failed_sweep(2, 1.0)), stored(single, sweep(1, 1.0)), inside(),
-        Material(rich_pair(), rich_pair(), pairs_of_run(rich_pair())), Material(single, single, ()),
+        ComparisonData(rich_pair(), rich_pair(), pairs_of_run(rich_pair())), ComparisonData(single, single, ()),
     )  # fmt: skip
     for material in materials:
         for name in figures_of(material):

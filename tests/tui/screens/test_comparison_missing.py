@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.present import build
 from tuibench.runs.side_by_side import compare_results
-from tuibench.tui.screens.comparison.figure import Material
+from tuibench.tui.screens.comparison.figure import ComparisonData
 from tuibench.tui.screens.comparison.pair import pairs_of_sides
 from tuibench.tui.screens.comparison.view import missing_lines
 
@@ -18,11 +18,11 @@ def lines(shas: tuple[str, str]) -> tuple[str, ...]:
         for sha, size, one in zip(shas, dims, ("01J0000000000000000000K3F9", "01J000000000000000000077ZZ"), strict=True)
     )
     side = compare_results(old, new)
-    return missing_lines(Material(old, new, pairs_of_sides(side), side), "R")
+    return missing_lines(ComparisonData(old, new, pairs_of_sides(side), side), "R")
 
 
 def test_no_matching_cells_different_models_listed_first() -> None:
     said = lines(("aa", "bb"))
-    assert said[1] == "model: another content, aaaaaaaa in k3f9; bbbbbbbb in 77zz"
+    assert said[1] == "model: different content, aaaaaaaa in k3f9; bbbbbbbb in 77zz"
     assert not any("another content" in line for line in lines(("aa", "aa")))
     assert any(line.startswith("shapes: seq=64 in k3f9; x=48") for line in lines(("aa", "aa")))

@@ -22,7 +22,7 @@ OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
 async def test_key_c_without_original_says_where_to_mark_two() -> None:
     async with detail(sweep(31)) as seen:
         await seen.press("c")
-        assert "is no re-run: in the list, space marks two and c compares them" in seen.said
+        assert "is not a re-run: in the list, mark two with space, then press c" in seen.said
 
 
 async def test_new_benchmark_age_uses_plain_words() -> None:
@@ -60,10 +60,10 @@ async def test_number_keys_select_tabs() -> None:
 @pytest.mark.parametrize(
     ("number", "why"),
     [
-        ("2", "only one number of cores was measured: R with more"),
-        ("3", "only one batch was measured: R with several"),
-        ("4", "no shape has several values: R with several"),
-        ("5", "one side alone was measured, and it is no re-run: R with another engine"),
+        ("2", "one core count only: R measures more"),
+        ("3", "one batch size only: R measures more"),
+        ("4", "one shape only: R measures more"),
+        ("5", "nothing to compare with: R measures a second engine"),
     ],
 )
 async def test_empty_tab_shows_reason(number: str, why: str) -> None:
@@ -86,7 +86,7 @@ async def test_log_is_tab_of_detail_page() -> None:
         pages = len(seen.app.screen_stack)
         await seen.press("L")
         assert seen.tab == "log" and len(seen.app.screen_stack) == pages
-        assert "new kernel" in seen.text and "measures it again" in seen.text
+        assert "new kernel" in seen.text and "command to repeat it" in seen.text
         assert "anchor drift over the run  +0.4 %" in seen.text
 
 
@@ -109,7 +109,7 @@ async def test_benchmark_keys_act_on_open_benchmark(monkeypatch: pytest.MonkeyPa
         await seen.press("q", "c")
         assert landed(seen.app) == ("comparison", (OLD.id, NEW.id), {})
         await seen.press("q", "y")
-        assert "copied, and kept in" in seen.said
+        assert "copied, also to" in seen.said
         await seen.press("x")
         assert short_id(NEW.id) in frame(seen.app) and "Export" in frame(seen.app)
 
@@ -126,7 +126,7 @@ async def test_removal_closes_page_and_undo_restores() -> None:
     async with shown() as seen:
         await seen.press("enter", "d", "y")
         assert isinstance(seen.app.page, ProjectScreen)
-        assert seen.ids[0] not in seen.keys and "u brings it back" in frame(seen.app)
+        assert seen.ids[0] not in seen.keys and "u restores it" in frame(seen.app)
         await seen.press("u")
         await look(seen.app, seen.pilot)
         assert seen.ids[0] in seen.keys
@@ -137,11 +137,11 @@ async def test_removal_by_other_session_keeps_page_and_says_so() -> None:
         before = seen.text
         entry = seen.services.library.remove([NEW.id])
         await look(seen.app, seen.pilot)
-        assert "! it was removed meanwhile: u brings back what was removed last" in seen.text
+        assert "! this benchmark was removed: u restores the last removal" in seen.text
         assert "16 cores  569 items/s" in seen.text
         assert entry is not None
         await seen.press("2", "1")
-        assert "it was removed meanwhile" in seen.text
+        assert "this benchmark was removed" in seen.text
         await seen.press("u", "2")
         await look(seen.app, seen.pilot)
         assert "removed meanwhile" not in seen.text and before.splitlines()[3:-3] == seen.rows[3:-3]
@@ -158,7 +158,7 @@ async def test_damaged_record_shows_cause_and_hint() -> None:
         assert " ! " in seen.rows[2] and "d moves it to the trash" in seen.text
         assert seen.rows[0] == f" benchmark {short_id(NEW.id)}"
         await seen.press("2")
-        assert "not read" in seen.said
+        assert "still loading" in seen.said
         await seen.press("]", "h", "m", "enter")
         assert "d remove" in seen.rows[-2]
         await seen.press("d", "y")

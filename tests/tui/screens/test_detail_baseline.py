@@ -63,12 +63,12 @@ async def test_failed_cell_reason_uses_full_width() -> None:
     assert failed.failure is not None
     failed = replace(failed, failure=replace(failed.failure, log_tail=reason))
     async with detail(make(24, 60, failed), size=(120, 36)) as seen:
-        assert reason in seen.text and "no samples were kept" not in seen.text and "stopped by" not in seen.text
+        assert reason in seen.text and "no samples stored" not in seen.text and "stopped by" not in seen.text
 
 
 async def test_key_h_cycles_figures_of_open_result() -> None:
     async with detail(sweep(22)) as seen:
-        assert "figure [advice] h" in seen.choices and "Pareto set: none is better at both" in seen.text
+        assert "figure [advice] h" in seen.choices and "Pareto set (latency, items/s)" in seen.text
         await seen.press("h")
         assert "figure [histogram] h" in seen.choices and "% of calls by ms/batch" in seen.text
         assert "p50" in seen.rows[-6] or "p99" in seen.text
@@ -81,7 +81,7 @@ async def test_key_h_cycles_figures_of_open_result() -> None:
 async def test_advice_names_choice_and_pareto_set() -> None:
     async with detail(sweep(23, faster=1.06), size=(120, 36)) as seen:
         said = [line[48:].strip() for line in seen.rows]
-        at = said.index("Pareto set: none is better at both")
+        at = said.index("Pareto set (latency, items/s)")
         assert said[at + 1 : at + 5] == [
             "ms/batch  items/s",
             "1.76      569 16 cores, batch 1",
@@ -143,7 +143,7 @@ async def test_headline_cell_is_selected_first() -> None:
         best = numbers(seen)[0].split()[1]
         assert "cell 3 of 4" in seen.choices and seen.rows[2].startswith(f" {best} ms")
         await seen.press("left", "left")
-        assert numbers(seen)[:2] == ["died by SIGSEGV in load: the worker died", "last words fatal: bad kernel"]
+        assert numbers(seen)[:2] == ["died by SIGSEGV in load: the worker died", "last line  fatal: bad kernel"]
 
 
 async def test_errors_and_missing_values_are_shown() -> None:
@@ -162,6 +162,6 @@ async def test_errors_and_missing_values_are_shown() -> None:
 
 async def test_run_without_cells_says_so() -> None:
     async with detail(replace(sweep(31), cells=(), status="cancelled")) as seen:
-        assert "no cell was planned before it ended" in seen.text
+        assert "the run ended before any cell was planned" in seen.text
         await seen.press("left", "right", "h", "down", "2", "6", "7")
         assert seen.tab == "log"

@@ -25,7 +25,7 @@ def versus() -> RunResult:
 
 async def test_interleaved_operands_have_verdict() -> None:
     async with detail(versus(), tab="comparison") as seen:
-        assert "measured in turns: a verdict holds" in seen.rows[2] and "re-ran" not in seen.rows[2]
+        assert "measured interleaved: verdicts are valid" in seen.rows[2] and "re-ran" not in seen.rows[2]
         assert "openvino is faster than onnxruntime: 15 % less time" in seen.text
         assert "0.850 [0.840, 0.860]" in seen.text
         await seen.press("f")
@@ -83,7 +83,7 @@ async def test_engine_pairs_and_original_run_are_both_shown(monkeypatch: pytest.
     land(monkeypatch, "comparison")
     run = versus()
     async with detail(run, OLD, tab="comparison", rerun_of=OLD.id) as seen:
-        assert f"; c compares with {short_id(OLD.id)}, which it re-ran" in seen.rows[2]
+        assert f"; c compares with {short_id(OLD.id)}, its original" in seen.rows[2]
         assert "15 % less time" in seen.text
         await seen.press("c")
         assert landed(seen.app) == ("comparison", (OLD.id, run.id), {})
@@ -94,7 +94,7 @@ async def test_rerun_shows_original_beside_it_without_verdict() -> None:
         await seen.press("5")
         assert seen.tab == "comparison"
         name = short_id(OLD.id)
-        assert seen.rows[2] == f" beside {name}, which it re-ran: measured at different times, so no verdict"
+        assert seen.rows[2] == f" compared with {name}, its original: measured at different times, no verdict"
         assert "0.943 [0.937, 0.950]" in seen.text and "no verdict" in seen.text
         await seen.press("h", "m", "down")
         assert "over batch" in seen.choices and "[ms/batch]" in seen.choices

@@ -128,7 +128,7 @@ async def test_run_button_moves_to_first_invalid_field() -> None:
     async with open_form(services, project="p1") as (app, pilot):
         await press(pilot, "enter")
         assert focused(app) == "batches"
-        assert "2 fields to mend: Batches, Streams" in frame(app)
+        assert "2 errors in Batches, Streams" in frame(app)
         await type_text(pilot, "4")
         await press(pilot, "ctrl+r")
         assert focused(app) == "streams"
@@ -174,7 +174,7 @@ async def test_run_button_pressed_twice_starts_once() -> None:
         for key in ("ctrl+r", "ctrl+r", "enter", "escape"):
             send_key(app, key)
             await all_handled()
-        await until(lambda: "a moment" in frame(app))
+        await until(lambda: "please wait" in frame(app))
         assert isinstance(app.page, type(form_of(app)))
         services.gate.set()
         await settle(pilot)
@@ -225,7 +225,7 @@ async def test_space_toggles_installed_engines_only() -> None:
         await press(pilot, "left", "space")
         form_of(app).check()
         await settle(pilot)
-        assert form_of(app).errors()["engines"] == "tick at least one"
+        assert form_of(app).errors()["engines"] == "none selected"
 
 
 async def test_fixed_time_replaces_target() -> None:
@@ -270,7 +270,7 @@ async def test_invalid_form_has_no_command_to_copy() -> None:
     async with open_form(services, project="p1") as (app, pilot):
         await press(pilot, "y")
         assert services.copied == []
-        assert "no command for it" in frame(app)
+        assert "no command while" in frame(app)
 
 
 async def test_declared_setting_with_place_has_field(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +308,7 @@ async def test_form_names_active_measurement_when_known() -> None:
         assert "no benchmark measures now" in frame(app)
         services.active = (running(eta_s=190.0),)
         await look(app, pilot)
-        assert "measures now, ~3m10 left: this one will wait" in frame(app)
+        assert "is measuring, ~3m10 left: this run will wait" in frame(app)
 
 
 async def test_typed_text_survives_changes_by_others() -> None:

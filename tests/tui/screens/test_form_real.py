@@ -157,7 +157,7 @@ async def test_model_changed_between_sessions_asks(tmp_path: Path) -> None:
     shutil.copyfile(SAMPLES / "text.onnx", path)
     async with open_real(benchmark=run) as (app, pilot):
         await press(pilot, "ctrl+r")
-        assert "measure it as a new version" in frame(app)
+        assert "measure as a new version" in frame(app)
         await press(pilot, "n")
         assert len(Services().runs.every()) <= 1
     path.unlink()

@@ -38,7 +38,7 @@ def test_cells_of_one_scenario_are_one_total() -> None:
     assert (
         amount_words(FormCheck(cells=1, expected_s=9.0, limit_s=30.0), one, "x", "|") == "1 cell | ~9.0 s, at most 30 s"
     )
-    assert amount_words(None, one, "x", "|") == "looking at it"
+    assert amount_words(None, one, "x", "|") == "checking"
 
 
 def test_changed_model_and_warnings_list_worst_first() -> None:
@@ -50,7 +50,7 @@ def test_changed_model_and_warnings_list_worst_first() -> None:
 
 def test_instruction_sets_and_origin_come_last() -> None:
     said = origin_words(START, MACHINE, FormCheck(), None, "|")
-    assert said == "no benchmark measures now | filled with the settings of m9q | amx int8, avx512 vnni"
+    assert said == "no other run is active | filled from the settings of m9q | amx int8, avx512 vnni"
     assert origin_words(START, None, FormCheck(), None, "|").endswith("m9q")
 
 
@@ -64,7 +64,7 @@ def test_idle_machine_shows_load() -> None:
 def test_foreign_run_is_described_as_check_found_it() -> None:
     check = FormCheck(busy="a benchmark of user 'ann', pid 12")
     assert origin_words(START, None, check, None, "|").startswith(
-        "a benchmark of user 'ann', pid 12: this one will wait"
+        "a benchmark of user 'ann', pid 12: this run will wait"
     )
 
 

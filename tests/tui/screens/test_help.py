@@ -15,7 +15,7 @@ from tuibench.tui.terminal import Display
 
 def said(screen: HelpScreen) -> dict[str, str]:
     """Return the help as a map from keys to their description."""
-    return {paragraph.label.strip(): paragraph.text for paragraph in screen._paragraphs if paragraph.label}
+    return {fact.label.strip(): fact.text for fact in screen.facts if fact.label}
 
 
 def shown(app: Dashboard) -> HelpScreen:
@@ -25,7 +25,7 @@ def shown(app: Dashboard) -> HelpScreen:
 
 
 def headings(screen: HelpScreen) -> list[str]:
-    return [paragraph.text for paragraph in screen._paragraphs if paragraph.style == "title"]
+    return [fact.text for fact in screen.facts if fact.style == "title"]
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ async def test_help_lists_focus_then_screen_then_global_keys() -> None:
         await press(pilot, "question_mark")
         screen = shown(app)
         assert headings(screen) == ["Keys of the list", "Keys of this screen", "Everywhere"]
-        assert screen._paragraphs[0].text == HomeScreen.about
+        assert screen.facts[0].text == HomeScreen.about
         texts = list(said(screen).values())
         assert {key.KEYS[one].text for one in active} <= set(texts)
         assert len(texts) == len(set(texts)), "each once"
@@ -58,7 +58,7 @@ async def test_help_scrolls_to_end_and_same_key_closes_it() -> None:
         await press(pilot, "pagedown")
         assert frame(app) != first
         await press(pilot, "G")
-        assert "ctrl+c says how to leave" in frame(app)
+        assert "ctrl+c shows how to quit" in frame(app)
         await press(pilot, "g")
         assert frame(app) == first
         await press(pilot, "question_mark")
@@ -77,7 +77,7 @@ async def test_help_marks_user_bound_keys() -> None:
         assert app.screen is home, "that key is no longer bound"
         await press(pilot, "f1")
         found = said(shown(app))
-        assert found["ctrl+x delete"] == f"{key.KEYS['remove'].text} (As your config file says.)"
+        assert found["ctrl+x delete"] == f"{key.KEYS['remove'].text} (From your config file.)"
         assert "d" not in found and "?" not in found
         await press(pilot, "f1")
         assert app.screen is home
@@ -108,7 +108,7 @@ def bound(*ids: str) -> dict[str, list[str]]:
 def test_help_shows_tab_keys_on_one_line() -> None:
     made = list(describe("", [("Keys", bound("tab-1", "tab-2", "tab-7", "open"))]))
     assert [(one.label.strip(), one.text) for one in made if one.label] == [
-        ("1-7", "The tab of that number."),
+        ("1-7", "Go to the tab with that number."),
         ("enter", key.KEYS["open"].text),
     ]
     own = list(describe("", [("Keys", bound("tab-1", "tab-2"))], changed=["tab-2"]))

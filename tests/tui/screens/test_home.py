@@ -128,7 +128,7 @@ async def test_filter_applies_while_typing_and_escape_clears_it() -> None:
         assert len(home.table.keys) == 3
         await press(pilot, "slash")
         await type_text(pilot, "zzz")
-        assert "No project has all of these words: zzz" in frame(app)
+        assert "No match for: zzz" in frame(app)
 
 
 async def test_filter_without_matches_differs_from_empty_home() -> None:
@@ -137,10 +137,10 @@ async def test_filter_without_matches_differs_from_empty_home() -> None:
         await press(pilot, "slash")
         await type_text(pilot, "zzz")
         await press(pilot, "enter")
-        assert "esc   all of them again" in frame(app)
+        assert "esc   clear the filter" in frame(app)
         for key in ("d", "r", "D"):
             await press(pilot, key)
-            assert "no project has all of these words: esc shows all again" in rows(app)[-3], key
+            assert "no match: esc clears the filter" in rows(app)[-3], key
 
 
 async def test_project_rename_and_description_require_name() -> None:
@@ -202,7 +202,7 @@ async def test_benchmark_keys_act_on_newest_of_project(monkeypatch: pytest.Monke
         await press(pilot, "q")
         home.table.move_to(names["bert"])
         await press(pilot, "R")
-        assert "nothing is measured yet in bert" in frame(app)
+        assert "no benchmark in bert" in frame(app)
 
 
 async def test_long_project_list_appears_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,7 +308,7 @@ async def test_runs_follow_their_project_and_unassigned_come_first(monkeypatch: 
         assert "… waiting" in next(row for row in rows(app) if "(no project yet)" in row)
         home.table.move_to(lost.info.id)
         await press(pilot, "D")
-        assert f"run {short_id(lost.info.id)} has no project yet: enter shows it" in frame(app)
+        assert f"run {short_id(lost.info.id)} has no project yet: enter opens it" in frame(app)
         await press(pilot, "enter")
         assert landed(app) == ("run", (lost.info.id,), {})
 
@@ -355,8 +355,8 @@ async def test_project_with_only_profiles_counts_as_measured() -> None:
         assert re.search(r"resnet50 .* 3 ", rows(app)[3])
         for key in ("r", "R", "c"):
             await press(pilot, key)
-            assert "resnet50 has 3 profiles and no benchmark yet: enter shows" in frame(app)
+            assert "resnet50 has 3 profiles and no benchmark yet: enter opens" in frame(app)
         await press(pilot, "d")
-        assert "Remove resnet50 with 3 profiles? u undoes it." in frame(app)
+        assert "Remove resnet50 with 3 profiles? u restores it." in frame(app)
         await press(pilot, "y")
         assert "resnet50 with 3 profiles;" in frame(app)

@@ -115,7 +115,7 @@ async def test_empty_path_clears_previous_error() -> None:
         assert page_of(app).column.fields["model"].answer == ""
         assert page_of(app).column.fields["model"].error == ""
         await press(pilot, "ctrl+r")
-        assert "which model?" in page_of(app).column.fields["model"].error
+        assert "enter a model" in page_of(app).column.fields["model"].error
 
 
 async def test_project_can_be_created_without_measuring() -> None:
@@ -172,7 +172,7 @@ async def test_invalid_model_shows_error_beside_field(tmp_path: Path, kind: str,
 async def test_missing_path_shows_hint() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "n", "ctrl+r")
-        assert "which model?" in frame(app) and Services().projects.list() == ()
+        assert "enter a model" in frame(app) and Services().projects.list() == ()
 
 
 async def test_dims_are_asked_once_checked_and_saved(monkeypatch: pytest.MonkeyPatch) -> None:

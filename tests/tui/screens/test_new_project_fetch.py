@@ -32,7 +32,7 @@ async def test_address_is_fetched_on_enter_with_progress() -> None:
         app.go(route.new_project())
         await settle(pilot)
         await put(app, pilot, "https://example.com/model.onnx")
-        assert asked == [] and "enter fetches it" in frame(app)
+        assert asked == [] and "enter downloads" in frame(app)
         heard: list[str] = []
         page = page_of(app)
         show = page._show_summary
@@ -45,7 +45,7 @@ async def test_address_is_fetched_on_enter_with_progress() -> None:
         page.column.focus_field("model")
         await press(pilot, "enter")
         assert asked == ["https://example.com/model.onnx"]
-        assert any("5.00 MB of 10.0 MB are here" in said for said in heard), heard
+        assert any("downloading: 5.00 MB of 10.0 MB" in said for said in heard), heard
 
 
 @pytest.mark.parametrize("leave", [True, False])
@@ -83,5 +83,5 @@ async def test_fetch_stops_when_model_is_no_longer_wanted(leave: bool) -> None:
         go_on.set()
         await asyncio.to_thread(ended.wait, PATIENCE_S)
         await settle(pilot)
-        assert stopped == ["_Unwanted"]
+        assert stopped == ["_DownloadCancelled"]
         assert "internal error" not in frame(app)

@@ -17,9 +17,10 @@ WAYS = ((False, "80x24"), (True, "ascii"))
 @pytest.fixture
 def one_size(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fix the size of project files, which contain paths of varying length; freeze ages."""
-    for place in ("trash", "project.settings"):
-        monkeypatch.setattr(f"tuibench.tui.screens.{place}.size", lambda _: "145 kB")
-        monkeypatch.setattr(f"tuibench.tui.screens.{place}.age", lambda *_: "2m")
+    for place in ("present.listing", "tui.screens.project.settings"):
+        monkeypatch.setattr(f"tuibench.{place}.size", lambda _: "145 kB")
+        monkeypatch.setattr(f"tuibench.{place}.age", lambda *_: "2m")
+    monkeypatch.setattr("tuibench.tui.screens.trash.size", lambda _: "145 kB")
 
 
 @pytest.mark.parametrize(("ascii_only", "name"), WAYS)

@@ -168,7 +168,7 @@ async def test_environment_and_log_come_from_record() -> None:
         await seen.press("4")
         assert "packages" in seen.text
         await seen.press("L")
-        assert "[5 Log]" in seen.rows[1] and "measures it again" in seen.text
+        assert "[5 Log]" in seen.rows[1] and "command to repeat it" in seen.text
         await seen.press("]")
         assert "[1 Summary]" in seen.rows[1]
 
@@ -181,9 +181,9 @@ async def test_benchmark_keys_act_on_open_profile(monkeypatch: pytest.MonkeyPatc
         await seen.press("R")
         assert landed(seen.app) == ("profile_form", ("", "performance", seen.ids[0]), {})
         await seen.press("q", "c")
-        assert "is no re-run" in seen.news
+        assert "is not a re-run" in seen.news
         await seen.press("y")
-        assert "copied, and kept in" in seen.news
+        assert "copied, also to" in seen.news
         await seen.press("x")
         assert f"Export {short_id(seen.ids[0])}" in seen.text
 
@@ -195,7 +195,7 @@ async def test_edited_name_appears_at_once_and_removal_can_be_undone() -> None:
         await look(seen.app, seen.pilot)
         assert '"baseline2"' in seen.rows[0]
         await seen.press("d", "y")
-        assert "u brings it back" in seen.text
+        assert "u restores it" in seen.text
         await seen.press("u")
         assert seen.services.library.get(seen.ids[0]).metadata.name == "baseline2"
 
@@ -220,7 +220,7 @@ async def test_removed_profile_names_undo_and_refuses_export() -> None:
     async with profiled() as seen:
         seen.services.library.remove([seen.ids[0]])
         await seen.go(route.profile(seen.ids[0]))
-        assert f"{short_id(seen.ids[0])} is in the trash" in seen.text and "u brings back" in seen.text
+        assert f"{short_id(seen.ids[0])} is in the trash" in seen.text and "u restores" in seen.text
         assert "moves it to the trash" not in seen.text and "d remove" not in seen.text
         await seen.press("x")
         assert "Export" not in seen.text and "no record" in seen.news

@@ -119,7 +119,7 @@ async def test_profiles_of_missing_project_are_listed_as_unassigned(monkeypatch:
     land(monkeypatch, "profile")
     async with profiled() as seen:
         seen.services.store.benchmarks.edit(seen.ids[2], project="")
-        await seen.go(route.loose())
+        await seen.go(route.unassigned())
         assert "Settings" not in seen.text
         await seen.press("3")
         assert keys_of(seen) == [seen.ids[2]] and short_id(seen.ids[2]) in seen.text
@@ -152,7 +152,7 @@ async def test_theory_exports_from_list_and_page(tmp_path: Path) -> None:
         await seen.press("x")
         await seen.type(f"{tmp_path}/there.json")
         await seen.press("enter")
-        assert "is there already" in seen.news and len(seen.answers.exported) == 1
+        assert "exists" in seen.news and len(seen.answers.exported) == 1
         await seen.press("y")
         assert seen.answers.exported[1:] == [(seen.project, APPROXIMATED, f"{tmp_path}/there.json")]
 

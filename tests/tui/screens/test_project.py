@@ -113,7 +113,7 @@ async def test_filter_keeps_lines_with_all_words() -> None:
         assert "1 of 9 with" in rows(seen.app)[1]
         await seen.press("slash")
         await type_text(seen.pilot, "zzz")
-        assert seen.keys == [] and "No line has all of these words" in frame(seen.app)
+        assert seen.keys == [] and "No match for" in frame(seen.app)
 
 
 async def test_escape_closes_filter_clears_it_then_marks_then_leaves() -> None:
@@ -182,7 +182,7 @@ async def test_removed_damaged_record_shows_removal_before_damage() -> None:
         record.write_bytes(record.read_bytes()[:-50])
         await seen.press("d", "y")
         await look(seen.app, seen.pilot)
-        assert rows(seen.app)[-3].startswith(f" removed {short_id(seen.ids[0])} after AMX fix; u brings it back")
+        assert rows(seen.app)[-3].startswith(f" removed {short_id(seen.ids[0])} after AMX fix; u restores it")
 
 
 async def test_damaged_record_refuses_rename_until_repaired() -> None:
@@ -272,7 +272,7 @@ async def test_empty_project_names_useful_key() -> None:
     async with open_app(services=services) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
-        assert "No benchmark yet." in frame(app) and "n   a new one" in frame(app)
+        assert "No benchmark yet." in frame(app) and "n   new benchmark" in frame(app)
         # Keys of a benchmark have no target and say so.
         for key in ("r", "R", "c", "d", "e", "x", "y", "L"):
             await press(pilot, key)
@@ -308,9 +308,9 @@ async def test_empty_list_offers_only_working_keys() -> None:
 
 async def test_unassigned_list_offers_no_new_run() -> None:
     async with open_app() as (app, pilot):
-        app.go(route.loose())
+        app.go(route.unassigned())
         await settle(pilot)
-        assert offered(app).startswith("u undo") and "n   a new one" not in frame(app)
+        assert offered(app).startswith("u undo") and "n   new benchmark" not in frame(app)
         await press(pilot, "2")
         assert offered(app).startswith("u undo")
         add(Services(), sweep())

@@ -74,7 +74,7 @@ async def test_fields_versions_and_model_are_shown(model: Path) -> None:
         assert pane.column.fields["name"].answer == "mine"
         assert pane.column.fields["dim:sequence"].answer == "64"
         text = frame(app)
-        assert "the model is what it was" in text and "original" in text and "input_ids" in text
+        assert "the model file is unchanged" in text and "original" in text and "input_ids" in text
         assert "never measured" in text and "made just now, changed just now" in text
 
 
@@ -124,7 +124,7 @@ async def test_missing_cost_is_counted_and_uncountable_is_unknown(model: Path) -
     services, asked = counting(Services(), make_costs(12))
     async with open_app((120, 36), services=services) as (app, pilot):
         await settings(app, pilot, project)
-        assert "cost       unknown: the file is gone" in frame(app) and asked == []
+        assert "cost       unknown: the file is missing" in frame(app) and asked == []
 
 
 async def test_small_terminal_keys_reach_last_line(model: Path) -> None:
@@ -136,7 +136,7 @@ async def test_small_terminal_keys_reach_last_line(model: Path) -> None:
         await press(pilot, "G")
         assert "made just now" in frame(app)
         await press(pilot, "e", "escape", "g")
-        assert "the model is what it was" in frame(app)
+        assert "the model file is unchanged" in frame(app)
 
 
 async def test_model_path_is_shown_when_typed_differently(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,7 +170,7 @@ async def test_leaving_with_unsaved_text_asks_first(model: Path, key: str, tab: 
         await press(pilot, str(tab))
         app.page.set_focus(None)
         await press(pilot, key)
-        assert "Settings were changed and not saved." in rows(app)[-3]
+        assert "Settings are not saved." in rows(app)[-3]
         await press(pilot, "escape")
         assert page_of(app) is ProjectScreen and pane.column.fields["description"].answer == "new words"
         await press(pilot, key, "d")
@@ -245,7 +245,7 @@ async def test_changed_and_missing_model_are_shown(model: Path) -> None:
     os.unlink(model)
     async with open_app((200, 40)) as (app, pilot):
         await settings(app, pilot, project)
-        assert f"{model} is gone" in frame(app)
+        assert f"{model} is missing" in frame(app)
 
 
 @pytest.mark.slow

@@ -58,19 +58,19 @@ async def test_running_run_matches_kept_frame(name: str, ascii_only: bool) -> No
 async def test_queued_run_names_lock_owner_and_starts_by_itself() -> None:
     async with watched(make_waiting()) as seen:
         check_frame(seen.app, "run-waiting-80x24")
-        assert "place 2" in seen.text and f"pid 4242 of ann, run {short_id(make_id(9))}, ~3m10 left" in seen.text
+        assert "position 2" in seen.text and f"pid 4242 of ann, run {short_id(make_id(9))}, ~3m10 left" in seen.text
 
 
 async def test_stopped_lock_owner_is_named() -> None:
     stuck = make_waiting()
     holder = Holder(4242, "ann", "", None, stopped=True)
     async with watched(replace(stuck, info=replace(stuck.info, holder=holder))) as seen:
-        assert "its process is stopped, so this may take for ever" in seen.text
+        assert "that process is suspended and may never end" in seen.text
 
 
 async def test_preparing_run_names_slow_step() -> None:
     async with watched(make_view((), eta_s=None, limit_s=None)) as seen:
-        assert "preparing: the model is read" in seen.text and "so far" in seen.text
+        assert "preparing: reading the model" in seen.text and "so far" in seen.text
         await seen.press("enter", "right", "down", "f")
         assert isinstance(seen.app.page, type(seen.page))
 
@@ -93,9 +93,9 @@ async def test_ended_run_shows_end_reason_and_next_actions() -> None:
 @pytest.mark.parametrize(
     ("factors", "words"),
     [
-        ((1.0,), "ratio of times 1.000 [0.978, 1.022], no verdict"),
-        ((1.0, 0.9), "ratios of times 0.9 to 1 over 2 cells, no verdict"),
-        ((), "no cell of both has a number"),
+        ((1.0,), "time ratio 1.000 [0.978, 1.022], no verdict"),
+        ((1.0, 0.9), "time ratios 0.9 to 1 over 2 cells, no verdict"),
+        ((), "no cell has a result in both"),
     ],
 )
 async def test_ended_rerun_shows_comparison(
@@ -110,13 +110,13 @@ async def test_ended_rerun_shows_comparison(
     async with watched(sketch_view(), make_done()) as seen:
         assert "beside" not in seen.text
         await seen.look()
-        assert f"beside {short_id(make_id(6))}: {words}; c compares" in seen.text
+        assert f"compared with {short_id(make_id(6))}: {words}; c opens" in seen.text
 
 
 async def test_interrupted_run_shows_actions_and_stored_count() -> None:
     async with watched(make_broken()) as seen:
         check_frame(seen.app, "run-interrupted-80x24")
-        assert "o takes it up (45 executions kept), p saves what there is, d removes it" in seen.text
+        assert "o resumes it (45 executions kept), p saves it as it is, d removes it" in seen.text
 
 
 async def test_unstartable_run_shows_reason_without_cells() -> None:
@@ -124,7 +124,7 @@ async def test_unstartable_run_shows_reason_without_cells() -> None:
     view = make_view((), info=info, status="failed", reason="no engine takes it; install one", saved=False, log=())
     async with watched(view) as seen:
         assert "failed after 1m52" in seen.text and "no engine takes it; install one" in seen.text
-        assert "nothing of it is stored; d removes its traces" in seen.text
+        assert "nothing is saved; d removes the run" in seen.text
 
 
 async def test_key_hints_use_user_bindings() -> None:
@@ -138,7 +138,7 @@ async def test_failed_cell_reason_is_visible_at_any_cursor() -> None:
         await seen.press("G", "right")
         assert seen.page.grid.cursor_key == lost_cell(16, 32).key
         assert " failed      died by SIGSEGV in load: the worker died" in seen.text
-        assert " last words  fatal: bad kernel" in seen.text
+        assert " last line   fatal: bad kernel" in seen.text
 
 
 async def test_long_reason_wraps_over_more_lines() -> None:
@@ -259,17 +259,17 @@ async def test_enter_shows_cell_before_it_is_stored() -> None:
 async def test_enter_on_unmeasured_cell_says_so() -> None:
     async with watched(make_view([new_cell(1), new_cell(2)])) as seen:
         await seen.press("enter")
-        assert "nothing is measured yet" in seen.text
+        assert "nothing measured yet" in seen.text
 
 
 async def test_open_cell_data_grows_and_is_dropped_on_close() -> None:
     views = [make_view([new_cell(1), new_cell(2)]), make_view([done_cell(1), new_cell(2)])]
     async with watched(*views, make_view([lost_cell(1), done_cell(2)])) as seen:
         await seen.press("enter")
-        assert "nothing is measured yet" in seen.text
+        assert "nothing measured yet" in seen.text
         await seen.look()
         text = seen.text.rpartition("esc back")[2]
-        assert "nothing is measured yet" not in text and "Latency" in text
+        assert "nothing measured yet" not in text and "Latency" in text
         await seen.press("escape")
         await seen.look()
         await seen.press("enter")
@@ -283,7 +283,7 @@ async def test_open_cell_begins_with_earlier_data() -> None:
         seen.page._show(known)
         await settle(seen.pilot)
         text = seen.text.rpartition("esc back")[2]
-        assert "nothing is measured yet" not in text and "Latency" in text
+        assert "nothing measured yet" not in text and "Latency" in text
 
 
 async def test_enter_on_finished_run_opens_same_cell(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,9 +327,9 @@ async def test_polling_ends_after_run_is_saved() -> None:
 
 async def test_run_resumed_elsewhere_is_followed_again() -> None:
     async with watched(make_broken(), sketch_view()) as seen:
-        assert "o takes it up" in seen.text
+        assert "o resumes it" in seen.text
         await seen.look()
-        assert "o takes it up" not in seen.text and "▶ running" in seen.text
+        assert "o resumes it" not in seen.text and "▶ running" in seen.text
 
 
 async def test_hidden_page_does_not_poll() -> None:

@@ -91,20 +91,20 @@ async def test_key_plus_on_queued_run_says_nothing_started() -> None:
         run = next(iter(seen.page.benchmarks.rows.runs))
         asked = script(seen.app, run, make_waiting())
         await seen.press("g", "plus")
-        assert asked == [] and "has begun nothing" in said(seen.app)
+        assert asked == [] and "nothing to extend" in said(seen.app)
         await seen.press("p")
-        assert asked == [] and "has nothing to finish: X cancels it" in said(seen.app)
+        assert asked == [] and "nothing to finish: X cancels it" in said(seen.app)
 
 
 async def test_keys_o_and_p_in_list_resume_and_save_interrupted_run() -> None:
     async with shown() as seen:
         run = await _show_broken(seen)
-        assert "o takes it up where it broke off" in "\n".join(rows(seen.app))
+        assert "o resumes it, p saves it as it is" in "\n".join(rows(seen.app))
         asked = script(seen.app, run, broken_view())
         await seen.press("o")
-        assert asked == [("resume", run)] and "taken up" in said(seen.app)
+        assert asked == [("resume", run)] and "resumed" in said(seen.app)
         await seen.press("p")
-        assert asked[1:] == [("resume", run, "finish")] and "being saved" in said(seen.app)
+        assert asked[1:] == [("resume", run, "finish")] and "saving" in said(seen.app)
 
 
 async def test_key_o_in_list_asks_when_machine_changed() -> None:
@@ -121,7 +121,7 @@ async def test_key_o_in_list_asks_when_machine_changed() -> None:
 async def test_run_keys_on_stored_benchmark_say_it_is_no_run(key: str) -> None:
     async with shown() as seen:
         await seen.press(key)
-        assert "there is no run under the cursor" in said(seen.app)
+        assert "no active or interrupted run under the cursor" in said(seen.app)
 
 
 async def test_run_keys_at_home_act_on_unassigned_run() -> None:
@@ -139,7 +139,7 @@ async def test_run_keys_at_home_act_on_unassigned_run() -> None:
         assert "enter, then X, p, + or o on a run of resnet50" in said(app) and asked == []
         home.table.move_to(lost.info.id)
         await press(pilot, "X")
-        assert f"Cancel run {short_id(lost.info.id)}? Nothing is measured yet." in said(app)
+        assert f"Cancel run {short_id(lost.info.id)}? Nothing measured yet." in said(app)
         await press(pilot, "y")
         assert asked == [("cancel", lost.info.id)]
 
@@ -156,9 +156,9 @@ async def test_result_keys_at_home_on_unassigned_run_explain_refusal() -> None:
         name = short_id(lost.info.id)
         for key in "rRx":
             await press(pilot, key)
-            assert f"{name} has no result in the store yet" in said(app), key
+            assert f"{name} has no saved result yet" in said(app), key
         for key, words in (
-            ("e", "has no metadata yet"),
+            ("e", "cannot be named before it is saved"),
             ("D", f"run {name} has no project yet"),
             ("d", "cancel and remove"),
         ):

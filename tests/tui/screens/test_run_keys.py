@@ -212,11 +212,11 @@ async def test_unsaved_run_shows_reason_and_how_to_save() -> None:
 
 async def test_interrupted_run_counts_done_and_ended_run_counts_values() -> None:
     async with watched(make_broken()) as seen:
-        assert "9 of 15 cells done, 6 begun" in seen.text
+        assert "9 of 15 cells done, 6 incomplete" in seen.text
     # Lists count the cells that have a number in an ended run's record.
     info = make_info(activity.CANCELLED, eta_s=None, pid=None)
     async with watched(make_broken(info=info, status="cancelled", reason="cancelled on request")) as seen:
-        assert "14 of 15 cells measured, 6 of them cut short, 1 failed" in seen.text
+        assert "14 of 15 cells measured, 6 of them incomplete, 1 failed" in seen.text
 
 
 async def test_removing_missing_run_leaves_page() -> None:
@@ -228,7 +228,7 @@ async def test_removing_missing_run_leaves_page() -> None:
         replace_methods(seen.services, library__remove=gone)
         page = seen.app.page
         await seen.press("d", "y")
-        assert seen.app.page is not page and f"run {NAME} was gone already" in frame(seen.app)
+        assert seen.app.page is not page and f"run {NAME} was already removed" in frame(seen.app)
 
 
 async def test_failed_save_on_removal_keeps_page_and_allows_save() -> None:

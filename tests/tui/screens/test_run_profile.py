@@ -55,7 +55,7 @@ async def test_stage_parts_and_remaining_time_are_shown() -> None:
         assert "4/6" in seen.text and "~9.0 s left" in seen.text
         assert "timing layers, process 2 of 3: profiled runs" in seen.text
         assert "[x] costs by shapes" in seen.text and "layers, process 2" in seen.text
-        assert "roofs of this machine  failed: L says why" in seen.text and "[ ] layers, process 3" in seen.text
+        assert "roofline of this machine  failed: L says why" in seen.text and "[ ] layers, process 3" in seen.text
         assert "X cancel" in seen.text and "p finish now" in seen.text and "more time" not in seen.text
 
 
@@ -94,7 +94,7 @@ async def test_interrupted_profile_run_says_how_to_resume() -> None:
         info=info, status="interrupted", saved=False, reason="its runner died", making=Making("", "", 0, 0, PARTS)
     )
     async with watched(broken) as seen:
-        assert "its runner died" in seen.text and "o takes it up" in seen.text
+        assert "its runner died" in seen.text and "o resumes it" in seen.text
         await seen.press("o")
         assert ("resume", RUN, False, False) in seen.services.asked
 
@@ -109,6 +109,6 @@ async def test_changed_layers_are_counted() -> None:
 async def test_active_profile_run_is_cancelled_before_removal() -> None:
     async with watched(making()) as seen:
         await seen.press("d")
-        assert "still goes on: cancel and remove?" in seen.text
+        assert "is still running: cancel and remove?" in seen.text
         await seen.press("y")
         assert ("remove", (RUN,), True, False) in seen.services.asked

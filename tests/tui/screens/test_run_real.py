@@ -186,13 +186,13 @@ async def test_killed_runner_is_resumed_and_saved(shell: Shell) -> None:
     async with followed(run) as seen:
         await seen.until(lambda: seen.measured >= 2)
         os.kill(runner_of(shell), signal.SIGKILL)
-        await seen.until_seen("o takes it up")
+        await seen.until_seen("o resumes it")
         assert "interrupted after" in seen.text and "its runner died" in seen.text
         kept = seen.measured
         await seen.press("o")
         await seen.until(lambda: "▶ running" in seen.text and seen.measured > kept)
         os.kill(runner_of(shell), signal.SIGKILL)
-        await seen.until_seen("o takes it up")
+        await seen.until_seen("o resumes it")
         await seen.press("p")
         await seen.until_seen("enter opens the result")
         assert stored() == [run]
@@ -204,7 +204,7 @@ async def test_changed_machine_asks_before_resume(shell: Shell, monkeypatch: pyt
     async with followed(run) as seen:
         await seen.until(lambda: seen.measured >= 4)
         os.kill(runner_of(shell), signal.SIGKILL)
-        await seen.until_seen("o takes it up")
+        await seen.until_seen("o resumes it")
         monkeypatch.setenv("TUIBENCH_FAKE", json.dumps(SLOW))
         await seen.press("o")
         await seen.until_seen("slower than before the break")
@@ -224,7 +224,7 @@ async def test_failed_cell_reason_is_visible_without_log(shell: Shell, monkeypat
         await seen.until_seen("1 failed    sync, 2 cores")
         assert "SIGSEGV" in seen.text and "✗" in seen.text
         await seen.press("G")
-        assert "failed      " in seen.text and "last words  about to die" in seen.text
+        assert "failed      " in seen.text and "last line   about to die" in seen.text
     end(shell, run)
 
 
@@ -248,7 +248,7 @@ async def test_queued_run_names_run_ahead_and_starts_by_itself(shell: Shell) -> 
         await seen.until_seen("place 1")
         assert f"run {first}" in seen.text and "It begins by itself" in seen.text
         await seen.press("p")
-        assert "waits and has nothing to finish: X cancels it" in seen.news
+        assert "is queued, there is nothing to finish: X cancels it" in seen.news
         await asyncio.to_thread(end_one, shell, first)
         await seen.until(lambda: seen.measured >= 1)
         await seen.press("X", "y")
@@ -280,7 +280,7 @@ async def test_key_d_on_active_run_cancels_and_removes_it(shell: Shell) -> None:
     async with followed(run) as seen:
         await seen.until(lambda: seen.measured >= 1)
         await seen.press("d")
-        assert "still goes on: cancel and remove?" in seen.news
+        assert "is still running: cancel and remove?" in seen.news
         await seen.press("y")
         assert isinstance(seen.app.page, HomeScreen)
         assert stored() == []

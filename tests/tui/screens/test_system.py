@@ -78,7 +78,7 @@ async def test_examination_in_progress_says_so(facts: dict[str, Any]) -> None:
         await all_handled()
         seen = app.screen.query_one(ScrollBlock).row(0)
         await settle(pilot)
-        assert "takes a second" in "".join(text for text, _ in seen) or "Intel" in "".join(text for text, _ in seen)
+        assert "Examining" in "".join(text for text, _ in seen) or "Intel" in "".join(text for text, _ in seen)
 
 
 async def test_failed_examination_shows_reason_and_allows_retry(facts: dict[str, Any]) -> None:
@@ -113,16 +113,16 @@ async def test_system_screen_resize_rewraps(facts: dict[str, Any]) -> None:
 def test_system_screen_shows_full_doctor_text(facts: dict[str, Any]) -> None:
     text = render_doctor(facts)
     made = list(describe(MACHINE, text.splitlines(), SHOWN))
-    said = " ".join(f"{paragraph.label} {paragraph.text}" for paragraph in made).split()
+    said = " ".join(f"{fact.label} {fact.text}" for fact in made).split()
     for word in text.split():
         assert word in said, word
-    labels = [paragraph.label for paragraph in made if paragraph.indent == 11 and paragraph.label]
+    labels = [fact.label for fact in made if fact.indent == 11 and fact.label]
     assert labels[:3] == ["CPU", "Cores", "Caches"] and labels[-2:] == ["Terminal", "Dashboard"]
-    marks = [paragraph.label for paragraph in made if paragraph.indent == 2]
+    marks = [fact.label for fact in made if fact.indent == 2]
     assert marks == ["!", "!", "-", "-"] == [line[0] for line in text.splitlines() if line[:2] in ("! ", "- ")]
 
 
 def test_missing_engine_shows_install_command(facts: dict[str, Any]) -> None:
-    made = [paragraph.text for paragraph in describe(MACHINE, render_doctor(facts).splitlines(), SHOWN)]
-    at = made.index("openvino is not installed: pip install 'tuibench[openvino]'")
+    made = [fact.text for fact in describe(MACHINE, render_doctor(facts).splitlines(), SHOWN)]
+    at = made.index(" " * 11 + "openvino is not installed: pip install 'tuibench[openvino]'")
     assert made[at - 1].startswith("onnxruntime 1.20.0")

@@ -52,11 +52,11 @@ async def test_typed_keys_wait_for_slow_store_and_drop_on_refusal() -> None:
         slow(seen, go_on, StoreBusy("the store is busy"))
         burst(seen, "e", *"dy")
         await all_handled()
-        assert isinstance(seen.app.screen, ProjectScreen) and not seen.app.typed.at_rest
+        assert isinstance(seen.app.screen, ProjectScreen) and not seen.app.key_queue.is_idle
         go_on.set()
         await settle(seen.pilot)
         assert seen.keys[0] == seen.ids[0] and len(seen.keys) == len(seen.ids)
-        assert "busy" in frame(seen.app) and seen.app.typed.at_rest
+        assert "busy" in frame(seen.app) and seen.app.key_queue.is_idle
 
 
 async def test_escape_cancels_wait() -> None:
@@ -65,9 +65,9 @@ async def test_escape_cancels_wait() -> None:
         slow(seen, go_on)
         burst(seen, "e", *"dy")
         await all_handled()
-        assert not seen.app.typed.at_rest
+        assert not seen.app.key_queue.is_idle
         burst(seen, "escape")
-        await until(lambda: seen.app.typed.at_rest)
+        await until(lambda: seen.app.key_queue.is_idle)
         go_on.set()
         await settle(seen.pilot)
         assert isinstance(seen.app.screen, HomeScreen) and len(seen.services.store.benchmarks.rows()) == len(seen.ids)
@@ -79,7 +79,7 @@ async def test_missing_answer_blocks_typing_only_for_limited_time(monkeypatch: A
         go_on = threading.Event()
         slow(seen, go_on)
         burst(seen, "e", "d", "y")
-        await until(lambda: seen.app.typed.at_rest)
+        await until(lambda: seen.app.key_queue.is_idle)
         burst(seen, "down")
         await until(lambda: seen.cursor == seen.ids[1])
         go_on.set()
@@ -94,7 +94,7 @@ async def test_keys_for_list_wait_until_list_is_ready() -> None:
         slow(seen, go_on)
         burst(seen, "enter", "down", "enter")
         await until(lambda: isinstance(seen.app.screen, ProjectScreen))
-        assert not seen.app.typed.at_rest
+        assert not seen.app.key_queue.is_idle
         go_on.set()
         await settle(seen.pilot)
         page: Screen[Any] = seen.app.screen

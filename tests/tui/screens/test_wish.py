@@ -126,7 +126,7 @@ async def test_removed_record_closes_only_its_own_page() -> None:
         slow = Slow(seen, "library__remove")
         await type_at(seen, "d", "y", "f3")
         await slow.end()
-        assert shown_page(seen) is TrashScreen and "u brings it back" in frame(seen.app)
+        assert shown_page(seen) is TrashScreen and "u restores it" in frame(seen.app)
         await seen.press("escape")
         assert shown_page(seen) is ProjectScreen
         assert not any(isinstance(one, DetailScreen) for one in seen.app.screen_stack)

@@ -17,7 +17,7 @@ from tests.tui.rest import settle
 from tests.tui.widgets.stage import Stage, press
 from tuibench.present.column import Column
 from tuibench.present.plots.drawing import Row
-from tuibench.tui.widgets.painted import PlotView
+from tuibench.tui.widgets.painted import FigureView
 from tuibench.tui.widgets.record_table import Line, RecordTable
 from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.text_block import TextBlock
@@ -31,6 +31,10 @@ COLUMNS: tuple[Column[str], ...] = (
 )  # fmt: skip
 STYLES = ("", "ok", "warn", "bad", "dim")
 Step = Callable[[], Awaitable[None] | object]
+
+
+class Figure(FigureView, can_focus=True):
+    """A figure that can have the focus."""
 
 
 def line(key: str) -> Line:
@@ -50,7 +54,7 @@ def figure(cursor: int) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def steps(pilot: Pilot[None], table: RecordTable, plot: PlotView, news: StatusLine) -> dict[str, Step]:
+def steps(pilot: Pilot[None], table: RecordTable, plot: Figure, news: StatusLine) -> dict[str, Step]:
     """Return the measured steps in order."""
     keys = [str(n) for n in range(10_000)]
 
@@ -73,9 +77,9 @@ def steps(pilot: Pilot[None], table: RecordTable, plot: PlotView, news: StatusLi
         "page down": key("pagedown"),
         "mark": lambda: table.show_marks({table.cursor_key or ""}),
         "another page": swap,
-        "figure": lambda: plot.show_rows(figure(3)),
-        "same figure": lambda: plot.show_rows(figure(3)),
-        "cursor of a figure": lambda: plot.show_rows(figure(4)),
+        "figure": lambda: plot.show_figure(lambda *_: figure(3)),
+        "same figure": lambda: plot.show_figure(lambda *_: figure(3)),
+        "cursor of a figure": lambda: plot.show_figure(lambda *_: figure(4)),
         "both": swap_back,
         "focus": key("tab"),
         "focus back": key("tab"),
@@ -87,7 +91,7 @@ def steps(pilot: Pilot[None], table: RecordTable, plot: PlotView, news: StatusLi
 
 async def measure(theme: str) -> dict[str, int]:
     """Return the bytes of each step at 80x24."""
-    table, plot, news = RecordTable(classes="rest"), PlotView(classes="rest"), StatusLine()
+    table, plot, news = RecordTable(classes="rest"), Figure(classes="rest"), StatusLine()
     stage = Stage(
         TitleLine("resnet50 › Benchmarks (14)", "16 cores"), TabLine(("Bench", "Perf", "Loss")), RuleLine(),
         table, plot, SelectorLine([Selector("batch", ("1", "8"), 0, "m", spread=True)]), TextBlock(["one"]),

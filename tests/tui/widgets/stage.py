@@ -17,7 +17,7 @@ from textual.widget import Widget
 from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.frame import frame
 from tests.tui.rest import settle
-from tuibench.tui.widgets.painted import Calm
+from tuibench.tui.widgets.painted import QuietScreen
 
 _CHARACTERS = {"space": " ", "full_stop": "."}
 M = TypeVar("M", bound=Message)
@@ -58,8 +58,8 @@ class Floor(Screen[None]):
         self.passed.append(key)
 
 
-class CalmFloor(Calm, Floor):
-    """A calm screen, as the dashboard's screens are."""
+class QuietFloor(QuietScreen, Floor):
+    """A quiet screen, as the dashboard's screens are."""
 
 
 class Stage(App[None]):
@@ -69,7 +69,7 @@ class Stage(App[None]):
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(
-        self, *widgets: Widget, ascii_only: bool = False, theme: str = "ansi-dark", floor: type[Floor] = CalmFloor
+        self, *widgets: Widget, ascii_only: bool = False, theme: str = "ansi-dark", floor: type[Floor] = QuietFloor
     ) -> None:
         super().__init__(driver_class=CountingDriver)
         self.floor = floor(widgets)
@@ -94,7 +94,7 @@ async def staged(
     size: tuple[int, int] = (80, 24),
     ascii_only: bool = False,
     theme: str = "ansi-dark",
-    floor: type[Floor] = CalmFloor,
+    floor: type[Floor] = QuietFloor,
 ) -> AsyncIterator[tuple[Stage, Pilot[None]]]:
     """Start the app and wait until everything is painted."""
     stage = Stage(*widgets, ascii_only=ascii_only, theme=theme, floor=floor)

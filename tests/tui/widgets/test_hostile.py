@@ -13,7 +13,7 @@ from tuibench.present.column import Column
 from tuibench.present.plots.drawing import Row
 from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.field import TextField
-from tuibench.tui.widgets.painted import Painted, PlotView
+from tuibench.tui.widgets.painted import FigureView, Painted
 from tuibench.tui.widgets.question import Notice
 from tuibench.tui.widgets.record_table import Line, RecordTable
 from tuibench.tui.widgets.status_line import StatusLine
@@ -42,6 +42,8 @@ def widgets(text: str) -> list[Widget]:
     )
     news = StatusLine()
     news.say(text, "warn")
+    figure = FigureView()
+    figure.show_figure(lambda *_: [((text, "series-1"), (text, "ideal"))])
     return [
         TitleLine([(text, "title"), (text, "")], text),
         TabLine([text, "b"], 0),
@@ -49,7 +51,7 @@ def widgets(text: str) -> list[Widget]:
         RecordTable(empty=text),
         TextBlock([text, (text, "bad")]),
         ScrollBlock([text], wrap=True),
-        PlotView([((text, "series-1"), (text, "ideal"))]),
+        figure,
         SelectorLine([Selector(text, (text, "b"), 0, text, spread=True)]),
         TextField("a", text, text, hint=text, placeholder=text),
         ChoiceField("b", text, [Choice(text, text), Choice("b", "b", text)], hint=text),
@@ -69,8 +71,8 @@ def show_again(shown: list[Widget], text: str) -> None:
             widget.show(["a", text], 1, right=text)
         elif isinstance(widget, (TextBlock, ScrollBlock)):
             widget.show_lines(["new", text])
-        elif isinstance(widget, PlotView):
-            widget.show_rows([((f"new {text}", "axis"),)])
+        elif isinstance(widget, FigureView):
+            widget.show_figure(lambda *_: [((f"new {text}", "axis"),)])
         elif isinstance(widget, StatusLine):
             widget.say(f"new {text}", "bad")
         elif isinstance(widget, KeyLine):

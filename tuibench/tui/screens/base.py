@@ -20,7 +20,7 @@ from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
 from tuibench.tui.messages import Answered, Refused
 from tuibench.tui.textual_seam import after_painting
-from tuibench.tui.widgets.painted import Calm
+from tuibench.tui.widgets.painted import QuietScreen
 from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.title_line import KeyLine, TitleLine, together
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Page(Calm, Screen[None]):
+class Page(QuietScreen, Screen[None]):
     """One screen: subclasses provide `body` and `hints`, and its path in `title_parts`."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
@@ -132,14 +132,24 @@ class Page(Calm, Screen[None]):
 
     def show_keys(self) -> None:
         """Show this screen's keys as bound by the user; while typing, only those that are not text."""
-        app, self._typing = self.dashboard, isinstance(self.focused, Input)
+        self._typing = isinstance(self.focused, Input)
+        last = (self.last_hint,) if self.last_hint else ()
+        self.show_pairs([each for each in self.hints_now if each not in last], last)
+
+    def show_pairs(self, some: Iterable[str], last: Iterable[str], words: Mapping[str, str] | None = None) -> None:
+        """Show keys with their words in the footer; neighbours with one word are merged, `last` are never cut."""
+        words = self.words if words is None else words
 
         def pairs(ids: Iterable[str]) -> list[tuple[str, str]]:
+            app = self.dashboard
             names = ((each, key.shown(each, app.keymap, app.ascii_only, self._typing)) for each in ids)
-            return together((name, self.words.get(each, key.KEYS[each].word)) for each, name in names if name)
+            return together((name, words.get(each, key.KEYS[each].word)) for each, name in names if name)
 
-        last = (self.last_hint,) if self.last_hint else ()
-        self.query_one("#keys", KeyLine).show(pairs(each for each in self.hints_now if each not in last), pairs(last))
+        self.query_one("#keys", KeyLine).show(pairs(some), pairs(last))
+
+    def shown_key(self, name: str) -> str:
+        """Return the key of an action, as bound by the user."""
+        return key.shown(name, self.dashboard.keymap, self.dashboard.ascii_only)
 
     @property
     def hints_now(self) -> tuple[str, ...]:
@@ -179,7 +189,7 @@ class Page(Calm, Screen[None]):
         """Show a status text; kinds warn and bad are also marked in words."""
         self.query_one("#news", StatusLine).say(text, kind)
 
-    def say_behind_errors(self, text: str) -> None:
+    def say_after_errors(self, text: str) -> None:
         """Show a status text in front of an unread error: no key was pressed since, and lines are cut at the end."""
         line = self.query_one("#news", StatusLine)
         if line.kind == "bad" and line.said:
@@ -206,7 +216,7 @@ class Page(Calm, Screen[None]):
         An error goes to `otherwise`, else to the status line. If `then` `opens` a screen, keys typed meanwhile wait for
         it.
         """
-        app, mark = self.dashboard, self.dashboard.typed.hold() if opens else None
+        app, mark = self.dashboard, self.dashboard.key_queue.hold() if opens else None
 
         def carry_out() -> None:
             worker, answer = get_current_worker(), _call(app, work, then, otherwise, mark)
@@ -242,7 +252,7 @@ class Page(Calm, Screen[None]):
             # At exit, pages lose their widgets before their messages.
             return
         message.then(message.value)
-        self.dashboard.typed.let_go(message.mark)
+        self.dashboard.key_queue.release(message.mark)
         after_painting(self, self.dashboard.begin_to_look)
 
     def on_refused(self, message: Refused) -> None:
@@ -254,13 +264,21 @@ class Page(Calm, Screen[None]):
             message.otherwise(message.error)
         else:
             self.explain(message.error)
-        self.dashboard.typed.let_go(message.mark, drop=True)
+        self.dashboard.key_queue.release(message.mark, drop=True)
         after_painting(self, self.dashboard.begin_to_look)
 
-    def copy_text(self, text: str) -> None:
-        """Copy to the clipboard, which not every terminal has, and to a file."""
-        self.app.copy_to_clipboard(text)
-        self.ask(lambda: self.services.keep_copy(text), lambda path: self.say(f"copied, also to {path}"), group="copy")
+    def copy_text(self, find: Callable[[], str]) -> None:
+        """Copy a text, which a thread finds, to the clipboard and, as not every terminal has one, to a file."""
+
+        def keep() -> tuple[str, str]:
+            text = find()
+            return text, str(self.services.keep_copy(text))
+
+        def show_copied(found: tuple[str, str]) -> None:
+            self.app.copy_to_clipboard(found[0])
+            self.say(f"copied, also to {found[1]}: {found[0]}")
+
+        self.ask(keep, show_copied, group="copy")
 
     def explain(self, error: TuibenchError) -> None:
         """Show the error and its hint in the status line."""

@@ -12,13 +12,11 @@ from tuibench.tui import key
 from tuibench.tui.key import written
 from tuibench.tui.palette import live_keys
 from tuibench.tui.screens.base import Page
-from tuibench.tui.screens.paragraph import Paragraph, lay_out
-from tuibench.tui.widgets.text_block import ScrollBlock
+from tuibench.tui.screens.detail.facts import Fact, FactBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
 _WIDGETS = {
     "RecordTable": "the list",
-    "PlotView": "the figure",
     "ScrollBlock": "the text",
     "Field": "the field",
     "Input": "the field",
@@ -26,7 +24,7 @@ _WIDGETS = {
 """Widget class to its name in headings; a subclass uses the name of its nearest base."""
 _GAP = 2
 _TAB = "tab-"
-_LEAVING = "ctrl+c says how to leave; a run goes on when the dashboard is left, and when the connection breaks."
+_LEAVING = "ctrl+c shows how to quit; runs continue when you quit or the connection breaks."
 
 
 class HelpScreen(Page):
@@ -41,21 +39,16 @@ class HelpScreen(Page):
         self._place = page.title_parts()
         app = page.dashboard
         sections = sort_keys(page, focused)
-        self._paragraphs = list(describe(page.about, sections, ascii_only=app.ascii_only, changed=app.keymap))
+        self.facts = tuple(describe(page.about, sections, ascii_only=app.ascii_only, changed=app.keymap))
 
     def body(self) -> Iterable[Widget]:
         """Yield the text."""
         yield RuleLine()
-        yield ScrollBlock(id="text", classes="body")
+        yield FactBlock(self.facts, id="text", classes="body")
 
     def title_parts(self) -> tuple[str, ...]:
         """Return the path to the page that the help describes."""
         return ("Help", *self._place)
-
-    def on_resize(self) -> None:
-        """Lay the text out for the new width."""
-        block = self.query_one("#text", ScrollBlock)
-        block.show_lines(lay_out(self._paragraphs, block.size.width or self.app.size.width))
 
     def action_help(self) -> None:
         """Close the help with the key that opened it."""
@@ -84,7 +77,7 @@ def sort_keys(page: Page, focused: Widget | None) -> tuple[Section, ...]:
 
 def _called(widget: Widget) -> str:
     names = (kind.__name__ for kind in type(widget).__mro__)
-    return next((_WIDGETS[name] for name in names if name in _WIDGETS), "what has the focus")
+    return next((_WIDGETS[name] for name in names if name in _WIDGETS), "this part")
 
 
 def _in_order(found: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
@@ -93,29 +86,33 @@ def _in_order(found: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
 
 def describe(
     about: str, sections: Iterable[Section], *, ascii_only: bool = False, changed: Iterable[str] = ()
-) -> Iterator[Paragraph]:
+) -> Iterator[Fact]:
     """Yield the whole text; `changed` are the ids of actions that the user has bound to other keys."""
     if about:
-        yield Paragraph(about)
+        yield Fact("", about)
     own = frozenset(changed)
     named = [(title, list(_rows(keys, ascii_only, own))) for title, keys in sections if keys]
     indent = max((len(pressed) for _, rows in named for pressed, _ in rows), default=0) + 1 + _GAP
     for title, rows in named:
-        yield Paragraph()
-        yield Paragraph(title, style="title")
+        yield Fact("", "")
+        yield Fact("", title, "title")
         for pressed, text in rows:
-            yield Paragraph(text, f" {pressed}", indent, label_style="key")
-    yield Paragraph()
-    yield Paragraph(_LEAVING)
+            yield Fact(f" {pressed}", text, "", "key", indent)
+    yield Fact("", "")
+    yield Fact("", _LEAVING)
 
 
 def _rows(keys: Mapping[str, Sequence[str]], ascii_only: bool, own: frozenset[str]) -> Iterator[tuple[str, str]]:
     tabs = [one for one in keys if one.startswith(_TAB) and one[len(_TAB) :].isdigit()]
     for one, names in keys.items():
         pressed = " ".join(written(name, arrows=not ascii_only) for name in names)
-        text = key.KEYS[one].text + (" (As your config file says.)" if one in own else "")
+        text = key.KEYS[one].text + (" (From your config file.)" if one in own else "")
         if one not in tabs or own & set(tabs):
             yield pressed, text
         elif one == tabs[0]:
             # One line for all tabs.
-            yield (f"{pressed}-{keys[tabs[-1]][0]}", "The tab of that number.") if len(tabs) > 1 else (pressed, text)
+            yield (
+                (f"{pressed}-{keys[tabs[-1]][0]}", "Go to the tab with that number.")
+                if len(tabs) > 1
+                else (pressed, text)
+            )

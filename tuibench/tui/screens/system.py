@@ -14,13 +14,11 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine
 from tuibench.present.doctor import render_doctor
-from tuibench.present.table import to_ascii
 from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
-from tuibench.tui.screens.paragraph import Paragraph, lay_out
+from tuibench.tui.screens.detail.facts import Fact, FactBlock
 from tuibench.tui.terminal import Display
-from tuibench.tui.widgets.text_block import ScrollBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
 _LABEL = 11
@@ -41,10 +39,10 @@ class SystemScreen(Page):
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("machine", only=("system",))
     hints: tuple[str, ...] = ("look-again", "page-down", "page-up", "trash", "palette", "help", "back")
     about = (
-        "What a measurement here depends on: the processor, the cores that may be used, clock, memory, and how busy "
-        "the machine was during one second. Below it stands what was found that harms a measurement (!), what is "
-        "worth knowing (-), and how to mend it. Engines that are missing are listed with the command that installs "
-        "them. Nothing here changes by itself: looking takes a second and disturbs what is being measured."
+        "The facts of this machine that affect a measurement: the processor, the usable cores, the clock, the memory, "
+        "and the load during one second. Below are findings that harm a measurement (!) or are worth knowing (-), "
+        "with their remedies. Missing engines are listed with the command that installs them. The page does not "
+        "refresh by itself, because an examination takes a second and disturbs running measurements."
     )
 
     def __init__(self) -> None:
@@ -55,7 +53,7 @@ class SystemScreen(Page):
     def body(self) -> Iterable[Widget]:
         """Yield one scrollable text."""
         yield RuleLine()
-        yield ScrollBlock(id="facts", classes="body")
+        yield FactBlock(id="facts", classes="body")
 
     def title_parts(self) -> tuple[str, ...]:
         """Return the page's title."""
@@ -68,21 +66,22 @@ class SystemScreen(Page):
         if (run := self._measuring()) is None:
             self.action_look_again()
         else:
-            self._tell((f"{run} is being measured, and a look would disturb it.", f"{self._key()} looks all the same."))
+            self._tell(
+                (
+                    f"{run} is measuring; examining the machine would disturb it.",
+                    f"{self.shown_key('look-again')} examines it anyway.",
+                )
+            )
 
     def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Do nothing: the page shows nothing of the store."""
-
-    def on_resize(self) -> None:
-        """Lay out for the new width."""
-        self._show()
 
     def action_look_again(self) -> None:
         """Examine the machine again, one examination at a time."""
         if self._going:
             return
         self._going = True
-        self._tell(("Looking at this machine, its noise and its engines: that takes a second.",))
+        self._tell(("Examining this machine, its noise and its engines (1 s) ...",))
         self.ask(
             lambda: self._look(),
             self._have,
@@ -102,52 +101,42 @@ class SystemScreen(Page):
         runs = self.dashboard.snapshot.runs if self.dashboard.snapshot is not None else ()
         return next((short_id(row.info.id) for row in runs if row.info.state == activity.RUNNING), None)
 
-    def _key(self) -> str:
-        return key.shown("look-again", self.dashboard.keymap, self.dashboard.ascii_only)
-
     def _tell(self, sentences: Sequence[str]) -> None:
         """Show a status message if facts are shown, else replace the empty text."""
         if self._looked is not None:
             self.say(" ".join(sentences))
         else:
-            self.query_one("#facts", ScrollBlock).show_lines(sentences)
+            self.query_one("#facts", FactBlock).show_facts(Fact("", each) for each in sentences)
 
     def _have(self, looked: _Looked) -> None:
         again = self._looked is not None
         self._looked, self._going = looked, False
-        self._show()
+        self.query_one("#facts", FactBlock).update_facts(
+            describe(looked.machine, looked.lines, self.dashboard.shown_on)
+        )
         if again:
-            self.say("looked again")
+            self.say("refreshed")
 
     def _refuse(self, error: TuibenchError) -> None:
         self._going = False
         if self._looked is not None:
             self.explain(error)
         else:
-            self._tell((error.message, error.hint, f"{self._key()} tries again."))
-
-    def _show(self) -> None:
-        block = self.query_one("#facts", ScrollBlock)
-        if self._looked is None:
-            return
-        made = list(describe(self._looked.machine, self._looked.lines, self.dashboard.shown_on))
-        if self.dashboard.ascii_only:
-            made = [_plain(paragraph) for paragraph in made]
-        block.show_lines(lay_out(made, block.size.width or self.app.size.width))
+            self._tell((error.message, error.hint, f"{self.shown_key('look-again')} retries."))
 
 
-def describe(machine: Machine, lines: Iterable[str], display: Display) -> Iterator[Paragraph]:
-    """Yield doctor's paragraphs, with install commands of missing engines and the dashboard's display."""
-    for paragraph in _joined(lines):
-        yield paragraph
-        if paragraph.label == "Engines":
+def describe(machine: Machine, lines: Iterable[str], display: Display) -> Iterator[Fact]:
+    """Yield doctor's facts, with install commands of missing engines and the dashboard's display."""
+    for fact in _joined(lines):
+        yield fact
+        if fact.label == "Engines":
             yield from _missing(machine)
-        elif paragraph.label == "Terminal":
-            yield Paragraph(_shown_on(display), "Dashboard", _LABEL)
+        elif fact.label == "Terminal":
+            yield Fact("Dashboard", _shown_on(display), indent=_LABEL)
 
 
-def _joined(lines: Iterable[str]) -> Iterator[Paragraph]:
-    """Yield paragraphs, rejoining lines that doctor wrapped."""
+def _joined(lines: Iterable[str]) -> Iterator[Fact]:
+    """Yield facts, rejoining lines that doctor wrapped."""
     current: list[str] = []
     for line in lines:
         rest = line.lstrip(" ")
@@ -155,29 +144,29 @@ def _joined(lines: Iterable[str]) -> Iterator[Paragraph]:
             current.append(rest)
             continue
         if current:
-            yield _paragraph(current[0], current[1:])
+            yield _fact(current[0], current[1:])
         current = [line] if rest else []
         if not rest:
-            yield Paragraph()
+            yield Fact("", "")
     if current:
-        yield _paragraph(current[0], current[1:])
+        yield _fact(current[0], current[1:])
 
 
-def _paragraph(first: str, others: Sequence[str]) -> Paragraph:
+def _fact(first: str, others: Sequence[str]) -> Fact:
     if first.startswith(_MARKS):
         style = "warn" if first.startswith("!") else ""
-        return Paragraph(" ".join([first[2:], *others]), first[:1], 2, style, style or "dim")
+        return Fact(first[:1], " ".join([first[2:], *others]), style, style or "dim", 2)
     if first.lstrip().startswith(_REMEDY):
-        return Paragraph(" ".join([first.lstrip()[2:], *others]), "  →", 4)
+        return Fact("  →", " ".join([first.lstrip()[2:], *others]), indent=4)
     if first[_LABEL - 2 : _LABEL] == "  ":
-        return Paragraph(" ".join([first[_LABEL:], *others]), first[:_LABEL].rstrip(), _LABEL)
-    return Paragraph(" ".join([first, *others]), style="title")
+        return Fact(first[:_LABEL].rstrip(), " ".join([first[_LABEL:], *others]), indent=_LABEL)
+    return Fact("", " ".join([first, *others]), "title")
 
 
-def _missing(machine: Machine) -> Iterator[Paragraph]:
+def _missing(machine: Machine) -> Iterator[Fact]:
     for engine in machine.engines:
         if not engine.available:
-            yield Paragraph(f"{engine.name} is not installed: {engine.hint}", indent=_LABEL, style="accent")
+            yield Fact("", f"{' ' * _LABEL}{engine.name} is not installed: {engine.hint}", "accent")
 
 
 def _shown_on(display: Display) -> str:
@@ -188,12 +177,6 @@ def _shown_on(display: Display) -> str:
         "colours" if display.colour else "no colours",
         "ASCII" if display.ascii_only else "Unicode",
         f"at most {fps} frames a second" if fps else "",
-        "tuibench config says who decided",
+        "see tuibench config",
     )
     return " · ".join(part for part in parts if part)
-
-
-def _plain(paragraph: Paragraph) -> Paragraph:
-    return Paragraph(
-        to_ascii(paragraph.text), to_ascii(paragraph.label), paragraph.indent, paragraph.style, paragraph.label_style
-    )

@@ -21,7 +21,7 @@ from tuibench.tui.widgets.title_line import RuleLine
 _HINTS = ("open", "undo", "empty-trash", "back", "help")
 _EMPTY_HINTS = ("back", "palette", "help")
 _WORD = "empty"
-_EMPTY = ("Nothing was removed.", "", "esc   back")
+_EMPTY = ("The trash is empty.", "", "esc   back")
 
 
 class TrashScreen(Page):
@@ -29,10 +29,10 @@ class TrashScreen(Page):
 
     BINDINGS: ClassVar[list[BindingType]] = [*key.bindings(only=("empty-trash", "trash"))]
     hints: tuple[str, ...] = _HINTS
-    words: ClassVar[Mapping[str, str]] = {**key.ONE_WORD, "open": "bring back", "undo": "bring back the latest"}
+    words: ClassVar[Mapping[str, str]] = {**key.ONE_WORD, "open": "restore", "undo": "restore last"}
     about = (
-        "What was removed, the latest first. Enter brings a removal back with everything that went with it, u the "
-        "latest. E deletes all of them for good, after the word is typed; nothing else in the dashboard deletes."
+        "All removals, the latest first. Enter restores a removal as a whole, u the latest. E deletes all of them "
+        "permanently, after you type a word; no other key deletes."
     )
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class TrashScreen(Page):
     def action_empty_trash(self) -> None:
         """Delete everything in the trash permanently, after a typed confirmation."""
         if not self._entries:
-            self.say("there is nothing in it")
+            self.say("the trash is empty")
             return
         # Delete only the listed entries: another session may remove more meanwhile.
         asked = tuple(self._entries)
@@ -99,9 +99,9 @@ class TrashScreen(Page):
                 work = self.dashboard.removals.in_turn(lambda: self.services.library.empty_trash(asked))
                 self.wish(work, lambda emptied: self._tell(emptied_words(*emptied)))
 
-        about = f"{count_of(len(asked), 'removal')} would be gone for good: type {_WORD}"
+        about = f"{count_of(len(asked), 'removal')} will be deleted permanently: type {_WORD}"
         self.app.push_screen(TextQuestion(about, (("", ""),), check=lambda answers: _refuse(answers[0])), empty)
 
 
 def _refuse(text: str) -> str:
-    return "" if text == _WORD else f"{_WORD} deletes them, esc leaves them where they are"
+    return "" if text == _WORD else f"{_WORD} deletes them, esc cancels"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from tuibench.present.plots.drawing import Row, Span, row_width
-from tuibench.tui.widgets.field import LABEL, Field
+from tuibench.tui.widgets.field import Field
 from tuibench.tui.widgets.row import safe
 
 
@@ -38,13 +38,9 @@ class _Choices(Field, can_focus=True):
         key: str,
         label: str,
         choices: Sequence[Choice],
-        *,
-        hint: str = "",
-        label_width: int = LABEL,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: Any,
     ) -> None:
-        super().__init__(key, label, hint=hint, label_width=label_width, id=id, classes=classes)
+        super().__init__(key, label, **attributes)
         self.choices = tuple(choices)
         self._at = next((n for n, choice in enumerate(self.choices) if not choice.refusal), 0)
 
@@ -109,13 +105,9 @@ class ChoiceField(_Choices):
         label: str,
         choices: Sequence[Choice],
         value: str = "",
-        *,
-        hint: str = "",
-        label_width: int = LABEL,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: Any,
     ) -> None:
-        super().__init__(key, label, choices, hint=hint, label_width=label_width, id=id, classes=classes)
+        super().__init__(key, label, choices, **attributes)
         self._put(value)
 
     def _put(self, value: str) -> None:
@@ -158,13 +150,9 @@ class ManyField(_Choices):
         label: str,
         choices: Sequence[Choice],
         values: Collection[str] = (),
-        *,
-        hint: str = "",
-        label_width: int = LABEL,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: Any,
     ) -> None:
-        super().__init__(key, label, choices, hint=hint, label_width=label_width, id=id, classes=classes)
+        super().__init__(key, label, choices, **attributes)
         self._taken = frozenset(values)
 
     @property
@@ -203,11 +191,6 @@ class ButtonField(Field, can_focus=True):
         def __init__(self, field: ButtonField) -> None:
             super().__init__()
             self.field = field
-
-        @property
-        def control(self) -> ButtonField:
-            """The button, for `@on` with a selector."""
-            return self.field
 
     @property
     def answer(self) -> str:

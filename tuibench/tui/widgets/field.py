@@ -1,4 +1,4 @@
-"""Base class of form fields: one line per field, its error below."""
+"""Form fields: base class, text field, columns and pairs of fields, filter line."""
 
 from __future__ import annotations
 
@@ -38,11 +38,6 @@ class Field(Painted):
             super().__init__()
             self.field = field
 
-        @property
-        def control(self) -> Field:
-            """The field, for `@on` with a selector."""
-            return self.field
-
     def __init__(
         self,
         key: str,
@@ -50,11 +45,10 @@ class Field(Painted):
         *,
         hint: str = "",
         label_width: int = LABEL,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: str | None,
     ) -> None:
         """Create a field; `key` is its name within the screen."""
-        super().__init__(id=id, classes=classes)
+        super().__init__(**attributes)
         self.key = key
         self.label = label
         self.label_width = label_width
@@ -158,15 +152,13 @@ class TextField(Field):
         label: str,
         value: str = "",
         *,
-        hint: str = "",
         placeholder: str = "",
         width: int = 24,
         label_width: int = LABEL,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: Any,
     ) -> None:
         """Create a field; `width` 0 uses the rest of the line."""
-        super().__init__(key, label, hint=hint, label_width=label_width, id=id, classes=classes)
+        super().__init__(key, label, label_width=label_width, **attributes)
         self._columns = width
         self.input = SafeInput(placeholder=safe(placeholder), compact=True, select_on_focus=True)
         self._given = value
@@ -226,11 +218,6 @@ class FieldColumn(VerticalScroll, can_focus=False):
         def __init__(self, column: FieldColumn) -> None:
             super().__init__()
             self.column = column
-
-        @property
-        def control(self) -> FieldColumn:
-            """The column, for `@on` with a selector."""
-            return self.column
 
     @property
     def fields(self) -> dict[str, Field]:
@@ -319,17 +306,12 @@ class FilterLine(Widget):
             self.line = line
             self.text = text
 
-        @property
-        def control(self) -> FilterLine:
-            """The line, for `@on` with a selector."""
-            return self.line
-
         def can_replace(self, message: Message) -> bool:
             """Replace an unhandled older message: only the latest text counts."""
             return isinstance(message, FilterLine.Typed) and message.line is self.line
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__(id=id, classes=classes)
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
         self._back: Widget | None = None
 
     def compose(self) -> ComposeResult:

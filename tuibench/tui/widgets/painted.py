@@ -13,7 +13,6 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.strip import Strip
@@ -25,7 +24,7 @@ from tuibench.tui.glyph import Glyphs, glyphs_of, style_of
 from tuibench.tui.widgets.row import changed_end, safe, shown
 
 
-class Calm:
+class QuietScreen:
     """First base class of a screen: moving the focus repaints only the two widgets involved.
 
     Can be removed once setting `Screen.focused` no longer repaints the screen. Both widgets receive an event and
@@ -49,7 +48,7 @@ class Calm:
             super()._compositor_refresh()  # type: ignore[misc]
 
 
-class Steady:
+class QuietWidget:
     """First base class of a widget: a new size does not send again what the layout has just painted.
 
     Can be removed once `Widget._size_updated` no longer marks the whole widget for painting after a layout.
@@ -71,7 +70,7 @@ class Steady:
         return changed
 
 
-class Bare(Steady):
+class QuietContainer(QuietWidget):
     """First base class of a container that paints nothing itself: a change of it does not repaint its children.
 
     The layout repaints what a shrinking or removed child leaves behind. Can be removed once a container's refresh does
@@ -84,7 +83,7 @@ class Bare(Steady):
         return refreshed
 
 
-class Painted(Steady, Widget):
+class Painted(QuietWidget, Widget):
     """A widget made of lines: a subclass provides each line and calls `repaint` when one may have changed."""
 
     ALLOW_SELECT = False
@@ -162,64 +161,16 @@ def _style(names: str, colour: bool) -> Style:
     return Style.combine(style_of(name, colour) for name in names.split(" "))
 
 
-class PlotView(Painted, can_focus=True):
-    """Shows the rows of a figure and posts a message when its size changes."""
-
-    class Resized(Message):
-        """The view has a new size."""
-
-        def __init__(self, view: PlotView, width: int, height: int) -> None:
-            super().__init__()
-            self.view = view
-            self.width = width
-            self.height = height
-
-        @property
-        def control(self) -> PlotView:
-            """The view, for `@on` with a selector."""
-            return self.view
-
-        def can_replace(self, message: Message) -> bool:
-            """Replace an unhandled older message: only the latest size counts."""
-            return isinstance(message, PlotView.Resized) and message.view is self.view
-
-    def __init__(
-        self,
-        rows: Sequence[Row] = (),
-        *,
-        focusable: bool = True,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
-    ) -> None:
-        super().__init__(id=id, classes=classes)
-        self.can_focus = focusable
-        self._rows = tuple(shown(row) for row in rows)
-
-    def show_rows(self, rows: Sequence[Row]) -> None:
-        """Show the rows of a figure."""
-        self._rows = tuple(shown(row) for row in rows)
-        self.repaint()
-
-    def row(self, y: int) -> Row:
-        """Return a row of the figure."""
-        return self._rows[y] if y < len(self._rows) else ()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Request a figure of this size."""
-        self.post_message(self.Resized(self, event.size.width, event.size.height))
-
-
 Drawer = Callable[[int, int], Sequence[Row]]
 """Function that returns the rows of a figure for a width and a height."""
 
 
-class FigureView(PlotView):
-    """A plot view that sends nothing twice: neither an empty figure first nor one of a wrong size."""
+class FigureView(Painted):
+    """Draws its figure once per size; only changed lines are sent."""
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name
-        super().__init__(focusable=False, id=id)
-        self._drawer: Drawer | None = None
-        self._drawn_for: Size | None = None
+    _drawer: Drawer | None = None
+    _drawn_for: Size | None = None
+    _rows: tuple[Row, ...] = ()
 
     def show_figure(self, drawer: Drawer) -> None:
         """Show the figure that `drawer` draws."""
@@ -233,4 +184,4 @@ class FigureView(PlotView):
         if self._drawer is not None and size != self._drawn_for:
             self._rows = tuple(shown(row) for row in self._drawer(*size))
             self._drawn_for = size
-        return super().row(y)
+        return self._rows[y] if y < len(self._rows) else ()

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.screen import ModalScreen, Screen
 
 from tuibench.tui.key import bindings
-from tuibench.tui.widgets.painted import Calm
+from tuibench.tui.widgets.painted import QuietScreen
 from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.text_block import ScrollBlock
@@ -22,37 +22,10 @@ def ask(screen: Screen[Any], text: str, answers: Mapping[str, str], then: Callab
 
     `answers` maps single characters to words; `then` gets the character pressed, '' for escape.
     """
-    lines = screen.query(StatusLine)
-    if lines:
-        lines.first().ask(text, answers, then)
-    else:
-        screen.app.push_screen(Question(text, answers), lambda answer: then(answer or ""))
+    screen.query_one(StatusLine).ask(text, answers, then)
 
 
-class Question(Calm, ModalScreen[str]):
-    """A question over any screen; its result is the character pressed, '' for escape."""
-
-    DEFAULT_CSS = """
-    Question { background: transparent; }
-    Question StatusLine { dock: bottom; }
-    """
-
-    def __init__(self, text: str, answers: Mapping[str, str]) -> None:
-        """Create a question; `answers` maps single characters to words, such as y to "remove"; case matters."""
-        super().__init__()
-        self._text = text
-        self._answers = dict(answers)
-
-    def compose(self) -> ComposeResult:
-        """Yield the status line."""
-        yield StatusLine()
-
-    def on_mount(self) -> None:
-        """Ask the question."""
-        self.query_one(StatusLine).ask(self._text, self._answers, self.dismiss)
-
-
-class Notice(Calm, ModalScreen[None]):
+class Notice(QuietScreen, ModalScreen[None]):
     """A text of several lines that the user reads and closes."""
 
     DEFAULT_CSS = """

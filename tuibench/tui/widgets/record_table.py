@@ -17,7 +17,7 @@ from tuibench.present.column import Column, Layout, lay_out
 from tuibench.present.plots.drawing import Row
 from tuibench.tui.key import bindings
 from tuibench.tui.widgets.row import safe
-from tuibench.tui.widgets.text_block import Moving
+from tuibench.tui.widgets.text_block import Movable
 
 
 class Place:
@@ -84,7 +84,7 @@ def line_of(columns: Sequence[Column[R]], key: str, row: R, style: str = "") -> 
     return Line(key, tuple(column.text(row) for column in columns), style)
 
 
-class RecordTable(Moving):
+class RecordTable(Movable):
     """A table whose cursor stays on its record while other records are added and removed."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("open", "wide")

@@ -30,8 +30,8 @@ class StatusLine(Painted):
 
     DEFAULT_CSS = "StatusLine { height: 1; }"
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
-        super().__init__(id=id, classes=classes)
+    def __init__(self, **attributes: str | None) -> None:
+        super().__init__(**attributes)
         self._said: Row = ()
         self._asked: _Asked | None = None
         self.kind = "info"

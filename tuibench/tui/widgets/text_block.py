@@ -15,7 +15,7 @@ from tuibench.tui.widgets.painted import Painted
 from tuibench.tui.widgets.row import LineLike, shown
 
 
-class Moving(Painted, can_focus=True):
+class Movable(Painted, can_focus=True):
     """A focusable widget with a position in its lines; a subclass implements the moves."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("move")
@@ -93,11 +93,9 @@ class TextBlock(Painted):
     def __init__(
         self,
         lines: Iterable[LineLike] = (),
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: str | None,
     ) -> None:
-        super().__init__(id=id, classes=classes)
+        super().__init__(**attributes)
         self._rows = _rows(lines)
 
     def show_lines(self, lines: Iterable[LineLike]) -> None:
@@ -116,7 +114,7 @@ class TextBlock(Painted):
         return len(self._rows)
 
 
-class ScrollBlock(Moving):
+class ScrollBlock(Movable):
     """Lines scrolled with the page keys: logs, help, facts."""
 
     def __init__(
@@ -125,11 +123,10 @@ class ScrollBlock(Moving):
         *,
         wrap: bool = False,
         follow: bool = False,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: str | None,
     ) -> None:
         """`wrap` breaks long lines instead of cutting them; `follow` keeps the end visible until the user scrolls."""
-        super().__init__(id=id, classes=classes)
+        super().__init__(**attributes)
         self._wrap = wrap
         self._follows = follow
         self._at_end = follow

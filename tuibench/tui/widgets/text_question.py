@@ -12,14 +12,14 @@ from textual.screen import ModalScreen
 from tuibench.core.text import width_of
 from tuibench.tui.key import bindings
 from tuibench.tui.widgets.field import LABEL, FieldColumn, TextField
-from tuibench.tui.widgets.painted import Calm
+from tuibench.tui.widgets.painted import QuietScreen
 from tuibench.tui.widgets.row import safe
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 
 Answers = tuple[str, ...]
 
 
-class TextQuestion(Calm, ModalScreen[Answers | None]):
+class TextQuestion(QuietScreen, ModalScreen[Answers | None]):
     """Fields at the bottom of the screen; the result is their texts, None for escape."""
 
     DEFAULT_CSS = """

@@ -1,4 +1,4 @@
-"""A line of selectors that switch a page's content, each with its key."""
+"""Widgets of one or two lines: title, rule, tabs, footer, selectors."""
 
 from __future__ import annotations
 
@@ -20,11 +20,9 @@ class TitleLine(Painted):
         self,
         left: LineLike = "",
         right: LineLike = "",
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: str | None,
     ) -> None:
-        super().__init__(id=id, classes=classes)
+        super().__init__(**attributes)
         self._ends = (shown(left), shown(right))
 
     def show(self, left: LineLike, right: LineLike = "") -> None:
@@ -66,11 +64,9 @@ class TabLine(Painted):
         self,
         names: Sequence[str] = (),
         active: int = 0,
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: str | None,
     ) -> None:
-        super().__init__(id=id, classes=classes)
+        super().__init__(**attributes)
         self._names = tuple(names)
         self._active = active
         self._disabled: frozenset[int] = frozenset()
@@ -129,11 +125,9 @@ class KeyLine(Painted):
         self,
         pairs: Sequence[Pair] = (),
         last: Sequence[Pair] = (),
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: str | None,
     ) -> None:
-        super().__init__(id=id, classes=classes)
+        super().__init__(**attributes)
         self._pairs = (tuple(pairs), tuple(last))
 
     def show(self, pairs: Sequence[Pair], last: Sequence[Pair] = ()) -> None:
@@ -214,11 +208,9 @@ class SelectorLine(Painted):
     def __init__(
         self,
         selectors: Sequence[Selector] = (),
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: str | None,
     ) -> None:
-        super().__init__(id=id, classes=classes)
+        super().__init__(**attributes)
         self._selectors = tuple(selectors)
 
     def show(self, selectors: Sequence[Selector]) -> None:

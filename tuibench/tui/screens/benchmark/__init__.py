@@ -1,1 +1,1 @@
-"""The room `benchmark`."""
+"""List of benchmarks, its preview, and the actions on records."""

@@ -1,4 +1,4 @@
-"""The actions on a benchmark, the same on every screen with one under its cursor."""
+"""Actions on benchmarks, the same on every screen, with their questions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tuibench.present.outcome import export_words, removal_words
 from tuibench.services.api import Services
 from tuibench.services.form_values import RerunPlan
 from tuibench.services.monitor import Snapshot
-from tuibench.tui import key, route
+from tuibench.tui import route
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.question import Notice, ask
 
@@ -31,17 +31,17 @@ def remove_words(wanted: Sequence[str], going: Sequence[str], lost: Sequence[str
     """Return the question and the word for `y`; `going` are still running, `lost` were never saved."""
     if going and lost:
         # Name permanent losses first, since the line may be cut.
-        return f"Remove unsaved {_names(lost)} for good, cancel {_names(going)}?", "cancel and remove"
-    verb, go = ("is", "goes") if len(wanted) == 1 else ("are", "go")
+        return f"Delete unsaved {_names(lost)}, cancel {_names(going)}?", "cancel and remove"
+    verb = "is" if len(wanted) == 1 else "are"
     if going and len(going) < len(wanted):
         return f"Cancel {_names(going)}, and remove {_names(wanted)}?", "cancel and remove"
     if going:
-        return f"{_names(wanted)} still {go} on: cancel and remove?", "cancel and remove"
+        return f"{_names(wanted)} {verb} still running: cancel and remove?", "cancel and remove"
     if lost and len(lost) < len(wanted):
-        return f"Remove unsaved {_names(lost)} for good, and {len(wanted) - len(lost)} more?", "remove"
+        return f"Delete unsaved {_names(lost)} and remove {len(wanted) - len(lost)} more?", "remove"
     if lost:
-        return f"{_names(wanted)} {verb} not saved: nothing brings back what you remove", "remove"
-    return f"Remove {_names(wanted)}? u brings it back.", "remove"
+        return f"{_names(wanted)} {verb} not saved and cannot be restored: remove", "remove"
+    return f"Remove {_names(wanted)}? u restores it.", "remove"
 
 
 def _names(ids: Sequence[str]) -> str:
@@ -100,7 +100,7 @@ async def _tell(app: Dashboard, opened: Awaitable[object], notes: Sequence[str])
         app.page.say("; ".join(notes), "warn")
 
 
-_NOTHING = "there is no benchmark under the cursor: n measures one"
+_NOTHING = "no benchmark under the cursor: n measures one"
 
 
 _NAMED = 3
@@ -145,7 +145,7 @@ class BenchmarkActions(Page):
             if self.run_of(one) is None:
                 then(one)
             else:
-                self.say(f"{short_id(one)} has no result in the store yet, which this key needs", "warn")
+                self.say(f"{short_id(one)} has no saved result yet", "warn")
 
         self.with_target(take)
 
@@ -154,9 +154,9 @@ class BenchmarkActions(Page):
         snapshot = self.dashboard.snapshot
         return next((row for row in snapshot.runs if row.info.id == one), None) if snapshot is not None else None
 
-    def went_on(self, words: str) -> None:
+    def show_done(self, words: str) -> None:
         """Show the result of an action and reload."""
-        self.say_behind_errors(words)
+        self.say_after_errors(words)
         self.dashboard.look()
         self.load()
 
@@ -174,9 +174,9 @@ class BenchmarkActions(Page):
         if plan.error and not plan.changed:
             self.say(plan.error, "bad")
         elif plan.changed:
-            self._ask(f"The model changed since {name}: measure it as it is now?", "measure", plan.id, True)
+            self._ask(f"The model changed since {name}: measure the current one?", "measure", plan.id, True)
         else:
-            only = "" if self.marked() in ((), (plan.id,)) else "Not what is marked. "
+            only = "" if self.marked() in ((), (plan.id,)) else "Ignores marks. "
             self._ask(only + rerun_question(plan, self.dashboard.snapshot), "run", plan.id, False)
 
     def _ask(self, text: str, word: str, one: str, changed: bool) -> None:
@@ -199,7 +199,7 @@ class BenchmarkActions(Page):
         marked = self.marked()
         one = self.target()
         if len(marked) > 2:
-            self.say(f"two can be compared, and {len(marked)} are marked", "warn")
+            self.say(f"{len(marked)} are marked: mark two to compare", "warn")
         elif len(marked) == 2:
             self._compare(*marked)
         elif len(marked) == 1 and one is not None and one != marked[0]:
@@ -229,13 +229,12 @@ class BenchmarkActions(Page):
         if base:
             self._compare(base, one)
         else:
-            self.say(f"{short_id(one)} is no re-run: mark another one with space, then c compares the two", "warn")
+            self.say(f"{short_id(one)} is not a re-run: mark another one with space, then c compares the two", "warn")
 
     def _wait_to_compare(self, one: str) -> None:
-        app = self.dashboard
-        keys = [key.shown(name, app.keymap, app.ascii_only) for name in ("open", "compare")]
+        keys = [self.shown_key(name) for name in ("open", "compare")]
         self.say(
-            f"{short_id(one)} is still going on: {keys[0]} follows it, {keys[1]} compares once it has ended", "warn"
+            f"{short_id(one)} is still running: {keys[0]} follows it, {keys[1]} compares after it has ended", "warn"
         )
 
     # Remove
@@ -275,7 +274,7 @@ class BenchmarkActions(Page):
         self.explain(error)
 
     def _show_removed(self, removed: Removal) -> None:
-        self.went_on(removal_words(removed) + ("; u brings it back" if removed.entry is not None else ""))
+        self.show_done(removal_words(removed) + ("; u restores it" if removed.entry is not None else ""))
 
     # Name and note
 
@@ -286,7 +285,7 @@ class BenchmarkActions(Page):
     def _load_metadata(self, one: str) -> None:
         run = self.run_of(one)
         if run is not None:
-            self.say(f"{short_id(one)} has no metadata yet: it can be named once it is saved", "warn")
+            self.say(f"{short_id(one)} cannot be named before it is saved", "warn")
         else:
             self.ask(lambda: _with_metadata(row_of(self.services, one)), self._ask_metadata, group="edit", opens=True)
 
@@ -308,7 +307,7 @@ class BenchmarkActions(Page):
         self.say(f"saving {short_id(row.id)} ...")
         self.wish(
             lambda: self.services.library.edit(row.id, new_name, new_note),
-            lambda _: self.went_on(done),
+            lambda _: self.show_done(done),
             # Ask again with the typed text, so that it is not lost.
             otherwise=lambda error: self.when_shown(lambda: self._ask_metadata(row, answers, error.message)),
         )
@@ -322,7 +321,7 @@ class BenchmarkActions(Page):
     def _ask_export(self, one: str) -> None:
         from tuibench.tui.screens.benchmark.record import ExportQuestion, carry_out  # imported late, as above
 
-        beside = ", not what is marked" if self.marked() not in ((), (one,)) else ""
+        beside = ", ignoring marks" if self.marked() not in ((), (one,)) else ""
         write = partial(_export, self.services)
         self.app.push_screen(ExportQuestion(one, beside=beside), partial(carry_out, self, write=write))
 
@@ -332,17 +331,7 @@ class BenchmarkActions(Page):
 
     def _copy_command(self, one: str) -> None:
         of_run = self.run_of(one) is not None
-
-        def find() -> tuple[str, str]:
-            command = self.services.runs.command(one) if of_run else self.services.library.command(one)
-            return command, self.services.keep_copy(command)
-
-        self.ask(find, self._show_copied, group="command")
-
-    def _show_copied(self, found: tuple[str, str]) -> None:
-        command, file = found
-        self.app.copy_to_clipboard(command)
-        self.say(f"copied, and kept in {file}: {command}")
+        self.copy_text(lambda: self.services.runs.command(one) if of_run else self.services.library.command(one))
 
     def action_log(self) -> None:
         """Show the log of the run and its processes."""
@@ -355,7 +344,7 @@ class BenchmarkActions(Page):
             self.ask(lambda: self.services.runs.log(one), partial(self._show_lines, one), group="log", opens=True)
 
     def _show_lines(self, one: str, lines: tuple[str, ...]) -> None:
-        said = lines or ("Its processes have said nothing so far.",)
+        said = lines or ("No process output yet.",)
         self.app.push_screen(Notice(f"Log of {short_id(one)}", said))
 
 
@@ -375,7 +364,7 @@ def row_of(services: Services, one: str) -> BenchmarkRow:
     library = services.library
     row = next((row for row in (*library.list(), *library.list_profiles()) if row.id == one), None)
     if row is None:
-        raise UsageError(f"{short_id(one)} is not in the store any more", "u brings back what was removed last")
+        raise UsageError(f"{short_id(one)} is no longer in the store", "u restores the last removal")
     return row
 
 

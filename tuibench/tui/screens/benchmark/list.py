@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -36,7 +36,7 @@ _LOW = 10
 _EMPTY = (
     "No benchmark yet.",
     "",
-    "n   a new one: engines, cores, batches; it says first how long it takes",
+    "n   new benchmark: choose engines, cores and batches; shows the time first",
 )
 
 Shown = tuple[str, int, int]
@@ -60,11 +60,9 @@ class BenchmarkList(Vertical):
 
     def __init__(
         self,
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: Any,
     ) -> None:
-        super().__init__(id=id, classes=classes)
+        super().__init__(**attributes)
         self.rows = self.make_rows()
         self.sort = self.sorts[0]
         self.is_reversed = False
@@ -140,7 +138,7 @@ class BenchmarkList(Vertical):
             return rows.line(name, now(), glyphs, damaged=name in self.damaged)
 
         keys = rows.keys(self.sort, self.is_reversed, self.text)
-        words = (f"No line has all of these words: {self.text}", "", "esc   all of them again")
+        words = (f"No match for: {self.text}", "", "esc   clear the filter")
         self.table.empty = words if self.text else self.nothing
         self.table.show_rows(rows.columns, keys, line, marks=self.marks)
         self._show_preview()

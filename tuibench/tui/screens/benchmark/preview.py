@@ -74,12 +74,16 @@ def _advice(row: RunRow) -> str:
         more = "" if row.info.kind else ", + gives more time"
         return f"enter follows it; X cancels, p finishes now{more}"
     if state == activity.WAITING:
-        return "enter follows it; X takes it out of the line"
+        return "enter follows it; X removes it from the queue"
     if state == activity.UNSAVED:
-        return "its numbers are not in the store yet: o saves them"
+        return "its results are not saved yet: o saves them"
     if row.info.resumable:
-        return "o takes it up where it broke off, p saves what there is; d removes it for good"
-    return "enter shows why; d removes it for good" if state != activity.ELSEWHERE else "it runs on another machine"
+        return "o resumes it, p saves it as it is; d deletes it permanently"
+    return (
+        "enter shows why; d deletes it permanently"
+        if state != activity.ELSEWHERE
+        else "it is running on another machine"
+    )
 
 
 def _what(stored: StoredBenchmark, glyphs: Glyphs) -> LineLike:
@@ -96,7 +100,7 @@ def _what(stored: StoredBenchmark, glyphs: Glyphs) -> LineLike:
         f"{named} {precisions}".strip(),
         "/".join(dict.fromkeys(cell.asked.scenario for cell in run.cells)),
         f"pin {pins}" if pins else "",
-        f"{runs} run{'' if runs == '1' else 's'}/cell" if runs else "",
+        f"{runs} exec/cell" if runs else "",
         f"measured by {run.foreign}" if run.foreign else "",
     ]
     said = f" {glyphs.dot} ".join(filter(None, facts))
@@ -204,8 +208,8 @@ def _state(run: RunResult, glyphs: Glyphs) -> str:
     words.append("none failed" if not bad else _first_reason(run, bad))
     begun = sum(cell.status == "partial" and cell.failure is None for cell in run.cells)
     left = sum(cell.status == "skipped" and cell.failure is None for cell in run.cells)
-    words += [f"{begun} cut short"] if begun else []
-    words += [f"{left} never begun"] if left else []
+    words += [f"{begun} incomplete"] if begun else []
+    words += [f"{left} not started"] if left else []
     states = {cell.check.state for cell in run.cells if cell.check is not None}
     outputs = "differ from the reference" if "differs" in states else "agree" if states == {"agrees"} else "unchecked"
     words += [f"outputs {outputs}"] if states else []

@@ -1,4 +1,4 @@
-"""Dialog for an export: its path, and whether to include private data of this machine."""
+"""Actions on the page of one record, the export dialog, and actions on theoretical profiles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tuibench.tui.screens.benchmark.actions import BenchmarkActions
 from tuibench.tui.screens.detail.facts import Fact
 from tuibench.tui.widgets.choice_field import Choice, ChoiceField
 from tuibench.tui.widgets.field import FieldColumn, TextField
-from tuibench.tui.widgets.painted import Calm
+from tuibench.tui.widgets.painted import QuietScreen
 from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
@@ -41,7 +41,7 @@ class RecordActions(BenchmarkActions):
     def with_stored(self, then: Callable[[str], object]) -> None:
         """Call `then` with the record; an unreadable one can only be removed."""
         if self.stored is None:
-            self.say("there is no record here that this key could use", "warn")
+            self.say("no record is loaded", "warn")
         else:
             super().with_stored(then)
 
@@ -49,9 +49,9 @@ class RecordActions(BenchmarkActions):
         """Return the error with possible actions, and their keys."""
         facts = [Fact(f" {self.dashboard.glyphs.differs}", error.message, "bad", "bad"), Fact(" ", error.hint)]
         if isinstance(error, UnknownId):
-            undo = "u brings back what was removed last; the trash has the rest"
+            undo = "u restores the last removal; f3 opens the trash"
             return [*facts, Fact(" ", undo)], ("undo", "trash", "back")
-        remove = "d moves it to the trash, from where u brings it back; others are not touched"
+        remove = "d moves it to the trash, u restores it; other records are not affected"
         return [*facts, Fact(" ", ""), Fact(" ", remove)], ("remove", "back")
 
     def _show_past(self, one: str, base: str | None) -> None:
@@ -59,7 +59,7 @@ class RecordActions(BenchmarkActions):
         if base:
             super()._show_past(one, base)
         else:
-            self.say(f"{short_id(one)} is no re-run: in the list, space marks two and c compares them", "warn")
+            self.say(f"{short_id(one)} is not a re-run: in the list, mark two with space, then press c", "warn")
 
     def _show_removed(self, removed: Removal) -> None:
         """Leave the page of a removed record."""
@@ -67,7 +67,7 @@ class RecordActions(BenchmarkActions):
             super()._show_removed(removed)
             return
         self.dashboard.look()
-        leave_with(self, f"{removal_words(removed)}; u brings it back")
+        leave_with(self, f"{removal_words(removed)}; u restores it")
 
 
 def leave_with(page: Page, words: str) -> None:
@@ -87,7 +87,7 @@ _FORMS = " .csv has a line per cell, .md is a page with figures, any other is JS
 _FORMS_OF_THEORY = " .csv has a line per layer, .md is a page, any other is JSON."
 _PATH = 30
 """Width of a path in a question."""
-_PRIVATE = " Paths, names of this machine and its users are left out unless you ask."
+_PRIVATE = " Paths and names of this machine and its users are left out by default."
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Export:
     """True if a file with that name exists."""
 
 
-class ExportQuestion(Calm, ModalScreen[Export | None]):
+class ExportQuestion(QuietScreen, ModalScreen[Export | None]):
     """Fields at the bottom of the screen: a path, and a choice if there is private data."""
 
     DEFAULT_CSS = """
@@ -127,12 +127,12 @@ class ExportQuestion(Calm, ModalScreen[Export | None]):
         """Yield the title, the formats and the fields; the path is last, as enter there closes the dialog."""
         asks = self._has_private
         yield RuleLine()
-        keys = f"{'up: private or not  ' if asks else ''}enter write  esc back "
+        keys = f"{'up: private data  ' if asks else ''}enter write  esc cancel "
         yield TitleLine((f"Export {self._what}{self._beside}", "title"), (keys, "dim"))
         yield TextBlock([(line, "dim") for line in ((_FORMS, _PRIVATE) if asks else (_FORMS_OF_THEORY,))])
         with FieldColumn():
             if asks:
-                choices = (Choice("no", "numbers and settings"), Choice("yes", "private paths, too"))
+                choices = (Choice("no", "numbers and settings"), Choice("yes", "with private paths"))
                 yield ChoiceField("private", "include", choices, "no")
             yield TextField("path", "file", f"{self._what.lower()}.json", width=0)
 
@@ -173,7 +173,7 @@ def carry_out(page: Page, export: Export | None, *, write: Callable[[Export], st
 
     if export is not None and export.replaces:
         # Keep the question short enough to fit beside its keys at 80 columns, however long the path is.
-        words = f"{cut_middle(show(export.path), _PATH)} is there already"
+        words = f"{cut_middle(show(export.path), _PATH)} exists"
         ask(page, words, {"y": "overwrite"}, lambda answer: begin() if answer == "y" else None)
     else:
         begin()

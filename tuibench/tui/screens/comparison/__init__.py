@@ -1,1 +1,1 @@
-"""The room `comparison`."""
+"""Comparison of two benchmarks, or of the series within one."""

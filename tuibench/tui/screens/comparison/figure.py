@@ -18,7 +18,7 @@ _OVER = "over "
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class ComparisonData:
     """Two results to compare, or the same one twice to compare its own sides."""
 
     old: RunResult
@@ -39,7 +39,7 @@ class Material:
         return found
 
 
-def figures_of(material: Material) -> tuple[str, ...]:
+def figures_of(material: ComparisonData) -> tuple[str, ...]:
     """Return the names of the available figures, the most informative first."""
     axes = axes_of(material.old)
     over = [_OVER + axis for axis in axes]
@@ -52,7 +52,7 @@ def has_metric(name: str) -> bool:
     return name.startswith(_OVER)
 
 
-def make_figure(material: Material, name: str, pair: Pair | None, metric: str, *, turned: bool = False) -> Figure:
+def make_figure(material: ComparisonData, name: str, pair: Pair | None, metric: str, *, turned: bool = False) -> Figure:
     """Make one figure at the values of the pair; `turned` makes the new side the baseline."""
     if pair is None:
         return Figure((), None, "", "", empty="no pair of cells")
@@ -68,7 +68,7 @@ def make_figure(material: Material, name: str, pair: Pair | None, metric: str, *
     return samples_comparison(both[0], both[1], (pair.base.name, pair.new.name))
 
 
-def _over(material: Material, axis: str, pair: Pair, metric: str) -> Figure:
+def _over(material: ComparisonData, axis: str, pair: Pair, metric: str) -> Figure:
     """Return a figure of both sides over an axis, with the other axes fixed at the pair's values."""
     metric = metric if metric in METRICS else METRICS[1]
     inside = material.side is None

@@ -158,7 +158,7 @@ def _words(pair: Pair) -> str:
         return pair.why
     ratio = f"ratio {ratio_words(pair.ratio)}"
     if not pair.verdict:
-        return f"{pair.new.name} / {pair.base.name} in time: {ratio}; no verdict: {pair.why}"
+        return f"time {pair.new.name} / {pair.base.name}: {ratio}; no verdict: {pair.why}"
     if pair.verdict in _TURNED:
         return f"{pair.new.name} is {pair.verdict} than {pair.base.name}: {ratio}"
     return f"{pair.new.name} and {pair.base.name}: {pair.verdict}, {ratio}"

@@ -1,8 +1,8 @@
-"""Comparison of two stored benchmarks."""
+"""Page that compares two stored benchmarks, and the comparison tab of one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,7 +17,7 @@ from tuibench.core.stored import StoredBenchmark
 from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
 from tuibench.tui.screens.base import Page
-from tuibench.tui.screens.comparison.figure import Material
+from tuibench.tui.screens.comparison.figure import ComparisonData
 from tuibench.tui.screens.comparison.pair import pairs_of_run, pairs_of_sides
 from tuibench.tui.screens.comparison.view import ComparisonView
 from tuibench.tui.screens.detail.facts import DetailPane
@@ -32,11 +32,12 @@ class ComparisonScreen(Page):
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("copy-command",))
     hints: tuple[str, ...] = ("side", "figure", "metric", "open", "copy-command", "wide", "back", "palette", "help")
+    words: ClassVar[Mapping[str, str]] = {**key.ONE_WORD, "side": "swap"}
     about = (
-        "Two benchmarks that were measured at different times: a ratio of times with its 95 % interval for each pair "
-        "of cells, and no verdict, since the machine may have changed between the two. For a verdict measure both "
-        "sides in one benchmark, where they take turns. Below the table stand both sides of the pair under the "
-        "cursor, and what differs between the two environments."
+        "Two benchmarks measured at different times: the ratio of times with its 95 % interval for each pair of "
+        "cells, and no verdict, since the machine may have changed between the two. For a verdict, measure both in "
+        "one benchmark, which interleaves them. Below the table are both cells of the pair under the cursor, and the "
+        "differences between the two environments."
     )
 
     def __init__(self, old: str, new: str) -> None:
@@ -54,12 +55,12 @@ class ComparisonScreen(Page):
         both = [
             f'{short_id(one)} "{name}"' if name else short_id(one)
             for one, name in zip((self.old, self.new), self._names, strict=True)
-        ][:: -1 if self._is_turned else 1]
+        ][:: -1 if self._is_swapped else 1]
         return ("Comparison", f"{both[0]} {self.dashboard.glyphs.to} {both[1]}")
 
     @property
-    def _is_turned(self) -> bool:
-        return any(view.is_turned for view in self.query(ComparisonView))
+    def _is_swapped(self) -> bool:
+        return any(view.is_swapped for view in self.query(ComparisonView))
 
     def load(self) -> None:
         """Read both records once: stored records do not change."""
@@ -84,7 +85,7 @@ class ComparisonScreen(Page):
         self._names = (old.metadata.name, new.metadata.name)
         alone = [f"only in {short_id(side.old_id)}: {name}" for name in side.old_only]
         alone += [f"only in {short_id(side.new_id)}: {name}" for name in side.new_only]
-        material = Material(old.result, new.result, pairs_of_sides(side), side)
+        material = ComparisonData(old.result, new.result, pairs_of_sides(side), side)
         self.query_one(ComparisonView).show(material, (*side.environment, *alone))
         self.show_title()
 
@@ -97,22 +98,16 @@ class ComparisonScreen(Page):
         message.stop()
         self.dashboard.go(route.detail(self.new))
 
-    def on_comparison_view_turned(self, message: ComparisonView.Turned) -> None:
+    def on_comparison_view_swapped(self, message: ComparisonView.Swapped) -> None:
         """Update the title, which names the baseline first."""
         message.stop()
         self.show_title()
 
     def action_copy_command(self) -> None:
         """Copy the equivalent shell command."""
-        sides = (self.new, self.old) if self._is_turned else (self.old, self.new)
+        sides = (self.new, self.old) if self._is_swapped else (self.old, self.new)
         command = " ".join(("tuibench compare", *map(short_id, sides)))
-        self.ask(
-            lambda: self.services.keep_copy(command), lambda file: self._show_copied(command, file), group="command"
-        )
-
-    def _show_copied(self, command: str, file: str) -> None:
-        self.app.copy_to_clipboard(command)
-        self.say(f"copied, and kept in {file}: {command}")
+        self.copy_text(lambda: command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +140,15 @@ class ComparisonPane(DetailPane):
     def on_mount(self) -> None:
         """Show both operands, and the kind of comparison."""
         run, metadata, past = self.stored.result, self.stored.metadata, self._past
-        why = "which it re-ran" if metadata.partner == metadata.rerun_of else "as its form asked"
+        why = "its original" if metadata.partner == metadata.rerun_of else "chosen in the form"
         name = f"{short_id(metadata.partner)}, {why}" if metadata.partner else ""
         about, view = self.query_one("#compared", TextBlock), self.query_one(ComparisonView)
         if past is not None:
-            about.show_lines([f" beside {name}: measured at different times, so no verdict"])
-            material = Material(past.old.result, run, pairs_of_sides(past.side), past.side)
+            about.show_lines([f" compared with {name}: measured at different times, no verdict"])
+            material = ComparisonData(past.old.result, run, pairs_of_sides(past.side), past.side)
             view.show(material, past.side.environment)
         else:
-            key = self.shown_key("compare")
+            key = self.page.shown_key("compare")
             more = f"; {key} compares with {name}" if name else ""
-            about.show_lines([f" measured in turns: a verdict holds{more}"])
-            view.show(Material(run, run, pairs_of_run(run)))
+            about.show_lines([f" measured interleaved: verdicts are valid{more}"])
+            view.show(ComparisonData(run, run, pairs_of_run(run)))

@@ -1,4 +1,4 @@
-"""The comparison widget: pairs of cells, a figure of both operands, and details of the selected pair."""
+"""Comparison widget: pairs of cells, a figure of both, details of the selected pair."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tuibench.present.plots.figure import draw
 from tuibench.present.plots.selection import METRICS, UNITS
 from tuibench.tui import key
 from tuibench.tui.screens.benchmark.preview import fold
-from tuibench.tui.screens.comparison.figure import Material, figures_of, has_metric, make_figure
+from tuibench.tui.screens.comparison.figure import ComparisonData, figures_of, has_metric, make_figure
 from tuibench.tui.screens.comparison.pair import (
     Pair,
     amount,
@@ -29,14 +29,14 @@ from tuibench.tui.screens.comparison.pair import (
     verdict_words,
 )
 from tuibench.tui.screens.detail.facts import Fact, hung
-from tuibench.tui.widgets.painted import Bare, FigureView
+from tuibench.tui.widgets.painted import FigureView, QuietContainer
 from tuibench.tui.widgets.record_table import Line, RecordTable
 from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, Selector, SelectorLine
 
 if TYPE_CHECKING:
-    from tuibench.tui.app import Dashboard
+    from tuibench.tui.screens.base import Page
 
 
 _WORDS = {
@@ -47,9 +47,9 @@ _MOST = 5
 """Largest number of values listed for each operand."""
 
 
-def missing_lines(material: Material, rerun: str) -> tuple[str, ...]:
+def missing_lines(material: ComparisonData, rerun: str) -> tuple[str, ...]:
     """Return the lines in place of the pairs; `rerun` is the key of a re-run with changes."""
-    first = "No cells pair: none of one side was asked for what one of the other was."
+    first = "No matching cells: the two benchmarks have no settings in common."
     if material.side is None:
         return (first,)
     apart = [axis for axis in _WORDS if not _values(material, axis, 0).keys() & _values(material, axis, 1)]
@@ -58,20 +58,20 @@ def missing_lines(material: Material, rerun: str) -> tuple[str, ...]:
     models = [run.models[0].sha256[:8] for run in (material.old, material.new) if run.models]
     if len(set(models)) > 1:
         told = "; ".join(f"{sha256} in {name}" for sha256, name in zip(models, names, strict=False))
-        lines.insert(0, f"model: another content, {told}")
+        lines.insert(0, f"model: different content, {told}")
     what = " and ".join(_WORDS[axis] for axis in apart) or "cells"
-    doing = f"In the list or on its page, {rerun} measures one of them again:"
-    return (first, *lines, doing, f"give it {what} that the other one has.")
+    doing = f"{rerun} on one of them measures it again:"
+    return (first, *lines, doing, f"choose {what} of the other one.")
 
 
-def _side(material: Material, axis: str, names: Sequence[str]) -> Iterator[str]:
+def _side(material: ComparisonData, axis: str, names: Sequence[str]) -> Iterator[str]:
     for number, name in enumerate(names):
         values = list(_values(material, axis, number))
         more = f" and {len(values) - _MOST} more" if len(values) > _MOST else ""
         yield f"{', '.join(values[:_MOST])}{more} in {name}"
 
 
-def _values(material: Material, axis: str, number: int) -> dict[str, None]:
+def _values(material: ComparisonData, axis: str, number: int) -> dict[str, None]:
     """Return the distinct values in the order measured."""
     run = (material.old, material.new)[number]
     return {_shapes(cell) if axis == "shapes" else axis_value(run, cell, axis): None for cell in run.cells}
@@ -89,7 +89,7 @@ _LONGEST = 40
 _STYLES = {"faster": "ok", "slower": "warn", "undecided": "dim"}
 
 
-class ComparisonView(Bare, Vertical):
+class ComparisonView(QuietContainer, Vertical):
     """Compares with either operand as the base; the figure shows the selected pair, and a key changes the figure."""
 
     DEFAULT_CSS = """
@@ -101,23 +101,21 @@ class ComparisonView(Bare, Vertical):
     """
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("side", "metric", "figure"))
 
-    class Turned(Message):
+    class Swapped(Message):
         """The base was exchanged."""
 
     def __init__(
         self,
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: Any,
     ) -> None:
-        super().__init__(id=id, classes=classes)
-        self._material: Material | None = None
+        super().__init__(**attributes)
+        self._material: ComparisonData | None = None
         self._pairs: dict[str, Pair] = {}
         self._environment: tuple[str, ...] = ()
         self._metric = METRICS[1]
         self._figures: tuple[str, ...] = ()
         self._figure = ""
-        self.is_turned = False
+        self.is_swapped = False
 
     def compose(self) -> ComposeResult:
         """Yield selectors, pairs, figure and text."""
@@ -128,16 +126,16 @@ class ComparisonView(Bare, Vertical):
         yield TextBlock(id="words")
 
     @property
-    def dashboard(self) -> Dashboard:
-        """The app with its own type."""
-        return cast("Dashboard", self.app)
+    def page(self) -> Page:
+        """The screen with its own type."""
+        return cast("Page", self.screen)
 
     @property
     def pair(self) -> Pair | None:
         """The selected pair."""
         return self._pairs.get(self.query_one("#pairs", RecordTable).cursor_key or "")
 
-    def show(self, material: Material, environment: Sequence[str] = ()) -> None:
+    def show(self, material: ComparisonData, environment: Sequence[str] = ()) -> None:
         """Show a comparison; `environment` lists differences of the machines and cells without a partner."""
         self._material = material
         self._environment = tuple(environment)
@@ -148,11 +146,10 @@ class ComparisonView(Bare, Vertical):
     def _refresh(self) -> None:
         if self._material is None:
             return
-        pairs = [pair.turned() if self.is_turned else pair for pair in self._material.pairs]
+        pairs = [pair.turned() if self.is_swapped else pair for pair in self._material.pairs]
         self._pairs = {pair.key: pair for pair in pairs}
         table = self.query_one("#pairs", RecordTable)
-        app = self.dashboard
-        table.empty = missing_lines(self._material, key.shown("rerun-changed", app.keymap, app.ascii_only))
+        table.empty = missing_lines(self._material, self.page.shown_key("rerun-changed"))
         columns, lines = lines_of(pairs, table.legible)
         # The figure uses the remaining height.
         table.styles.max_height = (len(lines) or len(table.empty)) + 1
@@ -161,16 +158,12 @@ class ComparisonView(Bare, Vertical):
         self._show_pair()
 
     def _show_choices(self) -> None:
-        app = self.dashboard
         if not self._pairs:
             # Without pairs there are no choices.
-            self.query_one("#choices", SelectorLine).show([Selector("cells", ("none pair",), 0, "")])
+            self.query_one("#choices", SelectorLine).show([Selector("cells", ("none match",), 0, "")])
             return
         names = tuple(" ".join(each) or "-" for each in side_names(tuple(self._pairs.values())))
-
-        def shown(name: str) -> str:
-            return key.shown(name, app.keymap, app.ascii_only)
-
+        shown = self.page.shown_key
         selectors = [Selector("base", names, 0, shown("side"), spread=True)]
         selectors.append(Selector("figure", self._figures, self._figures.index(self._figure), shown("figure")))
         if has_metric(self._figure):
@@ -195,15 +188,15 @@ class ComparisonView(Bare, Vertical):
             more = f" (and {len(self._environment) - 1} more)" if self._environment[1:] else ""
             yield (f" {self._environment[0]}{more}", "warn")
         elif material.side is not None:
-            yield (" environment: nothing that matters for speed is known to differ", "dim")
+            yield (" environment: no known difference that affects speed", "dim")
         for line in self._environment[1:]:
             yield (f" {line}", "dim")
 
     def _draw(self) -> None:
         if self._material is None:
             return
-        figure = make_figure(self._material, self._figure, self.pair, self._metric, turned=self.is_turned)
-        ascii_only = self.dashboard.ascii_only
+        figure = make_figure(self._material, self._figure, self.pair, self._metric, turned=self.is_swapped)
+        ascii_only = self.page.dashboard.ascii_only
         view = self.query_one("#figure", FigureView)
         view.show_figure(lambda width, height: draw(figure, width, height, ascii_only=ascii_only))
 
@@ -221,9 +214,9 @@ class ComparisonView(Bare, Vertical):
 
     def action_side(self) -> None:
         """Exchange the base."""
-        self.is_turned = not self.is_turned
+        self.is_swapped = not self.is_swapped
         self._refresh()
-        self.post_message(self.Turned())
+        self.post_message(self.Swapped())
 
     def action_metric(self) -> None:
         """Show the figure with its next metric."""
@@ -231,8 +224,7 @@ class ComparisonView(Bare, Vertical):
             self._metric = METRICS[(METRICS.index(self._metric) + 1) % len(METRICS)]
             self._chosen()
         else:
-            app = self.dashboard
-            app.page.say(f"this figure has one metric only; {key.shown('figure', app.keymap, app.ascii_only)} goes on")
+            self.page.say(f"this figure has one metric; {self.page.shown_key('figure')} shows the next figure")
 
     def action_figure(self) -> None:
         """Show the next figure."""
@@ -255,7 +247,7 @@ def lines_of(pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[tupl
 def _columns(lines: Sequence[Line], pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[Column[Any], ...]:
     """Return columns as wide as their content; the operands are hidden first, because they are below the table too."""
     names = [show(one[0], 16) if len(one) == 1 else role for one, role in zip(side_names(pairs), _ROLES, strict=True)]
-    titles = ("CELL", *names, "RATIO of times", "VERDICT", "G")
+    titles = ("CELL", *names, "TIME RATIO", "VERDICT", "G")
     columns = zip(titles, *(line.cells for line in lines), strict=True)
     wide = [max(width_of(legible(text)) for text in column) for column in columns]
     no_verdict = not any(pair.verdict for pair in pairs)

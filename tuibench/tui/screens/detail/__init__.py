@@ -1,1 +1,1 @@
-"""The room `detail`."""
+"""Page of one benchmark, with a tab for each of its topics."""

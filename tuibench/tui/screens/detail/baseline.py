@@ -1,4 +1,4 @@
-"""All numbers of one cell, its latency distribution and time series; for a sweep also advice on choosing cells."""
+"""Tab with all numbers of one cell, its distribution and samples, and advice for sweeps."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def number_facts(cell: CellResult) -> Iterator[Fact]:
     """Yield each number with its ±; then reasons for missing values and deviations from the request."""
     if cell.status != "ok":
         yield Fact("", failure_text(cell), "bad" if cell.failure is not None else "warn")
-        yield from _last_words(cell)
+        yield from _last_line(cell)
     rates = (_rate, _time) if not find(cell.asked.scenario).is_latency else (_time, _rate)
     for each in rates:
         yield from each(cell)
@@ -39,13 +39,13 @@ def number_facts(cell: CellResult) -> Iterator[Fact]:
     yield from _costs(cell)
     for reason, names in missing_numbers(cell).items():
         yield Fact("", f"{', '.join(names)}: {reason}", "dim")
-    yield from (Fact("", f"not as asked: {each}", "warn") for each in differences(cell))
+    yield from (Fact("", f"differs from the request: {each}", "warn") for each in differences(cell))
 
 
-def _last_words(cell: CellResult) -> Iterator[Fact]:
+def _last_line(cell: CellResult) -> Iterator[Fact]:
     said = (cell.failure.log_tail or "").strip().splitlines() if cell.failure is not None else []
     if said:
-        yield Fact("last words", said[-1])
+        yield Fact("last line", said[-1])
 
 
 def _time(cell: CellResult) -> Iterator[Fact]:
@@ -77,7 +77,7 @@ def _trust(cell: CellResult) -> Iterator[Fact]:
         style = "warn" if cell.grade.letter in "CD" else ""
         yield Fact("grade", f"{cell.grade.letter}: {cell.grade.cause}", style)
     elif cell.pooled is not None:
-        yield Fact("grade", "none: nobody looked at the noise of the machine", "dim")
+        yield Fact("grade", "none: the machine's noise was not recorded", "dim")
     if cell.executions or cell.check is not None:
         wrong = cell.check is not None and cell.check.state == "differs"
         words = check_text(cell.check).replace("(difference ", "(").replace(", tolerance ", " of ")
@@ -195,7 +195,9 @@ class BaselinePane(DetailPane):
     def refresh_cell(self) -> None:
         """Show selectors, numbers and figure of the selected cell."""
         if not self._cells:
-            self.query_one("#numbers", FactBlock).show_facts([Fact("", "no cell was planned before it ended", "warn")])
+            self.query_one("#numbers", FactBlock).show_facts(
+                [Fact("", "the run ended before any cell was planned", "warn")]
+            )
             return
         cell = self._cells[self._at]
         name = cell_name(self.stored.result, cell, self._axes)
@@ -205,7 +207,7 @@ class BaselinePane(DetailPane):
         if width_of(number + place + self.around) > self.app.size.width - _BESIDE:
             place = name.words(narrow=True)
         selectors = [Selector(number, (place, "") if many else (place,), 0, self.around)]
-        selectors.append(Selector("figure", self._figures, self._figure, self.shown_key("figure")))
+        selectors.append(Selector("figure", self._figures, self._figure, self.page.shown_key("figure")))
         self.query_one("#baseline-choices", SelectorLine).show(selectors)
         self.query_one("#numbers", FactBlock).show_facts(number_facts(cell))
         self._show_figure()
@@ -251,7 +253,7 @@ def draw_cell(cell: CellResult, figure: str, width: int, height: int, ascii_only
         histogram = merged_histogram(cell)
         if histogram is not None:
             return draw_histogram(histogram, width, height, marks=marks_of(cell), ascii_only=ascii_only)
-    return message_rows("no samples were kept", width, height, ascii_only)
+    return message_rows("no samples stored", width, height, ascii_only)
 
 
 def advice_facts(run: RunResult) -> Iterator[Fact]:
@@ -264,7 +266,7 @@ def advice_facts(run: RunResult) -> Iterator[Fact]:
     if rows:
         alone = len({cell.asked.scenario for cell in run.cells}) == 1
         yield Fact("", "")
-        yield Fact("", "Pareto set: none is better at both", "title")
+        yield Fact("", "Pareto set (latency, items/s)", "title")
         yield Fact("", HEAD, "dim")
         for figures, name in rows:
             yield Fact(figures, name.partition(", ")[2] if alone and name.startswith("sync, ") else name, "", "")

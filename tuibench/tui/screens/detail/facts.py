@@ -1,13 +1,13 @@
-"""The environment and the log of a benchmark, as facts."""
+"""Labelled facts wrapped to the width; the environment and the log of a benchmark as facts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.geometry import Size
 
 from tuibench.core.ids import short_id
@@ -18,55 +18,29 @@ from tuibench.core.units import count_of, percent, seconds
 from tuibench.present.command import command_of
 from tuibench.present.plots.drawing import Row, Span, wrapped
 from tuibench.present.table import moment_words
-from tuibench.tui import key
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.project.model import model_lines
-from tuibench.tui.widgets.painted import Bare
+from tuibench.tui.screens.tabbed import Pane
+from tuibench.tui.widgets.painted import QuietContainer
 from tuibench.tui.widgets.row import LineLike, safe, shown
 from tuibench.tui.widgets.text_block import ScrollBlock
 
-if TYPE_CHECKING:
-    from tuibench.tui.app import Dashboard
-    from tuibench.tui.screens.base import Page
 
-
-class DetailPane(Bare, Vertical):
+class DetailPane(Pane):
     """One tab; subclasses show `self.stored`."""
-
-    DEFAULT_CSS = "DetailPane { height: 1fr; width: 1fr; }"
 
     def __init__(self, stored: StoredBenchmark, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self.stored = stored
 
     @property
-    def dashboard(self) -> Dashboard:
-        """The app with its own type."""
-        return cast("Dashboard", self.app)
-
-    def shown_key(self, name: str) -> str:
-        """Return a key as bound by the user."""
-        app = self.dashboard
-        return key.shown(name, app.keymap, app.ascii_only)
-
-    @property
     def around(self) -> str:
         """The keys for the previous and the next value, joined without a blank if both are single characters."""
-        keys = self.shown_key("previous-value"), self.shown_key("next-value")
+        keys = [self.page.shown_key(name) for name in ("previous-value", "next-value")]
         return ("" if max(map(len, keys)) == 1 else " ").join(keys)
 
-    @property
-    def choices(self) -> dict[str, Any]:
-        """Choices made on any tab of this page."""
-        return cast("Page", self.screen).choices
 
-    def focus_first(self) -> None:
-        """Focus the first focusable widget."""
-        first = next((widget for widget in self.query("*") if widget.focusable), None)
-        self.screen.set_focus(first)
-
-
-class Beside(Bare, Horizontal):
+class Beside(QuietContainer, Horizontal):
     """A container that puts the parts of a tab side by side."""
 
 
@@ -85,11 +59,13 @@ class Fact:
     text: str
     style: str = ""
     label_style: str = "dim"
+    indent: int = 0
+    """Column of the text; 0 for that of the block."""
 
 
 def hung(fact: Fact, indent: int, width: int, legible: Callable[[str], str] = str) -> list[Row]:
     """Return the lines of a fact, at most `width` columns; the text starts at `indent`, below a longer label."""
-    label, text = legible(safe(fact.label)), legible(safe(fact.text))
+    label, text, indent = legible(safe(fact.label)), legible(safe(fact.text)), fact.indent or indent
     if not label:
         return [_joined(row) for row in wrapped(((_UNIT.sub(_GLUE, text), fact.style),), width)]
     above = width_of(label) >= indent
@@ -117,10 +93,9 @@ class FactBlock(ScrollBlock):
         self,
         facts: Iterable[Fact] = (),
         indent: int = 11,
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's name
+        **attributes: Any,
     ) -> None:
-        super().__init__(wrap=True, id=id)
+        super().__init__(wrap=True, **attributes)
         self._facts = tuple(facts)
         self._indent = indent
 
@@ -173,7 +148,7 @@ def environment_facts(run: RunResult, glyphs: Glyphs) -> Iterator[Fact]:
     yield from (_fact(name, version) for name, version in sorted(run.versions.items()))
     if not run.environment:
         yield _BLANK
-        yield Fact("", "nothing is known about the machine: the file it came from does not say", "dim")
+        yield Fact("", "the imported file does not describe the machine", "dim")
     for name, block in sorted(run.environment.items(), key=lambda item: (item[0] not in _FIRST, item[0])):
         yield _BLANK
         yield _title(str(name))
@@ -215,9 +190,9 @@ def log_facts(stored: StoredBenchmark, now: float) -> Iterator[Fact]:
         failure = cell.failure
         if failure is not None and failure.log_tail:
             yield from _section(
-                f"last words of {cell.asked.engine} in {failure.phase}", failure.log_tail.strip().splitlines()
+                f"last output of {cell.asked.engine} while {failure.phase}", failure.log_tail.strip().splitlines()
             )
-    yield from _section("measures it again", [command] if (command := command_of(run)) else [])
+    yield from _section("command to repeat it", [command] if (command := command_of(run)) else [])
 
 
 def _history(run: RunResult, rerun_of: str, now: float) -> Iterator[Fact]:
@@ -225,9 +200,9 @@ def _history(run: RunResult, rerun_of: str, now: float) -> Iterator[Fact]:
     yield _fact("took", seconds(run.seconds))
     yield _fact("status", run.status)
     if run.waited_s >= 1:
-        yield _fact("waited for the machine", seconds(run.waited_s))
+        yield _fact("waited for other runs", seconds(run.waited_s))
     if run.shared_host:
-        yield _fact("beside another benchmark", "yes: numbers suffered", "warn")
+        yield _fact("shared the machine", "yes: results are disturbed", "warn")
     if run.foreign:
         yield _fact("measured by", f"{run.foreign}: no grade, no interval", "warn")
     if rerun_of:
@@ -235,7 +210,7 @@ def _history(run: RunResult, rerun_of: str, now: float) -> Iterator[Fact]:
     if run.host:
         yield _fact("host", run.host)
     for number, session in enumerate(run.sittings if len(run.sittings) > 1 else (), 1):
-        changed = f"; changed before it: {', '.join(session.mixed)}" if session.mixed else ""
+        changed = f"; changes since the previous session: {', '.join(session.mixed)}" if session.mixed else ""
         text = f"{count_of(session.executions, 'execution')}, {moment_words(session.started_utc, now)}{changed}"
         yield _fact(f"session {number}", text)
     if isinstance(drift := run.anchor.get("drift"), (int, float)):

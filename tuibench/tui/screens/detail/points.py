@@ -1,4 +1,4 @@
-"""Points of a scaling figure as text: the lines of the table beside it, and the details of a point below it."""
+"""Points of a scaling figure: a table with a cursor, and the details of one point."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tuibench.present.plots.trace import signs
 from tuibench.tui import key
 from tuibench.tui.screens.detail.facts import Fact, hung
 from tuibench.tui.widgets.row import shown
-from tuibench.tui.widgets.text_block import Moving
+from tuibench.tui.widgets.text_block import Movable
 
 _INDENT = 8
 _FEWEST = 6
 """Minimum number of visible points, however many sentences there are."""
 
 
-class PointList(Moving):
+class PointList(Movable):
     """A table of points that scrolls while the sentences stay visible."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("open")
@@ -127,7 +127,7 @@ def table(shown: Scaling, *, wide: bool, missing: str) -> tuple[Row, list[Row]]:
     """Return the head and a line per value; for several series one number each, unless there is room for all facts."""
     lines = shown.lines
     if not lines:
-        return (("nothing was planned", "dim"),), []
+        return (("no cells planned", "dim"),), []
     every = values_of(shown)
     name = f"{cut(shown.axis_name, _NAME):>{_NAME}}"
     if len(lines) == 1 or wide:

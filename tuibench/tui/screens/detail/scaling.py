@@ -43,7 +43,7 @@ def selectors_of(shown: Scaling, held: str, around: str, key_of: Callable[[str],
         every = "all" if len(choices.sides) <= MOST_SIDES else f"first {MOST_SIDES}"
         names = (every, *(side.label for side in choices.sides))
         alone = [side.key for side in choices.sides].index(selection.sides[0]) + 1
-        selectors.append(Selector("side", names, alone if len(selection.sides) == 1 else 0, key_of("side")))
+        selectors.append(Selector("show", names, alone if len(selection.sides) == 1 else 0, key_of("side")))
     if len(selectors) > _MANY:
         return [replace(each, name="") if each.name in _NAMELESS else each for each in selectors]
     return selectors
@@ -99,9 +99,9 @@ class ScalingPane(DetailPane):
 
     def on_mount(self) -> None:
         """Show the current choices."""
-        self.take_up()
+        self.update_choices()
 
-    def take_up(self) -> None:
+    def update_choices(self) -> None:
         """Show the latest choices, possibly made on another tab."""
         self._selection = self._chosen.over(self._selection.axis)
         self.set_class(bool(self.choices.get("wide")), "-all")
@@ -130,7 +130,7 @@ class ScalingPane(DetailPane):
         self._selection = self._shown.selection
         self.set_class(len(self._shown.lines) == MOST_SIDES, "-three")
         self.query_one("#scaling-choices", SelectorLine).show(
-            selectors_of(self._shown, self._axis_held, self.around, self.shown_key)
+            selectors_of(self._shown, self._axis_held, self.around, self.page.shown_key)
         )
         self._show_points(self._shown)
         self._draw()

@@ -1,13 +1,12 @@
-"""Detail screen of one benchmark: its numbers, scaling, comparison, environment and log."""
+"""Page of one benchmark: its tabs, their keys, and what each shows."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.widget import Widget
-from textual.widgets import ContentSwitcher
 
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
@@ -18,13 +17,11 @@ from tuibench.present.plots.scaling import Selection, axes_of, scaling
 from tuibench.present.table import ago_words
 from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
-from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.benchmark.record import RecordActions
 from tuibench.tui.screens.comparison.screen import ComparisonPane, Past, needs_past
 from tuibench.tui.screens.detail.baseline import BaselinePane
 from tuibench.tui.screens.detail.facts import (
     INDENT,
-    DetailPane,
     FactBlock,
     environment_facts,
     hung,
@@ -33,9 +30,9 @@ from tuibench.tui.screens.detail.facts import (
 )
 from tuibench.tui.screens.detail.points import PointList
 from tuibench.tui.screens.detail.scaling import ScalingPane
-from tuibench.tui.widgets.painted import Bare
+from tuibench.tui.screens.tabbed import Panes, TabbedPage
 from tuibench.tui.widgets.text_block import TextBlock
-from tuibench.tui.widgets.title_line import KeyLine, TabLine, together
+from tuibench.tui.widgets.title_line import TabLine
 
 AXES = {"cores": "cores", "batches": "batch", "shapes": "shape"}
 """Tabs that show how a benchmark scales, with their axes."""
@@ -49,7 +46,7 @@ _OWN = {
 COMMON = ("rerun", "rerun-changed", "compare", "copy-command")
 """The actions used most on any benchmark."""
 _OTHERS = ("tab-previous", "tab-next", "back", *COMMON, "export", "edit", "log", "remove")
-_WORDS = {"up": "line", "down": "line", **key.ONE_WORD}
+WORDS = {"up": "line", "down": "line", **key.ONE_WORD}
 
 
 def hints_of(tab: str, run: RunResult) -> tuple[str, ...]:
@@ -64,25 +61,20 @@ def hints_of(tab: str, run: RunResult) -> tuple[str, ...]:
     return tuple(each for each in (*around, *_OWN.get(tab, _MOVE), *_OTHERS) if each != tab)
 
 
-def pairs_of(hints: Iterable[str], keymap: Mapping[str, str], ascii_only: bool) -> list[tuple[str, str]]:
-    """Return keys and words for the footer; two keys with the same word are merged."""
-    return together((key.shown(each, keymap, ascii_only), _WORDS.get(each, key.KEYS[each].word)) for each in hints)
-
-
 TABS = ("baseline", "cores", "batches", "shapes", "comparison", "environment", "log")
 NAMES = ("Base", "Cores", "Batch", "Shape", "Compare", "Env", "Log")
 _WHY = {
-    "cores": "only one number of cores was measured: R with more of them shows how they scale",
-    "batches": "only one batch was measured: R with several shows how they scale",
-    "shapes": "no shape has several values: R with several of them shows how they scale",
-    "comparison": "one side alone was measured, and it is no re-run: R with another engine compares two",
+    "cores": "one core count only: R measures more, to show how the model scales",
+    "batches": "one batch size only: R measures more, to show how the model scales",
+    "shapes": "one shape only: R measures more, to show how the model scales",
+    "comparison": "nothing to compare with: R measures a second engine beside this one",
 }
 
 
 def refusals(stored: StoredBenchmark | None) -> dict[str, str]:
     """Map each tab to the reason why it is empty; '' if it is not."""
     if stored is None:
-        return dict.fromkeys(TABS, "it is not read yet")
+        return dict.fromkeys(TABS, "still loading")
     axes = axes_of(stored.result)
     found = {name: _WHY[name] if name in AXES and AXES[name] not in axes else "" for name in TABS}
     if not stored.result.comparisons and not stored.metadata.partner:
@@ -90,56 +82,23 @@ def refusals(stored: StoredBenchmark | None) -> dict[str, str]:
     return found
 
 
-class DetailTabs(Bare, ContentSwitcher):
-    """Shows one tab and focuses its first focusable widget."""
-
-    def __init__(self, cell: str = "") -> None:
-        """Create the switcher; `cell` is the key of the cell that the first tab starts with."""
-        super().__init__(id="panes")
-        self._cell = cell
-        self.past: Past | None = None
-        """The earlier benchmark for the comparison tab, if it compares with one."""
-
-    async def show_tab(self, name: str, stored: StoredBenchmark, glyphs: Glyphs, now: float) -> None:
-        """Show a tab; hide it until it is complete, so that a slow line gets no empty page first."""
-        pane: Widget | None = next(iter(self.query(f"#{name}")), None)
-        if pane is None:
-            pane = self._make(name, stored, glyphs, now)
-            pane.display = False
-            await self.mount(pane)
-        elif isinstance(pane, ScalingPane):
-            pane.take_up()
-        self.current = name
-        if isinstance(pane, DetailPane):
-            pane.focus_first()
-        else:
-            self.screen.set_focus(pane)
-
-    def _make(self, name: str, stored: StoredBenchmark, glyphs: Glyphs, now: float) -> Widget:
-        makers: dict[str, Callable[[], Widget]] = {
-            "baseline": lambda: BaselinePane(stored, id=name, cell=self._cell),
-            "comparison": lambda: ComparisonPane(stored, self.past, id=name),
-            "environment": lambda: FactBlock(environment_facts(stored.result, glyphs), INDENT, id=name),
-            "log": lambda: FactBlock(log_facts(stored, now), INDENT, id=name),
-        }
-        return makers[name]() if name in makers else ScalingPane(stored, AXES[name], id=name)
-
-
 _WHOLE = 80
 """Width that shows the keys common to all tabs."""
 
 
-class DetailScreen(RecordActions):
+class DetailScreen(TabbedPage, RecordActions):
     """One benchmark; each tab is created when it is first shown."""
 
     CSS_PATH = "detail.tcss"
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("tab", "benchmark")
+    words: ClassVar[Mapping[str, str]] = WORDS
+    tabs = len(TABS)
     about = (
-        "One benchmark. Base has all numbers of one cell; Cores, Batch and Shape show how it scales, with the ideal "
-        "line and what follows in words; Compare holds the sides of the benchmark against each other, and itself "
-        "against what it re-ran; Env is the machine as it was; Log is how the result came to be. Every figure has a "
-        "cursor, and the line below it says all of the point it is on; enter opens its cell, and esc goes back to it."
+        "One benchmark. Base has all numbers of one cell. Cores, Batch and Shape show how it scales, with the ideal "
+        "line and conclusions. Compare shows its series against each other, or a re-run against its original. Env is "
+        "the machine at that time, Log the history of the result. Every figure has a cursor, and the line below it "
+        "describes the point under it; enter opens the cell of the point, esc goes back to it."
     )
 
     def __init__(self, benchmark: str, tab: str = "", cell: str = "") -> None:
@@ -151,6 +110,8 @@ class DetailScreen(RecordActions):
         self._came_from: int | None = None
         """The tab from which a point's cell was opened; None if no point was opened."""
         self.stored: StoredBenchmark | None = None
+        self._past: Past | None = None
+        """The earlier benchmark for the comparison tab, if it compares with one."""
         self._is_gone = False
         self._refusals = refusals(None)
 
@@ -158,7 +119,7 @@ class DetailScreen(RecordActions):
         """Yield the tabs, a summary line and the current tab."""
         yield TabLine(id="tabs")
         yield TextBlock(id="about")
-        yield DetailTabs(self._cell)
+        yield Panes()
 
     def title_parts(self) -> tuple[str, ...]:
         """Return id and name, models, and settings."""
@@ -211,7 +172,7 @@ class DetailScreen(RecordActions):
         """Show the best number, except on tabs whose figure needs the line; show a removal on every tab."""
         about = self.query_one("#about", TextBlock)
         if self._is_gone:
-            gone = "it was removed meanwhile: u brings back what was removed last"
+            gone = "this benchmark was removed: u restores the last removal"
             about.show_lines([(f" {self.dashboard.glyphs.differs} {gone}", "warn")])
         elif self.stored is not None:
             about.show_lines([f" {headline_words(self.stored.row)}"])
@@ -232,13 +193,10 @@ class DetailScreen(RecordActions):
             self.explain(error)
 
     def show_keys(self) -> None:
-        """Show the footer, with pairs of keys merged and the help key always included."""
-        app = self.dashboard
-        # Keys common to all tabs have their own line, which is not sent again on a change of tabs.
-        last = (*COMMON, *LAST) if app.size.width >= _WHOLE else LAST
-        hints = [each for each in self.hints if each not in last]
-        some, rest = (pairs_of(each, app.keymap, app.ascii_only) for each in (hints, last))
-        self.query_one("#keys", KeyLine).show(some, rest)
+        """Show the footer; the keys common to all tabs have their own line, which is not sent again with a tab."""
+        last = (*COMMON, *LAST) if self.app.size.width >= _WHOLE else LAST
+        words = {**self.words, "side": "swap"} if TABS[self._tab] == "comparison" else self.words
+        self.show_pairs([each for each in self.hints if each not in last], last, words)
 
     def _show_tabs(self) -> None:
         stored = self.stored
@@ -253,11 +211,11 @@ class DetailScreen(RecordActions):
         )
 
     async def _show_tab(self) -> None:
-        stored, app = self.stored, self.dashboard
+        stored = self.stored
         if stored is None:
             return
         name = TABS[self._tab]
-        await self.query_one(DetailTabs).show_tab(name, stored, app.glyphs, app.now())
+        await self.query_one(Panes).show_pane(name, lambda: self._make(name, stored))
         self.hints = hints_of(name, stored.result)
         self.show_keys()
         self._show_headline()
@@ -265,11 +223,21 @@ class DetailScreen(RecordActions):
 
     # Tabs
 
+    def _make(self, name: str, stored: StoredBenchmark) -> Widget:
+        glyphs, now = self.dashboard.glyphs, self.dashboard.now()
+        makers: dict[str, Callable[[], Widget]] = {
+            "baseline": lambda: BaselinePane(stored, id=name, cell=self._cell),
+            "comparison": lambda: ComparisonPane(stored, self._past, id=name),
+            "environment": lambda: FactBlock(environment_facts(stored.result, glyphs), INDENT, id=name),
+            "log": lambda: FactBlock(log_facts(stored, now), INDENT, id=name),
+        }
+        return makers[name]() if name in makers else ScalingPane(stored, AXES[name], id=name)
+
     async def _show_first(self, wanted: int) -> None:
         """Show the requested tab, or the first one if it is empty or must be read first."""
         if wanted and not self._refusals[TABS[wanted]]:
             await self.go_to_tab(wanted)
-        if self.query_one(DetailTabs).current is None:
+        if self.query_one(Panes).current is None:
             await self._show_tab()
 
     async def go_to_tab(self, tab: int) -> None:
@@ -287,7 +255,7 @@ class DetailScreen(RecordActions):
     def _read_past(self, tab: int) -> bool:
         """Return whether the other benchmark must be read first; the current tab stays visible meanwhile."""
         stored, one = self.stored, self.benchmark
-        if stored is None or not needs_past(stored) or self.query_one(DetailTabs).past is not None:
+        if stored is None or not needs_past(stored) or self._past is not None:
             return False
         base = stored.metadata.partner or ""
         self.ask(
@@ -298,21 +266,12 @@ class DetailScreen(RecordActions):
         return True
 
     def _open_comparison(self, past: Past, tab: int) -> None:
-        self.query_one(DetailTabs).past = past
+        self._past = past
         self.call_next(self.go_to_tab, tab)
 
-    async def _step(self, by: int) -> None:
-        open_tabs = [n for n, name in enumerate(TABS) if not self._refusals[name]]
-        if self._tab in open_tabs:
-            await self.go_to_tab(open_tabs[(open_tabs.index(self._tab) + by) % len(open_tabs)])
-
-    async def action_tab_next(self) -> None:
-        """Show the next tab that has content."""
-        await self._step(1)
-
-    async def action_tab_previous(self) -> None:
-        """Show the previous tab that has content."""
-        await self._step(-1)
+    def open_tabs(self) -> Sequence[int]:
+        """Return the indexes of the tabs with content."""
+        return [n for n, name in enumerate(TABS) if not self._refusals[name]]
 
     def action_log(self) -> None:
         """Show the log tab."""
@@ -336,14 +295,3 @@ class DetailScreen(RecordActions):
             self.call_next(self.go_to_tab, self._came_from)
         else:
             super().action_back()
-
-
-def _tab_action(place: int) -> Callable[[DetailScreen], Awaitable[None]]:
-    async def go(screen: DetailScreen) -> None:
-        await screen.go_to_tab(place)
-
-    return go
-
-
-for _place in range(len(TABS)):
-    setattr(DetailScreen, f"action_tab_{_place + 1}", _tab_action(_place))

@@ -1,1 +1,1 @@
-"""The room `form`."""
+"""The benchmark form."""

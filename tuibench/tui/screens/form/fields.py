@@ -1,4 +1,4 @@
-"""The fields of the benchmark form: made from a plan, read back as values, one line each."""
+"""Fields of the benchmark form: their plan, their widgets, and their values."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def _same(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 def errors_of_ticks(values: FormValues) -> dict[str, str]:
     """Return errors of fields without a ticked box, because an empty list would mean the default."""
-    none = "tick at least one"
+    none = "none selected"
     return {name: none for name in ("engines", "scenarios") if not getattr(values, name)}
 
 

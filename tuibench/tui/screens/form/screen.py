@@ -37,11 +37,11 @@ class FormScreen(CheckedForm):
     ]
     hints = ("run-form", "next-field", "previous-field", "back", "copy-command", "palette", "help")
     about = (
-        "One field per line. Lists are written 1,2,4 or 1-8 or pow2, as in a shell; what an empty field means stands "
-        "in it. Space ticks, left and right go through choices, enter goes to the next field, and RUN starts from any "
-        "of them. What is wrong stands beside its field, and in whole below when that field has the focus. Every "
-        "combination of the lists is one cell. Below the fields: how many cells, about how long and at most how long, "
-        "about how much memory, who measures now, and the command for a shell that does the same."
+        "One field per line. Lists are written 1,2,4 or 1-8 or pow2, as in the shell; an empty field shows its "
+        "default. Space selects, left and right change a choice, enter goes to the next field, and RUN starts from "
+        "any field. An error is shown beside its field, and in full below when the field has the focus. Every "
+        "combination of the lists is one cell. Below the fields: the number of cells, the expected and the longest "
+        "time, the expected memory, the run that is measuring now, and the equivalent shell command."
     )
 
     def __init__(self, project_id: str = "", benchmark: str = "", path: str = "") -> None:
@@ -68,7 +68,7 @@ class FormScreen(CheckedForm):
             self.show_summary()
             return
         self._asked = True
-        self.say("looking at the model")
+        self.say("reading the model")
         self.ask(self._open, self._begin, group="form")
         if self.project_id:
             self.ask(lambda: self.services.projects.get(self.project_id).project.name, self._show_place, group="place")
@@ -137,13 +137,8 @@ class FormScreen(CheckedForm):
         """Focus the previous field."""
         self._go(-1)
 
-    def action_focus_next(self) -> None:
-        """Focus the next field or RUN."""
-        self._go(1)
-
-    def action_focus_previous(self) -> None:
-        """Focus the previous field or RUN."""
-        self._go(-1)
+    action_focus_next = action_next_field
+    action_focus_previous = action_previous_field
 
     def _go(self, by: int) -> None:
         stops = [*self.column.stops(), self.summary.button]
@@ -154,9 +149,9 @@ class FormScreen(CheckedForm):
         """Copy the equivalent shell command."""
         command = self.found.command if self.found is not None and not self.errors() else ""
         if not command:
-            self.say("there is no command for it until all fields are right", "warn")
-            return
-        self.copy_text(command)
+            self.say("no command while fields have errors", "warn")
+        else:
+            self.copy_text(lambda: command)
 
     def action_back(self) -> None:
         """Go back, after a question if values were typed: on a slow line an arrow key can arrive as escape."""
@@ -168,11 +163,11 @@ class FormScreen(CheckedForm):
 
     def _leave(self, then: Callable[[], None]) -> None:
         if self._starting:
-            self.say("it is being started: a moment", "warn")
+            self.say("the run is starting, please wait", "warn")
         elif self._first is None or self.column.values() == self._first:
             then()
         else:
-            answers = {"y": "leave, nothing is measured", "n": "stay"}
+            answers = {"y": "leave without measuring", "n": "stay"}
             ask(self, "Leave the form?", answers, lambda answer: then() if answer == "y" else None)
 
     # RUN
@@ -198,7 +193,7 @@ class FormScreen(CheckedForm):
             self.say(wrong_words([self.column.label_of(name) for name in errors]), "bad")
             self.column.go_to(next(iter(errors)))
         elif self.begun is not None and self.begun.changed:
-            answers = {"v": "measure it as a new version", "o": "name the old file", "n": "neither"}
+            answers = {"v": "measure as a new version", "o": "enter the old file's path", "n": "cancel"}
             ask(self, "The model changed since it was measured.", answers, self._answer)
         else:
             self._run()

@@ -1,4 +1,4 @@
-"""The area below the form's fields: RUN, cells and time, errors or warnings, and the equivalent command."""
+"""Area below the form's fields: RUN, cells and time, errors or warnings, the equivalent command."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LONGEST = 2000
 def amount_words(check: FormCheck | None, values: FormValues, times: str, dot: str) -> str:
     """Return cells, time and memory; `times` and `dot` are the separators."""
     if check is None:
-        return "looking at it"
+        return "checking"
     scenarios = len([each for each in values.scenarios.split(",") if each])
     cells = count_of(check.cells, "cell")
     if scenarios > 1 and check.cells and check.cells % scenarios == 0:
@@ -51,7 +51,7 @@ def amount_words(check: FormCheck | None, values: FormValues, times: str, dot: s
 
 def wrong_words(labels: Sequence[str]) -> str:
     """Return the fields whose errors prevent the start."""
-    return f"cannot start: {count_of(len(labels), 'field')} to mend: {', '.join(show(label, 30) for label in labels)}"
+    return f"cannot start: {count_of(len(labels), 'error')} in {', '.join(show(label, 30) for label in labels)}"
 
 
 def warning_lines(start: FormStart, check: FormCheck | None) -> list[str]:
@@ -68,8 +68,8 @@ def origin_words(
     """Return the active benchmark, the origin of the values, and the instruction sets of `machine` if given."""
     busy = busy_words(snapshot) or (_behind(check.busy) if check is not None and check.busy else "")
     load = check.load if check is not None else ""
-    parts = [busy or (f"host {load} now" if load else "no benchmark measures now")]
-    parts += [f"filled with {start.origin}"] if start.origin else []
+    parts = [busy or (f"host {load} now" if load else "no other run is active")]
+    parts += [f"filled from {start.origin}"] if start.origin else []
     parts += [isa_words(machine.isa)] if machine is not None and machine.isa else []
     return f" {dot} ".join(parts)
 
@@ -81,12 +81,12 @@ def busy_words(snapshot: Snapshot | None) -> str:
     running = next((info for info in runs if info.state == activity.RUNNING), None)
     holder = next((info.holder for info in runs if info.holder is not None), None)
     if running is not None:
-        said = f"{short_id(running.id)} measures now{_left(running.eta_s)}"
+        said = f"run {short_id(running.id)} is measuring{_left(running.eta_s)}"
     elif holder is not None:
-        said = f"{holder.user} measures now{_left(holder.eta_s)}"
+        said = f"a run of {holder.user} is measuring{_left(holder.eta_s)}"
     else:
         return ""
-    return _behind(f"{said}, {waiting} more before this one" if waiting else said)
+    return _behind(f"{said}, {waiting} more queued" if waiting else said)
 
 
 def _left(eta_s: float | None) -> str:
@@ -94,7 +94,7 @@ def _left(eta_s: float | None) -> str:
 
 
 def _behind(said: str) -> str:
-    return f"{said}: this one will wait"
+    return f"{said}: this run will wait"
 
 
 def command_lines(command: str, width: int, most: int) -> list[str]:
@@ -190,7 +190,7 @@ class FormSummary(Container):
             if isa:
                 self._put("doubts", [(f" instruction sets: {isa_words(isa)}", "dim")])
             else:
-                self._show_doubts(doubts)
+                self._show_warnings(doubts)
             command = state.check.command if state.check is not None else ""
             lines = command_lines(command, self._room, self._height("command")) if command else []
             self._put("command", [(f" {line}", "dim") for line in lines])
@@ -211,7 +211,7 @@ class FormSummary(Container):
         self._put("doubts", lines[:first])
         self._put("command", lines[first:])
 
-    def _show_doubts(self, doubts: Sequence[str]) -> None:
+    def _show_warnings(self, doubts: Sequence[str]) -> None:
         """Show as many warnings as fit; the last line has the number of further ones."""
         most = self._height("doubts")
         said = [f" ! {line}" for line in doubts[:most]]

@@ -197,13 +197,7 @@ class ProfileComparisonScreen(Page):
         """Copy the shell command for the same comparison."""
         sides = (self.new, self.old) if self._turned else (self.old, self.new)
         command = f"tuibench compare {short_id(sides[0])} {short_id(sides[1])}"
-        self.ask(
-            lambda: self.services.keep_copy(command), lambda file: self._show_copied(command, file), group="command"
-        )
-
-    def _show_copied(self, command: str, file: str) -> None:
-        self.app.copy_to_clipboard(command)
-        self.say(f"copied, and kept in {file}: {command}")
+        self.copy_text(lambda: command)
 
 
 def _has_layers(profile: Profile | None) -> bool:

@@ -15,11 +15,11 @@ from tuibench.present.profile.view import ProfileView
 from tuibench.tui import key
 from tuibench.tui.screens.profile.pane import ChoicePane
 from tuibench.tui.widgets.row import shown
-from tuibench.tui.widgets.text_block import Moving, TextBlock
+from tuibench.tui.widgets.text_block import Movable, TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, SelectorLine
 
 
-class DepthFigure(Moving):
+class DepthFigure(Movable):
     """The plot; the keys of lists move its cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("open")
@@ -97,7 +97,7 @@ class DepthPane(ChoicePane):
 
     def on_mount(self) -> None:
         """Show the last choice."""
-        self.take_up()
+        self.update_choices()
 
     @property
     def figure(self) -> DepthFigure:

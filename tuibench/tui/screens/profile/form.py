@@ -130,7 +130,7 @@ class ProfileFormScreen(ProfileSetUp):
         if not commands:
             self.say("there is no command for it: both are off, or a field is wrong", "warn")
             return
-        self.copy_text(" && ".join(commands))
+        self.copy_text(lambda: " && ".join(commands))
 
     def action_back(self) -> None:
         """Leave and keep the typed values for the next time."""

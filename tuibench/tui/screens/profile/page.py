@@ -2,71 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
-from textual.widgets import ContentSwitcher
 
 from tuibench.core.errors import TuibenchError
 from tuibench.core.stored import StoredBenchmark
 from tuibench.present.profile.view import ProfileView
 from tuibench.tui import key
-from tuibench.tui.glyph import Glyphs
-from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail.facts import INDENT, Fact, FactBlock, environment_facts, hung, log_facts
-from tuibench.tui.screens.detail.screen import pairs_of
+from tuibench.tui.screens.detail.screen import WORDS
 from tuibench.tui.screens.profile.depth import DepthPane
 from tuibench.tui.screens.profile.layers import LayersPane
-from tuibench.tui.screens.profile.pane import BarList, ChoicePane, ProfilePane, SummaryPane
+from tuibench.tui.screens.profile.pane import BarList, ChoicePane, SummaryPane
+from tuibench.tui.screens.tabbed import Panes, TabbedPage
 from tuibench.tui.widgets.field import FilterLine
-from tuibench.tui.widgets.painted import Bare
 from tuibench.tui.widgets.text_block import TextBlock
-from tuibench.tui.widgets.title_line import KeyLine, TabLine
+from tuibench.tui.widgets.title_line import TabLine
 
 TABS = ("summary", "layers", "depth", "environment", "log")
 NAMES = ("Summary", "Layers", "Depth", "Env", "Log")
 OF_THEORY = 3
 """Number of tabs that need no record."""
-
-
-class ProfileTabs(Bare, ContentSwitcher):
-    """Shows one tab and focuses its movable widget."""
-
-    def __init__(self) -> None:
-        super().__init__(id="panes")
-
-    async def show_tab(
-        self, name: str, view: ProfileView[Any], stored: StoredBenchmark | None, glyphs: Glyphs, now: float
-    ) -> None:
-        """Show a tab; keep it hidden until complete, so that a slow terminal never shows an empty page."""
-        pane: Widget | None = next(iter(self.query(f"#{name}")), None)
-        if pane is None:
-            pane = self._make(name, view, stored, glyphs, now)
-            pane.display = False
-            await self.mount(pane)
-        elif isinstance(pane, ProfilePane):
-            pane.take_up()
-        self.current = name
-        if isinstance(pane, ProfilePane):
-            pane.focus_first()
-        else:
-            self.screen.set_focus(pane)
-
-    def _make(
-        self, name: str, view: ProfileView[Any], stored: StoredBenchmark | None, glyphs: Glyphs, now: float
-    ) -> Widget:
-        makers: dict[str, Callable[[], Widget]] = {
-            "summary": lambda: SummaryPane(view, id=name),
-            "layers": lambda: LayersPane(view, id=name),
-            "depth": lambda: DepthPane(view, id=name),
-        }
-        if stored is not None:
-            makers["environment"] = lambda: FactBlock(environment_facts(stored.result, glyphs), INDENT, id=name)
-            makers["log"] = lambda: FactBlock(log_facts(stored, now), INDENT, id=name)
-        return makers[name]()
 
 
 _OWN = {
@@ -78,12 +38,13 @@ KEYS = ("tab", "profile")
 View = ProfileView[Any]
 
 
-class ProfilePage(Page):
+class ProfilePage(TabbedPage):
     """Base class: a subclass reads the profile and calls `show_view`."""
 
     CSS_PATH = "profile.tcss"
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(*KEYS)
+    words: ClassVar[Mapping[str, str]] = WORDS
     about = (
         "A profile. Summary has the whole model, what follows from it, and a bar for each type of layer: m or the "
         "arrows choose what the bars show, t how; enter on a bar shows its layers. Layers is the table of all of them, "
@@ -107,7 +68,7 @@ class ProfilePage(Page):
             yield TabLine(id="tabs")
             yield FilterLine(id="filter")
         yield TextBlock(id="about")
-        yield ProfileTabs()
+        yield Panes()
 
     @property
     def tabs(self) -> int:
@@ -137,23 +98,15 @@ class ProfilePage(Page):
         about.show_lines([row for fact in self._reasons for row in hung(fact, 3, width, about.legible)])
 
     async def _show_tab(self) -> None:
-        view, app = self.view, self.dashboard
+        view = self.view
         if view is None:
             return
         name = TABS[self._tab]
-        await self.query_one(ProfileTabs).show_tab(name, view, self.stored, app.glyphs, app.now())
+        await self.query_one(Panes).show_pane(name, lambda: self._make(name, view))
         own = _OWN.get(name, ("up", "down"))
         self.hints = (*own, "tab-previous", "tab-next", "back", *self.record_keys, "palette", "help")
         self.show_keys()
         self.show_around()
-
-    def show_keys(self) -> None:
-        """Show paired keys together and keep the help key visible."""
-        app = self.dashboard
-        hints = self.hints_now
-        some, last = ([one for one in hints if (one == self.last_hint) is is_last] for is_last in (False, True))
-        pairs = [pairs_of(each, app.keymap, app.ascii_only) for each in (some, last)]
-        self.query_one("#keys", KeyLine).show(*pairs)
 
     def right_words(self) -> str:
         """Return the text at the right of the tabs."""
@@ -181,6 +134,18 @@ class ProfilePage(Page):
 
     # Tabs
 
+    def _make(self, name: str, view: View) -> Widget:
+        stored, app = self.stored, self.dashboard
+        makers: dict[str, Callable[[], Widget]] = {
+            "summary": lambda: SummaryPane(view, id=name),
+            "layers": lambda: LayersPane(view, id=name),
+            "depth": lambda: DepthPane(view, id=name),
+        }
+        if stored is not None:
+            makers["environment"] = lambda: FactBlock(environment_facts(stored.result, app.glyphs), INDENT, id=name)
+            makers["log"] = lambda: FactBlock(log_facts(stored, app.now()), INDENT, id=name)
+        return makers[name]()
+
     async def go_to_tab(self, tab: int) -> None:
         """Show a tab by its index."""
         if self.view is None:
@@ -189,18 +154,8 @@ class ProfilePage(Page):
             self._tab = tab
             await self._show_tab()
 
-    async def action_tab_next(self) -> None:
-        """Show the next tab, wrapping around."""
-        await self.go_to_tab((self._tab + 1) % self.tabs)
-
-    async def action_tab_previous(self) -> None:
-        """Show the previous tab, wrapping around."""
-        await self.go_to_tab((self._tab - 1) % self.tabs)
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable keys of missing tabs, and of choices on tabs without any."""
-        if action.startswith("tab_") and action[4:].isdigit():
-            return int(action[4:]) <= self.tabs
+        """Disable the keys of choices on tabs without any."""
         if action in ("summary_type", "value_display", "type_previous", "type_next"):
             return self._choice is not None
         return super().check_action(action, parameters)
@@ -253,14 +208,3 @@ class ProfilePage(Page):
             panes.first().show_bar("")
         else:
             super().action_back()
-
-
-def _tab_action(place: int) -> Callable[[ProfilePage], Awaitable[None]]:
-    async def go(screen: ProfilePage) -> None:
-        await screen.go_to_tab(place)
-
-    return go
-
-
-for _place in range(len(TABS)):
-    setattr(ProfilePage, f"action_tab_{_place + 1}", _tab_action(_place))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.message import Message
 
 from tuibench.present.plots.bars import draw_bars
@@ -16,39 +15,23 @@ from tuibench.present.profile.detail import MOST_NODES
 from tuibench.present.profile.view import ProfileView
 from tuibench.tui import key
 from tuibench.tui.screens.detail.facts import Fact, FactBlock, hung
-from tuibench.tui.widgets.painted import Bare, Painted
+from tuibench.tui.screens.tabbed import Pane
+from tuibench.tui.widgets.painted import Painted
 from tuibench.tui.widgets.question import Notice
 from tuibench.tui.widgets.row import LineLike, shown
-from tuibench.tui.widgets.text_block import Moving, TextBlock
+from tuibench.tui.widgets.text_block import Movable, TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, Selector, SelectorLine
-
-if TYPE_CHECKING:
-    from tuibench.tui.app import Dashboard
-    from tuibench.tui.screens.base import Page
-
 
 _INDENT = 15
 """Columns for the names of a layer's values."""
 
 
-class ProfilePane(Bare, Vertical):
+class ProfilePane(Pane):
     """One tab; subclasses show `self.view`."""
-
-    DEFAULT_CSS = "ProfilePane { height: 1fr; width: 1fr; }"
 
     def __init__(self, view: ProfileView[Any], *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self.view = view
-
-    @property
-    def dashboard(self) -> Dashboard:
-        """The app with its own type."""
-        return cast("Dashboard", self.app)
-
-    @property
-    def choices(self) -> dict[str, Any]:
-        """Choices that all tabs of this page share."""
-        return cast("Page", self.screen).choices
 
     @property
     def chosen_kind(self) -> str:
@@ -60,9 +43,6 @@ class ProfilePane(Bare, Vertical):
     def chosen_display(self) -> str:
         """The form of the values."""
         return str(self.choices.get("display", self.view.displays[0]))
-
-    def take_up(self) -> None:
-        """Show the last choice, perhaps made on another tab."""
 
     def open_layer(self, one: str) -> None:
         """Show all facts of a layer in a notice."""
@@ -104,7 +84,7 @@ class ChoicePane(ProfilePane):
             selectors.append(Selector("as", view.displays, at, name("value-display")))
         self.query_one(SelectorLine).show(selectors)
 
-    def take_up(self) -> None:
+    def update_choices(self) -> None:
         """Show selectors and figure."""
         self.show_choices()
         self.draw()
@@ -118,19 +98,19 @@ class ChoicePane(ProfilePane):
         kinds = self.view.kinds
         wanted = kinds[(kinds.index(self.chosen_kind) + by) % len(kinds)]
         self.choices["kind"] = wanted
-        self.take_up()
+        self.update_choices()
 
     def step_display(self) -> None:
         """Show the values in the next form."""
         displays = self.view.displays
         self.choices["display"] = displays[(displays.index(self.chosen_display) + 1) % len(displays)]
-        self.take_up()
+        self.update_choices()
 
 
 _SIGN = 2
 
 
-class BarList(Moving):
+class BarList(Movable):
     """One bar per line; enter opens the bar under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("open")
@@ -257,7 +237,7 @@ class SummaryPane(ChoicePane):
 
     def on_mount(self) -> None:
         """Show the last choice."""
-        self.take_up()
+        self.update_choices()
 
     def on_resize(self) -> None:
         """Wrap the texts again."""

@@ -16,17 +16,7 @@ class TheoryActions(Page):
 
     def copy_theory(self, project: str, what: str) -> None:
         """Copy the shell command for the profile to the clipboard and a file."""
-
-        def find() -> tuple[str, str]:
-            command = self.services.theory.command(project, what)
-            return command, self.services.keep_copy(command)
-
-        self.ask(find, self._show_theory_copied, group="command")
-
-    def _show_theory_copied(self, found: tuple[str, str]) -> None:
-        command, file = found
-        self.app.copy_to_clipboard(command)
-        self.say(f"copied, and kept in {file}: {command}")
+        self.copy_text(lambda: self.services.theory.command(project, what))
 
     def export_theory(self, project: str, what: str) -> None:
         """Ask for a path and export; the profile describes only the model and contains nothing private."""

@@ -1,1 +1,1 @@
-"""The room `project`."""
+"""Home, and the pages of a project."""

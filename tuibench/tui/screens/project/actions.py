@@ -1,4 +1,4 @@
-"""Actions on a project's lists, whose lines may be benchmarks, profiles, runs or theoretical profiles."""
+"""Actions on projects, and on the lists of a project."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ProjectActions(RunActions):
 
     def why_none(self) -> str:
         """Return why no project is chosen, with a hint."""
-        return "there is no project yet: n makes one"
+        return "no project yet: n creates one"
 
     def action_edit(self) -> None:
         """Edit name and description; for a run without a project, the run's."""
@@ -52,7 +52,7 @@ class ProjectActions(RunActions):
         name, description = answers
         self.wish(
             lambda: self.services.projects.edit(row.project.id, name=name, description=description, base=row.project),
-            lambda _: self.went_on("the project is changed"),
+            lambda _: self.show_done("project saved"),
             # Ask again with the typed text, so that it is not lost.
             otherwise=lambda error: self.when_shown(lambda: self._ask_edit(row, answers, error.message)),
         )
@@ -73,7 +73,7 @@ class ProjectActions(RunActions):
         if answers is not None:
             self.wish(
                 lambda: self.services.projects.duplicate(row.project.id, answers[0]),
-                lambda made: self.went_on(f"{made.project.name} has the same model; benchmarks stay with the first"),
+                lambda made: self.show_done(f"{made.project.name} created; benchmarks stay with the original"),
                 otherwise=lambda error: self.when_shown(lambda: self._ask_copy(row, answers, error.message)),
             )
 
@@ -87,7 +87,7 @@ class ProjectActions(RunActions):
     def _ask_remove_project(self, row: ProjectRow) -> None:
         held = f" with {row.held}" if row.measured > 0 else ""
         # `u undoes it` must be visible at 80 columns.
-        text = f"Remove {show(row.project.name, 16)}{held}? u undoes it."
+        text = f"Remove {show(row.project.name, 16)}{held}? u restores it."
         ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)
 
     def _remove_project(self, row: ProjectRow) -> None:
@@ -101,7 +101,7 @@ class ProjectActions(RunActions):
 
         def done(removal: Removal) -> None:
             if removal.entry is not None:
-                self.went_on(f"{project_removal_words(removal.entry, counted)}; u brings it back")
+                self.show_done(f"{project_removal_words(removal.entry, counted)}; u restores it")
 
         self.say(f"removing {show(row.project.name, 40)} ...")
         self.wish(self.dashboard.removals.removing(remove), done)
@@ -180,7 +180,7 @@ class ProjectProfiles(TheoryActions, RunActions):
             name, origin, _ = THEORIES[self.theory]
             self.say(f"{name} is {origin}: enter shows it, n measures one", "warn")
         elif self.kind and self.target() is None:
-            self.say("there is no profile under the cursor: n makes one", "warn")
+            self.say("no profile under the cursor: n measures one", "warn")
         else:
             super().with_target(then)
 

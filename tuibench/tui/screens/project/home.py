@@ -41,10 +41,10 @@ _FRESH_HINTS = ("open", "new", "undo", "system", "trash", "palette", "help")
 _EMPTY = (
     "No project yet.",
     "",
-    "enter   take the built-in sample model; enter again makes a project of it,",
+    "enter   use the built-in sample model; enter again creates a project,",
     "        and enter once more measures it",
-    "n       a project for your own model: a path, hf:ORG/REPO or https://...",
-    "f2      what this machine is, and how quiet",
+    "n       new project for your model: a path, hf:ORG/REPO or https://...",
+    "f2      this machine, its engines and its noise",
 )
 
 
@@ -58,8 +58,8 @@ class HomeScreen(ProjectActions):
     ]
     hints: tuple[str, ...] = _HINTS
     about = (
-        "All projects: each is a piece of work around one model. r, R, c, x, y and L mean the newest benchmark of the "
-        "project under the cursor; d and e the project itself. n makes a project."
+        "All projects; a project holds the measurements of one model. r, R, c, x, y and L act on the newest benchmark "
+        "of the project under the cursor, d and e on the project itself. n creates a project."
     )
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class HomeScreen(ProjectActions):
         self._rows: dict[str, ProjectRow] = {}
         self._lost: dict[str, RunRow] = {}
         """Runs without a project: started in a shell, with a model that is new here."""
-        self._loose = 0
+        self._unassigned = 0
         """Number of benchmarks without a project."""
         self._loaded = False
         self._by = SORTS[0]
@@ -127,11 +127,11 @@ class HomeScreen(ProjectActions):
     def _read_on(self, uncounted: bool) -> None:
         if uncounted:
             self.load()
-        self.ask(lambda: len(self.services.library.list_unassigned()), self._show_loose, group="loose")
+        self.ask(lambda: len(self.services.library.list_unassigned()), self._show_unassigned, group="unassigned")
 
-    def _show_loose(self, count: int) -> None:
-        if count != self._loose:
-            self._loose = count
+    def _show_unassigned(self, count: int) -> None:
+        if count != self._unassigned:
+            self._unassigned = count
             self._list()
 
     def _list(self) -> None:
@@ -149,12 +149,12 @@ class HomeScreen(ProjectActions):
                 return _run_line(self._lost[one], now, glyphs)
             if one == UNASSIGNED:
                 return line_of(
-                    PROJECT_COLUMNS, one, ListedProject("(without a project)", count=str(self._loose)), "dim"
+                    PROJECT_COLUMNS, one, ListedProject("(without a project)", count=str(self._unassigned)), "dim"
                 )
             return _line(self._rows[one], going.get(one), now, glyphs)
 
-        last = [UNASSIGNED] if self._loose and not self._text else []
-        words = (f"No project has all of these words: {self._text}", "", "esc   all of them again")
+        last = [UNASSIGNED] if self._unassigned and not self._text else []
+        words = (f"No match for: {self._text}", "", "esc   clear the filter")
         self.table.empty = words if self._text else _EMPTY
         keys = [*self._lost, *self._rows, *last]
         self.table.show_rows(PROJECT_COLUMNS, keys, line)
@@ -212,7 +212,7 @@ class HomeScreen(ProjectActions):
             self.dashboard.go(route.run(message.key))
             return
         if message.key == UNASSIGNED:
-            self.dashboard.go(route.loose())
+            self.dashboard.go(route.unassigned())
             return
         self.dashboard.remember(project=message.key)
         self.dashboard.go(route.project(message.key))
@@ -267,10 +267,10 @@ class HomeScreen(ProjectActions):
     def why_none(self) -> str:
         """Return why no benchmark is selected."""
         if (run := self.target()) is not None:
-            return f"run {short_id(run)} has no project yet: enter shows it"
+            return f"run {short_id(run)} has no project yet: enter opens it"
         if self.table.cursor_key == UNASSIGNED:
-            return "enter shows the benchmarks that belong to no project"
-        return "no project has all of these words: esc shows all again" if self._text else super().why_none()
+            return "enter opens the benchmarks without a project"
+        return "no match: esc clears the filter" if self._text else super().why_none()
 
     def with_run(self, then: Callable[[RunView], object]) -> None:
         """Tell the user where to control a project's runs, which home does not list."""
@@ -303,8 +303,8 @@ def _no_benchmark(row: ProjectRow) -> str:
     """Return why a key finds no benchmark in the project, which may still have profiles."""
     name = row.project.name
     if row.profiles:
-        return f"{name} has {row.held} and no benchmark yet: enter shows what there is"
-    return f"nothing is measured yet in {name}: enter, then n"
+        return f"{name} has {row.held} and no benchmark yet: enter opens it"
+    return f"no benchmark in {name} yet: enter, then n"
 
 
 def _line(row: ProjectRow, run: RunRow | None, now: float, glyphs: Glyphs) -> Line:

@@ -1,4 +1,4 @@
-"""Description of a model, in lines for the screens of new projects, settings and home."""
+"""Model of a project: the path field, the description, and the sizes of its dims."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ MEASURE, PROFILES = "measure", "profiles"
 """Keys of the buttons that open a form for the new project."""
 
 
-class _Unwanted(TuibenchError):
+class _DownloadCancelled(TuibenchError):
     """The download is no longer needed: the screen was left, or another model was typed."""
 
 
@@ -45,10 +45,9 @@ class NewProjectScreen(Page):
     BINDINGS: ClassVar[list[BindingType]] = [*key.bindings(only=("run-form", "set-up-profiles"))]
     hints = ("next-field", "complete", "run-form", "set-up-profiles", "back", "help")
     about = (
-        "A project keeps together what is measured of one model. Type its path: tab completes it, and the model is "
-        "looked at as soon as you pause. The file itself is neither copied nor changed. Models elsewhere "
-        "(hf:ORG/REPO or https://...) are fetched when you press enter. Sizes that the model leaves open, other "
-        "than its batch, are asked here once."
+        "A project holds the measurements of one model. Type its path: tab completes it, and the model is read as "
+        "soon as you pause. The file is neither copied nor changed. A remote model (hf:ORG/REPO or https://...) is "
+        "downloaded when you press enter. Enter here the sizes that the model leaves open, except its batch."
     )
 
     def __init__(self, path: str = "") -> None:
@@ -76,9 +75,9 @@ class NewProjectScreen(Page):
             yield ModelPath("model", "model", self._path)
             yield TextField("name", "name", width=0)
             yield TextField("description", "about", width=0)
-            yield ButtonField("measure", "Make it and measure")
-            yield ButtonField("make", "Make it only")
-            yield ButtonField("profiles", "Make it, set up profiles")
+            yield ButtonField("measure", "Create and measure")
+            yield ButtonField("make", "Create only")
+            yield ButtonField("profiles", "Create and set up profiles")
         yield RuleLine()
         yield TextBlock(id="summary")
 
@@ -127,7 +126,7 @@ class NewProjectScreen(Page):
             self._look_now()
         elif is_remote(self._text("model")):
             self.column.fields["model"].show_hint("")
-            self._show_summary((("enter fetches it and looks at it", "dim"),))
+            self._show_summary((("enter downloads and reads it", "dim"),))
 
     def _look_now(self, *, again: bool = False) -> None:
         """Read the model unless it was read before; `again` also retries a failed read, as the cause may be fixed."""
@@ -136,12 +135,12 @@ class NewProjectScreen(Page):
             return
         self._looking = text
         remote = is_remote(text)
-        self._show_summary((("fetching it ..." if remote else "looking at it ...", "dim"),))
+        self._show_summary((("downloading ..." if remote else "reading ...", "dim"),))
 
         def hear(progress: FetchProgress) -> None:
             if text != self._looking or not self.is_attached:
                 # Runs in the thread that downloads; the exception ends the download.
-                raise _Unwanted("the download was not wanted any more")
+                raise _DownloadCancelled("the download is no longer needed")
             self.post_message(Heard(text, progress))
 
         self.ask(
@@ -157,7 +156,7 @@ class NewProjectScreen(Page):
         if message.about == self._looking:
             progress = message.progress
             of = f" of {size(progress.total)}" if progress.total else ""
-            self._show_summary(((f"fetching it: {size(progress.fetched)}{of} are here", "dim"),))
+            self._show_summary(((f"downloading: {size(progress.fetched)}{of}", "dim"),))
 
     def _show_wrong(self, text: str, error: TuibenchError) -> None:
         if text != self._looking:
@@ -168,7 +167,7 @@ class NewProjectScreen(Page):
         if not isinstance(self.focused, Input):
             self.column.focus_field("model")
         elif wanted:
-            self.say("the model cannot be taken: what is wrong stands beside its path", "bad")
+            self.say("cannot use this model: see the path field", "bad")
         self.column.fields["model"].show_error(f"{error.message}{': ' if error.hint else ''}{error.hint}")
         self._show_summary()
 
@@ -194,7 +193,7 @@ class NewProjectScreen(Page):
                 field.remove()
         there = {field.key for field in self.query(TextField)}
         new = [
-            TextField(f"dim:{name}", name, hint="a size such as 128; empty leaves it to us", width=16)
+            TextField(f"dim:{name}", name, hint="a size such as 128; empty: default", width=16)
             for name in found.dims
             if f"dim:{name}" not in there
         ]
@@ -206,7 +205,7 @@ class NewProjectScreen(Page):
         if found is not None:
             lines = model_lines(found.summary, self.dashboard.glyphs)
             if found.project:
-                lines = [("A project has this model already: Make it opens that one.", "warn"), *lines]
+                lines = [("A project has this model already: Create opens it.", "warn"), *lines]
         self.query_one("#summary", TextBlock).show_lines(lines)
 
     # Creating the project
@@ -232,7 +231,7 @@ class NewProjectScreen(Page):
     def _make(self, where: str) -> None:
         text = self._text("model")
         if not text:
-            self.column.fields["model"].show_error("which model? sample is built in")
+            self.column.fields["model"].show_error("enter a model; sample is built in")
             self.column.focus_field("model")
         elif self._looked != text or self._found is None:
             self._wanted = where

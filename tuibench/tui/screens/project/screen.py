@@ -1,4 +1,4 @@
-"""One project: its benchmarks, profiles and settings."""
+"""Pages of a project and of records without one: benchmarks, profiles, settings."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.profile.list import ProfileList
 from tuibench.tui.screens.project.actions import ProjectProfiles
 from tuibench.tui.screens.project.settings import ProjectSettings
+from tuibench.tui.screens.tabbed import TabbedPage
 from tuibench.tui.widgets.field import FilterLine
 from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.title_line import RuleLine, TabLine
@@ -58,7 +59,7 @@ _NAMES = ("Benchmarks", "Performance", "Loss", "Settings")
 Rows = tuple[BenchmarkRow, ...]
 
 
-class ProjectScreen(ProjectProfiles):
+class ProjectScreen(TabbedPage, ProjectProfiles):
     """The benchmarks and profiles of one model, runs first; previews the record under the cursor."""
 
     CSS_PATH = "project.tcss"
@@ -67,17 +68,16 @@ class ProjectScreen(ProjectProfiles):
         *key.bindings(only=("new",)),
     ]
     about = (
-        "The benchmarks of this project. Runs that measure, wait or broke off stand first, with a sign for their "
-        "state; then what is stored, the newest first. BEST is the least time of a single request, or the most items "
-        "per second; beside it stand its interval and how quiet the machine was, from A to D. The lines below the "
-        "list tell how the benchmark under the cursor scales, and what there is no column for. The next two tabs have "
-        "the profiles: where the time goes, and how much each layer can be changed before outputs suffer. The last "
-        "line of each is what can be told without measuring."
+        "The benchmarks of this project. Active, queued and interrupted runs come first, with a sign for their state; "
+        "then the stored ones, the newest first. BEST is the least time of a single request, or the most items per "
+        "second, with its interval and the grade of the machine's noise, from A to D. The lines below the list show "
+        "how the benchmark under the cursor scales, and facts without a column. The next two tabs have the profiles: "
+        "where the time goes, and how much each layer can be changed before outputs suffer. The last line of each is "
+        "computed without measuring."
     )
     has_theory: ClassVar[bool] = True
     """True if there is a model with theoretical profiles."""
-    tabs: ClassVar[int] = len(TABS)
-    """Number of tabs."""
+    tabs = len(TABS)
 
     def __init__(self, project_id: str, tab: str = TABS[0]) -> None:
         super().__init__()
@@ -147,7 +147,7 @@ class ProjectScreen(ProjectProfiles):
     def _show(self, found: tuple[ProjectRow, Rows, Rows]) -> None:
         if self.dashboard.snapshot is None:
             # Runs come first and would move the cursor, so wait for the first snapshot, which reloads everything.
-            self.dashboard.typed.hold()
+            self.dashboard.key_queue.hold()
             return
         known, (self._project, rows, profiles) = self._project, found
         self.show_rows(rows, profiles)
@@ -174,7 +174,7 @@ class ProjectScreen(ProjectProfiles):
 
     def _show_model(self, state: ModelState) -> None:
         if state.state != UNCHANGED:
-            self.say(f"the model of this project is {state.state}: {state.file}; {len(TABS)} says what to do", "warn")
+            self.say(f"the model of this project is {state.state}: {state.file}; {len(TABS)} explains", "warn")
 
     def _runs(self) -> tuple[RunRow, ...]:
         snapshot = self.dashboard.snapshot
@@ -252,7 +252,7 @@ class ProjectScreen(ProjectProfiles):
                 self.go_to_tab(TABS.index("settings"))
                 settings.save(lambda: self.when_shown(leave))
 
-        ask(self, "Settings were changed and not saved.", {"s": "save them", "d": "drop them"}, answered)
+        ask(self, "Settings are not saved.", {"s": "save", "d": "discard"}, answered)
 
     # Tabs
 
@@ -287,35 +287,13 @@ class ProjectScreen(ProjectProfiles):
             self._tab = tab
             self._show_tab()
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable keys of missing tabs; keys of a benchmark need the list."""
-        if action.startswith("tab_") and action[4:].isdigit():
-            return int(action[4:]) <= self.tabs
-        return super().check_action(action, parameters)
 
-    def action_tab_next(self) -> None:
-        """Show the next tab, wrapping around."""
-        self.go_to_tab((self._tab + 1) % self.tabs)
-
-    def action_tab_previous(self) -> None:
-        """Show the previous tab, wrapping around."""
-        self.go_to_tab((self._tab - 1) % self.tabs)
-
-
-def _tab_action(place: int) -> Callable[[ProjectScreen], None]:
-    return lambda screen: screen.go_to_tab(place)
-
-
-for _place in range(len(TABS)):
-    setattr(ProjectScreen, f"action_tab_{_place + 1}", _tab_action(_place))
-
-
-class LooseScreen(ProjectScreen):
+class UnassignedScreen(ProjectScreen):
     """The project screen without a project: it has no settings and cannot start a new benchmark."""
 
     about = (
-        "Benchmarks that belong to no project, such as imported ones, and runs of models that have none yet. All that "
-        "can be done with a benchmark can be done here; tuibench edit ID --project NAME puts one into a project."
+        "Benchmarks without a project, such as imported ones, and runs of models without one. All actions on "
+        "benchmarks work here; tuibench edit ID --project NAME moves one into a project."
     )
 
     has_theory = False
@@ -326,7 +304,7 @@ class LooseScreen(ProjectScreen):
 
     def on_mount(self) -> None:
         """Change the hint of the empty list: benchmarks are created in a project."""
-        self.benchmarks.nothing = ("No benchmark.", "", "A benchmark is made in a project, by n.")
+        self.benchmarks.nothing = ("No benchmark.", "", "To measure, open a project and press n.")
 
     def title_parts(self) -> tuple[str, ...]:
         """Return the title."""
@@ -348,4 +326,4 @@ class LooseScreen(ProjectScreen):
 
     def action_new(self) -> None:
         """Refuse: a benchmark needs a model, which only a project has."""
-        self.say("a new benchmark is made in a project: q, then enter on one, or n for a new project", "warn")
+        self.say("open a project and press n there", "warn")

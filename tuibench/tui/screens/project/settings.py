@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -36,11 +36,9 @@ class ProjectSettings(Vertical):
     def __init__(
         self,
         project_id: str,
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: Any,
     ) -> None:
-        super().__init__(id=id, classes=classes)
+        super().__init__(**attributes)
         self.project_id = project_id
         self._shown: ProjectRow | None = None
         self._base: Project | None = None
@@ -128,7 +126,7 @@ class ProjectSettings(Vertical):
     def _ask_costs(self, state: ModelState) -> None:
         """Request the model's costs; a child counts them unless cached."""
         if state.state == GONE:
-            self._show_costs(cost_missing("unknown: the file is gone"))
+            self._show_costs(cost_missing("unknown: the file is missing"))
             return
         services, one, glyphs = self.page.services, self.project_id, self.page.dashboard.glyphs
         if not self._costs:
@@ -155,7 +153,7 @@ class ProjectSettings(Vertical):
     def _show_dims(self, project: Project, names: Iterable[str]) -> None:
         there = self.column.fields
         new = [
-            TextField(PREFIX + name, name, _size_of(project, name), hint="empty: ours", width=16)
+            TextField(PREFIX + name, name, _size_of(project, name), hint="empty: default", width=16)
             for name in names
             if PREFIX + name not in there
         ]
@@ -279,15 +277,15 @@ def _size_of(project: Project, dim: str) -> str:
 def _state_lines(state: ModelState | None) -> list[LineLike]:
     """Return the state of the model, with a hint."""
     if state is None:
-        return [(" looking at the model ...", "dim")]
+        return [(" reading the model ...", "dim")]
     if state.state == GONE:
         return [
-            (f" ! {state.file} is gone", "bad"),
-            (" put it back, or measure it from where it lies now: its content is known again anywhere", ""),
+            (f" ! {state.file} is missing", "bad"),
+            (" restore the file, or measure it at its new path: it is recognized by its content", ""),
         ]
     if state.state == CHANGED:
         return [
             (f" ! {state.file} has changed since it was measured", "warn"),
-            (" n measures it as a new version of this project; old results stay with the old one", ""),
+            (" n measures it as a new version; old results stay with the old version", ""),
         ]
-    return [(" the model is what it was", "dim")]
+    return [(" the model file is unchanged", "dim")]

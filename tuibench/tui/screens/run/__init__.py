@@ -1,1 +1,1 @@
-"""The room `run`."""
+"""Page of a run: progress, grid of cells, log."""

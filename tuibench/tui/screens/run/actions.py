@@ -1,4 +1,4 @@
-"""Key actions on the page of a run, and the keys offered in each state."""
+"""Actions on runs, and the keys offered in each state of a run."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ from tuibench.present.lines import own_lines
 from tuibench.present.outcome import extend_words, finish_words, removal_words
 from tuibench.present.run_list import cancel_words
 from tuibench.services.api import Services
-from tuibench.tui import key
 from tuibench.tui.screens.benchmark.actions import BenchmarkActions
 from tuibench.tui.screens.benchmark.record import leave_with
 from tuibench.tui.screens.run.log import RunLogScreen
 from tuibench.tui.widgets.question import Notice, ask
 from tuibench.tui.widgets.row import LineLike
-from tuibench.tui.widgets.title_line import KeyLine
 
-_NO_RUN = "there is no run under the cursor: this key is for one that goes on or broke off"
+_NO_RUN = "no active or interrupted run under the cursor"
 
 
 class RunActions(BenchmarkActions):
@@ -46,7 +44,7 @@ class RunActions(BenchmarkActions):
 
     def _is_going(self, view: RunView) -> bool:
         if view.ended:
-            self.say("it has ended already", "warn")
+            self.say("the run has already ended", "warn")
         return not view.ended
 
     def action_cancel(self) -> None:
@@ -62,8 +60,8 @@ class RunActions(BenchmarkActions):
         # Use fewer words for a profile, so that the line fits in 80 columns.
         done = "" if view.info.kind else " measured so far"
         words = f"{count_of(kept, noun)}{done} {'is' if kept == 1 else 'are'} kept."
-        text = f"Cancel {self.run_name(view)}? {words if kept else 'Nothing is measured yet.'}"
-        ask(self, text, {"y": "cancel it"}, lambda answer: self._cancel(view.info.id) if answer == "y" else None)
+        text = f"Cancel {self.run_name(view)}? {words if kept else 'Nothing measured yet.'}"
+        ask(self, text, {"y": "cancel"}, lambda answer: self._cancel(view.info.id) if answer == "y" else None)
 
     def _cancel(self, run: str) -> None:
         self.say("cancelling ...")
@@ -75,10 +73,10 @@ class RunActions(BenchmarkActions):
 
     def _finish(self, view: RunView) -> None:
         if view.info.state == activity.WAITING:
-            cancel = key.shown("cancel", self.dashboard.keymap, self.dashboard.ascii_only)
-            self.say(f"{short_id(view.info.id)} waits and has nothing to finish: {cancel} cancels it", "warn")
+            cancel = self.shown_key("cancel")
+            self.say(f"{short_id(view.info.id)} is queued, there is nothing to finish: {cancel} cancels it", "warn")
         elif view.ended and view.info.resumable:
-            self._take_up(view, finish=True)
+            self._resume_run(view, finish=True)
         elif self._is_going(view):
             self._request(lambda: finish_words(self.services.runs.finish(view.info.id)))
 
@@ -88,12 +86,12 @@ class RunActions(BenchmarkActions):
 
     def _extend(self, view: RunView) -> None:
         if view.info.state == activity.WAITING:
-            self.say(f"{short_id(view.info.id)} waits and has begun nothing that could need more time", "warn")
+            self.say(f"{short_id(view.info.id)} is queued, there is nothing to extend", "warn")
         elif self._is_going(view):
             self._request(lambda: extend_words(self.services.runs.extend(view.info.id)))
 
     def _request(self, work: Callable[[], str]) -> None:
-        self.wish(work, self.went_on)
+        self.wish(work, self.show_done)
 
     # Interrupted runs
 
@@ -103,26 +101,26 @@ class RunActions(BenchmarkActions):
 
     def _resume(self, view: RunView) -> None:
         if not view.ended:
-            self.say("it goes on; there is nothing to take up", "warn")
+            self.say("the run is active, there is nothing to resume", "warn")
         elif not view.info.resumable:
-            words = "r measures it again" if view.saved else "nothing of it is left to take up"
+            words = "r measures it again" if view.saved else "nothing is left to resume"
             self.say(f"it has ended; {words}", "warn")
         elif view.other_machine:
-            choices = {"m": "go on all the same", "o": "try again", "f": "save"}
+            choices = {"m": "resume anyway", "o": "try again", "f": "save"}
             ask(self, "The machine changed.", choices, lambda answer: self._answer_resume(view, answer))
         else:
-            self._take_up(view)
+            self._resume_run(view)
 
     def _answer_resume(self, view: RunView, answer: str) -> None:
         if answer:
-            self._take_up(view, mixed=answer == "m", finish=answer == "f")
+            self._resume_run(view, mixed=answer == "m", finish=answer == "f")
 
-    def _take_up(self, view: RunView, *, mixed: bool = False, finish: bool = False) -> None:
+    def _resume_run(self, view: RunView, *, mixed: bool = False, finish: bool = False) -> None:
         saving = finish or view.info.state == activity.UNSAVED
-        words = "what there is is being saved" if saving else "taken up"
+        words = "saving" if saving else "resumed"
         self.wish(
             lambda: self.services.runs.resume_detached(view.info.id, mixed=mixed, finish=finish),
-            lambda _: self.went_on(words),
+            lambda _: self.show_done(words),
         )
 
 
@@ -143,9 +141,9 @@ _BROKEN = ("resume", "finish", "open", "remove", "back", *_COMMON)
 _UNSAVED = ("resume", "open", "remove", "back", *_COMMON)
 _ENDED = ("open", "rerun", "rerun-changed", "compare", "back", "export", "remove", *_COMMON)
 _LOST = ("back", "remove", *_COMMON)
-_WORDS = {"back": "leave, run goes on", "cancel": "cancel, keep finished", "open": "open cell"}
+_WORDS = {"back": "leave, run continues", "cancel": "cancel, keep finished", "open": "open cell"}
 _UNSAVED_WORDS = {"open": "open cell", "resume": "save it"}
-_BROKEN_WORDS = {"open": "open cell", "finish": "save what there is"}
+_BROKEN_WORDS = {"open": "open cell", "finish": "save as it is"}
 
 
 class RunKeys(RunActions):
@@ -178,14 +176,13 @@ class RunKeys(RunActions):
 
     def show_keys(self) -> None:
         """Use longer words for a live run: they say that leaving does not stop it."""
-        app, view = self.dashboard, self.view
+        view = self.view
         words: dict[str, str] = {}
         if view is not None and not view.saved:
             words = _BROKEN_WORDS if view.ended else _WORDS
             words = _UNSAVED_WORDS if view.info.state == activity.UNSAVED else words
-        pairs = [(key.shown(one, app.keymap, app.ascii_only), words.get(one, key.KEYS[one].word)) for one in self.hints]
         # The help key is last and stays visible at any width.
-        self.query_one("#keys", KeyLine).show(pairs[:-1], pairs[-1:])
+        self.show_pairs(self.hints[:-1], self.hints[-1:], words)
 
     @property
     def kind(self) -> str:
@@ -202,7 +199,7 @@ class RunKeys(RunActions):
     def with_run(self, then: Callable[[RunView], object]) -> None:
         """Call `then` with the shown view."""
         if self.view is None:
-            self.say("this run is being read: a moment", "warn")
+            self.say("still loading this run", "warn")
         else:
             then(self.view)
 
@@ -258,9 +255,9 @@ class RunKeys(RunActions):
         if self.view is not None and self.view.saved:
             return True
         if self.view is not None and self.view.ended:
-            self.say("this needs its result, and none is stored", "warn")
+            self.say("this run has no saved result", "warn")
         else:
-            self.say("this needs its result, which is stored when it has ended", "warn")
+            self.say("not possible before the run has ended", "warn")
         return False
 
     def with_stored(self, then: Callable[[str], object]) -> None:
@@ -280,12 +277,7 @@ class RunKeys(RunActions):
 
     def action_copy_command(self) -> None:
         """Copy the run's shell command, stored or not."""
-
-        def find() -> tuple[str, str]:
-            command = self.services.runs.command(self.run_id)
-            return command, self.services.keep_copy(command)
-
-        self.ask(find, self._show_copied, group="command")
+        self.copy_text(lambda: self.services.runs.command(self.run_id))
 
     def _ask_remove(self, wanted: tuple[str, ...]) -> None:
         """Ask a separate question for an unsaved run: it may be in no list, and its removal cannot be undone."""
@@ -294,7 +286,7 @@ class RunKeys(RunActions):
             super()._ask_remove(wanted)
             return
         lost = count_of(view.info.executions, "execution") if view.info.executions else ""
-        what = f"{lost} would be gone for good" if lost else "nothing was measured"
+        what = f"{lost} will be lost" if lost else "nothing was measured"
         text = f"Remove run {short_id(self.run_id)}? It is not saved: {what}."
         ask(self, text, {"y": "remove"}, lambda answer: self._remove(wanted, False, True) if answer == "y" else None)
 
@@ -302,7 +294,7 @@ class RunKeys(RunActions):
         """Leave the page if the run is gone: a shell removes a run without measurements itself."""
         if isinstance(error, UnknownId) and not self._is_kept():
             self.dashboard.look()
-            leave_with(self, f"run {short_id(self.run_id)} was gone already")
+            leave_with(self, f"run {short_id(self.run_id)} was already removed")
         else:
             super()._not_removed(error)
 
@@ -312,10 +304,10 @@ class RunKeys(RunActions):
     def _show_removed(self, removed: Removal) -> None:
         """Leave the page, unless the run could not be saved: it can be resumed here."""
         if any(run.id == self.run_id for run in removed.unsaved):
-            self.went_on(removal_words(removed))
+            self.show_done(removal_words(removed))
             return
         self.dashboard.look()
-        leave_with(self, removal_words(removed) + ("; u brings it back" if removed.entry is not None else ""))
+        leave_with(self, removal_words(removed) + ("; u restores it" if removed.entry is not None else ""))
 
 
 def _known_lines(cell: CellResult) -> list[LineLike]:
@@ -323,4 +315,4 @@ def _known_lines(cell: CellResult) -> list[LineLike]:
     if cell.failure is not None:
         said = (cell.failure.log_tail or "").splitlines()
         lines = [(failure_text(cell), "bad"), *((f"  {line}", "dim") for line in said), *lines]
-    return lines or ["nothing is measured yet"]
+    return lines or ["nothing measured yet"]

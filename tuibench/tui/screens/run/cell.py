@@ -99,7 +99,7 @@ def cell_details(cell: CellResult, view: RunView, glyphs: Glyphs, ascii_only: bo
     """Return lines on the selected cell: failure, state of the machine, check of the outputs."""
     if cell.status == "failed":
         tail = (cell.failure.log_tail or "").strip().splitlines() if cell.failure is not None else []
-        return [("failed", failure_text(cell), "bad"), ("last words", tail[-1] if tail else "", "dim")]
+        return [("failed", failure_text(cell), "bad"), ("last line", tail[-1] if tail else "", "dim")]
     lines = [("failed", failure_text(cell), "bad")] if cell.failure is not None else []
     bad_grade = cell.grade is not None and cell.grade.letter in "CD"
     lines.append(("noise", noise_words(cell, view, glyphs, ascii_only), "warn" if bad_grade else ""))
@@ -134,7 +134,7 @@ def noise_words(cell: CellResult, view: RunView, glyphs: Glyphs, ascii_only: boo
     shares = [min(share, 1.0) for share in view.waiting_shares if share is not None]
     if shares:
         line = sparkline(shares, ascii_only, width=_SPARK, low=0.0, high=max(*shares, 0.05))
-        words.append(f"{line} latest waited {percent(shares[-1])} for a CPU")
+        words.append(f"{line} CPU wait {percent(shares[-1])}")
     drift = drift_words(view.drift)
     words += [f"drift {drift}"] if drift else []
     return f" {glyphs.dot} ".join(words)

@@ -1,4 +1,4 @@
-"""The grid of cells of a run: cells fill in as they are measured, and a cursor selects one."""
+"""Grid of the cells of a run: its plan, and the widget with a cursor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tuibench.core.units import count_of
 from tuibench.present.plots.drawing import Row, Span, wrapped
 from tuibench.tui import key
 from tuibench.tui.widgets.row import LineLike, shown
-from tuibench.tui.widgets.text_block import Moving
+from tuibench.tui.widgets.text_block import Movable
 
 Column = tuple[int | None, tuple[tuple[str, int], ...]]
 """Batch and dims."""
@@ -114,7 +114,7 @@ _LABEL = 11
 _NARROWEST, _WIDEST, _LONGEST_NAME = 15, 30, 24
 
 
-class CellGrid(Moving):
+class CellGrid(Movable):
     """A grid that scrolls in both directions to keep the cursor and the title of its side in view."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("open", only=("previous-value", "next-value", "side"))
@@ -135,11 +135,9 @@ class CellGrid(Moving):
 
     def __init__(
         self,
-        *,
-        id: str | None = None,  # noqa: A002 - Textual's name
-        classes: str | None = None,
+        **attributes: str | None,
     ) -> None:
-        super().__init__(id=id, classes=classes)
+        super().__init__(**attributes)
         self._plan = GridPlan((), ())
         self._cells: Mapping[str, Span] = {}
         self._rows: tuple[int | str, ...] = ()

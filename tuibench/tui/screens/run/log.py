@@ -25,8 +25,8 @@ class RunLogScreen(Page):
     AUTO_FOCUS = "ScrollBlock"
     hints = ("page-up", "page-down", "first", "last", "back", "palette", "help")
     about = (
-        "What happened in a run, with the time of this machine, and below it what its processes said outside of "
-        "their protocol. The end is followed while the run goes on, until you move up."
+        "The events of a run, in the time of this machine, and below them the output of its processes. The page "
+        "follows the end while the run is active, until you scroll up."
     )
 
     def __init__(self, run_id: str, look: Callable[[], RunView]) -> None:
@@ -79,5 +79,5 @@ class RunLogScreen(Page):
             return
         lines: list[LineLike] = [f" {line}" for line in self._view.log]
         if self._said:
-            lines += ["", (" What its processes said:", "title"), *(f" {line}" for line in self._said)]
-        self.query_one("#lines", ScrollBlock).show_lines(lines or [(" nothing has happened yet", "dim")])
+            lines += ["", (" Process output:", "title"), *(f" {line}" for line in self._said)]
+        self.query_one("#lines", ScrollBlock).show_lines(lines or [(" no events yet", "dim")])

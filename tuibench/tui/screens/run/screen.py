@@ -60,11 +60,11 @@ class RunScreen(RunKeys):
         )
     ]
     about = (
-        "One run. The grid has a block for each side, a line for each number of cores and a column for each batch and "
-        "shape; cells fill in round after round, each with its number, its 95 % interval and the grade of the "
-        "machine's quiet. The cursor stays on the cell that is measured until you move it; below stand the cell under "
-        "it and what happened last. A profile has its parts in place of cells. Leaving the page leaves the run going, "
-        "and so does leaving the dashboard."
+        "One run. The grid has a block for each series, a line for each number of cores and a column for each batch "
+        "and shape. Each round adds an execution to every cell; a cell shows its number, its 95 % interval and the "
+        "grade of the machine's noise. The cursor follows the measured cell until you move it; below the grid are the "
+        "cell under the cursor and the latest events. A profile has parts in place of cells. The run continues when "
+        "you leave the page or the dashboard."
     )
 
     def __init__(self, run_id: str) -> None:
@@ -174,8 +174,7 @@ class RunScreen(RunKeys):
 
     def _show_beside(self, side: SideBySide | None) -> None:
         if side is not None:
-            app = self.dashboard
-            self._past = past_words(side, lambda one: key.shown(one, app.keymap, app.ascii_only))
+            self._past = past_words(side, self.shown_key)
             self._show_around()
 
     def _show_grid(self, view: RunView) -> None:
@@ -203,8 +202,7 @@ class RunScreen(RunKeys):
         return part_lines(view, told, self.dashboard.glyphs) if view.info.kind else told[1:]
 
     def _state_lines(self, view: RunView) -> tuple[LineLike, ...]:
-        app = self.dashboard
-        return state_lines(view, lambda one: key.shown(one, app.keymap, app.ascii_only))
+        return state_lines(view, self.shown_key)
 
     def _show_around(self) -> None:
         view = self.view

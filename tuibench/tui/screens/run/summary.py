@@ -1,4 +1,4 @@
-"""A run as a whole, in lines: subject, progress, disturbances, its end and the possible next steps."""
+"""Lines about a run as a whole: progress, state, parts of a profile, end, next steps."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def bar_words(view: RunView, width: int, ascii_only: bool) -> str:
     if not total:
         return ""
     done = sum(map(is_done, view.cells))
-    words = [f"{done}/{total}", f"{seconds(view.elapsed_s)} gone"]
+    words = [f"{done}/{total}", f"{seconds(view.elapsed_s)} elapsed"]
     if view.eta_s is not None:
         words.append(f"~{seconds(view.eta_s)} left")
     if view.limit_s is not None:
@@ -83,26 +83,31 @@ def state_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLik
     if info.detail:
         return ((info.detail, "warn"),)
     if view.spec is None:
-        return ("it begins ...",)
+        return ("starting ...",)
     if view.info.kind:
         stage = view.making.activity if view.making is not None else ""
-        return (stage or "preparing: the model is read, inputs are made",)
+        return (stage or "preparing: reading the model, making inputs",)
     if not view.cells:
         so_far = (f"{seconds(view.elapsed_s)} so far",) if view.elapsed_s >= 1 else ()
-        return ("preparing: the model is read, inputs are made, a first inference is tried", *so_far)
-    return ("between two executions",)
+        return ("preparing: reading the model, making inputs, trying one inference", *so_far)
+    return ("between executions",)
 
 
 def _waiting_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike, ...]:
     info, holder = view.info, view.info.holder
-    lines: list[LineLike] = [f"waits for the machine, place {info.place}" if info.place else "waits for the machine"]
+    lines: list[LineLike] = [
+        f"queued for this machine, position {info.place}" if info.place else "queued for this machine"
+    ]
     if holder is not None:
         run = f", run {short_id(holder.run)}" if holder.run else ""
         eta = f", ~{seconds(holder.eta_s)} left" if holder.eta_s is not None else ""
-        lines.append(f"held by pid {holder.pid} of {holder.user}{run}{eta}")
+        lines.append(f"measuring now: pid {holder.pid} of {holder.user}{run}{eta}")
         if holder.stopped:
-            lines.append(("its process is stopped, so this may take for ever", "warn"))
-    lines += ["", f"It begins by itself, also when you leave ({shown_key('back')}); {shown_key('cancel')} cancels it."]
+            lines.append(("that process is suspended and may never end", "warn"))
+    lines += [
+        "",
+        f"It starts automatically, also after you leave ({shown_key('back')}); {shown_key('cancel')} cancels it.",
+    ]
     return tuple(lines)
 
 
@@ -136,8 +141,8 @@ def _end_words(view: RunView) -> str:
     failed = f", {lost} failed" if lost else ""
     if view.status == "interrupted" and cut:
         # Cells that have only begun are not done; a resumed run completes them.
-        return f"{words}: {done} of {count_of(total, 'cell')} done, {cut} begun{failed}"
-    short = f", {cut} of them cut short" if cut and view.status != "finished" else ""
+        return f"{words}: {done} of {count_of(total, 'cell')} done, {cut} incomplete{failed}"
+    short = f", {cut} of them incomplete" if cut and view.status != "finished" else ""
     return f"{words}: {measured} of {count_of(total, 'cell')} measured{short}{failed}"
 
 
@@ -146,12 +151,12 @@ def past_words(side: SideBySide, shown_key: Callable[[str], str]) -> str:
     ratios = [pair.ratio for pair in pairs_of_sides(side) if pair.ratio.value is not None]
     values = [ratio.value for ratio in ratios if ratio.value is not None]
     if not values:
-        said = "no cell of both has a number"
+        said = "no cell has a result in both"
     elif len(values) == 1:
-        said = f"ratio of times {ratio_words(ratios[0])}, no verdict"
+        said = f"time ratio {ratio_words(ratios[0])}, no verdict"
     else:
-        said = f"ratios of times {min(values):.3g} to {max(values):.3g} over {len(values)} cells, no verdict"
-    return f"beside {short_id(side.old_id)}: {said}; {shown_key('compare')} compares"
+        said = f"time ratios {min(values):.3g} to {max(values):.3g} over {len(values)} cells, no verdict"
+    return f"compared with {short_id(side.old_id)}: {said}; {shown_key('compare')} opens the comparison"
 
 
 def _lost(view: RunView) -> int:
@@ -165,12 +170,12 @@ def _next_words(view: RunView, shown_key: Callable[[str], str]) -> str:
         return f"{key('open')} opens the result, {key('rerun')} measures again, {key('rerun-changed')} with changes"
     remove = key("remove")
     if view.info.state == activity.UNSAVED:
-        return f"{key('resume')} saves it once that is mended, {remove} removes it"
+        return f"{key('resume')} retries saving, {remove} removes it"
     if view.info.resumable:
         kept = count_of(view.info.executions, "execution")
-        return f"{key('resume')} takes it up ({kept} kept), {key('finish')} saves what there is, {remove} removes it"
-    what = "nothing of it is stored" if view.info.executions else "nothing was measured"
-    return f"{what}; {remove} removes its traces"
+        return f"{key('resume')} resumes it ({kept} kept), {key('finish')} saves it as it is, {remove} removes it"
+    what = "nothing is saved" if view.info.executions else "nothing was measured"
+    return f"{what}; {remove} removes the run"
 
 
 def news_line(view: RunView, beside: str, name: Callable[[CellResult], str]) -> Labelled:
@@ -184,7 +189,7 @@ def news_line(view: RunView, beside: str, name: Callable[[CellResult], str]) -> 
     if view.ended or view.spec is None or view.spec.effort.target is None or len(view.cells) < 2:
         return "", "", ""
     target = target_words(view.spec.effort.target)
-    return "", f"round 1 gives every cell a first value; rounds go on to {target} or the limit", "dim"
+    return "", f"round 1 measures every cell once; later rounds narrow it to {target}", "dim"
 
 
 def laid_out(line: Labelled, width: int) -> list[Row]:
@@ -212,7 +217,7 @@ def set_in(line: LineLike) -> LineLike:
 
 
 _WORDS = {
-    "costs": "costs by shapes", "roofline": "roofs of this machine", "zeros": "what zeros gain here",
+    "costs": "costs by shapes", "roofline": "roofline of this machine", "zeros": "speed-up by zeros",
     "layers": "layers, process", "what_if": "layers alone in INT8", "weights": "weights", "loss": "changed layers",
 }  # fmt: skip
 
@@ -265,7 +270,7 @@ def _bar_words(view: RunView, width: int, ascii_only: bool) -> str:
         return ""
     settled = sum(state in (DONE, LOST) for _, state in parts) if parts else view.info.cells_done
     share = making.done / making.of if making is not None and making.of and making.stage != "layers" else 0.0
-    words = [f"{settled}/{total}", f"{seconds(view.elapsed_s)} gone"]
+    words = [f"{settled}/{total}", f"{seconds(view.elapsed_s)} elapsed"]
     words += [f"~{seconds(view.eta_s)} left"] if view.eta_s is not None else []
     text = "  ".join(words)
     room = min(max(width - len(text) - 2, 0), _BAR)

@@ -38,7 +38,7 @@ async def test_imported_result_is_listed_at_home_and_opens(monkeypatch: pytest.M
         assert short_id(one) in frame(app) and short_id(mine) not in frame(app)
         assert "Settings" not in frame(app)
         await press(pilot, "n")
-        assert "a new benchmark is made in a project" in frame(app)
+        assert "open a project and press n there" in frame(app)
         await press(pilot, "1", "enter")
         assert landed(app) == ("detail", (one,), {})
 
@@ -64,7 +64,7 @@ async def test_project_keys_on_unassigned_row_explain_row() -> None:
         await press(pilot, "G")
         for key in ("r", "d", "e", "D"):
             await press(pilot, key)
-            assert "enter shows the benchmarks that belong to no project" in frame(app), key
+            assert "enter opens the benchmarks without a project" in frame(app), key
 
 
 async def test_unassigned_row_is_absent_when_all_have_project() -> None:

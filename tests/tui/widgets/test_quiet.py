@@ -5,13 +5,13 @@ from textual.screen import ModalScreen
 
 from tests.tui.counting import bytes_of, sent_by
 from tests.tui.rest import settle
-from tests.tui.widgets.stage import CalmFloor, Floor, press, staged
+from tests.tui.widgets.stage import Floor, QuietFloor, press, staged
 from tuibench.present.column import Column
 from tuibench.tui.widgets.record_table import Line, RecordTable
 
 
-@pytest.mark.parametrize(("floor", "least", "most"), [(Floor, 2000, 9000), (CalmFloor, 100, 600)])
-async def test_calm_screen_focus_change_sends_two_lines(floor: type[Floor], least: int, most: int) -> None:
+@pytest.mark.parametrize(("floor", "least", "most"), [(Floor, 2000, 9000), (QuietFloor, 100, 600)])
+async def test_quiet_screen_focus_change_sends_two_lines(floor: type[Floor], least: int, most: int) -> None:
     tables = [RecordTable(classes="rest") for _ in range(2)]
     async with staged(*tables, floor=floor) as (stage, pilot):
         for table in tables:
@@ -28,9 +28,9 @@ class Veil(ModalScreen[None]):
     CSS = "Veil { background: transparent; }"
 
 
-async def test_calm_screen_while_covered_sends_nothing() -> None:
+async def test_quiet_screen_while_covered_sends_nothing() -> None:
     table = RecordTable(classes="rest")
-    async with staged(table, floor=CalmFloor) as (stage, pilot):
+    async with staged(table, floor=QuietFloor) as (stage, pilot):
 
         def change_below(text: str) -> None:
             table.show_lines([Column("a", "A", 70)], [Line(str(n), (text,)) for n in range(10)])
@@ -44,7 +44,7 @@ async def test_calm_screen_while_covered_sends_nothing() -> None:
             return await bytes_of(pilot, below._on_timer_update)
 
         below = stage.screen
-        await stage.push_screen(CalmFloor(()))
+        await stage.push_screen(QuietFloor(()))
         await settle(pilot)
         assert await sent_below("covered") == 0
         assert "covered" in await sent_by(pilot, stage.pop_screen)
