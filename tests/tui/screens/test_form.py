@@ -305,7 +305,7 @@ async def test_escape_after_typing_asks_before_discard() -> None:
 async def test_form_names_active_measurement_when_known() -> None:
     services = FormServices()
     async with open_form(services, project="p1") as (app, pilot):
-        assert "no benchmark measures now" in frame(app)
+        assert "no other run is active" in frame(app)
         services.active = (running(eta_s=190.0),)
         await look(app, pilot)
         assert "is measuring, ~3m10 left: this run will wait" in frame(app)

@@ -136,13 +136,13 @@ async def test_keys_pressed_while_model_loads_are_ignored() -> None:
     async with open_app(services=services) as (app, pilot):
         app.go(route.form(benchmark=BENCHMARK))
         await until(lambda: bool(services.opened))
-        assert "looking at the model" in frame(app)
+        assert "reading the model" in frame(app)
         burst(app, "enter", "9", "ctrl+r")
         await all_handled()
         assert services.started == []
         services.reading.set()
         await settle(pilot)
-        assert "looking at the model" not in frame(app)
+        assert "reading the model" not in frame(app)
         assert services.started == [] and form_of(app).column.values().batches == services.begins.values.batches
 
 

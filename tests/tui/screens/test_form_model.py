@@ -25,7 +25,7 @@ async def test_changed_model_is_measured_only_on_confirmation(answer: str, start
     async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
         await press(pilot, "ctrl+r")
         assert services.started == []
-        assert "measure it as a new version" in frame(app)
+        assert "measure as a new version" in frame(app)
         await press(pilot, answer)
         assert len(services.started) == starts
         if where:

@@ -70,13 +70,15 @@ def test_foreign_run_is_described_as_check_found_it() -> None:
 
 def test_own_runs_show_remaining_time_and_queue() -> None:
     going, waiting = running(190.0), _waiting(None)
-    assert busy_words(Snapshot("", (going,))) == f"{_name(going)} measures now, ~3m10 left: this one will wait"
+    assert busy_words(Snapshot("", (going,))) == f"run {_name(going)} is measuring, ~3m10 left: this run will wait"
     both = busy_words(Snapshot("", (going, waiting)))
-    assert both == f"{_name(going)} measures now, ~3m10 left, 1 more before this one: this one will wait"
+    assert both == f"run {_name(going)} is measuring, ~3m10 left, 1 more queued: this run will wait"
 
 
 def test_queued_run_names_lock_owner() -> None:
-    assert busy_words(Snapshot("", (_waiting(Holder(7, "ann", "", None)),))).startswith("ann measures now, 1 more")
+    assert busy_words(Snapshot("", (_waiting(Holder(7, "ann", "", None)),))).startswith(
+        "a run of ann is measuring, 1 more"
+    )
 
 
 def test_interrupted_run_is_not_shown_as_busy() -> None:

@@ -44,7 +44,7 @@ async def test_system_screen_examines_once_and_again_on_request(facts: dict[str,
         assert services.looks == 1
         facts["noise"]["load1"] = 7.5
         await press(pilot, "r")
-        assert services.looks == 2 and "looked again" in frame(app)
+        assert services.looks == 2 and "refreshed" in frame(app)
         await press(pilot, "home")
         assert "load 7.50" in frame(app)
         await press(pilot, "f5")
@@ -66,8 +66,8 @@ async def test_examination_during_measurement_asks_first(facts: dict[str, Any]) 
         await look(app, pilot)
         await press(pilot, "f2")
         assert services.looks == 0
-        assert rows(app)[2].endswith("is being measured, and a look would disturb it.")
-        assert rows(app)[3] == "r looks all the same."
+        assert rows(app)[2].endswith("is measuring; examining the machine would disturb it.")
+        assert rows(app)[3] == "r examines it anyway."
         await press(pilot, "r")
         assert services.looks == 1 and "Intel(R) Xeon(R)" in frame(app)
 
@@ -85,7 +85,7 @@ async def test_failed_examination_shows_reason_and_allows_retry(facts: dict[str,
     services = SystemServices(TuibenchError("no process could be started", "close some"))
     async with open_app(services=services) as (app, pilot):
         await press(pilot, "f2")
-        assert rows(app)[2:5] == ["no process could be started", "close some", "r tries again."]
+        assert rows(app)[2:5] == ["no process could be started", "close some", "r retries."]
         services.facts = facts
         await press(pilot, "r")
         assert "Intel(R) Xeon(R)" in frame(app)
