@@ -237,8 +237,8 @@ async def test_next_poll_shows_changes_by_others() -> None:
 @pytest.mark.parametrize(
     ("key", "work", "said", "fields"),
     [
-        ("e", "edit_project", "bert not saved", ("enter", "enter")),
-        ("D", "copy_project", "bert not copied", ("enter",)),
+        ("e", "edit", "bert not saved", ("enter", "enter")),
+        ("D", "duplicate", "bert not copied", ("enter",)),
     ],
 )
 async def test_busy_store_refusal_keeps_input_for_retry(
@@ -249,11 +249,11 @@ async def test_busy_store_refusal_keeps_input_for_retry(
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["bert"])
 
-        def busy(*_: object) -> None:
+        def busy(*_: object, **__: object) -> None:
             raise StoreBusy("the store is busy")
 
         with monkeypatch.context() as meanwhile:
-            meanwhile.setattr(app.services, work, busy)
+            meanwhile.setattr(app.services.projects, work, busy)
             await press(pilot, key)
             await type_text(pilot, "after")
             await press(pilot, *fields)
@@ -322,9 +322,9 @@ async def test_panel_is_empty_on_non_project_line() -> None:
         assert isinstance(page, HomeScreen)
         go_on, real = threading.Event(), app.services.library.list
 
-        def benchmarks(*given: Any) -> Any:
+        def benchmarks(*given: Any, **more: Any) -> Any:
             go_on.wait(PATIENCE_S)
-            return real(*given)
+            return real(*given, **more)
 
         replace_methods(app.services, library__list=benchmarks)
         for key in ("g", "G", "up"):
