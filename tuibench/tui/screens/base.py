@@ -31,18 +31,73 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Page(QuietScreen, Screen[None]):
+class FooterScreen(QuietScreen, Screen[None]):
+    """A screen whose footer shows its keys, as bound by the user."""
+
+    hints: tuple[str, ...] = ()
+    """Ids of keys for the footer, the most important first; the others are on the help page."""
+    words: ClassVar[Mapping[str, str]] = key.ONE_WORD  # words that differ from the key's default
+    last_hint = "help"
+    """The key that the footer shows at any width; '' for none."""
+    _typing = False
+    """True if a text field had the focus when the footer was last painted."""
+
+    @property
+    def dashboard(self) -> Dashboard:
+        """The app with its own type."""
+        return cast("Dashboard", self.app)
+
+    def show_keys(self) -> None:
+        """Show this screen's keys as bound by the user; while typing, only those that are not text."""
+        self._typing = isinstance(self.focused, Input)
+        last = (self.last_hint,) if self.last_hint else ()
+        self.show_pairs([each for each in self.hints_now if each not in last], last)
+
+    def show_pairs(self, some: Iterable[str], last: Iterable[str], words: Mapping[str, str] | None = None) -> None:
+        """Show keys with their words in the footer; neighbours with one word are merged, `last` are never cut."""
+        words = self.words if words is None else words
+
+        def pairs(ids: Iterable[str]) -> list[tuple[str, str]]:
+            app = self.dashboard
+            names = ((each, key.shown(each, app.keymap, app.ascii_only, self._typing)) for each in ids)
+            return together((name, words.get(each, key.KEYS[each].word)) for each, name in names if name)
+
+        self.query_one("#keys", KeyLine).show(pairs(some), pairs(last))
+
+    def shown_key(self, name: str) -> str:
+        """Return the key of an action, as bound by the user."""
+        return key.shown(name, self.dashboard.keymap, self.dashboard.ascii_only)
+
+    @property
+    def hints_now(self) -> tuple[str, ...]:
+        """Keys of this screen; while a table is wide, the keys that scroll it come early, as the footer is short."""
+        if not any(table.wide and _is_seen(table) for table in self.query(RecordTable)):
+            return self.hints
+        first, *others = (each for each in self.hints if each != "wide")
+        return (first, "wide", "scroll-left", "scroll-right", *others)
+
+    def on_record_table_widened(self, message: RecordTable.Widened) -> None:
+        """Update the keys: scrolling a table is now possible, or no longer."""
+        message.stop()
+        self.show_keys()
+
+    def on_descendant_focus(self) -> None:
+        """Update the keys: other keys are active in a text field."""
+        if self.is_mounted and self._typing != isinstance(self.focused, Input):
+            self.show_keys()
+
+    def on_descendant_blur(self) -> None:
+        """Update the keys when a text field loses the focus."""
+        self.on_descendant_focus()
+
+
+class Page(FooterScreen):
     """One screen: subclasses provide `body` and `hints`, and its path in `title_parts`."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
     AUTO_FOCUS = "RecordTable, ScrollBlock"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it for instances
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it for instances
-    hints: tuple[str, ...] = ()
-    """Ids of keys for the footer, the most important first; the others are on the help page."""
-    words: ClassVar[Mapping[str, str]] = key.ONE_WORD  # words that differ from the key's default
-    last_hint = "help"
-    """The key that the footer shows at any width; '' for none."""
     about: ClassVar[str] = ""
     """Description of the screen for its help page, one paragraph."""
     _was_left = False
@@ -51,15 +106,8 @@ class Page(QuietScreen, Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._typing = False
-        """True if a text field had the focus when the footer was last painted."""
         self.choices: dict[str, Any] = {}
         """Choices such as figure, metric and order, kept while the page is open."""
-
-    @property
-    def dashboard(self) -> Dashboard:
-        """The app with its own type."""
-        return cast("Dashboard", self.app)
 
     @property
     def services(self) -> Services:
@@ -129,49 +177,6 @@ class Page(QuietScreen, Screen[None]):
         """Show the path at the left and the runs on this machine at the right."""
         place = f" {self.dashboard.glyphs.place} ".join(show(part, 60) for part in self.title_parts() if part)
         self.query_one("#title", TitleLine).show(place, self.dashboard.going_words())
-
-    def show_keys(self) -> None:
-        """Show this screen's keys as bound by the user; while typing, only those that are not text."""
-        self._typing = isinstance(self.focused, Input)
-        last = (self.last_hint,) if self.last_hint else ()
-        self.show_pairs([each for each in self.hints_now if each not in last], last)
-
-    def show_pairs(self, some: Iterable[str], last: Iterable[str], words: Mapping[str, str] | None = None) -> None:
-        """Show keys with their words in the footer; neighbours with one word are merged, `last` are never cut."""
-        words = self.words if words is None else words
-
-        def pairs(ids: Iterable[str]) -> list[tuple[str, str]]:
-            app = self.dashboard
-            names = ((each, key.shown(each, app.keymap, app.ascii_only, self._typing)) for each in ids)
-            return together((name, words.get(each, key.KEYS[each].word)) for each, name in names if name)
-
-        self.query_one("#keys", KeyLine).show(pairs(some), pairs(last))
-
-    def shown_key(self, name: str) -> str:
-        """Return the key of an action, as bound by the user."""
-        return key.shown(name, self.dashboard.keymap, self.dashboard.ascii_only)
-
-    @property
-    def hints_now(self) -> tuple[str, ...]:
-        """Keys of this screen; while a table is wide, the keys that scroll it come early, as the footer is short."""
-        if not any(table.wide and _is_seen(table) for table in self.query(RecordTable)):
-            return self.hints
-        first, *others = (each for each in self.hints if each != "wide")
-        return (first, "wide", "scroll-left", "scroll-right", *others)
-
-    def on_record_table_widened(self, message: RecordTable.Widened) -> None:
-        """Update the keys: scrolling a table is now possible, or no longer."""
-        message.stop()
-        self.show_keys()
-
-    def on_descendant_focus(self) -> None:
-        """Update the keys: other keys are active in a text field."""
-        if self.is_mounted and self._typing != isinstance(self.focused, Input):
-            self.show_keys()
-
-    def on_descendant_blur(self) -> None:
-        """Update the keys when a text field loses the focus."""
-        self.on_descendant_focus()
 
     def on_key(self, event: events.Key) -> None:
         """Clear the status text, which refers to the previous action."""
