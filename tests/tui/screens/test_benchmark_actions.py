@@ -193,9 +193,9 @@ async def test_single_row_key_with_marks_says_marks_are_ignored() -> None:
     async with shown() as seen:
         script(seen, "reruns__plan", lambda one: RerunPlan(one, 15, 360.0, ""))
         await seen.press("space", "down", "x")
-        assert f"{short_id(seen.ids[2])}, not what is marked" in frame(seen.app)
+        assert f"{short_id(seen.ids[2])}, ignoring marks" in frame(seen.app)
         await seen.press("escape", "r")
-        assert f"{short_id(seen.ids[2])}:" in said(seen) and "marked" in said(seen)
+        assert f"{short_id(seen.ids[2])}:" in said(seen) and "marks" in said(seen)
 
 
 async def test_key_d_on_active_run_cancels_it_first() -> None:

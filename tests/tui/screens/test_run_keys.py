@@ -207,7 +207,7 @@ async def test_unsaved_run_shows_reason_and_how_to_save() -> None:
     info = make_info(activity.UNSAVED, detail=full, resumable=True, eta_s=None, pid=None)
     async with watched(make_done(info=info, saved=False)) as seen:
         assert full in seen.text
-        assert "o save it" in seen.text and "save what there is" not in seen.text
+        assert "o save it" in seen.text and "save as it is" not in seen.text
 
 
 async def test_interrupted_run_counts_done_and_ended_run_counts_values() -> None:
