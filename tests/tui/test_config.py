@@ -58,7 +58,7 @@ def test_file_values_are_used(tmp_path: Path) -> None:
 def test_invalid_values_are_reported_and_skipped(tmp_path: Path, text: str | bytes, words: str) -> None:
     config = read(tmp_path, text)
     assert any(words in problem for problem in config.problems), config.problems
-    assert all(problem.startswith(str(tmp_path)) and show(problem, 999) == problem for problem in config.problems)
+    assert all(show(problem, 999) == problem for problem in config.problems)
     assert Config(problems=config.problems) == config
 
 
@@ -93,7 +93,7 @@ NAMES = st.one_of(
 @settings(max_examples=40)
 @given(st.dictionaries(NAMES, st.one_of(VALUES, st.dictionaries(NAMES, VALUES, max_size=5)), max_size=4))
 def test_any_file_gives_usable_config(found: dict[str, object]) -> None:
-    config = _check(found, "config.toml")
+    config = _check(found)
     assert config.fps is None or 1 <= config.fps <= 60
     assert all(show(problem, 999) == problem for problem in config.problems)
     assert all(value and "" not in value.split(",") for value in config.keys.values())

@@ -141,7 +141,7 @@ async def test_ctrl_c_shows_quit_key() -> None:
 
 
 async def test_config_errors_are_shown_at_start() -> None:
-    problems = ("config.toml: fps takes a number from 1 to 60, not 99", "another", "a third")
+    problems = ("fps takes a number from 1 to 60, not 99", "another", "a third")
     async with open_app(config=Config(problems=problems)) as (app, _):
         assert "3 errors in the config file (see tuibench config): fps takes a" in frame(app)
     async with open_app(config=Config(problems=problems[:1])) as (app, _):

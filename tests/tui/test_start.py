@@ -59,9 +59,9 @@ def test_closed_stdin_is_not_terminal(places: Places, monkeypatch: pytest.Monkey
 
 
 def test_unknown_theme_is_reported_only_when_named(tmp_path: Path) -> None:
-    assert check_theme(Config(), tmp_path) == Config()
-    assert check_theme(Config(theme="nord"), tmp_path) == Config(theme="nord")
-    found = check_theme(Config(theme="neon", problems=("another",)), tmp_path / "config.toml").problems
+    assert check_theme(Config()) == Config()
+    assert check_theme(Config(theme="nord")) == Config(theme="nord")
+    found = check_theme(Config(theme="neon", problems=("another",))).problems
     assert found[0] == "another" and "there is no theme neon; there are ansi-dark" in found[1]
 
 

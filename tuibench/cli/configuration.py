@@ -30,14 +30,14 @@ _ENDLESS, _LEAST = 10_000, 20
 def show_settings(args: argparse.Namespace, services: Services, _: Interruption) -> ExitCode:
     """Print the settings; return 2 if the file is wrong."""
     path = config_path(services.settings.places)
-    config = check_theme(read_config(path), path)
+    config = check_theme(read_config(path))
     if args.json:
         emit(json.dumps(_document(path, config), indent=2, ensure_ascii=True) + "\n")
     else:
         text = "".join(f"{line}\n" for line in (_key_lines(config, args.ascii) if args.keys else _lines(path, config)))
         emit(to_ascii(text) if args.ascii else text)
     for problem in config.problems:
-        tell(f"tuibench: {problem}")
+        tell(f"tuibench: {show(str(path))}: {problem}")
     return ExitCode.USAGE if config.problems else ExitCode.OK
 
 
@@ -98,7 +98,7 @@ def _document(path: Path, config: Config) -> dict[str, Any]:
         "refusal": refusal_of(os.environ),
         "settings": [{"name": one.name, "value": one.value, "source": one.source} for one in settings],
         "keys": keys,
-        "problems": list(config.problems),
+        "problems": [f"{show(str(path))}: {problem}" for problem in config.problems],
     }
 
 

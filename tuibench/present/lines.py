@@ -46,12 +46,13 @@ def differences(cell: CellResult) -> list[str]:
     return [] if used is None else list(_differences(cell, used))
 
 
-def check_text(check: Check | None) -> str:
-    """Return the result of the output check in words."""
+def check_text(check: Check | None, *, brief: bool = False) -> str:
+    """Return the result of the output check in words; `brief` leaves the names of the figures out."""
     if check is None:
         return "unchecked"
     known = check.difference is not None and check.tolerance is not None
-    figures = f" (difference {check.difference:.2g}, tolerance {check.tolerance:.2g})" if known else ""
+    form = " ({:.2g} of {:.2g})" if brief else " (difference {:.2g}, tolerance {:.2g})"
+    figures = form.format(check.difference, check.tolerance) if known else ""
     words = {"agrees": "agree with the reference", "differs": "DIFFER from the reference"}
     reason = f": {show(check.reason, 300)}" if check.reason else ""
     return f"{words.get(check.state, show(check.state, 40))}{figures}{reason}"

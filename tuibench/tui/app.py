@@ -111,10 +111,8 @@ class Dashboard(QuietApp):
     def _tell_problems(self) -> None:
         """Report errors in the config file; its valid settings are used."""
         problems = self.config.problems
-        # Each problem starts with the path, which takes most of the line.
-        first = problems[0].partition(": ")[2]
         many = f"{len(problems)} errors in the config file (see tuibench config): "
-        self.page.say((many if len(problems) > 1 else "error in the config file: ") + first, "warn")
+        self.page.say((many if len(problems) > 1 else "error in the config file: ") + problems[0], "warn")
 
     def _hang_up(self, code: ExitCode) -> None:
         """Exit; runs continue, because they are other processes."""

@@ -33,7 +33,7 @@ class Config:
     given: frozenset[str] = frozenset()
     """Names of the settings present in the file."""
     problems: tuple[str, ...] = ()
-    """Errors in the file, safe to print."""
+    """Errors in the file, without its path; safe to print."""
 
 
 def read_config(path: Path) -> Config:
@@ -43,37 +43,37 @@ def read_config(path: Path) -> Config:
     except FileNotFoundError:
         return Config()
     except OSError as error:
-        return Config(problems=(f"{show(str(path))}: {error.strerror or error}",))
+        return Config(problems=(str(error.strerror or error),))
     except (ValueError, RecursionError) as error:
         # Not TOML, not UTF-8, or a number or nesting beyond Python's limits.
-        return Config(problems=(f"{show(str(path))}: {show(error) or type(error).__name__}",))
-    return _check(found, show(str(path)))
+        return Config(problems=(show(error) or type(error).__name__,))
+    return _check(found)
 
 
-def _check(found: Mapping[str, Any], name: str) -> Config:
+def _check(found: Mapping[str, Any]) -> Config:
     problems: list[str] = []
     values: dict[str, Any] = {}
     for section, value in found.items():
         if section not in _SECTIONS:
-            problems.append(f"{name}: {show(section, 40)} belongs to no section; there are [dashboard] and [keys]")
+            problems.append(f"{show(section, 40)} belongs to no section; there are [dashboard] and [keys]")
         elif not isinstance(value, dict):
-            problems.append(f"{name}: {section} is a section: it is written [{section}]")
+            problems.append(f"{section} is a section: it is written [{section}]")
     for key, value in _section(found, "dashboard").items():
         kind = _KINDS.get(key)
         if kind is None:
-            problems.append(f"{name}: there is no {show(key, 40)}; there are {', '.join(_KINDS)}")
+            problems.append(f"there is no {show(key, 40)}; there are {', '.join(_KINDS)}")
         elif type(value) is not kind or not _is_sensible(key, value):
             wanted = {"fps": "a number from 1 to 60", "theme": "a name in quotes"}.get(key, "true or false")
-            problems.append(f"{name}: {key} takes {wanted}, not {show(value, 40)}")
+            problems.append(f"{key} takes {wanted}, not {show(value, 40)}")
         else:
             values[key] = value
     keys = {each: value for each, value in _section(found, "keys").items() if isinstance(value, str) and value.strip()}
     bad = [each for each in _section(found, "keys") if each not in keys]
-    problems += [f'{name}: keys of {show(each, 40)} are written "d" or "d,delete"' for each in bad]
+    problems += [f'keys of {show(each, 40)} are written "d" or "d,delete"' for each in bad]
     wrong = clashes(keys)
     # Append the consequence to the last problem, so that it does not count as one.
     ends = [""] * (len(wrong) - 1) + ["; all of [keys] is left out until that is mended"]
-    problems += [f"{name}: {show(each)}{end}" for each, end in zip(wrong, ends, strict=False)]
+    problems += [f"{show(each)}{end}" for each, end in zip(wrong, ends, strict=False)]
     # Two actions on one key would disable one of them, and which one is wanted cannot be guessed.
     own = {} if wrong else {each: ",".join(map(spelled, value.split(","))) for each, value in keys.items()}
     return Config(**values, keys=own, given=frozenset(values), problems=tuple(problems))

@@ -39,7 +39,7 @@ def config_path(places: Places) -> Path:
     return places.config / NAME
 
 
-def check_theme(config: Config, path: Path) -> Config:
+def check_theme(config: Config) -> Config:
     """Return the config, with a problem added if Textual has no such theme."""
     if not config.theme:
         return config
@@ -48,7 +48,7 @@ def check_theme(config: Config, path: Path) -> Config:
     if config.theme in BUILTIN_THEMES:
         return config
     known = ", ".join(sorted(BUILTIN_THEMES))
-    problem = f"{show(str(path))}: there is no theme {show(config.theme, 40)}; there are {known}"
+    problem = f"there is no theme {show(config.theme, 40)}; there are {known}"
     return replace(config, problems=(*config.problems, problem))
 
 
@@ -86,7 +86,7 @@ def make_dashboard(services: Services, places: Places, display: Display, config:
     from tuibench.tui.app import Dashboard, Opening  # deferred: Textual reads the environment at import (130 ms)
 
     state = StateFile(places.state / STATE)
-    return Dashboard(services, display, check_theme(config, config_path(places)), state, Opening(path))
+    return Dashboard(services, display, check_theme(config), state, Opening(path))
 
 
 def _is_tty(number: int) -> bool:

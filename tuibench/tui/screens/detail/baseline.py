@@ -80,7 +80,7 @@ def _trust(cell: CellResult) -> Iterator[Fact]:
         yield Fact("grade", "none: the machine's noise was not recorded", "dim")
     if cell.executions or cell.check is not None:
         wrong = cell.check is not None and cell.check.state == "differs"
-        words = check_text(cell.check).replace("(difference ", "(").replace(", tolerance ", " of ")
+        words = check_text(cell.check, brief=True)
         yield Fact("outputs", words, "bad" if wrong else "")
 
 
