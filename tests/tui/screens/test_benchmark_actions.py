@@ -230,7 +230,7 @@ async def test_key_d_mixed_selection_names_permanent_losses() -> None:
             seen.page.benchmarks.table.move_to(one.info.id)
             await seen.press("space")
         await seen.press("d")
-        assert {short_id(broken.info.id), f"{short_id(going.info.id)}?"} <= set(said(seen).split())
+        assert f"{short_id(broken.info.id)}, " in said(seen) and f"{short_id(going.info.id)}?" in said(seen)
         await seen.press("y")
         assert [(set(ids), *flags) for ids, *flags in calls] == [({going.info.id, broken.info.id}, True, True)]
 

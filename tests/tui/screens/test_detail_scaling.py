@@ -108,7 +108,7 @@ async def test_metric_and_statistic_each_have_one_key() -> None:
 
 async def test_engines_are_drawn_together_or_alone() -> None:
     async with detail(BOTH, tab="cores") as seen:
-        assert seen.chosen["side"] == "all"
+        assert seen.chosen["show"] == "all"
         said = panel(seen)
         assert said[0].split() == ["cores", "onnxrunt…", "openvino"]
         assert said[1].split() == [">", "1", "61.73", "67.10"]
@@ -116,11 +116,11 @@ async def test_engines_are_drawn_together_or_alone() -> None:
         assert seen.rows[19] == " ● onnxruntime  1 core: 61.7 items/s ±0.7%, 16.2 ms/batch ±0.7%, eff 100%, A"
         assert seen.rows[20] == " ○ openvino  1 core: 67.1 items/s ±0.7%, 14.9 ms/batch ±0.7%, eff 100%, A"
         await seen.press("f")
-        assert seen.chosen["side"] == "onnxruntime" and "○" not in seen.text
+        assert seen.chosen["show"] == "onnxruntime" and "○" not in seen.text
         await seen.press("f")
-        assert seen.chosen["side"] == "openvino" and panel(seen)[1].split()[:3] == [">", "1", "67.10"]
+        assert seen.chosen["show"] == "openvino" and panel(seen)[1].split()[:3] == [">", "1", "67.10"]
         await seen.press("f")
-        assert seen.chosen["side"] == "all"
+        assert seen.chosen["show"] == "all"
 
 
 def scenarios_run() -> RunResult:
@@ -135,7 +135,7 @@ async def test_engines_with_common_prefix_stay_distinct() -> None:
         assert panel(seen)[0].split() == ["cores", "ort", "async", "ort", "sync", "ov", "async"]
     async with detail(scenarios_run().id, tab="cores") as seen:
         await seen.press("f")
-        assert seen.chosen["side"] == "onnxruntime async"
+        assert seen.chosen["show"] == "onnxruntime async"
 
 
 async def test_number_marker_is_explained_when_used() -> None:
@@ -162,12 +162,12 @@ async def test_selections_persist_while_result_is_open() -> None:
     async with detail(BOTH, tab="cores") as seen:
         usual = seen.choices
         await seen.press("right", "m", "t", "f", "f")
-        assert seen.chosen == {"batch": "8", "metric": "ms/batch", "stat": "mean", "side": "openvino"}
+        assert seen.chosen == {"batch": "8", "metric": "ms/batch", "stat": "mean", "show": "openvino"}
         await seen.press("3", "right")
-        assert (seen.chosen["metric"], seen.chosen["side"]) == ("ms/batch", "openvino")
+        assert (seen.chosen["metric"], seen.chosen["show"]) == ("ms/batch", "openvino")
         await seen.press("f", "2")
         # A tab opened earlier adopts the selection made on another tab.
-        assert (seen.chosen["side"], seen.chosen["batch"]) == ("all", "8")
+        assert (seen.chosen["show"], seen.chosen["batch"]) == ("all", "8")
         seen.app.go_back()
         seen.app.go(route.detail(BOTH.id, "cores"))
         await settle(seen.pilot)
