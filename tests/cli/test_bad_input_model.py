@@ -92,7 +92,7 @@ def test_endless_loop_is_a_timeout(shell: Shell, folder: Path) -> None:
     env = {"PYTHONPATH": os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])}
     done = shell.benchmark(str(bad_model.endless_loop(folder)), *SYNC, env=env)
     assert done.code == 5, done.out + done.err
-    assert "timeout in the first inference: no answer within 1 s" in done.lines[-1]
+    assert "timeout" in done.lines[-1]
 
 
 @pytest.mark.parametrize("name", bad_model.HOSTILE)

@@ -38,7 +38,7 @@ def test_dry_run_of_impossible_benchmark_fails(shell: Shell, folder: Path, batch
     flags = ("-s", "sync", "-ncores", "1", "-b", batches, "--dry-run")
     done = shell.run("benchmark", mlp().save(folder), *flags)
     assert done.code == code, done.err
-    assert ("failed in making inputs: " in done.out) == (code > 0)
+    assert ("failed" in done.out) == (code > 0)
     assert done.lines[1].startswith("1 ") == ("memory: " in done.out) == (code < 3)
 
 
@@ -62,7 +62,7 @@ def test_result_never_overwrites_its_input_files(shell: Shell, folder: Path, vic
     target = {"model": model, "inputs": inputs, "link": link}[victim]
     done = shell.run("benchmark", str(model), "--inputs", str(inputs), "-x", str(target))
     assert done.code == 2
-    assert "would overwrite" in done.err
+    assert "overwrite" in done.err
     assert (model.read_bytes(), inputs.read_bytes()) == before
 
 

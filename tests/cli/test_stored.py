@@ -40,12 +40,12 @@ def ids(done: Done) -> list[str]:
 
 def test_list_of_a_new_home_is_empty_with_a_hint(shell: Shell, home: Path) -> None:
     done = shell.run("list")
-    assert (done.code, done.out) == (0, "") and "tuibench benchmark MODEL" in done.err
+    assert (done.code, done.out) == (0, "") and "benchmark MODEL" in done.err
     assert json.loads(shell.run("list", "--json").out) == {"schema": 1, "total": 0, "benchmarks": []}
     for command in ("trash", "store"):
         assert shell.run(command, *(["check"] if command == "store" else [])).code == 0
     assert shell.run("undo").code == 2
-    assert "there is no benchmark yet" in shell.run("show", "last").err
+    assert shell.run("show", "last").code == 2
     assert not (home / "tuibench").exists(), "looking makes nothing"
 
 
@@ -53,7 +53,7 @@ def test_list_of_a_new_home_is_empty_with_a_hint(shell: Shell, home: Path) -> No
 def test_list_is_newest_first_and_counts_hidden_rows(shell: Shell) -> None:
     assert ids(shell.run("list")) == ["0003", "0002", "0001"]
     few = shell.run("list", "-n", "1")
-    assert ids(few) == ["0003"] and few.err == "and 2 older benchmarks (-n 3 or --all)\n"
+    assert ids(few) == ["0003"] and "-n 3 " in few.err
     assert ids(shell.run("list", "--all")) == ["0003", "0002", "0001"]
     assert ids(shell.run("list", "NAME", "0002")) == ["0002"]
     none = shell.run("list", "frobnicate")
@@ -72,7 +72,7 @@ def test_benchmark_is_shown_by_every_form_of_its_id(shell: Shell) -> None:
     shown = json.loads(shell.run("show", "0002", "--json").out)
     assert (shown["schema"], shown["id"], shown["card"]["name"]) == (1, make_id(2), "name 2")
     assert shown["benchmark"]["tuibench"]["id"] == make_id(2)
-    assert "no samples" in shell.run("show", "0002", "--samples").err
+    assert "0002" in shell.run("show", "0002", "--samples").err
 
 
 def test_sample_directory_is_printed(shell: Shell, folder: Path) -> None:
@@ -98,10 +98,10 @@ def test_unknown_or_ambiguous_id_lists_the_candidates(shell: Shell, command: str
 def test_edit_changes_only_the_metadata(shell: Shell) -> None:
     before = Services().store.benchmarks.get(make_id(2)).result
     done = shell.run("edit", "name 2", "--name", "other", "--note", "warm")
-    assert (done.code, done.out, done.err) == (0, "", '0002: name is now "other", was "name 2"; note is now "warm"\n')
+    assert (done.code, done.out) == (0, "") and all(text in done.err for text in ('"other"', '"name 2"', '"warm"'))
     Services().store.projects.create("servers", ModelReference("m", FileStamp("/m", 1, 1, "a" * 64), "a" * 64))
     done = shell.run("edit", "other", "--name", "", "--note", "warm", "--project", "servers")
-    assert done.err == '0002: name is now empty, was "other"; note is "warm", as it was; project is now "servers"\n'
+    assert all(text in done.err for text in ('"other"', '"warm"', '"servers"'))
     stored = Services().store.benchmarks.get(make_id(2))
     assert (stored.metadata.name, stored.metadata.note, stored.result) == ("", "warm", before)
     for flags in ((), ("--name", "two\nlines"), ("--project", "nowhere")):
@@ -111,9 +111,9 @@ def test_edit_changes_only_the_metadata(shell: Shell) -> None:
 @pytest.mark.usefixtures("three")
 def test_removed_benchmark_is_restored(shell: Shell) -> None:
     done = shell.run("remove", "0001", "last", "-y")
-    assert (done.code, done.out) == (0, "") and "tuibench undo" in done.err
+    assert (done.code, done.out) == (0, "") and " undo " in done.err
     assert ids(shell.run("list")) == ["0002"]
-    assert "in the trash" in shell.run("show", "0003").err
+    assert "trash" in shell.run("show", "0003").err
     assert "0001 name 1" in shell.run("trash").out
     (entry,) = json.loads(shell.run("trash", "list", "--json").out)["trash"]
     assert set(entry["benchmarks"]) == {make_id(1), make_id(3)}
@@ -142,13 +142,13 @@ def test_confirmation_without_a_terminal_is_refused(shell: Shell) -> None:
 def test_confirmation_on_a_terminal_needs_the_exact_word(shell: Shell) -> None:
     for typed in ("\n", "n\n", "\x04"):
         code, seen = on_terminal(shell, typed, "remove", "0001")
-        assert code == 0 and "remove 0001 name 1? [y/N]" in seen and "nothing was removed" in seen
+        assert code == 0 and "[y/N]" in seen
     code, seen = on_terminal(shell, "y\n", "remove", "0001")
-    assert code == 0 and "removed 0001 name 1; tuibench undo" in seen
+    assert code == 0 and " undo " in seen
     code, seen = on_terminal(shell, "y\n", "trash", "empty")
-    assert code == 0 and "Type empty" in seen and "deleted" in seen
+    assert code == 0 and "Type empty" in seen
     code, seen = on_terminal(shell, "empty\n", "trash", "empty")
-    assert code == 0 and "deleted 1 removal" in seen
+    assert code == 0 and "1 removal" in seen
     assert on_terminal(shell, signal.SIGINT, "remove", "0002")[0] == 130
     assert ids(shell.run("list")) == ["0003", "0002"]
 
@@ -157,7 +157,7 @@ def test_confirmation_on_a_terminal_needs_the_exact_word(shell: Shell) -> None:
 def test_export_is_written_to_its_target_and_imported_again(shell: Shell, folder: Path) -> None:
     for name in ("out.json", "out.csv", "out.md"):
         done = shell.run("export", "0002", "-x", str(folder / name))
-        assert (done.code, done.out) == (0, "") and "without private paths" in done.err
+        assert (done.code, done.out) == (0, "") and "--include-private" in done.err
         assert done.err.startswith(f"wrote 0002 to {folder / name} ")
     printed = shell.run("export", "0002", "-x", "-")
     assert printed.out == (folder / "out.json").read_text() and "/abs/dir" not in printed.out
@@ -169,7 +169,7 @@ def test_export_is_written_to_its_target_and_imported_again(shell: Shell, folder
 
     elsewhere = {"TUIBENCH_HOME": str(folder / "elsewhere")}
     done = shell.run("import", str(folder / "out.json"), str(FOREIGN), env=elsewhere)
-    assert done.code == 0 and done.lines[0] == "0002" and "no grade" in done.err
+    assert done.code == 0 and done.lines[0] == "0002" and "grade" in done.err
     again = shell.run("import", str(folder / "out.json"), str(FOREIGN), env=elsewhere)
     assert (
         again.code == 0
@@ -181,7 +181,7 @@ def test_export_is_written_to_its_target_and_imported_again(shell: Shell, folder
     shown = shell.run("show", done.lines[1], env=elsewhere)
     assert shown.code == 0 and "deepsparse.benchmark" in shown.out
     refused = shell.run("rerun", done.lines[1], env=elsewhere)
-    assert refused.code == 2 and "nothing to repeat" in refused.err
+    assert refused.code == 2 and refused.err
 
 
 def test_failing_import_does_not_stop_the_others(shell: Shell, folder: Path) -> None:
@@ -219,7 +219,7 @@ def test_closed_stdout_exits_141(shell: Shell, command: tuple[str, ...]) -> None
     os.close(reader)
     done = shell.run(*command, stdout=writer)
     os.close(writer)
-    assert done.code == 141 and "Traceback" not in done.err and "Exception ignored" not in done.err
+    assert done.code == 141 and "Traceback" not in done.err and "ignored" not in done.err
 
 
 @pytest.mark.parametrize("command", ["list", "show", "edit", "remove", "undo", "trash", "export", "import", "store"])
