@@ -16,7 +16,7 @@ from tuibench.core.errors import UnknownId
 from tuibench.core.machine import Places
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
 from tuibench.runs.directory import RunDirectory
-from tuibench.services import runs as workbench_runs
+from tuibench.services import runs as run_services
 from tuibench.services.library import Library, NeverSaved, StillRunning
 from tuibench.services.settings import Settings
 from tuibench.store.benchmarks import Benchmarks
@@ -214,7 +214,7 @@ def test_many_ids_are_resolved_with_one_read_of_the_index(
     going = [ScriptedRun(places.runs, number, metadata={"name": f"run {number}"}) for number in range(5, 9)]
     for run in going:
         run.begin(host_id="")
-    real = workbench_runs.Runs(Settings(places, "nobody"), store)
+    real = run_services.Runs(Settings(places, "nobody"), store)
     counts = Counter[str]()
 
     def count(kind: type, name: str) -> None:
@@ -226,7 +226,7 @@ def test_many_ids_are_resolved_with_one_read_of_the_index(
 
         monkeypatch.setattr(kind, name, counted)
 
-    for kind, name in ((Benchmarks, "rows"), (workbench_runs.Runs, "directories"), (Trash, "entries")):
+    for kind, name in ((Benchmarks, "rows"), (run_services.Runs, "directories"), (Trash, "entries")):
         count(kind, name)
     count(RunDirectory, "request")
     library = Library(store, lambda: real)

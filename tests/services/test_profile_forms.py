@@ -97,13 +97,13 @@ def test_changed_model_result_goes_to_another_project_and_says_so(
 def test_target_project_is_resolved_before_either_kind_starts(
     fetched: tuple[Services, str], launched: Launched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, asked = Projects.belonging, list[int]()
+    real, asked = Projects.project_for, list[int]()
 
-    def belonging(projects: Projects, source: ModelSource, project: str = "") -> Project | None:
+    def project_for(projects: Projects, source: ModelSource, project: str = "") -> Project | None:
         asked.append(len(launched))
         return real(projects, source, project)
 
-    monkeypatch.setattr(Projects, "belonging", belonging)
+    monkeypatch.setattr(Projects, "project_for", project_for)
     services, project = fetched
     assert len(services.profile_forms.start(ProfileValues(), project)[0]) == 2
     assert asked == [0]

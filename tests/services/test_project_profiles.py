@@ -1,4 +1,4 @@
-"""The services's profile calls over the real workbench; measurements are recorded instead of started."""
+"""Profile calls of the services; measurements are recorded instead of started."""
 
 from __future__ import annotations
 

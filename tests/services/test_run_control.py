@@ -1,4 +1,4 @@
-"""Run control by the desk: finish, resume, save."""
+"""Run control by the services: finish, resume, save."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tuibench.services.api import Services
 __all__ = ["services", "model", "project"]
 
 
-def test_run_is_ended_by_desk(services: Services, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_is_finished_and_cancelled(services: Services, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TUIBENCH_FAKE", HANGING)
     start = services.forms.open(project=project)
     run, _ = services.forms.start(brief(start), project)

@@ -1,4 +1,4 @@
-"""Opens the dashboard for tests, on the real bridge and a store in the test's home, or on a given services."""
+"""Opens the dashboard for tests, on a store in the test's home or on scripted services."""
 
 from __future__ import annotations
 

@@ -181,14 +181,14 @@ def test_run_starting_to_measure_is_not_announced_as_ended() -> None:
 
 async def test_page_gets_no_update_without_change(services: SnapshotServices, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Snapshot] = []
-    monkeypatch.setattr(Landing, "snapshot_changed", lambda self, pulse, before: told.append(pulse))
+    monkeypatch.setattr(Landing, "snapshot_changed", lambda self, snapshot, before: told.append(snapshot))
     async with dashboard(services) as (app, pilot):
         assert isinstance(app, Dashboard)
         for _ in range(3):
             await look(app, pilot)
         services.show(row(1))
         await look(app, pilot)
-        assert [pulse.runs for pulse in told] == [(), (row(1),)]
+        assert [snapshot.runs for snapshot in told] == [(), (row(1),)]
 
 
 @pytest.mark.parametrize("heard", [False, True])
@@ -252,7 +252,7 @@ async def test_page_below_dialog_is_updated_when_visible_again(
 ) -> None:
     async with dashboard(services) as (app, pilot):
         told: list[str] = []
-        monkeypatch.setattr(Page, "snapshot_changed", lambda *_: told.append("pulse"))
+        monkeypatch.setattr(Page, "snapshot_changed", lambda *_: told.append("snapshot"))
         monkeypatch.setattr(Page, "load", lambda _: told.append("load"))
         await app.push_screen(Notice("title", ["a line"]))
         await settle(pilot)

@@ -18,7 +18,7 @@ from tuibench.present.preamble import preamble_text
 from tuibench.present.profile.page import left_line, time_lines
 from tuibench.present.progress import DryRun, ProgressPainter, Snapshot, can_repaint
 from tuibench.present.run_list import cell_line, phase_words
-from tuibench.services.forecast import expected_s, introduce, limit_s
+from tuibench.services.forecast import expected_s, limit_s, preamble_of
 from tuibench.services.watched_run import Event, RunObserver, display_names, expected_memory, first_round
 
 if TYPE_CHECKING:  # types only: benchmarks do not need them
@@ -158,7 +158,7 @@ class View(Generic[Watched]):
             self._names = display_names(self.active.replay)
             self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
             self.painter.clear()
-            known = introduce(self.active.replay, self._notes, self._cpus)
+            known = preamble_of(self.active.replay, self._notes, self._cpus)
             self.painter.write(preamble_text(replace(known, time=tuple(self._time_lines())), self._ascii))
 
     def _stand_in_line(self, event: Event) -> None:

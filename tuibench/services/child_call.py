@@ -1,4 +1,4 @@
-"""Fetches a model in a child process, which contains any damage by the server's data."""
+"""Calls a child process for one answer and turns its death into an error; fetches models in one."""
 
 from __future__ import annotations
 

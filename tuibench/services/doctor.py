@@ -1,4 +1,4 @@
-"""Facts about the store for `doctor`: contents, size, writability. Changes nothing."""
+"""Facts for `doctor`: the engines that a child can import, the terminal, the store. Changes nothing."""
 
 from __future__ import annotations
 

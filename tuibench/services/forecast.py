@@ -1,4 +1,4 @@
-"""The forecast of a benchmark before the start: cells, time, memory and impossible requests."""
+"""The forecast of a benchmark before the start: cells, time, memory, impossible requests; and the preamble of a run."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _count(spec: BenchmarkSpec) -> int:
     return max(1, len(spec.models)) * len(spec.engines) * len(spec.scenarios) * len(spec.cores) * _product(spec)
 
 
-def introduce(replay: Replay, notes: Sequence[str] = (), cpus: Sequence[int] = ()) -> Preamble:
+def preamble_of(replay: Replay, notes: Sequence[str] = (), cpus: Sequence[int] = ()) -> Preamble:
     """Return the preamble of a planned run; without `cpus`, the CPUs come from its journal."""
     spec = replay.spec
     dead = {point.id for point in replay.points if point.failure is not None}

@@ -68,7 +68,7 @@ def _several(typed: str, named: Sequence[BenchmarkRow], rows: Sequence[Benchmark
     return UnknownId(f"{len(named)} benchmarks are called {show(typed, 40)}", f"Type the id of one: {listed}{more}")
 
 
-class Meaning:
+class IdResolver:
     """Resolves any number of tokens; reads rows, runs and trash at most once."""
 
     def __init__(self, store: Store, runs: Callable[[], Runs]) -> None:

@@ -12,7 +12,7 @@ from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.ids import resolve, short_id
 from tuibench.core.stored import BenchmarkRow, Removal, StoredBenchmark, StoreReport, TrashEntry
 from tuibench.core.text import show
-from tuibench.services.id_resolver import Meaning
+from tuibench.services.id_resolver import IdResolver
 from tuibench.store.store import Store
 
 if TYPE_CHECKING:
@@ -99,11 +99,11 @@ class Library:
 
     def find(self, token: str) -> BenchmarkRow:
         """Return the row that the token names; raise UnknownId with the candidates, or with its actual place."""
-        meaning = Meaning(self._store, self._runs)
+        resolver = IdResolver(self._store, self._runs)
         try:
-            return meaning.row(token)
+            return resolver.row(token)
         except UnknownId as error:
-            raise meaning.elsewhere(token.strip()) or error from None
+            raise resolver.elsewhere(token.strip()) or error from None
 
     def get(self, token: str) -> StoredBenchmark:
         """Return the whole benchmark that the token names."""
@@ -138,19 +138,19 @@ class Library:
         """Return what `remove` would remove for these tokens."""
         rows: dict[str, BenchmarkRow] = {}
         runs: dict[str, RunInfo] = {}
-        meaning = Meaning(self._store, self._runs)
+        resolver = IdResolver(self._store, self._runs)
         for token in map(str.strip, tokens):
-            run = meaning.run(token)
+            run = resolver.run(token)
             if run is not None and run.state in activity.ALIVE:
                 runs[run.id] = run
                 continue
             try:
-                row = meaning.row(token)
+                row = resolver.row(token)
                 rows[row.id] = row
             except UnknownId as error:
-                run = meaning.run(token, by_name=True)
-                if run is None or run.state == activity.ELSEWHERE or meaning.in_trash(token):
-                    raise meaning.elsewhere(token) or error from None
+                run = resolver.run(token, by_name=True)
+                if run is None or run.state == activity.ELSEWHERE or resolver.in_trash(token):
+                    raise resolver.elsewhere(token) or error from None
                 runs[run.id] = run
         going = tuple(run for run in runs.values() if run.state in activity.ALIVE)
         unsaved = [run for run in runs.values() if run.state not in activity.ALIVE]

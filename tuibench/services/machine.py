@@ -84,10 +84,10 @@ class MachineFacts:
             terminal=terminal,
             brand=lambda boot_id: read_brand(boot_id, places.cache),
         )
-        stock = store_facts(self._services.store, places.data)
-        facts["env_private"]["store"] = stock.pop("private")
-        facts["store"] = stock
-        found = [*facts["findings"], *store_findings(stock)]
+        report = store_facts(self._services.store, places.data)
+        facts["env_private"]["store"] = report.pop("private")
+        facts["store"] = report
+        found = [*facts["findings"], *store_findings(report)]
         return facts | {"findings": sorted(found, key=lambda finding: bool(finding["level"] != "harm"))}
 
 

@@ -18,12 +18,11 @@ from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.stored import Metadata, Project
 from tuibench.core.text import show
 from tuibench.present.command import token_of
-from tuibench.services.counted_costs import CountedCosts
 from tuibench.services.forecast import free_dims, misfits
 from tuibench.services.form_reading import told
 from tuibench.services.forms import Glance
 from tuibench.services.model import is_untouched
-from tuibench.services.model_content import ContentGlance
+from tuibench.services.profile_costs import CountedCosts, ModelContents
 from tuibench.services.profile_rerun import Before, NotHere, is_away, recall, values_of
 from tuibench.services.profile_values import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.services.project_theory import newest
@@ -47,7 +46,7 @@ class ProfileForms:
         self._costs = CountedCosts(services.profiles.count, services.profiles.count_layers)
         self._before: dict[str, Before] = {}
         """By the id of the profile to measure again."""
-        self._contents = ContentGlance(lambda source: services.projects.look(source)[0], is_untouched)
+        self._contents = ModelContents(lambda source: services.projects.look(source)[0], is_untouched)
         self._holder = Glance(services.runs.holder)
 
     # Initial state

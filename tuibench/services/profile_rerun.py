@@ -15,9 +15,8 @@ from tuibench.core.spec import ModelSource
 from tuibench.core.stored import ModelReference, StoredBenchmark
 from tuibench.core.text import show
 from tuibench.present.command import token_of
-from tuibench.services.model import ModelChanged
 from tuibench.services.profile_values import ProfileValues
-from tuibench.services.reruns import Reruns
+from tuibench.services.reruns import ModelChanged, Reruns
 
 
 class NotHere(ModelError):

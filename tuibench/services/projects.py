@@ -78,7 +78,7 @@ class Projects:
         made = self._store.projects.create(name or name_after(model), model, description, dims)
         return self._store.projects.row(made.id), summary
 
-    def belonging(self, source: ModelSource, asked: str = "") -> Project | None:
+    def project_for(self, source: ModelSource, asked: str = "") -> Project | None:
         """Return the project for measuring a model: `asked` if it contains that file or content, else the model's own.
 
         Create the latter if it is missing. Raise ModelError if it is no model.
@@ -98,7 +98,7 @@ class Projects:
         if project and rerun_of:
             return project, ()
         try:
-            found = self.belonging(source, project)
+            found = self.project_for(source, project)
         except StoreError:
             # The launch reports that the store cannot be written; results stay in the run directory.
             return project, ()

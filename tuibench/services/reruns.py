@@ -3,26 +3,141 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tuibench.core.errors import ModelError, TuibenchError
-from tuibench.core.model import is_remote
+from tuibench.core.errors import ModelError, TuibenchError, UsageError
+from tuibench.core.ids import short_id
+from tuibench.core.machine import Places
+from tuibench.core.model import CHANGED, GONE, UNCHANGED, ModelState, ModelSummary, is_remote, refer
 from tuibench.core.settings.request import repeat
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.core.text import cut_middle, show
 from tuibench.services.forecast import expected_s
 from tuibench.services.form_values import RerunPlan
-from tuibench.services.model import Locate, ModelChanged, ModelGone, Repetition
+from tuibench.services.model import find_state, inspect
 from tuibench.services.runs import RunOptions
 
 if TYPE_CHECKING:
     from tuibench.services.api import Services
 
+Locate = Callable[[str], ModelSource]
+"""Resolves a name such as sample:tiny or hf:ORG/REPO to its current file."""
 _ELSEWHERE = "R takes it from where it lies now"
 _LONGEST = 30
 """Columns of a file's name, so that the hint after it stays visible."""
+
+
+class ModelChanged(ModelError):
+    """A model differs from the measured one; it can be measured as a new version."""
+
+
+class ModelGone(ModelError):
+    """A measured file is missing; `file` is its path, if known, for displays with little room."""
+
+    def __init__(self, message: str, hint: str = "", file: str = "") -> None:
+        super().__init__(message, hint)
+        self.file = file
+
+
+@dataclass(slots=True)
+class _Model:
+    """One model of the stored benchmark and its current state."""
+
+    source: ModelSource
+    summary: ModelSummary | None
+    state: ModelState
+
+
+class Repetition:
+    """The models of one stored benchmark; `locate` finds samples and remote models."""
+
+    def __init__(self, stored: StoredBenchmark, places: Places, locate: Locate) -> None:
+        if stored.result.foreign:
+            raise UsageError(
+                f"{short_id(stored.row.id)} was measured by {show(stored.result.foreign, 80)}: "
+                "its settings are not known, so there is nothing to repeat",
+                "tuibench benchmark MODEL --compare-to ID measures anew and shows both",
+            )
+        self._short = short_id(stored.row.id)
+        self._places = places
+        summaries: list[ModelSummary | None] = list(stored.result.models)
+        summaries += [None] * (len(stored.result.spec.models) - len(summaries))
+        self._models = [
+            self._look(_present(source, locate), summary)
+            for source, summary in zip(stored.result.spec.models, summaries, strict=False)
+        ]
+
+    def settle(self, stand_ins: Sequence[ModelSource], changed: bool) -> tuple[ModelSource, ...]:
+        """Return the models to measure, with `stand_ins` for moved files; raise ModelError if a model differs.
+
+        With `changed`, a model may be another version than the measured one.
+        """
+        left = [source for source in stand_ins if not self._recognize(source)]
+        if left and not changed:
+            raise ModelChanged(
+                f"{show(left[0].asked)} is not what {self._short} measured: its content is another",
+                "--changed measures it as a new version",
+            )
+        for source in left:
+            self._replace(source)
+        for model in self._models:
+            self._require(model, changed)
+        return tuple(model.source for model in self._models)
+
+    def _look(self, source: ModelSource, summary: ModelSummary | None) -> _Model:
+        if not os.path.isabs(source.path):
+            # Exports omit directories, and an equal name in the current directory may be any file.
+            return _Model(source, summary, ModelState(GONE, source.path))
+        reference = refer(source.asked, summary) if summary is not None else None
+        if reference is None:
+            found = os.path.isfile(source.path)
+            return _Model(source, summary, ModelState(UNCHANGED) if found else ModelState(GONE, source.path))
+        if reference.file.path != source.path:
+            # It is at another path, so its time proves nothing: compare by content.
+            reference = replace(reference, file=replace(reference.file, path=source.path, mtime_ns=-1))
+        return _Model(source, summary, find_state(reference, self._places))
+
+    def _recognize(self, source: ModelSource) -> bool:
+        """Use a file in place of the model with the same content; return whether there is one."""
+        sha256 = inspect(source, self._places).sha256
+        same = [model for model in self._models if model.summary is not None and model.summary.sha256 == sha256]
+        for model in sorted(same, key=lambda model: model.state.state == UNCHANGED)[:1]:
+            model.source, model.state = source, ModelState(UNCHANGED)
+        return bool(same)
+
+    def _replace(self, source: ModelSource) -> None:
+        open_places = [model for model in self._models if model.state.state != UNCHANGED]
+        if not open_places and len(self._models) > 1:
+            raise UsageError(
+                f"which model of {self._short} {show(source.asked)} stands in for is not clear: all are as they were",
+                "tuibench benchmark measures any models",
+            )
+        model = (open_places or self._models)[0]
+        model.source, model.state = source, ModelState(UNCHANGED)
+
+    def _require(self, model: _Model, changed: bool) -> None:
+        file = model.state.file or model.source.path or model.source.asked
+        name = show(file)
+        elsewhere = f"tuibench rerun {self._short} --model PATH takes it from where it lies now"
+        if model.state.state == GONE:
+            raise ModelGone(f"{name}, which {self._short} measured, is gone", elsewhere, file)
+        if model.state.state == CHANGED and not changed:
+            raise ModelChanged(
+                f"{name} has changed since {self._short} was measured",
+                "--changed measures it as a new version; --model PATH takes the old file from where it lies now",
+            )
+
+
+def _present(source: ModelSource, locate: Locate) -> ModelSource:
+    """Return the current source: a sample is part of the installation, a remote model may need fetching again."""
+    if source.asked == "sample" or source.asked.startswith("sample:"):
+        return locate(source.asked)
+    if is_remote(source.asked):
+        return source if os.path.isfile(source.path) else locate(source.asked)
+    return ModelSource(source.path, source.path)
 
 
 class Reruns:

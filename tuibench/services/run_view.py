@@ -27,7 +27,7 @@ from tuibench.runs.observer import Event, RunObserver
 from tuibench.runs.profile.parts import LAYERS, list_parts, name_part
 from tuibench.runs.replay import Replay, all_warnings, display_names
 from tuibench.runs.state import StateContext, judged_info
-from tuibench.services.forecast import introduce, limit_s
+from tuibench.services.forecast import limit_s, preamble_of
 from tuibench.services.watched_run import unfile_points
 from tuibench.stats.interval import LEAST, half_width
 
@@ -130,7 +130,7 @@ class RunWatch:
             self._at = event
         elif kind == "execution_done":
             self._shares.append(_waiting_share(event["result"].get("noise") or {}))
-        lines = preamble_lines(introduce(self._replay)) if kind == "plan" else [self._words.words(event)]
+        lines = preamble_lines(preamble_of(self._replay)) if kind == "plan" else [self._words.words(event)]
         self._log.extend(f"{self._time_of(event)}  {words}" for words in lines if words)
 
     def _make(self) -> RunView:

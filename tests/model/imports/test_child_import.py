@@ -1,4 +1,4 @@
-"""The import task as the workbench calls it: foreign bytes in a child process, a result or a refusal back."""
+"""The import task as services call it: foreign bytes in a child process, a result or a refusal back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profile pages over their own store and over a services that computes theory at once."""
+"""Profile pages over their own store and over services that compute theory at once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def profile_run(number: int, ago_s: float, profile: Profile | None = None, **cha
 
 
 class ProfileAnswers:
-    """Profile answers of a services that reads no model; started runs are recorded."""
+    """Profile answers of services that read no model; started runs are recorded."""
 
     def __init__(self, n: int = 12) -> None:
         self.n = n

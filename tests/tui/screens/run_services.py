@@ -97,13 +97,13 @@ class RunServices(Services):
 
 class _Feed:
     def __init__(self, services: RunServices) -> None:
-        self._desk = services
+        self._services = services
 
     def look(self) -> RunView:
-        return self._desk.look()
+        return self._services.look()
 
     def close(self) -> None:
-        self._desk.closed += 1
+        self._services.closed += 1
 
 
 def make_info(state: str = activity.RUNNING, **changes: Any) -> RunInfo:

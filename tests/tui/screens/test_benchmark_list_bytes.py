@@ -42,7 +42,7 @@ async def sent(seen: Shown, *keys: str) -> int:
 
 
 def crowd(services: Services) -> None:
-    """Replace the services's benchmarks by ten thousand, each with the record of a stored one."""
+    """Replace the listed benchmarks by ten thousand, each with the record of a stored one."""
     one = services.library.list()[0].id
     rows = tuple(replace(row_of(SYNC, STREAMS), id=make_id(n, 60.0 * n), name=f"run {n}") for n in range(10_000))
     opened = services.library.get(one)

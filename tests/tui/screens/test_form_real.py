@@ -1,4 +1,4 @@
-"""The form over the real bridge: its errors, the runs it starts and the values it saves."""
+"""The form over real services: its errors, the runs it starts and the values it saves."""
 
 from __future__ import annotations
 

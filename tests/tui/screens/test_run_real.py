@@ -1,4 +1,4 @@
-"""The page of a run over the real bridge, real runners and the scripted engine."""
+"""The page of a run over real services, real runners and the scripted engine."""
 
 from __future__ import annotations
 
