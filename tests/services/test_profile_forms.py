@@ -148,8 +148,10 @@ def test_repeated_profile_is_compared_with_recorded_model(
     start = services.profile_forms.open("", one)
     monkeypatch.setattr(Projects, "look", lambda *_: pytest.fail("nobody needs to read it again"))
     assert services.profile_forms.check(start.values, start.project, one).errors == {}
-    wrong = services.profile_forms.check(replace(start.values, batch="2", sequence="5"), start.project, one).errors
-    assert set(wrong) == {"batch", "sequence"}
+    wrong = services.profile_forms.check(
+        replace(start.values, batch="2", sequence_length="5"), start.project, one
+    ).errors
+    assert set(wrong) == {"batch", "sequence_length"}
 
 
 def test_loss_profile_of_model_without_weights_is_refused(tmp_path: Path, launched: Launched) -> None:

@@ -70,9 +70,9 @@ def test_profile_setup_begins_with_project_settings(sample: tuple[Services, str]
 
 def test_all_errors_list_allowed_values(sample: tuple[Services, str]) -> None:
     services, project = sample
-    wrong = ProfileValues(batch="many", cores="9999", dims=(("sequence", "-1"),), data="/nowhere/a.npz")
+    wrong = ProfileValues(batch="many", cores="9999", dims=(("sequence", "-1"),), inputs_file="/nowhere/a.npz")
     check = services.profile_forms.check(wrong, project)
-    assert set(check.errors) == {"batch", "cores", "dim:sequence", "data"} and check.commands == ()
+    assert set(check.errors) == {"batch", "cores", "dim:sequence", "inputs_file"} and check.commands == ()
     assert "1" in check.errors["cores"]
 
 
@@ -173,7 +173,7 @@ def test_loss_profile_is_repeated_unchanged(launched: Launched) -> None:
     one = add(services, profile_run(9, 60, make_profile(kind=LOSS), spec=long), project, name="first")
     start = services.profile_forms.open("", one)
     assert (start.values.samples, start.values.levels, start.values.budget) == ("5", asked.levels, True)
-    assert start.values.sequence == "64"
+    assert start.values.sequence_length == "64"
     services.profile_forms.start(start.values, project, one)
     assert launched[1][0] == long
 

@@ -23,7 +23,7 @@ from tuibench.services.form_reading import told
 from tuibench.services.forms import Glance
 from tuibench.services.model import is_untouched
 from tuibench.services.profile_costs import CountedCosts, ModelContents
-from tuibench.services.profile_rerun import Before, NotHere, is_away, recall, values_of
+from tuibench.services.profile_rerun import Before, NotHere, fields_of, is_away, recall, values_of
 from tuibench.services.profile_values import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.services.project_theory import newest
 from tuibench.services.runs import RunOptions
@@ -31,8 +31,6 @@ from tuibench.services.runs import RunOptions
 if TYPE_CHECKING:
     from tuibench.services.api import Services
 
-_FIELDS = {"inputs_file": "data", "sequence_length": "sequence"}
-"""Fields of a request with another name in the set-up."""
 Fetch = Callable[[str], ModelSource]
 
 
@@ -96,7 +94,7 @@ class ProfileForms:
             wrong = {name: error for name, error in reading.errors.items() if not isinstance(error, NotHere)}
             wrong |= self._misfits(reading.spec, before) if reading.spec is not None else {}
             flags = (f"batch {values.batch.strip()}",)
-            errors |= {_FIELDS.get(name, name): told(error, flags) for name, error in wrong.items()}
+            errors |= {name: told(error, flags) for name, error in wrong.items()}
             if reading.spec is None:
                 continue
             try:
@@ -171,20 +169,13 @@ class ProfileForms:
 
     @staticmethod
     def _typed(base: Typed, values: ProfileValues, kind: str, model: str) -> Typed:
-        both = base.changed(
-            model=model,
-            kind=kind,
-            engine=values.engine,
-            cores=values.cores,
-            batch=values.batch,
-            sequence_length=values.sequence,
-            dims=tuple(f"{name}={size}" for name, size in values.dims if size.strip()),
-        )
+        typed = {name: getattr(values, name) for name in fields_of(kind)}
+        typed["dims"] = tuple(f"{name}={size}" for name, size in values.dims if size.strip())
         if kind == PERFORMANCE:
-            what_if = INT8 if values.what_if else ""
-            return both.changed(what_if=what_if, runs=values.runs, processes=values.processes)
-        levels = values.levels if values.levels != LEVELS else ()
-        return both.changed(inputs_file=values.data, samples=values.samples, levels=levels, budget=values.budget)
+            typed["what_if"] = INT8 if values.what_if else ""
+        elif values.levels == LEVELS:
+            typed["levels"] = ()
+        return base.changed(model=model, kind=kind, **typed)
 
     def _project(self, project: str) -> Project | None:
         return self._project_of(project) if project else None

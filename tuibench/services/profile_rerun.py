@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.model import ModelSummary, is_remote, refer
 from tuibench.core.profile import LEVELS, LOSS
+from tuibench.core.settings import profile
 from tuibench.core.settings.profile_request import ProfileValues as Typed
 from tuibench.core.settings.profile_request import profile_values
 from tuibench.core.spec import ModelSource
@@ -81,25 +82,19 @@ def is_away(source: ModelSource) -> bool:
     return is_remote(source.asked) and not os.path.isfile(source.path)
 
 
+def fields_of(kind: str) -> list[str]:
+    """Return the settings of a kind of profile that have a field in the form."""
+    known = {one.name for one in fields(ProfileValues)}
+    own = (one for one in profile.settings() if one.at and one.place is not None and one.of in ("", kind))
+    return [one.name for one in own if one.name in known]
+
+
 def values_of(typed: Typed, name: str) -> ProfileValues:
     """Return the fields of a profile with that name; the other kind is off."""
-    is_loss = typed.kind == LOSS
-    pairs = (text.rpartition("=") for text in typed.dims)
-    return ProfileValues(
-        performance=not is_loss,
-        name=name if not is_loss else "baseline",
-        batch=typed.batch,
-        cores=typed.cores,
-        engine=typed.engine,
-        sequence=typed.sequence_length,
-        dims=tuple((dim, size) for dim, _, size in pairs),
-        what_if=bool(typed.what_if),
-        runs=typed.runs,
-        processes=typed.processes,
-        loss=is_loss,
-        loss_name=name if is_loss else "baseline",
-        data=typed.inputs_file,
-        samples=typed.samples,
-        levels=typed.levels or LEVELS,
-        budget=typed.budget,
-    )
+    found = {each: getattr(typed, each) for each in fields_of(typed.kind)}
+    found["dims"] = tuple((dim, size) for dim, _, size in (text.rpartition("=") for text in typed.dims))
+    if typed.kind == LOSS:
+        found["levels"] = typed.levels or LEVELS
+        return ProfileValues(performance=False, loss=True, loss_name=name, **found)
+    found["what_if"] = bool(typed.what_if)
+    return ProfileValues(performance=True, loss=False, name=name, **found)

@@ -25,7 +25,7 @@ class ProfileValues:
     """'' uses the default; the same holds for `batch` and all other numeric fields."""
     engine: str = ""
     """'' for the default engine."""
-    sequence: str = ""
+    sequence_length: str = ""
     """Length of all token axes, if a re-run profile used one length for all; otherwise in `dims`."""
     dims: tuple[tuple[str, str], ...] = ()
     """Every symbolic dim of the model other than the batch; '' for the model's fallback."""
@@ -36,7 +36,7 @@ class ProfileValues:
     processes: str = ""
     loss: bool = True
     loss_name: str = "baseline"
-    data: str = ""
+    inputs_file: str = ""
     """A file of samples for the loss profile; '' for samples from a seed."""
     samples: str = ""
     """Number of samples that each changed layer is run on."""

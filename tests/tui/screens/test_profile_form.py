@@ -104,7 +104,7 @@ async def test_both_kinds_off_without_project_shows_no_theory() -> None:
 
 async def test_all_errors_appear_at_once_beside_fields() -> None:
     async with profiled() as seen:
-        wrong = {"batch": "1 to 65536, not 'x'", "cores": "1 to 2, not '99'", "data": "there is no file a.npz"}
+        wrong = {"batch": "1 to 65536, not 'x'", "cores": "1 to 2, not '99'", "inputs_file": "there is no file a.npz"}
         seen.answers.check = ProfileCheck(errors=wrong)
         await seen.go(route.profile_form(seen.project))
         for text in wrong.values():

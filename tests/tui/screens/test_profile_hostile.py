@@ -47,7 +47,9 @@ def evil_losses(*, measured: bool = True) -> LossProfile:
 
 async def test_hostile_names_on_every_page_are_plain_text() -> None:
     answers = ProfileAnswers()
-    answers.start = ProfileStart(ProfileValues(dims=((EVIL, EVIL),), name=EVIL, data=EVIL), EVIL, EVIL, place=EVIL)
+    answers.start = ProfileStart(
+        ProfileValues(dims=((EVIL, EVIL),), name=EVIL, inputs_file=EVIL), EVIL, EVIL, place=EVIL
+    )
     answers.check = ProfileCheck(performance_s=1.0, commands=(EVIL,), busy=EVIL)
     named = {"conclusions": (EVIL,), "warnings": (EVIL,)}
     results = (

@@ -8,7 +8,7 @@ from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import kinds as value
 from tuibench.core.settings import kinds as value_list
 from tuibench.core.settings.kinds import Decimal, Switch, Whole
-from tuibench.core.settings.setting import Group, Setting
+from tuibench.core.settings.setting import Group, Place, Setting
 from tuibench.core.spec import LEVELS, LOSS, PERFORMANCE, WHAT_IF, ProfileSpec
 
 MOST_ROWS = 100_000
@@ -47,10 +47,12 @@ _ASKED = (
     Setting(
         "budget", "--budget", "with --loss: one level for all layers, the others for the ten worst",
         kind=_SWITCH, at="profile.budget", default=False, of=LOSS,
+        place=Place("  levels of", hint="others: one level"),
     ),
     Setting(
         "what_if", "--what-if int8", "time each heavy layer alone in INT8, too: what that would gain", "not",
         kind=value_list.NameList((), WHAT_IF), at="profile.what_if", many="list", of=PERFORMANCE,
+        place=Place("  what if INT8", hint="each heavy layer alone in INT8, too"),
     ),
 )  # fmt: skip
 
@@ -58,22 +60,27 @@ _SUBJECT = (
     Setting(
         "engine", "-e --engine NAME", "what runs it: so far one tells its layers apart", "onnxruntime",
         kind=value_list.NameList(engine.timed()[:1], noun="engine"), at="engines", many="list",
+        place=Place("Engine"),
     ),
     Setting(
         "cores", "-ncores --num_cores N", "physical cores", "all that affinity and quota allow",
         kind=value_list.CoreList(1, None, "core count"), at="cores", many="list",
+        place=Place("Cores"),
     ),
     Setting(
         "batch", "-b --batch_size N", "items in one inference", "1, or the model's own where it is fixed",
         kind=value_list.IntegerList(*ranges.BATCH, "batch size"), at="batches", many="list",
+        place=Place("Batch", empty="1", hint="1 for real time, 64 for throughput"),
     ),
     Setting(
         "sequence_length", "-seq_len --sequence_length N", "length of the sequence axes", "chosen and printed",
         kind=value_list.IntegerList(1, None, "length"), at="sequence_lengths", many="list",
+        place=Place("Sequence", empty="chosen", hint="of all axes of tokens"),
     ),
     Setting(
         "dims", "--dim NAME=N", "any other symbolic dim; may be repeated", "chosen and printed",
         kind=value_list.Dims("size"), at="dims", default=(), many="each",
+        place=Place("", empty="chosen", hint="a size such as 128"),
     ),
     _SHARED["batch_dim"],
     Setting(
@@ -83,6 +90,7 @@ _SUBJECT = (
     Setting(
         "inputs_file", "--inputs FILE.npz", "arrays by input name; for --loss calibration data", "made from the seed",
         kind=value.FilePath(), at="inputs.file",
+        place=Place("  data", 30, "seeded inputs", "calibration data, an .npz"),
     ),
     Setting(
         "seed", "--seed N", "of the inputs that are made", "0",
@@ -95,10 +103,12 @@ _AMOUNT = (
         "processes", "--processes N", "fresh processes, over which a layer's time gets its interval",
         f"{_USUAL.processes}", kind=Whole(*ranges.PROFILE_PROCESSES), at="profile.processes",
         default=_USUAL.processes, always_spelled=True, of=PERFORMANCE,
+        place=Place("processes", 4, hint="fresh ones", beside=30),
     ),
     Setting(
         "runs", "--runs N", "profiled runs in each of them", f"{_USUAL.runs}",
         kind=Whole(*ranges.PROFILE_RUNS), at="profile.runs", default=_USUAL.runs, always_spelled=True, of=PERFORMANCE,
+        place=Place("  runs", 6, hint="in each process"),
     ),
     Setting(
         "fresh_roofs", "--fresh-roofs", "measure what this machine can do anew", "once a week",
@@ -107,11 +117,12 @@ _AMOUNT = (
     Setting(
         "samples", "--samples N", "with --loss: of the data, for each changed layer", f"{_USUAL.samples}",
         kind=Whole(*ranges.PROFILE_SAMPLES), at="profile.samples", default=_USUAL.samples, always_spelled=True,
-        of=LOSS,
+        of=LOSS, place=Place("samples", 5, hint="for each layer", beside=36),
     ),
     Setting(
         "levels", "--level LEVEL", f"with --loss: {', '.join(LEVELS)}; may be repeated", "all",
         kind=value_list.Levels(), at="profile.levels", default=(), many="each", of=LOSS,
+        place=Place("  levels", hint="share of zeros"),
     ),
     Setting(
         "max_time", "--max-time SEC", "end the whole command after this", "no limit",

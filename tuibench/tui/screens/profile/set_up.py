@@ -13,7 +13,9 @@ from textual.widget import Widget
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine, isa_words
-from tuibench.core.spec import LEVELS, LOSS, PERFORMANCE, ProfileSpec
+from tuibench.core.settings import profile
+from tuibench.core.settings.setting import Place
+from tuibench.core.spec import LEVELS, LOSS, PERFORMANCE
 from tuibench.core.units import count_of, seconds
 from tuibench.services.monitor import Snapshot
 from tuibench.services.profile_values import LONG_S, ProfileCheck, ProfileStart, ProfileValues
@@ -32,53 +34,46 @@ ON, OFF = "on", "off"
 LABEL = 16
 OF = {
     PERFORMANCE: ("name", "what_if", "runs", "processes"),
-    LOSS: ("loss_name", "samples", "data", "levels", "budget"),
+    LOSS: ("loss_name", "samples", "inputs_file", "levels", "budget"),
 }
 """Fields that only one kind of profile has."""
-OF_BOTH = ("engine", "batch", "cores", "sequence")
+OF_BOTH = ("engine", "batch", "cores", "sequence_length")
 _SWITCHED = ("performance", "what_if", "loss", "budget")
 """Fields with two choices, which are booleans in the values."""
 _SWITCHES = (Choice(ON, "on"), Choice(OFF, "off"))
 _REACH = (Choice(OFF, "all layers"), Choice(ON, "the ten worst"))
 _NO_TIMES = "tells no layer times"
-_USUAL = ProfileSpec(PERFORMANCE)
 
 
 def make_fields(values: ProfileValues, machine: Machine | None) -> Iterator[Widget]:
     """Yield the fields from the first line to the last; related ones share a line."""
     yield _switch("performance", "Performance", values.performance, "off: the theoretical FLOPS profile only")
-    yield _text("name", "  name", values.name, width=24)
-    yield _switch("what_if", "  what if INT8", values.what_if, "each heavy layer alone in INT8, too")
-    yield _pair(
-        _text("runs", "  runs", values.runs, f"{_USUAL.runs}", "in each process", 6),
-        _text("processes", "processes", values.processes, f"{_USUAL.processes}", "fresh ones", 4, 12),
-        30,
-    )
+    yield TextField("name", "  name", values.name, width=24, label_width=LABEL)
+    what_if = _place("what_if")
+    yield _switch("what_if", what_if.label, values.what_if, what_if.hint)
+    yield FieldPair(_text("runs", values.runs), _text("processes", values.processes))
     yield _engine(values, machine)
+    yield _text("batch", values.batch)
     usable = f"of {machine.usable_cores}: those you will deploy on" if machine is not None else ""
-    yield _text("batch", "Batch", values.batch, "1", "1 for real time, 64 for throughput")
-    cores = str(machine.default_cores) if machine is not None else ""
-    yield _text("cores", "Cores", values.cores, cores, usable)
-    if values.sequence:
-        yield _text("sequence", "Sequence", values.sequence, "chosen", "of all axes of tokens")
+    yield _text("cores", values.cores, empty=str(machine.default_cores) if machine is not None else "", hint=usable)
+    if values.sequence_length:
+        yield _text("sequence_length", values.sequence_length)
     for name, text in values.dims:
-        yield _text(DIM + name, name, text, "chosen", "a size such as 128")
+        yield _text("dims", text, key=DIM + name, label=name)
     yield from _of_loss(values)
     yield ButtonField("run", "RUN", label_width=LABEL)
 
 
 def _of_loss(values: ProfileValues) -> Iterator[Widget]:
     yield _switch("loss", "Loss", values.loss, "off: the approximated profile only")
-    yield _pair(
-        _text("loss_name", "  name", values.loss_name, width=24),
-        _text("samples", "samples", values.samples, f"{_USUAL.samples}", "for each layer", 5, 10),
-        36,
-    )
-    yield _text("data", "  data", values.data, "seeded inputs", "calibration data, an .npz", 30)
-    levels = [Choice(level, level.removeprefix("pruned ")) for level in LEVELS]
-    yield ManyField("levels", "  levels", levels, values.levels, hint="share of zeros", label_width=LABEL)
+    name = TextField("loss_name", "  name", values.loss_name, width=24, label_width=LABEL)
+    yield FieldPair(name, _text("samples", values.samples))
+    yield _text("inputs_file", values.inputs_file)
+    levels, budget = _place("levels"), _place("budget")
+    choices = [Choice(level, level.removeprefix("pruned ")) for level in LEVELS]
+    yield ManyField("levels", levels.label, choices, values.levels, hint=levels.hint, label_width=LABEL)
     reach = ON if values.budget else OFF
-    yield ChoiceField("budget", "  levels of", _REACH, reach, hint="others: one level", label_width=LABEL)
+    yield ChoiceField("budget", budget.label, _REACH, reach, hint=budget.hint, label_width=LABEL)
 
 
 def values_of(fields: Mapping[str, Field], given: ProfileValues) -> ProfileValues:
@@ -87,7 +82,7 @@ def values_of(fields: Mapping[str, Field], given: ProfileValues) -> ProfileValue
     answers = {name: field.answer for name, field in fields.items() if name in known}
     answers |= {name: answers[name] == ON for name in _SWITCHED}
     dims = tuple((name, str(fields[DIM + name].answer)) for name, _ in given.dims)
-    return ProfileValues(dims=dims, **{"sequence": given.sequence, **answers})
+    return ProfileValues(dims=dims, **{"sequence_length": given.sequence_length, **answers})
 
 
 def _engine(values: ProfileValues, machine: Machine | None) -> ChoiceField:
@@ -99,23 +94,35 @@ def _engine(values: ProfileValues, machine: Machine | None) -> ChoiceField:
     ]
     if values.engine and values.engine not in {choice.key for choice in choices}:
         choices.append(Choice(values.engine, values.engine))
-    return ChoiceField("engine", "Engine", choices, values.engine, label_width=LABEL)
+    return ChoiceField("engine", _place("engine").label, choices, values.engine, label_width=LABEL)
 
 
 def _switch(key: str, label: str, value: bool, hint: str) -> ChoiceField:
     return ChoiceField(key, label, _SWITCHES, ON if value else OFF, hint=hint, label_width=LABEL)
 
 
+def _place(name: str) -> Place:
+    return profile.by_name()[name].place or Place("")
+
+
 def _text(
-    key: str, label: str, value: str, empty: str = "", hint: str = "", width: int = 10, label_width: int = LABEL
+    name: str, value: str, *, key: str = "", label: str = "", empty: str | None = None, hint: str | None = None
 ) -> TextField:
-    return TextField(key, label, value, hint=hint, placeholder=empty, width=width, label_width=label_width)
-
-
-def _pair(first: Field, second: Field, columns: int) -> FieldPair:
-    """Put two fields into one line; `columns` is the width of the second."""
-    second.styles.width = columns
-    return FieldPair(first, second)
+    """Return the text field of a setting; one that stands beside another has its width and a short label."""
+    place = _place(name)
+    label = label or place.label
+    field = TextField(
+        key or name,
+        label,
+        value,
+        hint=place.hint if hint is None else hint,
+        placeholder=(place.empty or profile.by_name()[name].default_words) if empty is None else empty,
+        width=place.width,
+        label_width=len(label) + 3 if place.beside else LABEL,
+    )
+    if place.beside:
+        field.styles.width = place.beside
+    return field
 
 
 def amount_lines(
