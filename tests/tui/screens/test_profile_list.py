@@ -146,7 +146,7 @@ async def test_theory_exports_from_list_and_page(tmp_path: Path) -> None:
         await seen.type(f"{tmp_path}/costs.csv")
         await seen.press("enter")
         assert seen.answers.exported == [(seen.project, FLOPS, f"{tmp_path}/costs.csv")]
-        assert "wrote flops" in seen.news
+        assert "wrote the flops profile of resnet50.onnx" in seen.news
         (tmp_path / "there.json").write_text("mine")
         await seen.go(route.theory(seen.project, APPROXIMATED))
         await seen.press("x")
