@@ -69,7 +69,7 @@ def test_detaching_from_an_attached_run_does_not_end_it(keeper: Shell) -> None:
     watcher.send_signal(signal.SIGINT)
     _, err = watcher.communicate(timeout=30)
     assert as_shell(watcher.returncode) == 130
-    assert b"it goes on" in err
+    assert b"tuibench attach" in err
     assert state(short) == "running"
     end(keeper, short)
 
