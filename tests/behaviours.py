@@ -210,7 +210,8 @@ def heard(app: Dashboard) -> set[str]:
     above = () if app.screen.is_modal else (app,)
     for node in (*above, app.screen, *app.screen.query("*")):
         for binding in (each for group in node._bindings.key_to_bindings.values() for each in group):
-            if binding.id in KEYS and callable(getattr(node, f"action_{binding.action}", None)):
+            is_missing_tab = binding.action.startswith("tab_") and node.check_action(binding.action, ()) is False
+            if binding.id in KEYS and callable(getattr(node, f"action_{binding.action}", None)) and not is_missing_tab:
                 found.add(f"{binding.key} {binding.id}")
     return found
 

@@ -46,6 +46,7 @@ def test_composition_root_imports_nothing_of_ours_into_a_worker(root: str) -> No
     assert loaded & set(HEAVY) == set()
 
 
+@pytest.mark.usefixtures("real_children")
 def test_child_imports_onnx_when_asked_to_inspect() -> None:
     command = [sys.executable, "-X", "importtime", "-m", "tuibench.child", "inspect"]
     request = json.dumps({"path": str(SAMPLE), "memory_bytes": None, "parent": os.getpid()})

@@ -20,7 +20,7 @@ WAY = (
     ("\r", "per CPU s"),
     ("7", "conclusions"),
     ("?", "Help"),
-    ("\x1b", "conclusions"),
+    ("\x1b", "7 Log"),
     ("x", ".csv"),
 )
 """Keys, and a word on the screen that they open."""

@@ -71,7 +71,8 @@ def test_quick_list_counts_benchmarks_only_with_a_small_index(
     monkeypatch.setattr("tuibench.services.projects._LONG_BYTES", store.benchmarks.index_bytes())
     reads: list[str] = []
     monkeypatch.setattr(store.benchmarks, "rows", lambda: reads.append("rows"))
-    assert [(row.project.id, row.benchmarks, row.size_bytes) for row in projects.hurry("name")] == [
+    session = Projects(projects.places, store, projects._runs)
+    assert [(row.project.id, row.benchmarks, row.size_bytes) for row in session.hurry("name")] == [
         (one.id, -1, -1), (two.id, -1, -1),
     ]  # fmt: skip
     assert reads == []

@@ -181,7 +181,7 @@ def test_path_argument_opens_form_and_one_key_measures(keeper: Shell, tmp_path: 
     terminal = RealTerminal(keeper, str(model))
     terminal.see("mine", "same as  tuibench benchmark")
     terminal.press("enter")
-    terminal.see("run ", "gone")
+    terminal.see("run ", "elapsed")
     terminal.press("X")
     terminal.see("Cancel this run?")
     terminal.press("y")

@@ -160,7 +160,7 @@ def read_replay(run: RunDirectory) -> tuple[Replay, History]:
     history = read_history(run.path)
     state = Replay()
     state.damaged = history.missing
-    if _lacks_head(state, history.events):
+    if history.damaged and not any(event["ev"] == "run_start" for event in history.events):
         state.take(make_head(run.request()))
     return replay(history.events, state), history
 
@@ -193,4 +193,4 @@ def make_head(request: Mapping[str, Any]) -> Event:
 
 def _lacks_head(state: Replay, events: Sequence[Event]) -> bool:
     """Return whether the first event of a journal was lost to damage."""
-    return bool(events and state.damaged) and not state.start and not any(e["ev"] == "run_start" for e in events)
+    return bool(state.damaged) and not state.start and not any(e["ev"] == "run_start" for e in events)
