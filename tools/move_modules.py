@@ -1,6 +1,6 @@
 """Move and merge modules by a plan, and rewrite every import of them; needed only while the rooms are rebuilt.
 
-A plan such as tools/rooms.txt has a line `target: source [source ...]` per new module, in dotted names in the package.
+A plan is a text file with a line `target: source [source ...]` per new module, in dotted names in the package.
 One source is a move; several are merged in the order of their dependencies. Private names that clash get the name of
 their module. Run it from the root of the repository, then `ruff check --fix` and `ruff format`.
 """
