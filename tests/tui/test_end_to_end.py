@@ -150,7 +150,7 @@ def come_back_and_lose_the_terminal(terminal: RealTerminal, going: str) -> None:
     terminal.press("enter")
     terminal.see(going[-4:].lower(), "cells")
     terminal.press("g", "enter")
-    terminal.see(f"run {going[-4:].lower()}", "gone")
+    terminal.see(f"run {going[-4:].lower()}", "elapsed")
     terminal.cut()
     assert terminal.wait() == 129
 

@@ -210,7 +210,7 @@ async def test_changed_machine_asks_before_resume(shell: Shell, monkeypatch: pyt
         await seen.until_seen("slower than before the break")
         kept = seen.measured
         await seen.press("o")
-        assert "The machine changed.  m go on all the same" in seen.news
+        assert "The machine changed.  m resume anyway" in seen.news
         await seen.press("m")
         await seen.until(lambda: seen.measured > kept)
         await seen.press("X", "y")
@@ -245,8 +245,8 @@ async def test_queued_run_names_run_ahead_and_starts_by_itself(shell: Shell) -> 
     first = detach(shell, *MANY)
     second = whole_id(detach(shell, *MANY))
     async with followed(second) as seen:
-        await seen.until_seen("place 1")
-        assert f"run {first}" in seen.text and "It begins by itself" in seen.text
+        await seen.until_seen("position 1")
+        assert f"run {first}" in seen.text and "It starts automatically" in seen.text
         await seen.press("p")
         assert "is queued, there is nothing to finish: X cancels it" in seen.news
         await asyncio.to_thread(end_one, shell, first)
