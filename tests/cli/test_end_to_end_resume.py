@@ -157,7 +157,7 @@ def kill_and_resume(shell: Shell, kills: int, executions: int, seed: int) -> Non
         until(lambda: state(short) == "interrupted", "the state")
         done = run(shell, "resume", short, "--detach")
         assert done.code == 0, done.err
-    attached = run(shell, "attach", short, "-q", seconds=300)
+    attached = run(shell, "attach", short, "-q", seconds=600)
     assert attached.code == 0, attached.err
     (directory,) = shell.run_root.iterdir()
     history = read_history(directory)
@@ -172,7 +172,7 @@ def kill_and_resume(shell: Shell, kills: int, executions: int, seed: int) -> Non
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("kills", "executions"), [(20, 60), (100, 240)])
+@pytest.mark.parametrize(("kills", "executions"), [(20, 60), (100, 200)])
 def test_runner_killed_at_random_points_measures_nothing_twice(keeper: Shell, kills: int, executions: int) -> None:
     kill_and_resume(keeper, kills, executions, seed=kills)
 
