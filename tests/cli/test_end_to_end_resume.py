@@ -172,7 +172,7 @@ def kill_and_resume(shell: Shell, kills: int, executions: int, seed: int) -> Non
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(("kills", "executions"), [(20, 60), (100, 200)])
+@pytest.mark.parametrize(("kills", "executions"), [(20, 30), (100, 90)])
 def test_runner_killed_at_random_points_measures_nothing_twice(keeper: Shell, kills: int, executions: int) -> None:
     kill_and_resume(keeper, kills, executions, seed=kills)
 
