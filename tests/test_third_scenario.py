@@ -107,7 +107,7 @@ def test_results_of_the_scenario_pair_by_throughput(pair: tuple[RunResult, RunRe
     side = compare_results(*pair)
     assert len(side.pairs) == 2
     assert {one.unit for one in side.pairs} == {"items/s"}
-    assert all(one.comparison is not None and one.comparison.ratio > 0 for one in side.pairs)
+    assert all(one.comparison is not None and one.comparison.verdict.ratio > 0 for one in side.pairs)
 
 
 def test_exports_name_the_scenario(pair: tuple[RunResult, RunResult]) -> None:

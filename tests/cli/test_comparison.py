@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import Shell
+from tests.present import build
 from tests.present.build import asked, failed_cell, ok_cell
 from tests.store.data import make_id, make_small
 from tuibench.core.cell import CellResult, Estimate
-from tuibench.core.result import Comparison, RunResult
+from tuibench.core.reason import told
+from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
 
-VERDICT = Comparison("a", "b", "p50 latency", 0.9, 0.88, 0.92, 5, True, "faster", None, "b is 10 % faster than a")
+VERDICT = build.comparison("a", "b", "p50 latency", 0.9, 0.88, 0.92, 5, True, "faster", None, "b is 10 % faster than a")
 
 
 @pytest.fixture
@@ -36,7 +38,7 @@ def keep(result: RunResult) -> None:
 def scaled(result: RunResult, factor: float) -> RunResult:
     def slow(cell: CellResult) -> CellResult:
         executions = tuple(replace(one, p50_ns=one.p50_ns * factor) for one in cell.executions)
-        p50 = Estimate(1.92 * factor, reason="few")
+        p50 = Estimate(1.92 * factor, reason=told("few"))
         return replace(cell, executions=executions, latency_ms={**cell.latency_ms, "p50": p50})
 
     return replace(result, cells=tuple(map(slow, result.cells)))
@@ -88,7 +90,7 @@ def test_benchmark_compared_with_itself_is_refused(shell: Shell) -> None:
 def test_verdict_of_interleaved_models_is_in_their_own_result(shell: Shell, home: Path) -> None:
     keep(replace(make_small(1), comparisons=(VERDICT,)))
     assert "0001" in shell.run("compare", "0001", "last").err
-    assert VERDICT.sentence in shell.run("show", "0001").out
+    assert VERDICT.verdict.told in shell.run("show", "0001").out
 
 
 @pytest.mark.usefixtures("two")

@@ -16,6 +16,7 @@ from tests.cli.running import BRIEF, FAKE, LONG, SCRIPT, detach, end, run, start
 from tests.cli.shell import Shell, as_shell, until
 from tuibench.core.activity import ALIVE
 from tuibench.core.ids import short_id
+from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, encode, read_events
@@ -219,7 +220,7 @@ def test_benchmark_cancelled_elsewhere_reports_it_and_its_cells(keeper: Shell) -
     assert run(keeper, "cancel", "last").code == 0
     process.communicate(timeout=30)
     assert as_shell(process.returncode) == 1, "143 is for a command that got a signal itself"
-    assert Services().runs.info("last").detail == "cancelled on request"
+    assert Services().runs.info("last").detail == Reason("cancelled_on_request")
 
 
 @pytest.mark.parametrize(("place", "code"), [("/dev/full", 6), ("&-", 141)])

@@ -16,6 +16,7 @@ from tests.cli.shell import AS_STRANGER, Shell, as_shell, until
 from tests.conftest import ROOT
 from tuibench.core.errors import UsageError
 from tuibench.core.ids import short_id
+from tuibench.core.reason import Reason, because
 from tuibench.core.result import RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort
 from tuibench.runs.directory import LOCK
@@ -58,10 +59,10 @@ def test_finish_keeps_the_current_execution(keeper: Shell) -> None:
     assert (row.status, row.measured) == ("finished", 1)
     (cell,) = result(row.id).cells
     count = len(cell.executions)
-    assert (cell.status, cell.stopped_by) == ("ok", f"finished on request after {count} executions")
+    assert (cell.status, cell.stopped_by) == ("ok", because("finished_on_request", executions=count))
     again = run(keeper, "finish", short)
     assert (again.code, "finished" in again.err) == (2, True)
-    assert Services().runs.info(short).detail == "finished on request"
+    assert Services().runs.info(short).detail == Reason("finished_on_request")
 
 
 def test_client_ends_when_its_run_is_finished_elsewhere(keeper: Shell) -> None:
@@ -72,7 +73,7 @@ def test_client_ends_when_its_run_is_finished_elsewhere(keeper: Shell) -> None:
         assert runs.finish("last").state == "running"
     _, err = process.communicate(timeout=30)
     assert as_shell(process.returncode) == 0
-    assert err.count(b"finishing on request: the execution that goes on is the last") == 1
+    assert err.count(b"finishing on request: the current execution is the last") == 1
 
 
 def test_finishing_run_is_listed_as_such_and_cannot_be_extended(keeper: Shell, runs: Runs) -> None:
@@ -126,7 +127,7 @@ def test_extension_adds_executions_and_is_shown_to_attached_clients(keeper: Shel
     _, err = watcher.communicate(timeout=60)
     assert err.count(b"more time on request: 3m20 and up to 1 execution more per cell") == 2
     assert [len(cell.executions) for cell in result(run_id).cells] == [5, 5]
-    assert sum("more time" in warning for warning in result(run_id).warnings) == 2
+    assert sum(warning.code == "extended" for warning in result(run_id).warnings) == 2
 
 
 @pytest.mark.slow

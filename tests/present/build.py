@@ -20,8 +20,10 @@ from tuibench.core.cell import (
 )
 from tuibench.core.failure import Failure
 from tuibench.core.model import FedInput, ModelSummary, Point, Port, Reference
+from tuibench.core.reason import Reason, because, told
 from tuibench.core.result import Comparison, RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
+from tuibench.core.verdict import Verdict
 
 SHA = "ab" * 32
 OTHER_SHA = "cd" * 32
@@ -82,8 +84,8 @@ def ok_cell(p50: float = 1.9234, rate: float = 511.9, asks: dict[str, Any] | Non
     base = CellResult(
         key=what.key, asked=what, status="ok", used=real, latency_ms=latency, items_per_sec=estimate(rate, 0.014),
         items_per_cpu_sec=estimate(rate / 2, 0.02), items=what.batch or 1, load_ms=35.21, first_ms=4.2,
-        memory_bytes={"peak": 120_000_000, "model": 45_000_000}, grade=Grade("A", "quiet", 0.001, 0.0, False),
-        check=Check("agrees", 4e-7, 1e-3), stopped_by="target", pooled=pooled(),
+        memory_bytes={"peak": 120_000_000, "model": 45_000_000}, grade=Grade("A", told("quiet"), 0.001, 0.0, False),
+        check=Check("agrees", 4e-7, 1e-3), stopped_by=told("target"), pooled=pooled(),
         executions=(execution(), execution(), execution()), samples=Samples(1500, 1500, None),
     )  # fmt: skip
     return replace(base, **changes)
@@ -97,7 +99,7 @@ def failed_cell(asks: dict[str, Any] | None = None, **changes: Any) -> CellResul
 
 def skipped_cell(**asks: Any) -> CellResult:
     what = asked(**asks)
-    return CellResult(key=what.key, asked=what, status="skipped", stopped_by="--max-time reached")
+    return CellResult(key=what.key, asked=what, status="skipped", stopped_by=told("--max-time reached"))
 
 
 def partial_cell(**asks: Any) -> CellResult:
@@ -107,13 +109,13 @@ def partial_cell(**asks: Any) -> CellResult:
 
 def lone_cell(**asks: Any) -> CellResult:
     """Return a cell of one execution: numbers without an interval."""
-    why = "no interval: 1 of at least 3 executions"
+    why = because("too_few_executions", count=1, least=3)
     latency = {name: Estimate(2.0, n=1, reason=why) for name in LABELS}
-    latency["p99_9"] = Estimate(None, reason="needs 10000 iterations, there are 500")
+    latency["p99_9"] = Estimate(None, reason=told("needs 10000 iterations, there are 500"))
     percentiles = {**pooled().percentiles, "99.9": None}
     return ok_cell(
         asks=asks, latency_ms=latency, items_per_sec=Estimate(500.0, n=1, reason=why), executions=(execution(),),
-        pooled=pooled(iterations=500, percentiles=percentiles), stopped_by="asked executions done",
+        pooled=pooled(iterations=500, percentiles=percentiles), stopped_by=told("asked executions done"),
     )  # fmt: skip
 
 
@@ -122,7 +124,7 @@ def differing_cell(**asks: Any) -> CellResult:
 
 
 def noisy_cell(**asks: Any) -> CellResult:
-    grade = Grade("D", "another process took 40 % of the CPUs", 0.4, 0.0, False)
+    grade = Grade("D", told("another process took 40 % of the CPUs"), 0.4, 0.0, False)
     return ok_cell(p50=0.4, rate=9900.0, asks=asks, grade=grade)
 
 
@@ -165,7 +167,7 @@ def run(*cells: CellResult, **changes: Any) -> RunResult:
         id="01J0000000000000000000K3F9", status="finished", spec=spec(), models=(model(),), points=(point(),),
         cells=cells, environment={"cpu": {"brand": "A CPU", "cores": 2}},
         versions={"tuibench": "0.1.0", "onnxruntime": "1.31.1"}, started_utc="2026-01-02T03:04:05Z", seconds=12.5,
-        warnings=("the governor is powersave",),
+        warnings=(told("the governor is powersave"),),
     )  # fmt: skip
     return replace(base, **changes)
 
@@ -176,7 +178,7 @@ HEADLINE = "1.92 ms ±0.7 % (sync, 2 cores, batch 1) · 1011 items/s ±1.4 % (as
 def default_run() -> RunResult:
     """Return the result of `tuibench benchmark model.onnx`: async and sync of one point."""
     both = ok_cell(p50=3.9, rate=1011.2, asks={"scenario": "async", "streams": 2}), ok_cell()
-    return run(*both, conclusions=("Least latency: 1.92 ms (sync).",))
+    return run(*both)
 
 
 def sweep_run() -> RunResult:
@@ -193,23 +195,33 @@ def sweep_run() -> RunResult:
         noisy_cell(cores=2, batch=16),
         lone_cell(cores=1, batch=32),
     )
-    comparison = Comparison(
+    found = comparison(
         cells[1].key, cells[2].key, "p50", 0.964, 0.95, 0.98, 5, True, "faster", None,
         "openvino is 1.04× faster than onnxruntime (ratio 0.964 [0.950, 0.980])",
     )  # fmt: skip
-    return run(*cells, spec=spec(scenarios=("sync",), engines=("onnxruntime", "openvino")), comparisons=(comparison,))
+    return run(*cells, spec=spec(scenarios=("sync",), engines=("onnxruntime", "openvino")), comparisons=(found,))
+
+
+def comparison(
+    base: str, new: str, metric: str, ratio: float, low: float | None, high: float | None, n: int = 5,
+    interleaved: bool = True, kind: str | None = "faster", why: str | None = None, told: str = "",
+) -> Comparison:  # fmt: skip
+    """Return a comparison of two cells by their keys, with one reason against a verdict or none."""
+    reasons = (Reason("told", {"text": why}),) if why else ()
+    verdict = Verdict(kind, ratio, low, high, n, "", "", metric, reasons=reasons, told=told)
+    return Comparison(base, new, interleaved, verdict)
 
 
 def hostile_run() -> RunResult:
     """Return a run whose names from models, engines and logs contain terminal control codes."""
     failure = Failure("exception", "load", HOSTILE, None, f"x\n{HOSTILE}")
     cells = (
-        ok_cell(asks={"dims": {HOSTILE: 4}}, check=Check("differs", 0.5, 1e-3, HOSTILE), stopped_by=HOSTILE),
+        ok_cell(asks={"dims": {HOSTILE: 4}}, check=Check("differs", 0.5, 1e-3, HOSTILE), stopped_by=told(HOSTILE)),
         failed_cell({"dims": {HOSTILE: 8}}, failure=failure),
-        ok_cell(asks={"dims": {"a,b": 8}}, grade=Grade("C", HOSTILE, None, None, None)),
+        ok_cell(asks={"dims": {"a,b": 8}}, grade=Grade("C", told(HOSTILE), None, None, None)),
     )
     return run(
         *cells, spec=spec(models=(ModelSource(HOSTILE, "/abs/" + HOSTILE),), scenarios=("sync",)),
-        models=(model(path="/abs/" + HOSTILE, producer=HOSTILE),), warnings=(HOSTILE,), conclusions=(HOSTILE,),
+        models=(model(path="/abs/" + HOSTILE, producer=HOSTILE),), warnings=(told(HOSTILE),),
         environment={HOSTILE: HOSTILE}, points=(point(dims={HOSTILE: 4}, chosen={HOSTILE: 4}),),
     )  # fmt: skip

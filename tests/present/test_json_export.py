@@ -15,7 +15,6 @@ import tuibench
 from tests.present import build
 from tuibench.core import cell as cells
 from tuibench.core import model, spec
-from tuibench.core import result as run
 from tuibench.core.failure import Failure
 from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult
@@ -72,7 +71,7 @@ def test_schema_requires_every_key(path: tuple[str | int, ...]) -> None:
 
 @pytest.mark.parametrize(
     "kind", [cells.CellResult, cells.Execution, cells.Used, cells.Asked, Failure, cells.Noise, cells.Grade,
-             cells.Check, model.ModelSummary, model.Point, model.Port, run.Comparison, spec.BenchmarkSpec, spec.Effort]
+             cells.Check, model.ModelSummary, model.Point, model.Port, spec.BenchmarkSpec, spec.Effort]
 )  # fmt: skip
 def test_schema_declares_every_field_of_the_vocabulary(kind: Any) -> None:
     entry = SCHEMA["$defs"][kind.__name__]

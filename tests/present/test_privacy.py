@@ -15,11 +15,13 @@ from tests.present.test_json_export import SCHEMA
 from tuibench.core.cell import Check, Estimate, Samples
 from tuibench.core.failure import Failure
 from tuibench.core.model import Reference
+from tuibench.core.reason import told
 from tuibench.core.result import RunResult
 from tuibench.core.settings.command import again
 from tuibench.core.spec import InputSettings, ModelSource
 from tuibench.present.export import public_name, without_private
 from tuibench.present.json_export import dumps
+from tuibench.present.reason import all_words
 
 HOME = "/srv/people/jo"
 SECRETS = ("Project X", "secret-client", "people", "/jo", "/vault", "/tmp", "/opt")
@@ -40,7 +42,7 @@ def private_run() -> RunResult:
         build.failed_cell(failure=failure),
         build.ok_cell(asks={"batch": 2}, samples=samples, executions=(build.execution(samples=samples),),
                       check=Check("unchecked", None, None, f"no {inputs}"), grade=None,
-                      items_per_sec=Estimate(None, reason=f"{model}: no")),
+                      items_per_sec=Estimate(None, reason=told(f"{model}: no"))),
     )  # fmt: skip
     return build.run(
         *cells, warnings=(f"{model} changed", "no boost switch in /sys: virtual machine"),
@@ -67,7 +69,7 @@ def test_identity_and_explanations_are_kept() -> None:
     assert failure is not None
     assert failure.message == "Load model from it's.onnx failed: ~/lib/a.cc:12 at /layer1/conv/Conv in lib.so"
     assert failure.log_tail == "it's.onnx_data is gone\n/proc/cpuinfo"
-    assert public.warnings == ("it's.onnx changed", "no boost switch in /sys: virtual machine")
+    assert all_words(public.warnings) == ("it's.onnx changed", "no boost switch in /sys: virtual machine")
     assert public.points[0].bundle == "b.npz" and public.points[0].notes == ("from in.npz",)
     assert public.cells[1].samples == Samples(5, 5, "0-1.z")
 
@@ -93,16 +95,16 @@ def test_result_without_directories_is_unchanged() -> None:
 def test_every_home_directory_becomes_a_tilde() -> None:
     warnings = ("/home/ann/x/y.so", "/root/z", "see /Users/bob, or not", "/srv/people/jo", "/mnt/root/q", "~/kept")
     public = without_private(build.run(warnings=warnings), HOME)
-    assert public.warnings == ("~/x/y.so", "~/z", "see ~, or not", "~", "q", "~/kept")
+    assert all_words(public.warnings) == ("~/x/y.so", "~/z", "see ~, or not", "~", "q", "~/kept")
 
 
 def test_node_and_port_names_are_no_paths() -> None:
     port = replace(build.model().inputs[0], name="/home/x/input")
     model = build.model(inputs=(port,), zero_tensors=(("/home/w/weight", 4, 0),), producer="pytorch")
-    public = without_private(build.run(models=(model,), warnings=("node /model.0/conv/Conv",)))
+    public = without_private(build.run(models=(model,), warnings=(told("node /model.0/conv/Conv"),)))
     assert public.models[0].inputs[0].name == "/home/x/input"
     assert public.models[0].zero_tensors == (("/home/w/weight", 4, 0),)
-    assert public.warnings == ("node /model.0/conv/Conv",)
+    assert all_words(public.warnings) == ("node /model.0/conv/Conv",)
 
 
 def test_only_names_of_profile_nodes_stay_unchanged() -> None:
@@ -117,12 +119,11 @@ def test_only_names_of_profile_nodes_stay_unchanged() -> None:
 
 def test_two_files_of_one_name_are_numbered_everywhere() -> None:
     models = (ModelSource("a/m.onnx", "/x/a/m.onnx"), ModelSource("b/m.onnx", "/x/b/m.onnx"))
-    run = build.run(spec=build.spec(models=models), conclusions=("b/m.onnx is slower than a/m.onnx",),
+    run = build.run(spec=build.spec(models=models),
                     models=(build.model(path="/x/a/m.onnx"), build.model(path="/x/b/m.onnx", sha256=build.OTHER_SHA)),
                     )  # fmt: skip
     public = without_private(run)
     assert [model.asked for model in public.spec.models] == ["m.onnx", "m (2).onnx"]
-    assert public.conclusions == ("m (2).onnx is slower than m.onnx",)
     assert [model.path for model in public.models] == ["m.onnx", "m (2).onnx"]
     assert shlex.split(again(public.spec))[2:4] == ["m.onnx", "m (2).onnx"]
 
@@ -143,7 +144,7 @@ def test_urls_stay_without_their_credentials(asked: str, left: str) -> None:
     run = build.run(spec=build.spec(models=(source,)), warnings=(f"{asked} was fetched",))
     public = without_private(run)
     assert public.spec.models == (ModelSource(left, "m.onnx"),)
-    assert public.warnings == (f"{left} was fetched",)
+    assert all_words(public.warnings) == (f"{left} was fetched",)
     assert shlex.split(again(public.spec))[2] == left
 
 
@@ -166,9 +167,9 @@ def test_directory_of_any_name_is_removed(folders: list[str], name: str) -> None
 def test_files_beside_a_model_lose_the_same_directory() -> None:
     path = "/vault/Project X/m.onnx"
     run = build.run(
-        spec=build.spec(models=(ModelSource(path, path),)), warnings=("/vault/Project X/other.bin is gone",)
+        spec=build.spec(models=(ModelSource(path, path),)), warnings=(told("/vault/Project X/other.bin is gone"),)
     )
-    assert without_private(run).warnings == ("other.bin is gone",)
+    assert all_words(without_private(run).warnings) == ("other.bin is gone",)
 
 
 def test_result_name_contains_no_directory() -> None:

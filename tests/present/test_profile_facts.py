@@ -9,6 +9,7 @@ import pytest
 from tests.present.profile.stock import make_costs, make_loss, make_performance, make_profile
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import PERFORMANCE, CostProfile, LossProfile, Profile
+from tuibench.core.reason import told
 from tuibench.core.text import width_of
 from tuibench.present.profile.kind import view_of
 from tuibench.present.profile.lines import ProfileHeading, heading_lines
@@ -39,7 +40,7 @@ def test_uncountable_model_costs_are_unknown_not_zero() -> None:
 def test_estimates_have_their_interval_and_small_values_show() -> None:
     said = [text for label, text, _ in view_of(make_profile()).facts() if label == "estimated"]
     assert said[0] == "2.79 ms/batch ±3.0 %, 1.71× (measured INT8)" and said[1].startswith("at best ")
-    facts = facts_of(measured(processes=2, ms=Estimate(4.76, reason="2 of at least 3"), load_ms=5.0))
+    facts = facts_of(measured(processes=2, ms=Estimate(4.76, reason=told("2 of at least 3")), load_ms=5.0))
     assert facts["estimated"] == "at best 0.620 ms/batch, 7.68× (Amdahl bound)"
     assert facts["costs"] == "load 5.00 ms · peak 182 MB · at least 837 M FLOPs"
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from tests.present import build
+from tuibench.core.reason import told
 from tuibench.core.result import RunSession
 from tuibench.core.text import show
 from tuibench.present.csv_export import COLUMNS
@@ -41,7 +42,7 @@ def test_cells_of_several_sessions_are_named_unless_all_are() -> None:
 
 
 def test_changes_between_sessions_are_shown_safely() -> None:
-    sittings = (RunSession("", "", 3), RunSession("", "", 2, ("kernel: 1 → 2", build.HOSTILE)))
+    sittings = (RunSession("", "", 3), RunSession("", "", 2, (told("kernel: 1 → 2"), told(build.HOSTILE))))
     (line,) = provenance_lines(build.run(build.ok_cell(), sittings=sittings))
     assert line.startswith("Changed between sessions (--mixed): kernel: 1 → 2; =cmd")
     assert show(line, 1000) == line

@@ -8,13 +8,14 @@ import pytest
 from tests.present.build import HOSTILE
 from tests.present.test_listing import NOW
 from tuibench.core.activity import Holder, RunInfo
+from tuibench.core.reason import Reason, because, told
 from tuibench.core.text import show, width_of
 from tuibench.present.run_list import holder_words, run_list, runs_json, why_words
 
 
 def info(**changes: Any) -> RunInfo:
     base: dict[str, Any] = {
-        "id": "01J0000000000000000000K3F9", "state": "running", "detail": "", "started_utc": "2026-01-02T03:00:05Z",
+        "id": "01J0000000000000000000K3F9", "state": "running", "detail": None, "started_utc": "2026-01-02T03:00:05Z",
         "models": ("resnet50.onnx",), "name": "", "directory": "/d", "pid": 41, "cells": 4, "cells_done": 1,
         "executions": 7, "eta_s": 62.4,
     }  # fmt: skip
@@ -41,10 +42,15 @@ def test_ended_run_has_no_pid_and_no_remaining_time() -> None:
 
 def test_available_commands_are_listed_once() -> None:
     runs = [
-        info(state="interrupted", detail="the runner died by SIGKILL", resumable=True),
+        info(state="interrupted", detail=because("runner_killed", signal="SIGKILL"), resumable=True),
         info(id="01J000000000000000000077ZZ", state="rebooted", resumable=True),
-        info(id="01J000000000000000000077AA", state="unsaved", detail="no space left", resumable=True),
-        info(id="01J000000000000000000077BB", state="interrupted", detail="its journal is damaged at the head"),
+        info(
+            id="01J000000000000000000077AA",
+            state="unsaved",
+            detail=because("not_saved", why="no space left"),
+            resumable=True,
+        ),
+        info(id="01J000000000000000000077BB", state="interrupted", detail=Reason("journal_unreadable")),
     ]
     text = run_list(runs, NOW).splitlines()
     assert "the runner died by SIGKILL" in text[1]
@@ -57,18 +63,11 @@ def test_available_commands_are_listed_once() -> None:
     assert run_list([], NOW) == ""
 
 
-@pytest.mark.parametrize(
-    ("reason", "words"),
-    [
-        ("SIGTERM", "ended by its user"),
-        ("SIGINT; 2 lines of its journal cannot be read", "ended by its user; 2 lines of its journal cannot be read"),
-        ("SIGHUP", "ended by a hang-up"),
-        ("the runner died by SIGKILL", "the runner died by SIGKILL"),
-        ("", ""),
-    ],
-)
-def test_ending_signals_are_named_in_words(reason: str, words: str) -> None:
-    assert why_words(info(state="cancelled", detail=reason)) == words
+def test_ending_signal_is_named_in_words_and_in_json_by_its_name() -> None:
+    ended = info(state="cancelled", detail=because("signal", signal="SIGTERM"))
+    assert why_words(ended) == "ended by its user"
+    assert json.loads(runs_json([ended]))["runs"][0]["detail"] == "SIGTERM"
+    assert json.loads(runs_json([info()]))["runs"][0]["detail"] == ""
 
 
 @pytest.mark.parametrize(
@@ -91,7 +90,7 @@ def test_silence_is_reported_only_for_a_live_run() -> None:
 
 def test_hostile_names_are_safe_and_json_is_complete() -> None:
     hostile = HOSTILE + "\x9b" + "x" * 1000
-    strange = info(state=hostile, detail=hostile, models=(hostile,), started_utc=hostile,
+    strange = info(state=hostile, detail=told(hostile), models=(hostile,), started_utc=hostile,
                    holder=Holder(1, hostile, hostile, None), id=hostile)  # fmt: skip
     waiting = info(state="waiting", holder=Holder(1, hostile, hostile, None), name=hostile)
     for line in run_list([strange, waiting], NOW).splitlines():

@@ -10,16 +10,19 @@ import pytest
 from tests.present import build
 from tuibench.core.cell import Estimate
 from tuibench.core.label import CellName
-from tuibench.core.result import CellPair, Comparison, Figure, SideBySide
+from tuibench.core.reason import because, told
+from tuibench.core.result import CellPair, Figure, SideBySide
 from tuibench.core.text import show, width_of
 from tuibench.present.side_by_side import document, dumps, side_by_side
 
 OLD_ID, NEW_ID = "01J0000000000000000000K3F9", "01J000000000000000000077ZZ"
-COMPARISON = Comparison("a", "b", "p50 latency", 0.9, 0.85, 0.95, 4, False, None, "measured at different times", "said")
+COMPARISON = build.comparison(
+    "a", "b", "p50 latency", 0.9, 0.85, 0.95, 4, False, None, "measured at different times", "said"
+)
 
 
 def figure(value: float | None = 1.92, half: float | None = 0.007, grade: str = "A", status: str = "ok") -> Figure:
-    estimate = Estimate(value, reason="few") if value is None or half is None else build.estimate(value, half)
+    estimate = Estimate(value, reason=told("few")) if value is None or half is None else build.estimate(value, half)
     return Figure("0" * 12, estimate, grade, status)
 
 
@@ -90,7 +93,11 @@ def test_rows_with_long_names_fit_the_width(count: int, width: int) -> None:
 
 
 def test_operand_without_numbers_shows_status_and_one_reason() -> None:
-    gone = pair(new=figure(None, None, "", "failed"), comparison=None, reason="77zz: died by SIGSEGV in load")
+    gone = pair(
+        new=figure(None, None, "", "failed"),
+        comparison=None,
+        reason=because("operand_failed", name="77zz", failure="died by SIGSEGV in load"),
+    )
     text = side_by_side(side(pair(), gone, gone))
     assert text.count("died by SIGSEGV") == 1
     assert "77zz: died by SIGSEGV in load (2 of 3 cells)" in text
@@ -100,9 +107,9 @@ def test_operand_without_numbers_shows_status_and_one_reason() -> None:
 
 
 def test_missing_interval_and_differences_are_reported() -> None:
-    bare = replace(COMPARISON, low=None, high=None)
-    found = pair(old=figure(half=None, grade=""), comparison=bare, reason="no interval: tool keeps no executions",
-                 bars=("engine: a against b",))  # fmt: skip
+    bare = replace(COMPARISON, verdict=replace(COMPARISON.verdict, low=None, high=None))
+    found = pair(old=figure(half=None, grade=""), comparison=bare, reason=because("no_executions_kept", tool="tool"),
+                 bars=(because("settings_differ", name="engine", base="a", new="b"),))  # fmt: skip
     text = side_by_side(side(found)).splitlines()
     assert any(" ".join(line.split()).endswith("1.92 ms 1.73 ms ±0.7 % A 0.900") for line in text)
     assert "no interval: tool keeps no executions" in text
@@ -110,7 +117,11 @@ def test_missing_interval_and_differences_are_reported() -> None:
 
 
 def test_unmatched_cells_and_environments_are_named() -> None:
-    found = side(old_only=("sync, 1 core",), new_only=("sync, 8 cores",), environment=("kernel: 1 → 2",))
+    found = side(
+        old_only=("sync, 1 core",),
+        new_only=("sync, 8 cores",),
+        environment=(because("changed", name="kernel", old="1", new="2"),),
+    )
     assert side_by_side(found).splitlines() == [
         "No cell of one was asked for what a cell of the other was: nothing to compare.",
         "Only in k3f9: sync, 1 core",
@@ -122,8 +133,8 @@ def test_unmatched_cells_and_environments_are_named() -> None:
 def test_ascii_output_is_ascii_and_foreign_text_is_escaped() -> None:
     hostile = build.HOSTILE + "\x9b2J" + "x" * 1000
     found = side(
-        pair(named(hostile), reason=hostile, bars=(hostile,), old=figure(None, None, hostile, hostile)), old_id=hostile,
-        new_id=hostile, old_only=(hostile,), new_only=(hostile,), environment=(hostile,),
+        pair(named(hostile), reason=told(hostile), bars=(told(hostile),), old=figure(None, None, hostile, hostile)),
+        old_id=hostile, new_id=hostile, old_only=(hostile,), new_only=(hostile,), environment=(told(hostile),),
     )  # fmt: skip
     for line in side_by_side(found).splitlines():
         assert show(line, 10_000) == line
@@ -132,10 +143,10 @@ def test_ascii_output_is_ascii_and_foreign_text_is_escaped() -> None:
 
 
 def test_json_is_complete_with_finite_numbers_only() -> None:
-    loaded = json.loads(dumps(side(pair(), environment=("x",))))
-    assert loaded == document(side(pair(), environment=("x",)))
+    loaded = json.loads(dumps(side(pair(), environment=(told("x"),))))
+    assert loaded == document(side(pair(), environment=(told("x"),)))
     assert (loaded["schema"], loaded["old_id"], loaded["reasons"]) == (1, OLD_ID, {})
     assert loaded["pairs"][0]["comparison"]["ratio"] == 0.9
-    broken = document(side(pair(comparison=replace(COMPARISON, ratio=math.nan))))
+    broken = document(side(pair(comparison=replace(COMPARISON, verdict=replace(COMPARISON.verdict, ratio=math.nan)))))
     assert broken["pairs"][0]["comparison"]["ratio"] is None
     assert broken["reasons"] == {"pairs[0].comparison.ratio": "not finite: nan"}

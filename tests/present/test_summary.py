@@ -24,8 +24,7 @@ def test_default_pair_prints_async_first_and_sync_second() -> None:
     assert text[2] == "Scenario: multistream"
     assert sum(line.startswith("Scenario:") for line in text) == 1
     assert "Sync Latency p50 (ms/batch): 1.9234 ±0.7 % [1.9099, 1.9369] over 5 executions" in text
-    assert text[-3:] == [
-        "Least latency: 1.92 ms (sync).",
+    assert text[-2:] == [
         f"Again: {command_of(build.default_run())}",
         build.HEADLINE,
     ]
@@ -34,7 +33,8 @@ def test_default_pair_prints_async_first_and_sync_second() -> None:
 def test_sweep_prints_a_table_then_its_sentences() -> None:
     text = lines(build.sweep_run())
     assert text[0].split() == ["engine", "cores", "batch", "p50", "±%", "items/s", "±%", "grade", "outputs"]
-    assert text[-3].startswith("openvino is 1.04× faster")
+    assert any(line.startswith("openvino is 1.04× faster") for line in text)
+    assert any(line.startswith("Least latency: ") for line in text)
     assert text[-2].startswith("Again: ")
 
 

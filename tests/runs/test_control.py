@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.runs.test_schedule import make
-from tuibench.core.activity import extension_words, finish_words
 from tuibench.runs.control import ControlPoller, ControlRequests, MoreTime
 from tuibench.runs.journal import Journal, read_events
 from tuibench.runs.supervision import Bounds
@@ -92,8 +91,3 @@ def test_finishing_run_gets_no_extension(tmp_path: Path) -> None:
         control.poll(make(1))
     assert control.finishing
     assert [event["ev"] for event in read_events(tmp_path)] == ["finish_asked"]
-
-
-def test_extension_and_finish_messages_have_their_numbers() -> None:
-    assert extension_words(30.0, 15) == "more time on request: 30 s and up to 15 executions more per cell"
-    assert finish_words(1) == "finished on request after 1 execution"

@@ -14,10 +14,12 @@ from tests.build import make_execution, make_spec
 from tests.runs.test_run import DEAD, Bench, Script, bench, model
 from tuibench.core.cell import Execution
 from tuibench.core.failure import Failure
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits
 from tuibench.present.headline import result_headline
+from tuibench.present.reason import reason_words
 from tuibench.runs.base import Setup
 from tuibench.runs.control import ControlRequests
 from tuibench.runs.journal import Journal, cut_tail, read_events, read_history
@@ -52,7 +54,9 @@ def events(bench: Bench, ev: str) -> list[dict[str, Any]]:
 
 
 def counts(result: RunResult) -> list[tuple[str, int, str]]:
-    return [(cell.status, len(cell.executions), cell.stopped_by) for cell in result.cells]
+    return [
+        (cell.status, len(cell.executions), cell.stopped_by.code if cell.stopped_by else "") for cell in result.cells
+    ]
 
 
 def test_finish_makes_the_current_execution_the_last(bench: Bench, model: Path) -> None:
@@ -60,11 +64,11 @@ def test_finish_makes_the_current_execution_the_last(bench: Bench, model: Path) 
     state = bench.run(make_spec(model, batches=(1, 2, 4), effort=ROUGH), rough({2: box.ask_to_finish}))
     result = state.result()
     assert len(bench.jobs) == 2
-    assert result.status == "finished" and state.end["reason"] == "finished on request"
+    assert result.status == "finished" and state.end["reason"] == Reason("finished_on_request")
     assert sorted(counts(result)) == [
-        ("ok", 1, "finished on request after 1 execution"),
-        ("ok", 1, "finished on request after 1 execution"),
-        ("skipped", 0, "finished on request after 0 executions"),
+        ("ok", 1, "finished_on_request"),
+        ("ok", 1, "finished_on_request"),
+        ("skipped", 0, "finished_on_request"),
     ]
     assert result_headline(result).endswith("1 of 3 cells skipped")
     assert (state.end["cells_done"], state.end["executions"]) == (2, 2)
@@ -76,7 +80,7 @@ def test_finish_makes_the_current_execution_the_last(bench: Bench, model: Path) 
 def test_finish_after_all_cells_were_measured_is_no_failure(bench: Bench, model: Path) -> None:
     box = ControlRequests(bench.run_dir)
     result = bench.run(make_spec(model, batches=(1, 2), effort=ROUGH), rough({4: box.ask_to_finish})).result()
-    assert counts(result) == [("ok", 2, "finished on request after 2 executions")] * 2
+    assert counts(result) == [("ok", 2, "finished_on_request")] * 2
     assert exit_code(result.cells) == 0
     assert replay(read_events(bench.run_dir)).result() == result
 
@@ -85,7 +89,7 @@ def test_run_without_results_measures_once_before_it_finishes(bench: Bench, mode
     bench.run_dir.mkdir()
     ControlRequests(bench.run_dir).ask_to_finish()
     result = bench.run(make_spec(model, effort=ROUGH), rough({})).result()
-    assert counts(result) == [("ok", 1, "finished on request after 1 execution")]
+    assert counts(result) == [("ok", 1, "finished_on_request")]
 
 
 def test_failed_cell_stays_failed_when_its_run_is_finished(bench: Bench, model: Path) -> None:
@@ -99,8 +103,8 @@ def test_failed_cell_stays_failed_when_its_run_is_finished(bench: Bench, model: 
 
 def test_finish_request_during_the_last_execution_changes_nothing(bench: Bench, model: Path) -> None:
     state = bench.run(make_spec(model, effort=ROUGH), rough({6: ControlRequests(bench.run_dir).ask_to_finish}))
-    assert state.end["status"] == "finished" and "reason" not in state.end
-    assert "most allowed" in state.result().cells[0].stopped_by
+    assert state.end["status"] == "finished" and state.end["reason"] is None
+    assert "most allowed" in reason_words(state.result().cells[0].stopped_by)
 
 
 def test_extension_adds_executions_to_cells_without_their_target(bench: Bench, model: Path) -> None:
@@ -109,10 +113,10 @@ def test_extension_adds_executions_to_cells_without_their_target(bench: Bench, m
     state = bench.run(make_spec(model, batches=(1, 2), effort=ROUGH), steady)
     one, two = state.result().cells
     assert (len(one.executions), len(two.executions)) == (12, 3)
-    assert "±" in two.stopped_by and "target" in two.stopped_by
+    assert two.stopped_by is not None and two.stopped_by.code == "target"
     (event,) = events(bench, "extended")
     assert (event["limit_s"], event["executions"], list(event["cells"])) == (10.0, 6, [one.key])
-    assert state.result().warnings == ("more time on request: 10 s and up to 6 executions more per cell",)
+    assert state.result().warnings == (because("extended", limit_s=10.0, executions=6),)
     assert {job.series_points for job in bench.jobs} == {450 // 6, 450 // 12}, "what is kept has to fit"
 
 
@@ -211,7 +215,7 @@ def test_resumed_run_keeps_its_extension_and_forgets_finish(bench: Bench, model:
     (cell,) = state.result().cells
     assert len(cell.executions) == 66, "6, and 60 that go with 100 s"
     assert len(events(bench, "extended")) == 1 and box.more_time() == ()
-    assert "most allowed" in cell.stopped_by
+    assert cell.stopped_by is not None and cell.stopped_by.code == "maximum"
     assert cell.sittings == 2
     before, after = deadlines[0], deadlines[-1]
     assert before is not None and after is not None and after > before + 100.0

@@ -14,6 +14,8 @@ from tests.services.script import HERE, ScriptedRun
 from tuibench.cli.publication import page
 from tuibench.core import activity
 from tuibench.core.errors import StoreDamaged, TuibenchError
+from tuibench.core.reason import Reason, because
+from tuibench.present.reason import reason_words
 from tuibench.runs.journal import NAME, decode, read_history
 from tuibench.runs.observer import RunObserver, read_replay, read_state
 from tuibench.runs.state import StateContext
@@ -68,7 +70,7 @@ def run(tmp_path: Path) -> ScriptedRun:
 def read_all(run: ScriptedRun) -> list[str]:
     """Read a run as every command does; return the readers' errors."""
     info = read_state(run.directory, OBSERVER)
-    said = [info.detail]
+    said = [reason_words(info.detail)]
     attached = RunObserver(run.directory.path)
     eyes = RunWatch(run.directory, lambda: OBSERVER)
 
@@ -123,12 +125,12 @@ def test_line_that_is_no_event_is_damage(run: ScriptedRun, body: bytes) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join([*lines[:2], line(body), *lines[3:-1]]))
     assert read_history(run.directory.path).damaged == (3,)
-    assert "1 line of its journal cannot be read" in read_state(run.directory, OBSERVER).detail
+    assert "1 line of its journal cannot be read" in reason_words(read_state(run.directory, OBSERVER).detail)
     attached = RunObserver(run.directory.path)
     assert list(attached.events())
     view = RunWatch(run.directory, lambda: OBSERVER).look()
     for warnings in (attached.result().warnings, view.warnings, read_replay(run.directory)[0].result().warnings):
-        assert warnings[-1] == "1 line of its journal cannot be read"
+        assert warnings[-1] == because("lines_unreadable", lines=1)
 
 
 def test_nonsense_event_is_damage_to_every_reader(run: ScriptedRun) -> None:
@@ -151,11 +153,11 @@ def test_blank_journal_is_damage(tmp_path: Path, content: bytes) -> None:
     (run.directory.path / NAME).write_bytes(content)
     info = read_state(run.directory, OBSERVER)
     assert info.state == activity.INTERRUPTED
-    assert "its journal is damaged" in info.detail or "cannot be read" in info.detail
+    assert "its journal is damaged" in reason_words(info.detail) or "cannot be read" in reason_words(info.detail)
     read_all(run)
 
 
 def test_empty_journal_has_not_begun(tmp_path: Path) -> None:
     run = ScriptedRun(tmp_path)
     (run.directory.path / NAME).touch()
-    assert read_state(run.directory, OBSERVER).detail == "it had not begun"
+    assert read_state(run.directory, OBSERVER).detail == Reason("not_begun")

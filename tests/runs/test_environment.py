@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tuibench.core.text import show
+from tuibench.present.reason import all_words
 from tuibench.runs.environment import environment_changes, forbids_resume
 
 ENV: dict[str, Any] = {
@@ -37,7 +38,7 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 
 
 def changes(path: str, value: Any) -> tuple[str, ...]:
-    return environment_changes(ENV, VERSIONS, changed(path, value), VERSIONS)
+    return all_words(environment_changes(ENV, VERSIONS, changed(path, value), VERSIONS))
 
 
 def forbids(path: str, value: Any) -> bool:
@@ -108,8 +109,8 @@ def test_boot_difference_shows_no_boot_id() -> None:
 def test_engine_versions_block_resume_and_reader_versions_do_not() -> None:
     newer = {"tuibench": "0.2.0", "onnxruntime": "1.32.0", "onnx": "1.21", "openvino": "2026.1", "numpy": "2.4.6"}
     lines = ("tuibench: 0.1.0 → 0.2.0", "onnxruntime: 1.31.1 → 1.32.0", "openvino: not installed → 2026.1")
-    assert environment_changes(ENV, VERSIONS, ENV, newer) == lines
-    assert forbids_resume(ENV, VERSIONS, ENV, newer) == lines
+    assert all_words(environment_changes(ENV, VERSIONS, ENV, newer)) == lines
+    assert all_words(forbids_resume(ENV, VERSIONS, ENV, newer)) == lines
 
 
 @pytest.mark.parametrize("block", [None, [], "text", 3, {"cpu": ["x"], "kernel": "y", "memory": {"total_bytes": "z"}}])
@@ -125,6 +126,6 @@ def test_foreign_names_cannot_drive_a_terminal() -> None:
     env = changed("cpu.brand", hostile)
     env["frequency"]["governors"] = {hostile: 1}
     env["cpu"]["isa"] = [hostile]
-    for line in environment_changes(ENV, VERSIONS, env, {hostile: hostile}):
+    for line in all_words(environment_changes(ENV, VERSIONS, env, {hostile: hostile})):
         assert show(line, 1000) == line
         assert len(line) < 300

@@ -16,6 +16,7 @@ import pytest
 
 from tests.cli.shell import until
 from tuibench.core.errors import HostBusy
+from tuibench.core.reason import because
 from tuibench.host.process import is_stopped
 from tuibench.runs.host_queue import HostQueue, Wait, find_holder, find_tickets
 from tuibench.runs.task import Cancelled, StopSwitch
@@ -212,7 +213,7 @@ def test_stopped_waiter_does_not_block_the_queue(name: str, holder: subprocess.P
 def test_cancelled_run_stops_waiting(name: str, holder: subprocess.Popen[bytes]) -> None:
     stop = StopSwitch()
     with pytest.raises(Cancelled):
-        queue(name, 2, stop).enter(None, lambda wait: stop.trip("SIGTERM"))
+        queue(name, 2, stop).enter(None, lambda wait: stop.trip(because("signal", signal="SIGTERM")))
     assert find_tickets(name) == []
 
 

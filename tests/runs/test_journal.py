@@ -66,7 +66,7 @@ def test_every_event_has_version_sequence_time_and_kind(tmp_path: Path) -> None:
     journal.append("run_end", status="finished")
     journal.close()
     events = list(read_events(tmp_path))
-    assert [(e["v"], e["seq"], e["ev"]) for e in events] == [(1, 0, "run_start"), (1, 1, "run_end")]
+    assert [(e["v"], e["seq"], e["ev"]) for e in events] == [(3, 0, "run_start"), (3, 1, "run_end")]
     assert events[0]["t_ns"] <= events[1]["t_ns"]
 
 

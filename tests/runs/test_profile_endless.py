@@ -12,6 +12,7 @@ from tuibench.core.errors import ExitCode
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.record import to_plain
 from tuibench.core.spec import Limits
+from tuibench.present.reason import reason_words
 from tuibench.runs.task import ChildDeath
 
 FIRST: dict[str, dict[str, Any]] = {
@@ -56,7 +57,8 @@ def test_first_inference_has_a_minute_and_is_tried_once(
     assert child.limits == pytest.approx([60 * scale], abs=0.1)
     assert call.tasks[-1] == task and call.tasks.count(task) == 1
     assert replayed.end["status"] == "failed" and replayed.end["error"]["exit_code"] == ExitCode.TIMEOUT
-    assert replayed.end["reason"].endswith(f"timeout in the first inference: no answer within {60 * scale:g} s")
+    words = reason_words(replayed.end["reason"])
+    assert words.endswith(f"timeout in the first inference: no answer within {60 * scale:g} s")
     assert "--timeout" in replayed.end["error"]["hint"]
 
 

@@ -23,11 +23,13 @@ from tests.runs.profile_script import (
 from tuibench.core.errors import ExitCode
 from tuibench.core.failure import Failure
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossPoint, ProfileSpec
+from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
+from tuibench.present.reason import reason_words
 from tuibench.runs.control import ControlRequests
 from tuibench.runs.journal import read_events
 from tuibench.runs.profile.parts import Parts
-from tuibench.runs.task import BY_REQUEST, Cancelled, ChildDeath
+from tuibench.runs.task import Cancelled, ChildDeath
 
 
 @pytest.fixture
@@ -108,7 +110,7 @@ def test_finish_ends_a_loss_profile_after_the_current_layer(bench: Bench) -> Non
         return say_losses(request, hear)
 
     replayed = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": wished}))
-    assert (replayed.end["status"], replayed.end["reason"]) == ("finished", "finished on request")
+    assert (replayed.end["status"], replayed.end["reason"]) == ("finished", Reason("finished_on_request"))
     assert len(replayed.parts.points) == 1
 
 
@@ -182,7 +184,7 @@ def test_weights_alone_make_an_approximated_profile(bench: Bench) -> None:
 def test_loss_profile_names_its_data_and_completeness(bench: Bench) -> None:
     def half(request: dict[str, Any], say: Say) -> Any:
         say_losses(request | {"layers": ["conv_out"]}, say, "2 samples instead of 8")
-        raise Cancelled(BY_REQUEST)
+        raise Cancelled(Reason("cancelled_on_request"))
 
     spec = make_profile_spec(MODEL, profile=LOSSY)
     cut = bench.run(spec, Scripted({"loss": half})).result().profile
@@ -201,7 +203,7 @@ def test_model_without_weights_has_nothing_to_lose(bench: Bench) -> None:
     silent = {"weights": lambda request, say: [], "loss": lambda request, say: {"notes": []}}
     replayed = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted(silent))
     assert (replayed.end["status"], replayed.end["error"]["exit_code"]) == ("failed", ExitCode.MODEL)
-    assert "no layer with weights" in replayed.end["reason"]
+    assert "no layer with weights" in reason_words(replayed.end["reason"])
 
 
 def test_active_loss_profile_counts_changes_and_not_parts() -> None:

@@ -24,15 +24,17 @@ from tests.runs.profile_script import (
 )
 from tuibench.core.errors import EngineError, ExitCode, ModelError
 from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
+from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import Limits
 from tuibench.present.headline import result_headline
+from tuibench.present.reason import all_words, reason_words
 from tuibench.runs.control import ControlRequests
 from tuibench.runs.journal import read_events
 from tuibench.runs.profile.parts import list_parts
 from tuibench.runs.replay import Replay, replay
-from tuibench.runs.task import BY_REQUEST, Cancelled, ChildDeath
+from tuibench.runs.task import Cancelled, ChildDeath
 
 
 @pytest.fixture
@@ -132,7 +134,7 @@ def test_changed_model_ends_the_session_and_keeps_its_parts(bench: Bench) -> Non
 
     replayed = bench.run(spec, Scripted({"inspect": other}))
     assert replayed.end["status"] == "interrupted"
-    assert "changed since this run began" in replayed.end["reason"]
+    assert "changed since this run began" in reason_words(replayed.end["reason"])
     assert replayed.end["error"]["exit_code"] == ExitCode.MODEL
     assert list(replayed.parts.runs) == [1]
 
@@ -148,7 +150,7 @@ def test_slower_machine_is_not_mixed_into_the_same_profile(bench: Bench) -> None
     assert sorted(replayed.parts.runs) == [1, 2]
     replayed = bench.run(spec, slow, mixed=True)
     assert replayed.end["status"] == "finished"
-    assert any("--mixed" in warning for warning in replayed.warnings)
+    assert any(warning.code == "mixed" for warning in replayed.warnings)
 
 
 def test_dead_child_is_a_failed_part_and_the_others_continue(bench: Bench) -> None:
@@ -165,7 +167,7 @@ def test_dead_child_is_a_failed_part_and_the_others_continue(bench: Bench) -> No
     assert sorted(replayed.parts.runs) == [1, 3]
     assert set(replayed.parts.failures) == {"costs", "roofline", "layers 2"}
     assert replayed.parts.failures["layers 2"].log_tail == "its last words"
-    assert any("layers 2: died by SIGSEGV in timing" in warning for warning in replayed.warnings)
+    assert any("layers 2: died by SIGSEGV in timing" in words for words in all_words(replayed.warnings))
     assert set(replayed.parts.lacking(ProfileSpec(PERFORMANCE))) == {"costs", "layers 2"}
 
 
@@ -189,8 +191,8 @@ def test_profile_without_layers_fails_with_the_code_of_its_reason(
     replayed = bench.run(make_profile_spec(MODEL), Scripted({"layers": fail}))
     assert replayed.end["status"] == "failed"
     assert replayed.end["error"]["exit_code"] == code
-    assert str(error) in replayed.end["reason"]
-    assert re.match(r"no layer was measured: process \d ", replayed.end["reason"]), replayed.end["reason"]
+    assert str(error) in reason_words(replayed.end["reason"])
+    assert re.match(r"no layer was measured: process \d ", reason_words(replayed.end["reason"]))
     assert bench.saved == []
     assert replayed.result().profile is None
 
@@ -215,7 +217,7 @@ def test_failed_inputs_end_the_run_with_their_reason(bench: Bench) -> None:
 
     replayed = bench.run(make_profile_spec(MODEL), Scripted({"prepare": prepare}))
     assert (replayed.end["status"], replayed.end["error"]["exit_code"]) == ("failed", ExitCode.MODEL)
-    assert "no shape fits" in replayed.end["reason"]
+    assert "no shape fits" in reason_words(replayed.end["reason"])
 
 
 @pytest.mark.parametrize(("after", "saved"), [(0, 1), (1, 1), (2, 1)])
@@ -225,7 +227,7 @@ def test_cancelled_profile_keeps_its_finished_parts(bench: Bench, after: int, sa
     def cancelled(request: dict[str, Any], say: Say) -> Any:
         calls.append(1)
         if len(calls) > after:
-            raise Cancelled(BY_REQUEST)
+            raise Cancelled(Reason("cancelled_on_request"))
         return to_plain(make_run())
 
     replayed = bench.run(make_profile_spec(MODEL), Scripted({"layers": cancelled}))
@@ -241,7 +243,7 @@ def test_finish_ends_a_profile_after_the_current_process(bench: Bench) -> None:
         return to_plain(make_run())
 
     replayed = bench.run(make_profile_spec(MODEL), Scripted({"layers": wished}))
-    assert (replayed.end["status"], replayed.end["reason"]) == ("finished", "finished on request")
+    assert (replayed.end["status"], replayed.end["reason"]) == ("finished", Reason("finished_on_request"))
     assert list(replayed.parts.runs) == [1]
 
 

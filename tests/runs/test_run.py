@@ -17,8 +17,10 @@ from tests.build import make_execution, make_spec
 from tests.runs.child_task import call_here
 from tuibench.core.cell import Execution
 from tuibench.core.failure import Failure
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import to_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits, ModelSource
+from tuibench.present.conclusion import conclusions
 from tuibench.runs.base import Setup
 from tuibench.runs.journal import Journal, read_events
 from tuibench.runs.preparation import Machine
@@ -90,7 +92,7 @@ def test_sweep_measures_every_cell_and_names_the_best(tmp_path: Path, model: Pat
     assert [(c.asked.batch, c.status) for c in result.cells] == [(1, "ok"), (4, "ok")]
     assert [c.latency_ms["p50"].value for c in result.cells] == pytest.approx([1.0, 2.0])
     assert [c.items_per_sec.value for c in result.cells] == pytest.approx([1000.0, 2000.0])
-    assert any("batch 4" in sentence for sentence in result.conclusions)
+    assert any("batch 4" in found.text for found in conclusions(result))
     assert all(len(c.executions) == EFFORTS["quick"].min_executions for c in result.cells)
 
 
@@ -154,14 +156,14 @@ def test_cancel_keeps_the_measurements(bench: Bench, model: Path) -> None:
     def script(job: Job) -> Execution | Failure:
         answer = next(answers, None)
         if answer is None:
-            raise Cancelled("SIGTERM")
+            raise Cancelled(because("signal", signal="SIGTERM"))
         return answer
 
     result = bench.run(make_spec(model), script).result()
     assert result.status == "cancelled"
     (cell,) = result.cells
     assert (cell.status, len(cell.executions)) == ("partial", 2)
-    assert "cancelled" in cell.stopped_by
+    assert cell.stopped_by is not None and cell.stopped_by.code == "cancelled"
 
 
 def test_cells_beyond_the_time_limit_are_skipped(tmp_path: Path, model: Path) -> None:
@@ -186,7 +188,7 @@ def test_execution_cut_by_the_command_time_is_no_failure(bench: Bench, model: Pa
     result = bench.run(make_spec(model, batches=(1, 2, 4)), script).result()
     assert sorted(c.status for c in result.cells) == ["partial", "partial", "skipped"]
     assert all(c.failure is None for c in result.cells)
-    assert any("--max-time" in warning for warning in result.warnings)
+    assert Reason("cells_skipped") in result.warnings
 
 
 def test_system_error_is_one_failed_cell(bench: Bench, model: Path) -> None:
@@ -222,7 +224,7 @@ def test_cell_that_cannot_use_its_twins_io_class_keeps_its_own(bench: Bench, mod
     result = bench.run(make_spec(model, engines=("onnxruntime", "fake")), script).result()
     assert [c.status for c in result.cells] == ["ok", "ok"]
     assert [{e.used.io for e in c.executions} for c in result.cells] == [{"bound"}, {"call"}]
-    assert result.comparisons[0].verdict is None
+    assert result.comparisons[0].verdict.kind is None
 
 
 def test_plan_alone_measures_nothing(bench: Bench, model: Path) -> None:
@@ -275,4 +277,4 @@ def test_call_longer_than_a_second_is_noted_with_three_executions(bench: Bench, 
     result = bench.run(spec, lambda job: make_execution(1.5e9)).result()
     assert len(result.cells[0].executions) == 3
     (warning,) = result.warnings
-    assert "one call takes 1.5 s" in warning
+    assert (warning.code, warning.fields["call_s"]) == ("slow_calls", 1.5)

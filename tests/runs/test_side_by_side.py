@@ -8,9 +8,11 @@ import pytest
 
 from tests.present import build
 from tuibench.core.cell import CellResult, Execution
+from tuibench.core.reason import Reason, because, told
 from tuibench.core.result import CellPair, RunResult, RunSession, SideBySide
 from tuibench.core.spec import ModelSource
 from tuibench.present.headline import comparison_sentence
+from tuibench.present.reason import all_words, reason_words
 from tuibench.runs.side_by_side import compare_results
 from tuibench.stats.comparison import unpaired
 
@@ -49,10 +51,10 @@ def test_equal_requests_are_compared_by_welch_without_a_verdict() -> None:
     logs = [[(0, math.log(e.p50_ns)) for e in timed(factor)] for factor in (1.0, 0.9)]
     expected = unpaired(*logs)
     assert pair.comparison is not None and expected.half is not None
-    assert pair.comparison.ratio == pytest.approx(0.9)
-    assert pair.comparison.low == pytest.approx(math.exp(expected.center - expected.half))
-    assert (pair.comparison.verdict, pair.comparison.why_no_verdict) == (None, "measured at different times")
-    assert not pair.comparison.interleaved and pair.bars == ()
+    assert pair.comparison.verdict.ratio == pytest.approx(0.9)
+    assert pair.comparison.verdict.low == pytest.approx(math.exp(expected.center - expected.half))
+    assert (pair.comparison.verdict.kind, pair.comparison.verdict.reasons) == (None, (Reason("different_times"),))
+    assert not pair.comparison.interleaved and all_words(pair.bars) == ()
     assert (pair.unit, pair.old.estimate.value, pair.new.estimate.value, pair.old.grade) == ("ms", 2.0, 1.8, "A")
     assert comparison_sentence(pair.comparison).startswith("77zz / k3f9 in p50 latency: 0.900 (")
 
@@ -61,7 +63,7 @@ def test_streams_are_compared_by_time_per_item() -> None:
     pair = only(side([cell(scenario="async")], [cell(2.0, scenario="async")]))
     assert pair.comparison is not None
     assert pair.unit == "items/s"
-    assert pair.comparison.ratio == pytest.approx(2.0)
+    assert pair.comparison.verdict.ratio == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize(
@@ -76,8 +78,8 @@ def test_streams_are_compared_by_time_per_item() -> None:
 )
 def test_requests_that_differ_in_one_setting_pair_with_a_note(asks: dict[str, Any], bar: str) -> None:
     pair = only(side([cell()], [cell(**asks)]))
-    assert bar in pair.bars
-    assert pair.comparison is not None and bar in str(pair.comparison.why_no_verdict)
+    assert bar in all_words(pair.bars)
+    assert pair.comparison is not None and bar in all_words(pair.comparison.verdict.reasons)
 
 
 def test_pair_of_other_cores_or_streams_is_named_by_both() -> None:
@@ -117,8 +119,8 @@ def test_streams_used_and_requested_differently_prevent_a_verdict() -> None:
         replace(cell(scenario="async", streams=n), used=build.used(streams=real)) for n, real in ((4, 4), (8, 6))
     )
     bars = only(side([old], [new])).bars
-    assert "streams: 4 against 6" in bars and "streams asked for: 4 against 8" in bars
-    assert "streams: 4 against 8" not in bars
+    assert "streams: 4 against 6" in all_words(bars) and "streams asked for: 4 against 8" in all_words(bars)
+    assert "streams: 4 against 8" not in all_words(bars)
 
 
 @pytest.mark.parametrize(
@@ -155,56 +157,59 @@ def test_changed_model_pairs_with_the_file_of_its_name() -> None:
     )  # fmt: skip
     keys = {pair.old.key: pair.new.key for pair in found.pairs}
     assert keys == {cell(model_sha256=a).key: cell(model_sha256=b).key for a, b in zip(old, reversed(new), strict=True)}
-    assert "model: b.onnx bbbbbbbb against b.onnx cccccccc" in found.pairs[0].bars
-    assert "the models differ, and their outputs were not held against each other" in found.pairs[0].bars
+    assert "model: b.onnx bbbbbbbb against b.onnx cccccccc" in all_words(found.pairs[0].bars)
+    assert "the models differ, and their outputs were not compared with each other" in all_words(found.pairs[0].bars)
 
 
 def test_other_model_is_named_if_nothing_pairs() -> None:
     old, new = cell(model_sha256="aa" * 32, dims={"seq": 64}), cell(model_sha256="bb" * 32, dims={"x": 48})
     models = [{"models": (build.model(sha256=sha * 32),)} for sha in ("aa", "bb")]
     found = side([old], [new], *models)
-    assert not found.pairs and found.environment[0] == "model: model.onnx aaaaaaaa against model.onnx bbbbbbbb"
+    assert (
+        not found.pairs and all_words(found.environment)[0] == "model: model.onnx aaaaaaaa against model.onnx bbbbbbbb"
+    )
     other = models[1] | {"spec": build.spec(models=(ModelSource("/tmp/b/quite\x1bother.onnx", "/tmp/b.onnx"),))}
-    assert side([old], [new], models[0], other).environment[0] == "model: model.onnx against quite\\eother.onnx"
+    (difference,) = all_words(side([old], [new], models[0], other).environment)
+    assert difference == "model: model.onnx against quite\\eother.onnx"
     assert not side([old], [cell(model_sha256="aa" * 32)], models[0], models[0]).environment
 
 
 def test_verdict_limits_within_a_run_apply_between_results() -> None:
     used = build.used(io="call")
     pair = only(side([cell()], [cell(changes={"used": used, "check": None})]))
-    assert pair.bars == ("outputs of onnxruntime were not checked", "I/O class: bound against call")
+    assert all_words(pair.bars) == ("outputs of onnxruntime were not checked", "I/O class: bound against call")
 
 
 def test_failed_cell_gives_no_ratio_but_its_reason() -> None:
     pair = only(side([cell()], [build.failed_cell()]))
     assert (pair.comparison, pair.new.status) == (None, "failed")
-    assert pair.reason == "77zz: died by SIGSEGV in load: the worker died"
+    assert reason_words(pair.reason) == "77zz: died by SIGSEGV in load: the worker died"
     skipped = only(side([build.skipped_cell()], [cell()]))
-    assert skipped.reason == "k3f9: skipped: --max-time reached"
+    assert reason_words(skipped.reason) == "k3f9: skipped: --max-time reached"
 
 
 def test_few_executions_give_a_ratio_without_an_interval() -> None:
     pair = only(side([cell()], [cell(1.1, count=2)]))
-    assert pair.comparison is not None and (pair.comparison.low, pair.comparison.high) == (None, None)
-    assert pair.reason == "no interval: 2 of at least 3 executions on a side"
+    assert pair.comparison is not None and (pair.comparison.verdict.low, pair.comparison.verdict.high) == (None, None)
+    assert pair.reason == because("operand_too_short", count=2, least=3)
 
 
 def test_foreign_result_has_a_ratio_without_an_interval() -> None:
     new = build.run(cell(changes={"pooled": build.pooled(median=2.0)}), id=NEW_ID)
     found = compare_results(foreign(), new)
     pair = only(found)
-    assert pair.comparison is not None and pair.comparison.low is None
+    assert pair.comparison is not None and pair.comparison.verdict.low is None
     # Both use the median over all iterations, as the other tool defines it.
-    assert pair.comparison.ratio == pytest.approx(0.5)
-    assert pair.reason == "no interval: deepsparse.benchmark 1.8.0 keeps no executions"
+    assert pair.comparison.verdict.ratio == pytest.approx(0.5)
+    assert pair.reason == because("no_executions_kept", tool="deepsparse.benchmark 1.8.0")
     assert (pair.old.grade, pair.old.estimate.low) == ("", None)
-    assert "engine: deepsparse against onnxruntime" in pair.bars
-    assert found.environment == ("nothing is known of the machine of k3f9, by deepsparse.benchmark 1.8.0",)
+    assert "engine: deepsparse against onnxruntime" in all_words(pair.bars)
+    assert all_words(found.environment) == ("nothing is known of the machine of k3f9, by deepsparse.benchmark 1.8.0",)
 
 
 def test_two_foreign_results_are_never_called_the_same_work() -> None:
     pair = only(compare_results(foreign(), replace(foreign(), id=NEW_ID)))
-    assert any("not known" in bar for bar in pair.bars)
+    assert any("not known" in bar for bar in all_words(pair.bars))
 
 
 def test_foreign_result_needs_the_settings_it_states() -> None:
@@ -213,9 +218,9 @@ def test_foreign_result_needs_the_settings_it_states() -> None:
 
 
 def test_conditions_of_a_whole_result_prevent_a_verdict() -> None:
-    sittings = (RunSession("", "", 3), RunSession("", "", 2, ("kernel: 1 → 2",)))
+    sittings = (RunSession("", "", 3), RunSession("", "", 2, (told("kernel: 1 → 2"),)))
     pair = only(side([cell()], [cell()], {"shared_host": True}, {"sittings": sittings}))
-    assert pair.bars == (
+    assert all_words(pair.bars) == (
         "k3f9 was measured beside another benchmark",
         "77zz was measured in sessions under unequal conditions",
     )
@@ -224,7 +229,8 @@ def test_conditions_of_a_whole_result_prevent_a_verdict() -> None:
 def test_environments_are_compared_and_another_host_comes_first() -> None:
     first = {"environment": {"kernel": {"release": "1"}}, "host": "aa"}
     second = {"environment": {"kernel": {"release": "2"}}, "host": "bb"}
-    assert side([cell()], [cell()], first, second).environment == ("another machine: aa → bb", "kernel: 1 → 2")
+    found = side([cell()], [cell()], first, second)
+    assert all_words(found.environment) == ("another machine: aa → bb", "kernel: 1 → 2")
     assert side([cell()], [cell()], first, first).environment == ()
 
 
@@ -234,7 +240,7 @@ def test_results_without_cells_can_be_compared() -> None:
 
 
 def test_cell_beside_one_that_never_began_shows_its_own_number() -> None:
-    never = replace(cell(), status="skipped", executions=(), pooled=None, latency_ms={}, stopped_by="cancelled")
+    never = replace(cell(), status="skipped", executions=(), pooled=None, latency_ms={}, stopped_by=told("cancelled"))
     new = replace(cell(), pooled=build.pooled(median=1.5))
     pair = only(side([never], [new]))
     assert pair.comparison is None and pair.old.estimate.value is None

@@ -17,7 +17,9 @@ from tests.build import make_cell, make_execution, make_spec
 from tests.services.script import SUMMARY
 from tuibench.core import activity
 from tuibench.core.model import Point, Reference
+from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
+from tuibench.present.reason import reason_words
 from tuibench.runs.directory import LOCK, RunDirectory
 from tuibench.runs.journal import NAME, Follower, Journal
 from tuibench.runs.observer import read_state
@@ -74,7 +76,7 @@ def end(**fields: Any) -> tuple[str, dict[str, Any]]:
     [
         ([], activity.INTERRUPTED, "its runner died"),
         ([end(status="finished", saved=True)], activity.FINISHED, ""),
-        ([end(status="cancelled", reason="SIGTERM", saved=True)], activity.CANCELLED, "SIGTERM"),
+        ([end(status="cancelled", reason="SIGTERM", saved=True)], activity.CANCELLED, "ended by its user"),
         ([end(status="finished", saved=False, why="disk full")], activity.UNSAVED, "disk full"),
         ([end(status="failed", error={"message": "no such model"})], activity.FAILED, "no such model"),
         ([end(status="interrupted", reason="the disk is full")], activity.INTERRUPTED, "the disk is full"),
@@ -86,7 +88,7 @@ def test_last_event_decides_without_a_runner(run: RunDirectory, events: Any, sta
     write(run, *events)
     info = read_state(run, OBSERVER)
     assert (info.state, info.pid, info.eta_s) == (state, None, None)
-    assert word in info.detail
+    assert word in reason_words(info.detail)
     assert (info.cells, info.cells_done, info.executions) == (1, 0, 1)
     assert (info.name, info.models, info.started_utc) == ("mine", ("model.onnx",), "2026-11-18T10:00:00Z")
 
@@ -96,8 +98,8 @@ def test_run_cancelled_before_measuring_is_not_reported_as_saved(run: RunDirecto
     write(run, end(status="cancelled", reason="cancelled on request", **counts))
     info = read_state(run, OBSERVER)
     assert info.executions == 0
-    assert resume_refusal(info) == "it was cancelled before anything was measured"
-    assert resume_refusal(replace(info, executions=3)).endswith("what it had is saved")
+    assert resume_refusal(info) == Reason("cancelled_unmeasured")
+    assert resume_refusal(replace(info, executions=3)) == Reason("cancelled_and_saved")
 
 
 def test_runner_that_holds_the_lock_is_alive_with_any_journal(run: RunDirectory) -> None:
@@ -132,7 +134,7 @@ def write_more(run: RunDirectory, name: str, **fields: Any) -> None:
 def test_other_boot_id_means_a_reboot(run: RunDirectory) -> None:
     write(run, start={"boot_id": OTHER_BOOT})
     info = read_state(run, OBSERVER)
-    assert (info.state, resume_refusal(info)) == (activity.REBOOTED, "")
+    assert (info.state, resume_refusal(info)) == (activity.REBOOTED, None)
     write_more(run, "sitting", boot_id=BOOT)
     assert read_state(run, OBSERVER).state == activity.INTERRUPTED
 
@@ -142,7 +144,7 @@ def test_run_of_another_host_is_not_judged_by_the_local_lock(run: RunDirectory) 
     os.utime(run.path / NAME, (2e9 - 60, 2e9 - 60))
     info = read_state(run, OBSERVER)
     assert (info.state, info.heartbeat_age_s) == (activity.ELSEWHERE, 60.0)
-    assert "another machine" in resume_refusal(info)
+    assert "another machine" in reason_words(resume_refusal(info))
 
 
 def test_stored_record_overrides_the_journal(run: RunDirectory) -> None:
@@ -154,7 +156,7 @@ def test_stored_record_overrides_the_journal(run: RunDirectory) -> None:
     write_more(run, "run_end", status="finished", saved=True)
     gone = read_state(run, StateContext(HERE, BOOT, is_saved=lambda _: False))
     assert (gone.state, gone.resumable) == (activity.UNSAVED, True)
-    assert "no longer in the store" in gone.detail
+    assert "no longer in the store" in reason_words(gone.detail)
 
 
 @pytest.mark.parametrize("line", [0, 1, 2])
@@ -165,7 +167,7 @@ def test_damage_is_reported_and_readable_events_count(run: RunDirectory, line: i
     (run.path / NAME).write_bytes(b"".join(lines))
     info = read_state(run, OBSERVER)
     assert info.state == activity.FINISHED
-    assert "1 line of its journal cannot be read" in info.detail
+    assert "1 line of its journal cannot be read" in reason_words(info.detail)
     assert (info.cells, info.executions) == {0: (1, 1), 1: (0, 0), 2: (1, 0)}[line]
 
 
@@ -178,24 +180,24 @@ def test_damaged_request_is_reported(run: RunDirectory, content: bytes) -> None:
     (run.path / "request.json").write_bytes(content)
     info = read_state(run, OBSERVER)
     assert info.state == activity.INTERRUPTED
-    assert "request" in info.detail
+    assert "request" in reason_words(info.detail)
 
 
 def test_invalid_metadata_in_a_request_is_reported(run: RunDirectory) -> None:
     write(run)
     (run.path / "request.json").write_text(json.dumps({**REQUEST, "card": 5}), encoding="ascii")
-    assert "request" in read_state(run, OBSERVER).detail
+    assert "request" in reason_words(read_state(run, OBSERVER).detail)
 
 
 def test_journal_of_another_version_is_reported_without_raising(run: RunDirectory) -> None:
     write(run, ("granted", {"something": "else"}))
     info = read_state(run, OBSERVER)
-    assert "cannot be understood" in info.detail
+    assert "cannot be understood" in reason_words(info.detail)
 
 
 def test_run_directory_without_a_journal_is_reported(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
-    assert "cannot be read" in read_state(RunDirectory(tmp_path / "x"), OBSERVER).detail
+    assert "cannot be read" in reason_words(read_state(RunDirectory(tmp_path / "x"), OBSERVER).detail)
 
 
 def test_boot_id_is_read_from_the_kernel(tmp_path: Path) -> None:
@@ -244,5 +246,5 @@ def test_run_before_its_first_line_is_beginning(run: RunDirectory) -> None:
     with a_runner(run):
         begins = read_state(run, OBSERVER)
     over = read_state(run, OBSERVER)
-    assert (begins.state, begins.detail, begins.resumable) == (activity.RUNNING, "it just begins", False)
-    assert (over.state, over.detail, over.resumable) == (activity.INTERRUPTED, "it had not begun", True)
+    assert (begins.state, begins.detail, begins.resumable) == (activity.RUNNING, Reason("beginning"), False)
+    assert (over.state, over.detail, over.resumable) == (activity.INTERRUPTED, Reason("not_begun"), True)

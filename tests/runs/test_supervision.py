@@ -16,6 +16,7 @@ import pytest
 from tests.build import make_cell, make_job
 from tuibench.core.cell import Execution
 from tuibench.core.failure import Failure
+from tuibench.core.reason import because
 from tuibench.runs import supervision
 from tuibench.runs.schedule import LIMITS_S
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
@@ -115,9 +116,9 @@ def test_cancel_ends_the_worker_at_once(run: Run) -> None:
 
     def trip(frame: Mapping[str, Any]) -> None:
         if frame["f"] == "phase" and frame["phase"] == "first":
-            stop.trip("SIGTERM")
+            stop.trip(because("signal", signal="SIGTERM"))
 
-    with pytest.raises(Cancelled, match="SIGTERM"):
+    with pytest.raises(Cancelled, match="signal"):
         run({"first": "deaf-hang"}, listen=trip, stop=stop)
     assert not [p for p in psutil.Process().children(recursive=True) if _is_worker(p)]
 

@@ -11,6 +11,7 @@ from tests.store.build import make_store
 from tests.store.data import make_id, make_samples, make_small
 from tuibench.core.activity import INTERRUPTED, RUNNING, UNSAVED, RunInfo
 from tuibench.core.errors import StoreDamaged, TuibenchError, UnknownId, UsageError, WriteError
+from tuibench.core.reason import told
 from tuibench.core.stored import Metadata
 from tuibench.runs.directory import RunDirectory
 from tuibench.services.exchange import Exchange
@@ -155,10 +156,10 @@ def test_two_results_are_compared_by_their_names(store: Store) -> None:
 
 
 def test_active_or_unreadable_run_is_no_result(store: Store, tmp_path: Path) -> None:
-    run = RunInfo(make_id(9), RUNNING, "", "", (), "", "/x", 1, 1, 0, 0, None)
+    run = RunInfo(make_id(9), RUNNING, None, "", (), "", "/x", 1, 1, 0, 0, None)
     with pytest.raises(UsageError, match="0009 is still going on"):
         exchange(store, tmp_path, run).result("0009")
-    broken = RunInfo(make_id(9), INTERRUPTED, "its journal is gone", "", (), "", "/x", None, 0, 0, 0, None)
+    broken = RunInfo(make_id(9), INTERRUPTED, told("its journal is gone"), "", (), "", "/x", None, 0, 0, 0, None)
     with pytest.raises(TuibenchError):
         exchange(store, tmp_path, broken).result("0009")
 
@@ -169,7 +170,7 @@ def test_run_is_a_result_when_the_list_cannot_be_read(
     def refuse() -> None:
         raise StoreDamaged("the list is damaged")
 
-    run = RunInfo(make_id(9), UNSAVED, "", "", (), "", "/x", None, 1, 1, 1, None)
+    run = RunInfo(make_id(9), UNSAVED, None, "", (), "", "/x", None, 1, 1, 1, None)
     monkeypatch.setattr(store.benchmarks, "rows", refuse)
     monkeypatch.setattr("tuibench.services.exchange.result_of", lambda _: make_small(9))
     assert exchange(store, tmp_path, run).result("0009").id == make_id(9)

@@ -26,7 +26,7 @@ from tuibench.store.trash import Trash
 
 def info(number: int, state: str, name: str = "", executions: int = 0, resumable: bool = False) -> RunInfo:
     return RunInfo(
-        make_id(number), state, "", "", ("m",), name, "/x", 1, 1, 0, executions, None, resumable=resumable
+        make_id(number), state, None, "", ("m",), name, "/x", 1, 1, 0, executions, None, resumable=resumable
     )  # fmt: skip
 
 

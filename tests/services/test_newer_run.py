@@ -19,6 +19,7 @@ from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.record import to_plain
 from tuibench.core.schema import BENCHMARK, NEWEST, PROFILE, form_of, require_form
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.present.reason import reason_words
 from tuibench.runs.directory import REQUEST, RunDirectory
 from tuibench.runs.journal import NAME, decode, encode, read_events
 from tuibench.runs.observer import read_replay
@@ -110,7 +111,7 @@ def test_newer_run_is_named_while_a_newer_version_measures(places: Places, run: 
     store = open_store(places.data)
     (row,) = RunMonitor(Runs(Settings(places, "nobody"), store), store).look("")
     run.let_go()
-    assert row.info.state == activity.RUNNING and "tuibench 9.9 (schema 4)" in row.info.detail
+    assert row.info.state == activity.RUNNING and "tuibench 9.9 (schema 4)" in reason_words(row.info.detail)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +132,7 @@ def test_profile_journal_and_request_name_the_newer_schema(places: Places, spec:
         journal, _ = open_journal(directory, request | {"resume": resume})
         journal.append("run_start", run=request["id"], spec=request["spec"])
         journal.close()
-    assert [event["v"] for event in read_events(directory.path)] == [form, form]
+    assert [event["v"] for event in read_events(directory.path)] == [3, 3]
 
 
 @pytest.mark.parametrize("number", [None, 0, 1, NEWEST, "9", True, 9.5])

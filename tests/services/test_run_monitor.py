@@ -16,6 +16,7 @@ from tuibench.core import activity
 from tuibench.core.activity import RunRow
 from tuibench.core.machine import Places
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
+from tuibench.present.reason import reason_words
 from tuibench.runs import journal, observer
 from tuibench.services.run_monitor import RunMonitor
 from tuibench.services.runs import Runs
@@ -200,7 +201,7 @@ def test_store_changes_are_seen_in_ended_runs(monitor: RunMonitor, store: Store,
 @pytest.mark.parametrize(
     ("end", "state", "detail"),
     [
-        ({"status": "cancelled", "reason": "SIGTERM", "saved": True}, activity.CANCELLED, "SIGTERM"),
+        ({"status": "cancelled", "reason": "SIGTERM", "saved": True}, activity.CANCELLED, "ended by its user"),
         ({"status": "finished", "saved": True}, activity.FINISHED, ""),
         ({"status": "interrupted", "reason": "x", "saved": True}, activity.FINISHED, "saved as far as it was measured"),
     ],
@@ -221,7 +222,7 @@ def test_end_of_an_observed_run_is_reported(
         run.let_go()
     assert look(monitor, store) == ()
     (info,) = monitor.ended
-    assert (info.id, info.state, info.detail, info.executions) == (run.id, state, detail, 1)
+    assert (info.id, info.state, reason_words(info.detail), info.executions) == (run.id, state, detail, 1)
     assert look(monitor, store) == () and monitor.ended == (info,)
 
 

@@ -12,6 +12,7 @@ from tests.cli.shell import Shell, until
 from tests.services.script import ScriptedRun
 from tests.store.data import make_small
 from tuibench.core import activity
+from tuibench.core.reason import Reason
 from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
 from tuibench.services.run_monitor import RunMonitor
@@ -39,7 +40,7 @@ def test_end_of_a_run_is_reported_to_its_observer(shell: Shell, command: str, st
     until(lambda: look(monitor, services) == [], "that it is in the list of results alone")
     look(monitor, services)
     told = [(info.id[-4:].lower(), info.state, info.detail) for info in monitor.ended]
-    assert told == [(run, state, f"{command}{'l' * (command == 'cancel')}ed on request")], "once"
+    assert told == [(run, state, Reason(f"{command}{'l' * (command == 'cancel')}ed_on_request"))], "once"
     assert look(late, services) == [] and not late.ended, "no news for who comes later"
 
 

@@ -13,6 +13,8 @@ from tuibench.core import activity
 from tuibench.core.activity import Live, RunView
 from tuibench.core.cell import Noise
 from tuibench.core.errors import StoreError, StoreNewer
+from tuibench.core.reason import Reason, because
+from tuibench.present.reason import reason_words
 from tuibench.runs import journal as journal_module
 from tuibench.runs.state import StateContext
 from tuibench.services import run_view as watching
@@ -68,7 +70,7 @@ def test_run_that_has_not_begun_is_shown_as_such(run: ScriptedRun) -> None:
     assert view.info.state == activity.RUNNING
     run.let_go()
     over = watch(run).look()
-    assert (over.status, over.saved, over.reason) == ("interrupted", False, "it had not begun")
+    assert (over.status, over.saved, over.reason) == ("interrupted", False, Reason("not_begun"))
 
 
 def test_unchanged_run_returns_the_same_view(run: ScriptedRun) -> None:
@@ -232,9 +234,9 @@ def test_dead_runner_is_detected_by_its_lock_alone(run: ScriptedRun) -> None:
     assert not eyes.look().ended
     run.let_go()
     view = eyes.look()
-    assert (view.status, view.reason, view.saved) == ("interrupted", "its runner died", False)
+    assert (view.status, view.reason, view.saved) == ("interrupted", Reason("runner_died"), False)
     assert (view.info.state, view.info.resumable) == (activity.INTERRUPTED, True)
-    assert [cell.stopped_by for cell in view.cells] == [
+    assert [reason_words(cell.stopped_by) for cell in view.cells] == [
         "its runner died after 1 execution",
         "its runner died after 0 executions",
     ]
@@ -249,7 +251,7 @@ def test_resumed_run_continues_in_the_same_view(run: ScriptedRun) -> None:
     run.hold()
     run.say("sitting", boot_id="b" * 36, pid=1, started_utc="2026-11-18T12:00:00Z", mixed=["another kernel"])
     view = eyes.look()
-    assert (view.ended, view.result, view.cells[0].stopped_by) == (False, None, "going on, 1 execution")
+    assert (view.ended, view.result, view.cells[0].stopped_by) == (False, None, because("measuring", executions=1))
     assert words(view)[-1] == "taken up again although another kernel"
 
 
@@ -259,7 +261,7 @@ def test_run_without_a_plan_shows_its_reason(run: ScriptedRun) -> None:
     run.end("failed", reason="m.onnx: not a model", error=error)
     view = watch(run).look()
     assert (view.status, view.saved, view.result) == ("failed", False, None)
-    assert view.reason == "m.onnx: not a model; check the path"
+    assert reason_words(view.reason) == "m.onnx: not a model; check the path"
 
 
 def test_signals_are_named_in_words(run: ScriptedRun) -> None:
@@ -267,7 +269,7 @@ def test_signals_are_named_in_words(run: ScriptedRun) -> None:
     run.done(0, 1)
     run.end("cancelled", reason="SIGTERM", saved=True)
     view = watch(run).look()
-    assert (view.status, view.reason) == ("cancelled", "ended by its user")
+    assert (view.status, reason_words(view.reason)) == ("cancelled", "ended by its user")
     assert words(view)[-1] == "cancelled: ended by its user; saved"
 
 

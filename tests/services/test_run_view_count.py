@@ -17,6 +17,7 @@ from tests.services.script import SUMMARY
 from tuibench.core.cell import Cell
 from tuibench.core.machine import Places
 from tuibench.core.model import Point, Reference
+from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
 from tuibench.runs import journal as journal_module
 from tuibench.runs import replay, summary
@@ -165,7 +166,7 @@ def test_silent_death_is_detected_and_a_new_session_is_followed(going: Going) ->
     assert going.watch.look().status == ""
     os.close(going.lock)
     dead = going.watch.look()
-    assert (dead.status, dead.reason, dead.live) == ("interrupted", "its runner died", None)
+    assert (dead.status, dead.reason, dead.live) == ("interrupted", Reason("runner_died"), None)
     going.lock = os.open(going.directory.path / "runner.lock", os.O_RDWR)
     fcntl.flock(going.lock, fcntl.LOCK_EX)
     going.journal.append("sitting", started_utc="2026-11-18T11:00:00Z", pid=2, boot_id="")

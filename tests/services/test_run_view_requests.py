@@ -12,8 +12,10 @@ import pytest
 from tests.build import make_cell, make_execution, make_spec
 from tests.services.script import SUMMARY
 from tuibench.core.model import Point, Reference
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import to_plain
 from tuibench.core.spec import Limits
+from tuibench.present.reason import all_words
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import Journal
 from tuibench.runs.state import StateContext
@@ -43,15 +45,19 @@ def test_finished_cell_continues_after_an_extension(tmp_path: Path) -> None:
     bounds = {cell.key: {"limit_s": 31.0, "executions": 12}}
     journal.append("extended", wish=WISH, limit_s=30.0, executions=6, cells=bounds)
     after = watch.look()
-    assert [(c.status, c.stopped_by) for c in after.cells] == [("partial", "going on, 1 execution")]
+    assert [(c.status, c.stopped_by) for c in after.cells] == [("partial", because("measuring", executions=1))]
     assert after.limit_s == pytest.approx(40.0)
     words = "more time on request: 30 s and up to 6 executions more per cell"
-    assert after.warnings == (words,)
+    assert all_words(after.warnings) == (words,)
     assert after.log[-1].endswith(f"{words}, for 1 cell")
     journal.append("finish_asked")
-    assert watch.look().info.detail.startswith("finishing")
+    assert watch.look().info.detail == because("finishing", is_profile=False)
     journal.append("cell_done", cell=cell.key, stopped_by="finished on request after 1 execution", pooled=None)
     journal.append("run_end", status="finished", reason="finished on request", saved=True)
     os.close(lock)
     end = watch.look()
-    assert (end.status, end.reason, [c.status for c in end.cells]) == ("finished", "finished on request", ["ok"])
+    assert (end.status, end.reason, [c.status for c in end.cells]) == (
+        "finished",
+        Reason("finished_on_request"),
+        ["ok"],
+    )

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from tuibench.core.cell import Estimate
+from tuibench.core.reason import Reason, because
 from tuibench.stats.interval import half_width, log_interval
 
 
@@ -24,16 +25,16 @@ def test_fewer_than_three_executions_give_a_value_and_no_interval(count: int) ->
     estimate = log_interval([2.0, 8.0][:count])
     assert estimate.value == pytest.approx([2.0, 4.0][count - 1])
     assert (estimate.low, estimate.high, estimate.n) == (None, None, count)
-    assert estimate.reason == f"no interval: {count} of at least 3 executions"
+    assert estimate.reason == because("too_few_executions", count=count, least=3)
     assert estimate.half_width is None
 
 
 def test_value_of_zero_has_no_interval() -> None:
-    assert log_interval([0.0, 0.0, 3.0]) == Estimate(1.0, n=3, reason="no interval: a value is zero")
+    assert log_interval([0.0, 0.0, 3.0]) == Estimate(1.0, n=3, reason=Reason("zero_value"))
 
 
 def test_no_values_give_no_estimate() -> None:
-    assert log_interval([]) == Estimate(None, reason="no execution gave a value")
+    assert log_interval([]) == Estimate(None, reason=Reason("no_value"))
 
 
 def test_half_width_covers_the_truth_19_times_of_20() -> None:

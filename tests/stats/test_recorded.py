@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tuibench.stats.comparison import Side, compare
+from tuibench.stats.comparison import Operand, compare
 from tuibench.stats.interval import log_interval
 
 DRAWS = 5000
@@ -42,15 +42,15 @@ def try_draws(values: list[float], k: int) -> Shares:
         assert estimate.low is not None and estimate.high is not None
         covered += estimate.low <= truth <= estimate.high
         logs = [math.log(v) for v in drawn]
-        one, other = (Side(name, name, list(enumerate(part))) for name, part in (("a", logs[:k]), ("b", logs[k:])))
+        one, other = (Operand(name, name, list(enumerate(part))) for name, part in (("a", logs[:k]), ("b", logs[k:])))
         paired += seems_to_differ(one, other, interleaved=True)
         welch += seems_to_differ(one, other, interleaved=False)
     return Shares(covered / DRAWS, paired / DRAWS, welch / DRAWS)
 
 
-def seems_to_differ(one: Side, other: Side, *, interleaved: bool) -> bool:
+def seems_to_differ(one: Operand, other: Operand, *, interleaved: bool) -> bool:
     """Return True if the interval of the ratio excludes 1, which is stricter than a verdict with delta."""
-    result = compare(one, other, interleaved=interleaved)
+    result = compare(one, other, interleaved=interleaved).verdict
     assert result.low is not None and result.high is not None
     return result.low > 1 or result.high < 1
 

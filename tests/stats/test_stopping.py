@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tuibench.core.spec import EFFORTS, Effort
+from tuibench.present.reason import reason_words
 from tuibench.stats.interval import half_width
 from tuibench.stats.stopping import decide
 
@@ -22,37 +23,37 @@ def test_two_rounds_within_the_target_from_the_minimum_on_stop() -> None:
     quiet = spread(5, 0.001)
     assert not decide(quiet[:4], DEFAULT, 6.0, 1.4).stop
     decision = decide(quiet, DEFAULT, 7.0, 1.4)
-    assert (decision.stop, decision.reason) == (True, "target")
+    assert (decision.stop, decision.reason.code) == (True, "target")
     assert decision.half_width == pytest.approx(half_width(quiet))
-    assert decision.sentence == "±0.1 % after 5 executions: within the target of ±2.0 %"
+    assert reason_words(decision.reason) == "±0.1 % after 5 executions: within the target of ±2.0 %"
 
 
 def test_one_round_within_the_target_does_not_stop() -> None:
     logs = [0.0, 0.0, 0.03, -0.025, 0.0, 0.0, 0.0]
     assert [half_width(logs[:k]) <= 0.02 for k in (5, 6, 7)] == [False, True, True]
     assert not decide(logs[:6], DEFAULT, 9.0, 1.4).stop
-    assert decide(logs, DEFAULT, 10.0, 1.4).reason == "target"
+    assert decide(logs, DEFAULT, 10.0, 1.4).reason.code == "target"
 
 
 def test_maximum_number_of_executions_stops() -> None:
     logs = spread(15, 0.06)
     assert not decide(logs[:14], DEFAULT, 20.0, 1.0).stop
     decision = decide(logs, DEFAULT, 21.0, 1.0)
-    assert (decision.stop, decision.reason) == (True, "maximum")
-    assert "the most allowed; about " in decision.sentence
-    assert decision.sentence.endswith("would give ±2.0 %")
+    assert (decision.stop, decision.reason.code) == (True, "maximum")
+    assert "the most allowed; about " in reason_words(decision.reason)
+    assert reason_words(decision.reason).endswith("would give ±2.0 %")
 
 
 def test_limit_stops_if_another_execution_would_exceed_it() -> None:
     logs = spread(7, 0.03)
     assert not decide(logs, DEFAULT, 26.0, 3.9).stop
     decision = decide(logs, DEFAULT, 26.2, 3.9)
-    assert (decision.stop, decision.reason) == (True, "limit")
+    assert (decision.stop, decision.reason.code) == (True, "limit")
 
 
 def test_limit_never_prevents_the_three_executions_of_an_interval() -> None:
     assert not decide([0.0, 0.1], DEFAULT, 60.0, 30.0).stop
-    assert decide([0.0, 0.1, 0.05], DEFAULT, 90.0, 30.0).reason == "limit"
+    assert decide([0.0, 0.1, 0.05], DEFAULT, 90.0, 30.0).reason.code == "limit"
 
 
 def test_hopeless_prediction_stops_from_the_minimum_on() -> None:
@@ -64,8 +65,8 @@ def test_hopeless_prediction_stops_from_the_minimum_on() -> None:
     too_wide = [v * 0.02 * math.sqrt(80.5) / (t * deviation) for v in logs]
     assert not decide(just_possible, DEFAULT, 7.5, 1.5).stop
     decision = decide(too_wide, DEFAULT, 7.5, 1.5)
-    assert (decision.stop, decision.reason, decision.more) == (True, "hopeless", 81 - 5)
-    assert "about 76 more executions (1m54) would give ±2.0 %" in decision.sentence
+    assert (decision.stop, decision.reason.code, decision.more) == (True, "hopeless", 81 - 5)
+    assert "about 76 more executions (1m54) would give ±2.0 %" in reason_words(decision.reason)
     assert not decide(too_wide[:4], DEFAULT, 6.0, 1.5).stop
 
 
@@ -79,18 +80,17 @@ def test_prediction_starts_in_the_round_before_the_minimum() -> None:
 def test_one_execution_has_no_interval() -> None:
     decision = decide([0.0], DEFAULT, 1.0, 1.0)
     assert (decision.stop, decision.half_width, decision.more) == (False, None, None)
-    assert decision.sentence == "1 execution, no interval yet"
 
 
 def test_only_the_maximum_stops_without_a_target() -> None:
     effort = Effort("time", 3, 4, 20.0, 2.0, None, 30.0)
     assert not decide(spread(3, 2.0), effort, 66.0, 22.0).stop
-    assert decide(spread(4, 2.0), effort, 88.0, 22.0).reason == "maximum"
-    assert decide([0.0], replace(effort, min_executions=1, max_executions=1), 10.0, 10.0).reason == "maximum"
+    assert decide(spread(4, 2.0), effort, 88.0, 22.0).reason.code == "maximum"
+    assert decide([0.0], replace(effort, min_executions=1, max_executions=1), 10.0, 10.0).reason.code == "maximum"
 
 
 def test_huge_spread_is_reported_without_a_count() -> None:
-    sentence = decide(spread(5, 50.0), DEFAULT, 7.0, 1.4).sentence
+    sentence = reason_words(decide(spread(5, 50.0), DEFAULT, 7.0, 1.4).reason)
     assert sentence.endswith("±2.0 % is out of reach on this machine now")
 
 

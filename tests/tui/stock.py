@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
+from tests.present import build
 from tests.present.build import (
     SHA,
     asked,
@@ -30,10 +31,10 @@ from tests.store.build import NOW
 from tuibench.core.activity import Holder, RunInfo, RunRow
 from tuibench.core.cell import CellResult
 from tuibench.core.ids import make_ulid
-from tuibench.core.result import Comparison, RunResult
+from tuibench.core.reason import told
+from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
-from tuibench.runs.result import conclude
 from tuibench.services.api import Services
 from tuibench.store.layout import SALT
 
@@ -75,7 +76,6 @@ def add(services: Services, result: RunResult, project: str = "", **metadata: st
 
 def make(number: int, ago_s: float, *cells: CellResult, **changes: object) -> RunResult:
     """Return a result of those cells, with the sentences that a run of them would have."""
-    names = {SHA: "resnet50.onnx"}
     engines = tuple(dict.fromkeys(cell.asked.engine for cell in cells))
     scenarios = tuple(dict.fromkeys(cell.asked.scenario for cell in cells))
     result = run(
@@ -85,7 +85,6 @@ def make(number: int, ago_s: float, *cells: CellResult, **changes: object) -> Ru
                   scenarios=scenarios, cores=tuple(dict.fromkeys(cell.asked.cores for cell in cells)) or (2,)),
         models=(model(path="/models/resnet50.onnx"),),
         started_utc=datetime.fromtimestamp(NOW - ago_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        conclusions=conclude(cells, names),
         anchor={"drift": 0.004},
         warnings=(),
     )  # fmt: skip
@@ -172,7 +171,7 @@ def _add_rich_records(services: Services, project: str) -> tuple[str, ...]:
     failed = failed_cell({"cores": 16, "batch": 512})
     part = [sweep_cell(c, 1, "openvino") for c in (1, 2, 4)]
     lost = [CellResult(asked(cores=c, engine="openvino").key, asked(cores=c, engine="openvino"), "skipped",
-                       stopped_by="not reached") for c in (8, 16)]  # fmt: skip
+                       stopped_by=told("not reached")) for c in (8, 16)]  # fmt: skip
     return (
         add(services, sweep(1, hour, faster=1.06), project, name="after AMX fix", note="new kernel", rerun_of=old.id),
         add(services, rich_pair(), project),
@@ -202,19 +201,23 @@ def make_going(project: str) -> tuple[RunRow, ...]:
 
 def _run_info(number: int, ago_s: float, state: str, done: int) -> RunInfo:
     started = datetime.fromtimestamp(NOW - ago_s, UTC).isoformat()
-    return RunInfo(make_id(number, ago_s), state, "", started, ("resnet50.onnx",), "", "", 1, 15, done, 5 * done, 190.0)
+    return RunInfo(
+        make_id(number, ago_s), state, None, started, ("resnet50.onnx",), "", "", 1, 15, done, 5 * done, 190.0
+    )
 
 
 def make_broken(project: str) -> RunRow:
     """Return an interrupted run that could not be saved."""
-    info = replace(_run_info(11, 600, "unsaved", 15), eta_s=None, pid=None, resumable=True, detail="the disk is full")
+    info = replace(
+        _run_info(11, 600, "unsaved", 15), eta_s=None, pid=None, resumable=True, detail=told("the disk is full")
+    )
     return RunRow(info, project, "onnxruntime", "sync", "1,2", "1")
 
 
 def rich_pair() -> RunResult:
     """Return a result of two interleaved engines with their verdict."""
     pair = [sweep_cell(8, 1, engine) for engine in ("onnxruntime", "openvino")]
-    versus = Comparison(
+    versus = build.comparison(
         pair[0].key, pair[1].key, "p50 latency", 0.85, 0.84, 0.86, 8, True, "faster", None,
         "openvino is faster than onnxruntime: 15 % less time (−16.0 to −14.0 %); ratio 0.850 [0.840, 0.860]",
     )  # fmt: skip

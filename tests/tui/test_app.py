@@ -18,8 +18,9 @@ from tests.tui.landing import Landing, land
 from tests.tui.pilot import look, open_app, replace_methods, settle
 from tests.tui.screens.form_services import running
 from tuibench.core import activity
-from tuibench.core.activity import AS_FAR, ON_REQUEST, RunRow
+from tuibench.core.activity import RunRow
 from tuibench.core.errors import StoreError, TuibenchError
+from tuibench.core.reason import Reason, told
 from tuibench.services.api import Services
 from tuibench.services.monitor import Snapshot
 from tuibench.tui.app import Dashboard
@@ -66,7 +67,7 @@ def bells(monkeypatch: pytest.MonkeyPatch) -> list[None]:
     return rung
 
 
-def row(number: int, state: str = activity.RUNNING, detail: str = "", executions: int = 3) -> RunRow:
+def row(number: int, state: str = activity.RUNNING, detail: Reason | None = None, executions: int = 3) -> RunRow:
     found = running(60.0)
     info = replace(found.info, id=make_id(number), state=state, detail=detail, executions=executions)
     return replace(found, info=info)
@@ -107,14 +108,14 @@ async def test_failed_poll_is_reported_and_next_one_runs(services: SnapshotServi
     ("left", "ended", "words"),
     [
         ((), (row(1, activity.FINISHED),), "finished and saved"),
-        ((), (row(1, activity.FINISHED, ON_REQUEST),), f"{name(1)} finished on request and saved"),
-        ((), (row(1, activity.FINISHED, AS_FAR),), f"{name(1)} saved as far as it was measured"),
+        ((), (row(1, activity.FINISHED, Reason("finished_on_request")),), f"{name(1)} finished on request and saved"),
+        ((), (row(1, activity.FINISHED, Reason("saved_as_far")),), f"{name(1)} saved as far as it was measured"),
         ((), (row(1, activity.FINISHED, executions=0),), "ended: every cell failed"),
         ((), (row(1, activity.CANCELLED),), "cancelled, 3 executions saved"),
         ((), (row(1, activity.CANCELLED, executions=0),), "cancelled, nothing was measured"),
         ((), (), "was removed"),
-        ((row(1, activity.FAILED, "no such operator"),), (), "failed: no such operator"),
-        ((row(1, activity.INTERRUPTED, "its runner died"),), (), "interrupted: its runner died"),
+        ((row(1, activity.FAILED, told("no such operator")),), (), "failed: no such operator"),
+        ((row(1, activity.INTERRUPTED, Reason("runner_died")),), (), "interrupted: its runner died"),
     ],
 )
 async def test_run_end_is_announced_once_with_one_bell(
@@ -136,7 +137,7 @@ async def test_run_end_is_announced_once_with_one_bell(
 async def test_two_run_ends_in_one_poll_share_line_and_bell(services: SnapshotServices, bells: list[None]) -> None:
     services.show(row(2), row(1))
     async with dashboard(services, (120, 24)) as (app, pilot):
-        services.show(row(1, activity.FAILED, "no such operator"), ended=(row(2, activity.CANCELLED),))
+        services.show(row(1, activity.FAILED, told("no such operator")), ended=(row(2, activity.CANCELLED),))
         await look(app, pilot)
         assert "cancelled, 3 executions saved; run " in frame(app) and "failed: no such operator" in frame(app)
         assert len(bells) == 1

@@ -16,7 +16,8 @@ from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.core.settings.kinds import Whole
 from tuibench.core.stored import Metadata
-from tuibench.present.run_list import reason_words, resume_words
+from tuibench.present.reason import reason_words, worded
+from tuibench.present.run_list import resume_words
 from tuibench.services.api import Services
 from tuibench.services.watched_run import RunObserver, ending_code, settle_samples
 
@@ -42,7 +43,7 @@ def attach(args: argparse.Namespace, services: Services, interruption: Interrupt
         raise
     result = settle_samples(active.result(), None, None)
     if result.status == "interrupted" and not args.quiet:
-        view.painter.say(f"tuibench: the run was interrupted: {reason_words(str(active.replay.end.get('reason', '')))}")
+        view.painter.say(f"tuibench: the run was interrupted: {reason_words(active.replay.end.get('reason'))}")
         if services.runs.info(active.id).resumable:
             view.painter.say(resume_words(short, active.replay.end))
     old = _repeated(services, result)
@@ -75,7 +76,7 @@ def _stream(active: RunObserver, first: int, interruption: Interruption) -> int:
     """Print every event from `first` once and in order; after a lost connection, continue with the next number."""
     for events in active.events():
         interruption.check()
-        lines = [json.dumps(event, ensure_ascii=True) for event in events if int(event["seq"]) >= first]
+        lines = [json.dumps(worded(event), ensure_ascii=True) for event in events if int(event["seq"]) >= first]
         if lines:
             emit("\n".join(lines) + "\n")
     try:

@@ -11,14 +11,14 @@ from tuibench.cli.parser import ASCII, JSON, QUIET, Action, argument, switch
 from tuibench.cli.session import tell, width
 from tuibench.cli.terminal import Interruption
 from tuibench.core import activity
-from tuibench.core.activity import RunInfo, finishing_words
+from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.settings.kinds import Decimal
 from tuibench.core.settings.request import BenchmarkRequest
-from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds
 from tuibench.present.export import check_target
+from tuibench.present.reason import finishing_words, reason_words
 from tuibench.present.run_list import cancel_words, run_list, runs_json
 from tuibench.services.api import Services
 from tuibench.services.watched_run import ActiveRun
@@ -59,7 +59,7 @@ def finish(args: argparse.Namespace, services: Services, _: Interruption) -> Non
     """Request the end of a run after its current execution."""
     info = services.runs.finish(args.id)
     so_far = count_of(info.executions, "measurement" if info.kind else "execution")
-    _answer(info, f"{finishing_words(profile=bool(info.kind))}; {so_far} so far", info.state)
+    _answer(info, f"{finishing_words(bool(info.kind))}; {so_far} so far", info.state)
 
 
 def extend(args: argparse.Namespace, services: Services, _: Interruption) -> None:
@@ -75,7 +75,7 @@ def _answer(info: RunInfo, alive: str, ended: str) -> None:
     """Print what the request does to a run; a runner on another machine sees it later."""
     words = alive if info.state in activity.ALIVE else ended
     if info.state == activity.ELSEWHERE:
-        words = f"{show(info.detail)}; its runner there will see the request within seconds"
+        words = f"{reason_words(info.detail)}; its runner there will see the request within seconds"
     emit(f"{short_id(info.id)}: {words}\n")
 
 

@@ -26,7 +26,8 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, size
 from tuibench.present.profile.shown import Shown
 from tuibench.present.progress import DryRun, ProgressPainter, Snapshot, can_repaint, dry_run_json, dry_run_text
-from tuibench.present.run_list import reason_words, resume_words
+from tuibench.present.reason import reason_words
+from tuibench.present.run_list import resume_words
 from tuibench.present.table import to_ascii
 from tuibench.services.api import Services
 from tuibench.services.watched_run import ActiveRun, ending_code
@@ -67,7 +68,7 @@ class Following:
         if self._request.dry_run:
             return self._show_plan(self._view.plan(), result)
         if result.status == "interrupted":
-            self._say(f"tuibench: the run was interrupted: {reason_words(str(run.replay.end.get('reason', '')))}")
+            self._say(f"tuibench: the run was interrupted: {reason_words(run.replay.end.get('reason'))}")
         publish(self._request, result, self._samples(), self._beside(result), self._shown, self._compared(result))
         return self._report_saving(result)
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tuibench.cli.terminal import Interruption
-from tuibench.core.activity import extension_words, finishing_words
 from tuibench.core.cell import Asked
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.units import ms
 from tuibench.present.preamble import preamble_text
 from tuibench.present.profile.page import left_line, time_lines
 from tuibench.present.progress import DryRun, ProgressPainter, Snapshot, can_repaint
+from tuibench.present.reason import extension_words, finishing_words, read_words, reason_words
 from tuibench.present.run_list import cell_line, phase_words
 from tuibench.services.forecast import expected_s, limit_s, preamble_of
 from tuibench.services.watched_run import Event, RunObserver, display_names, expected_memory, first_round
@@ -69,8 +69,8 @@ class View(Generic[Watched]):
                 answer()
                 interruption.answered()
         self.painter.clear()
-        if (damage := self.active.replay.damage_words) and not self._quiet:
-            self.painter.say(f"tuibench: {damage}")
+        if (damage := self.active.replay.damage) is not None and not self._quiet:
+            self.painter.say(f"tuibench: {reason_words(damage)}")
 
     def watch_until(self, interruption: Interruption, tells: Callable[[Event], bool]) -> None:
         """Follow the run until the first event for which `tells` is true, or to its end."""
@@ -108,7 +108,7 @@ class View(Generic[Watched]):
         elif kind == "granted" and event["shared"]:
             self.painter.say("measuring beside another benchmark, as --share-host asks: numbers will suffer")
         elif kind == "warning":
-            self.painter.say(str(event["message"]))
+            self.painter.say(read_words(event["message"]))
         elif kind == "finish_asked":
             words = finishing_words(self.active.replay.spec.profile is not None)
             self.painter.say(f"finishing on request: {words}")

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tuibench.core.units import count_of, seconds
+from tuibench.core.reason import Reason
 
 if TYPE_CHECKING:
     from tuibench.core.cell import CellResult
     from tuibench.core.model import ModelSummary
+    from tuibench.core.reason import Reason
     from tuibench.core.result import RunResult
     from tuibench.core.spec import BenchmarkSpec
 
@@ -43,8 +44,8 @@ class RunInfo:
 
     id: str
     state: str
-    detail: str
-    """Why it is in this state, in words."""
+    detail: Reason | None
+    """Why it is in this state."""
     started_utc: str
     models: tuple[str, ...]
     name: str
@@ -65,28 +66,6 @@ class RunInfo:
     kind: str = ""
     """performance or loss if the run makes a profile: its cells are then the parts, its executions their measurements.
     """
-
-
-ON_REQUEST = "finished on request"
-"""End reason of a run finished on request."""
-
-AS_FAR = "saved as far as it was measured"
-"""End reason of an interrupted run that was saved as it was."""
-
-
-def finishing_words(profile: bool) -> str:
-    """Return what a finishing run still does; a profile continues until it has its first useful part."""
-    return "it ends as soon as it has something to show" if profile else "the execution that goes on is the last"
-
-
-def extension_words(more_s: float, executions: int) -> str:
-    """Return the message that cells below their target got more time, with the number of added executions."""
-    return f"more time on request: {seconds(more_s)} and up to {count_of(executions, 'execution')} more per cell"
-
-
-def finish_words(executions: int) -> str:
-    """Return why a cell of a run finished on request stopped at this number of executions."""
-    return f"{ON_REQUEST} after {count_of(executions, 'execution')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +139,7 @@ class RunView:
     """Latest executions, oldest first: the share of time they waited for a CPU."""
     log: tuple[str, ...]
     """Events in words, each with its time, newest last."""
-    warnings: tuple[str, ...]
+    warnings: tuple[Reason, ...]
     drift: float | None
     """Drift of the anchor cell since the start, a fraction."""
     elapsed_s: float
@@ -168,7 +147,7 @@ class RunView:
     limit_s: float | None
     status: str
     """'' while it runs, then finished, cancelled, interrupted or failed."""
-    reason: str = ""
+    reason: Reason | None = None
     saved: bool | None = None
     """None while it runs; then True if its result is in the store."""
     result: RunResult | None = None

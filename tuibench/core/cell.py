@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tuibench.core.failure import Failure
+from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import find
 
@@ -161,7 +162,7 @@ class Estimate:
     low: float | None = None
     high: float | None = None
     n: int = 0
-    reason: str | None = None
+    reason: Reason | None = None
 
     @property
     def half_width(self) -> float | None:
@@ -173,10 +174,10 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """Disturbance of the machine as a letter, with its cause in words."""
+    """Disturbance of the machine as a letter, with its cause."""
 
     letter: str
-    cause: str
+    cause: Reason | None
     waiting_share: float | None
     steal_share: float | None
     throttled: bool | None
@@ -217,7 +218,8 @@ class CellResult:
     memory_bytes: dict[str, int] = field(default_factory=dict)
     grade: Grade | None = None
     check: Check | None = None
-    stopped_by: str = ""
+    stopped_by: Reason | None = None
+    """Why it has no more executions."""
     pooled: Pooled | None = None
     executions: tuple[Execution, ...] = ()
     samples: Samples | None = None

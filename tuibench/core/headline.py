@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tuibench.core.failure import Failure
-from tuibench.core.record import from_plain
-from tuibench.core.scenario import LATENCY, THROUGHPUT
+from tuibench.core.reason import Reason
+from tuibench.core.record import from_plain, to_plain
+from tuibench.core.scenario import THROUGHPUT
 from tuibench.core.stored import BenchmarkRow
 from tuibench.core.units import ms, short
-
-if TYPE_CHECKING:  # listing needs no results, and importing their types takes 12 ms
-    from tuibench.core.result import Comparison
+from tuibench.core.verdict import Verdict
 
 BATCH_TIME = "time per batch"
 """The metric of a performance profile."""
@@ -43,32 +42,6 @@ class HeadlineNumber:
     def unit(self) -> str:
         """Return the unit of the value."""
         return THROUGHPUT if self.metric == THROUGHPUT else "ms"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The comparison of two operands: ratio is new / base in time, with its 95 % interval."""
-
-    kind: str | None
-    """faster, slower, equivalent or undecided; None where `reasons` forbid a verdict."""
-    ratio: float
-    low: float | None
-    high: float | None
-    n: int
-    """Number of pairs."""
-    base: str
-    new: str
-    """Names of the operands."""
-    metric: str = LATENCY
-    margin: float = 0.02
-    """Differences below it count as equivalent."""
-    more_pairs: int | None = None
-    """Pairs that would decide an undecided comparison; None if more pairs would not."""
-    more_s: float | None = None
-    """Seconds for those pairs."""
-    reasons: tuple[str, ...] = ()
-    told: str = ""
-    """The sentence of a record that lacks the facts above."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,25 +98,6 @@ class Headline:
     profile: ProfileFacts | None = None
 
 
-def verdict_of(found: Comparison, base: str = "", new: str = "") -> Verdict:
-    """Return the facts of a comparison; `base` and `new` name the operands if a record of an older version does not."""
-    return Verdict(
-        kind=found.verdict,
-        ratio=found.ratio,
-        low=found.low,
-        high=found.high,
-        n=found.n,
-        base=found.base_name or base,
-        new=found.new_name or new,
-        metric=found.metric,
-        margin=found.margin,
-        more_pairs=found.more_pairs,
-        more_s=found.more_s,
-        reasons=(found.why_no_verdict,) if found.why_no_verdict else (),
-        told="" if found.base_name else found.sentence,
-    )
-
-
 def row_headline(row: BenchmarkRow) -> Headline | None:
     """Return the headline of a row; None where its facts are not derived yet."""
     return from_plain(Headline, row.facts) if row.facts else None
@@ -160,6 +114,8 @@ def fact_texts(facts: Mapping[str, Any]) -> Iterator[str]:
 
 def to_facts(value: Any) -> Any:
     """Return a headline as plain values without those that are at their default; `from_plain` reads them."""
+    if isinstance(value, Reason):
+        return to_plain(value)
     if is_dataclass(value) and not isinstance(value, type):
         blank = {f.name: f.default_factory() if callable(f.default_factory) else f.default for f in fields(value)}
         found = {name: getattr(value, name) for name in blank}

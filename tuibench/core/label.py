@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,13 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of
 
 if TYPE_CHECKING:  # listing needs no results, and importing their types takes 12 ms
-    from tuibench.core.cell import Asked
+    from tuibench.core.cell import Asked, CellResult
     from tuibench.core.headline import HeadlineNumber
+    from tuibench.core.result import RunResult
     from tuibench.core.spec import ModelSource
+
+Names = Mapping[str, str]
+"""Model names by sha256."""
 
 _FIELDS = {"model": "model_sha256"}
 _AXES = ("model", "engine", "scenario", "cores", "batch", "dims", "streams", "precision", "pin", "options")
@@ -109,6 +113,29 @@ def model_names(sources: Sequence[ModelSource]) -> list[str]:
     names = [os.path.basename(os.path.normpath(source.asked)) for source in sources]
     whole = len(set(names)) < len(names)
     return [show(source.asked if whole else name, 100) for source, name in zip(sources, names, strict=True)]
+
+
+def names_by_sha256(run: RunResult) -> dict[str, str]:
+    """Return the model names of a result; of two files with the same content the first name."""
+    names: dict[str, str] = {}
+    # Results of other tools have no inspected models.
+    hashes = [model.sha256 for model in run.models] or [cell.asked.model_sha256 for cell in run.cells[:1]]
+    for sha256, name in zip(hashes, model_names(run.spec.models), strict=False):
+        names.setdefault(sha256, name)
+    return names
+
+
+def describe(cell: CellResult, cells: Sequence[CellResult], names: Names) -> str:
+    """Return the name of a cell among `cells`."""
+    streams = cell.used.streams if cell.used else None
+    axes = varying_axes(one.asked for one in cells)
+    return name_cell(cell.asked, axes, model=model_name(cell, names), streams=streams)
+
+
+def model_name(cell: CellResult, names: Names) -> str:
+    """Return the name of a cell's model, safe to print; the start of its sha256 if it has none."""
+    sha256 = cell.asked.model_sha256
+    return show(names.get(sha256, sha256[:12]), _LONGEST)
 
 
 def _value(asked: Asked, axis: str) -> object:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from tuibench.core.cell import Estimate, Grade
 from tuibench.core.profile import INT8, LAYER, RESIDUAL, UNMAPPED, LayerTime, PerformanceProfile, Roofline, WhatIf
+from tuibench.core.reason import because
 from tuibench.core.text import show
 from tuibench.core.units import percent, short, size
 
@@ -164,7 +165,7 @@ def _peak(roofline: Roofline | None, layer: LayerTime) -> float | None:
 
 
 def _without(layer: LayerTime, reason: str) -> LayerTime:
-    nothing = Estimate(None, reason=reason)
+    nothing = Estimate(None, reason=because("withheld", text=reason))
     forms = tuple(replace(form, ratio=nothing, reason=reason, around=None) for form in layer.what_if)
     why = layer.roof_reason if layer.roof_ms is None else reason
     return replace(layer, what_if=forms, roof_ms=None, roof="", roof_reason=why)
@@ -229,16 +230,3 @@ def measured_words(utc: str, grade: Grade | None) -> str:
     """Return when the machine was measured, with the grade of that measurement."""
     when = f"{show(utc[:16]).replace('T', ' ')} UTC" if utc else "at an unknown time"
     return f"{when}, grade {show(grade.letter, 4)}" if grade is not None else f"{when}, not graded"
-
-
-def machine_cautions(profile: PerformanceProfile) -> Iterator[str]:
-    """Yield cautions about disturbed measurements of roofs and zero effect; the next profile measures them again."""
-    roofs = profile.roofline if find_withheld(profile) is None else None
-    zeros = profile.zero_effect
-    for name, wrong, grade in (
-        ("roofs", "% roof may be wrong", roofs.grade if roofs is not None else None),
-        ("effect of zeros", "it may be wrong", zeros.grade if zeros is not None else None),
-    ):
-        if grade is not None and is_disturbed(grade):
-            cause = f"grade {show(grade.letter, 4)}: {show(grade.cause, _LONGEST)}"
-            yield f"{name} measured at {cause}; {wrong}, and the next profile measures it anew"

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from tuibench.core.reason import Reason
+
 
 @contextmanager
 def pause_collector() -> Iterator[None]:
@@ -76,14 +78,19 @@ T = TypeVar("T")
 Builder = Callable[[Any], Any]
 
 
-def to_plain(value: Any) -> Any:
-    """Return `value` with dataclasses as dicts and tuples as lists; the inverse of `from_plain`."""
+def to_plain(value: Any, words: Callable[[Reason], str] | None = None) -> Any:
+    """Return `value` with dataclasses as dicts and tuples as lists; the inverse of `from_plain`.
+
+    `words` replaces each reason by its sentence, for exports.
+    """
+    if words is not None and isinstance(value, Reason):
+        return words(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {name: to_plain(one) for name, one in written(value)}
+        return {name: to_plain(one, words) for name, one in written(value)}
     if isinstance(value, dict):
-        return {str(k): to_plain(v) for k, v in value.items()}
+        return {str(k): to_plain(v, words) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [to_plain(v) for v in value]
+        return [to_plain(v, words) for v in value]
     return value
 
 
@@ -133,12 +140,21 @@ def _builder(kind: Any) -> Builder:
     if origin is dict:
         return _mapping(_builder(args[1]))
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        return _Maker(kind)
+        return _reason if kind is Reason else _Maker(kind)
     return _float if kind is float else _same
 
 
+def upgraded(kind: type, data: Any) -> Any:
+    """Return the plain form of what an older version wrote for this dataclass."""
+    upgrade = getattr(kind, "upgrade", None)
+    return data if upgrade is None else upgrade(data)
+
+
 class _Maker:
-    """Builds one dataclass; reads its field types on first use, since a field may be of the same class."""
+    """Builds one dataclass; reads its field types on first use, since a field may be of the same class.
+
+    A class may have a static method `upgrade` that returns the present form of what older versions wrote.
+    """
 
     __slots__ = ("_fields", "_kind", "_parts")
 
@@ -148,8 +164,8 @@ class _Maker:
         self._parts: dict[str, Builder] | None = None
 
     def __call__(self, data: Any) -> Any:
-        parts = self._known()
-        return self._kind(**{k: parts[k](v) for k, v in data.items() if k in parts})
+        parts, plain = self._known(), upgraded(self._kind, data)
+        return self._kind(**{k: parts[k](v) for k, v in plain.items() if k in parts})
 
     def unpack(self, data: Any) -> tuple[Any, ...]:
         """Build all rows of a packed tuple."""
@@ -177,6 +193,20 @@ def _defaults(field: dataclasses.Field[Any], count: int) -> list[Any]:
     if field.default is dataclasses.MISSING:
         raise KeyError(field.name)
     return [field.default] * count
+
+
+def _reason(data: Any) -> Any:
+    """Build a reason with the reasons in its fields; an empty sentence of an older version is none."""
+    plain = Reason.upgrade(data)
+    if plain is None:
+        return None
+    return Reason(plain["code"], {name: _field(one) for name, one in plain["fields"].items()})
+
+
+def _field(data: Any) -> Any:
+    if isinstance(data, list):
+        return [_field(one) for one in data]
+    return _reason(data) if isinstance(data, dict) else data
 
 
 def _same(data: Any) -> Any:

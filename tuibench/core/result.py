@@ -9,37 +9,35 @@ from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.label import CellName
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.profile import Profile
+from tuibench.core.reason import Reason
 from tuibench.core.schema import BENCHMARK
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Comparison of two operands: ratio is new / base of latency, with its 95 % interval."""
+    """Comparison of two cells."""
 
     base: str
     new: str
     """Keys of the cells."""
-    metric: str
-    """p50 latency, or items/s for streams."""
-    ratio: float
-    low: float | None
-    high: float | None
-    n: int
     interleaved: bool
-    verdict: str | None
-    """faster, slower, equivalent or undecided; None if a verdict is not allowed."""
-    why_no_verdict: str | None
-    sentence: str = ""
-    """The sentence of a record of an older version, which lacks the fields below; shown unchanged."""
-    base_name: str = ""
-    new_name: str = ""
-    margin: float = 0.02
-    """Differences below it count as equivalent."""
-    more_pairs: int | None = None
-    """Pairs that would decide an undecided comparison; None if more pairs would not."""
-    more_s: float | None = None
-    """Seconds for those pairs."""
+    """True if they were measured in turns."""
+    verdict: Verdict
+
+    @staticmethod
+    def upgrade(data: Any) -> Any:
+        """Return the plain form of what older versions and exports have: all facts in one object."""
+        if isinstance(data.get("verdict"), dict):
+            return data
+        why, named = data.get("why_no_verdict"), data.get("base_name")
+        facts = {name: data[name] for name in ("ratio", "low", "high", "n", "metric")}
+        facts |= {name: data[name] for name in ("margin", "more_pairs", "more_s") if name in data}
+        facts |= {"kind": data["verdict"], "base": named or "", "new": data.get("new_name") or ""}
+        # Comparisons that name their operands have every fact of their sentence.
+        facts |= {"reasons": [why] if why else [], "told": "" if named else data.get("sentence", "")}
+        return {name: data[name] for name in ("base", "new", "interleaved")} | {"verdict": facts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +48,7 @@ class RunSession:
     boot_id: str
     executions: int
     """Executions measured in it, over all cells."""
-    mixed: tuple[str, ...] = ()
+    mixed: tuple[Reason, ...] = ()
     """Changes of the machine since the previous session; such a run resumes only with --mixed."""
 
 
@@ -69,9 +67,8 @@ class RunResult:
     versions: dict[str, str]
     started_utc: str
     seconds: float
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Reason, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
-    conclusions: tuple[str, ...] = ()
     anchor: dict[str, Any] = field(default_factory=dict)
     """Drift of the cheapest cell over the run."""
     schema: int = BENCHMARK
@@ -107,7 +104,7 @@ class CellPair:
     """Two cells with the same requested settings, or with all but one in common."""
 
     cell: CellName
-    bars: tuple[str, ...]
+    bars: tuple[Reason, ...]
     """Reasons against a verdict, even if both had been measured at the same time: unequal conditions."""
     unit: str
     """ms or items/s."""
@@ -115,7 +112,7 @@ class CellPair:
     new: Figure
     comparison: Comparison | None
     """Ratio of times, new / old; None if an operand has no numbers."""
-    reason: str = ""
+    reason: Reason | None = None
     """Reason for a missing ratio or a missing interval."""
 
     @property
@@ -132,9 +129,9 @@ class SideBySide:
     new_id: str
     pairs: tuple[CellPair, ...]
     old_only: tuple[str, ...]
-    """Names of cells without a partner."""
+    """Names of cells without a matching cell."""
     new_only: tuple[str, ...]
-    environment: tuple[str, ...]
+    environment: tuple[Reason, ...]
     """Differences of the machines, or of one machine's states, that affect the speed."""
 
     @property

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tuibench.core.cell import CellResult, Estimate, least_latency, measured, most_of_streams
-from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts, Verdict, verdict_of
-from tuibench.core.label import model_names, varying_axes
+from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts
+from tuibench.core.label import names_by_sha256, varying_axes
 from tuibench.core.profile import ALREADY_INT8, LAYER, LayerLoss, LossProfile, PerformanceProfile, Profile
 from tuibench.core.result import Comparison, RunResult
 from tuibench.core.scenario import LATENCY, THROUGHPUT, find
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
+from tuibench.core.verdict import Verdict
 
 _LONGEST = 300
 """Longest foreign text kept, in characters, because lists hold it for every benchmark."""
@@ -25,11 +26,7 @@ def headline_of(result: RunResult) -> Headline:
     elif result.foreign:
         found = _foreign_headline(result)
     else:
-        names: dict[str, str] = {}
-        for model, name in zip(result.models, model_names(result.spec.models), strict=False):
-            # Cells of two files with the same content get the name of the first.
-            names.setdefault(model.sha256, name)
-        found = cells_headline(result.cells, names, result.comparisons)
+        found = cells_headline(result.cells, names_by_sha256(result), result.comparisons)
     return replace(found, status=result.status)
 
 
@@ -70,7 +67,10 @@ def _only_verdict(
         called = [one.engine for one in sides]
     else:
         called = [names.get(one.model_sha256, one.model_sha256[:12]) for one in sides]
-    return verdict_of(found, *called) if len(called) == 2 else verdict_of(found)
+    if found.verdict.base or len(called) != 2:
+        return found.verdict
+    # Records of older versions do not name the operands.
+    return replace(found.verdict, base=called[0], new=called[1])
 
 
 def _number(

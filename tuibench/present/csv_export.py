@@ -11,6 +11,7 @@ from tuibench.core.text import show
 from tuibench.core.units import number
 from tuibench.present.label import failure_text, missing_words, model_of, point_of
 from tuibench.present.lines import batch_size, check_text
+from tuibench.present.reason import reason_words
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _LONGEST = 4096
@@ -105,9 +106,9 @@ def _numbers(cell: CellResult) -> dict[str, str]:
 def _words(cell: CellResult) -> dict[str, str]:
     return {
         "grade": safe_text(cell.grade.letter if cell.grade else ""),
-        "grade_cause": safe_text(cell.grade.cause if cell.grade else ""),
+        "grade_cause": safe_text(reason_words(cell.grade.cause) if cell.grade else ""),
         "check": safe_text(check_text(cell.check) if cell.pooled else ""),
-        "stopped_by": safe_text(cell.stopped_by),
+        "stopped_by": safe_text(reason_words(cell.stopped_by)),
         "failure": safe_text(failure_text(cell)),
         "missing": safe_text(missing_words(cell) if cell.pooled else ""),
     }

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from tuibench.core.failure import failure_words
-from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts, Verdict, verdict_of
+from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts
 from tuibench.core.label import name_cell
 from tuibench.core.scenario import THROUGHPUT
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, seconds, short
+from tuibench.core.verdict import Verdict
+from tuibench.present.reason import all_words
 
 if TYPE_CHECKING:
     from tuibench.core.result import Comparison, RunResult
@@ -23,7 +25,7 @@ _LONGEST = 500
 
 def comparison_sentence(found: Comparison) -> str:
     """Return the sentence of a comparison, safe to print."""
-    return verdict_sentence(verdict_of(found))
+    return verdict_sentence(found.verdict)
 
 
 def verdict_sentence(found: Verdict, *, brief: bool = False) -> str:
@@ -31,7 +33,7 @@ def verdict_sentence(found: Verdict, *, brief: bool = False) -> str:
     if found.told:
         return show(found.told, _LONGEST)
     if found.kind is None:
-        return f"{_ratio(found, brief)}; no verdict: {'; '.join(show(reason, _LONGEST) for reason in found.reasons)}"
+        return f"{_ratio(found, brief)}; no verdict: {'; '.join(all_words(found.reasons))}"
     if found.low is None or found.high is None:
         return f"{_ratio(found, brief)}; undecided: {found.n} of at least {_LEAST_PAIRS} pairs"
     ratio = f"; ratio {_digits(found.ratio)} [{_digits(found.low)}, {_digits(found.high)}]"

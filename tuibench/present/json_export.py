@@ -10,13 +10,15 @@ from typing import Any
 from tuibench.core.cell import CellResult, Estimate, Pooled
 from tuibench.core.errors import UsageError
 from tuibench.core.record import to_plain
-from tuibench.core.result import RunResult, SideBySide
+from tuibench.core.result import Comparison, RunResult, SideBySide
 from tuibench.core.scenario import find
 from tuibench.core.settings.command import again
+from tuibench.present.conclusion import conclusions
 from tuibench.present.headline import comparison_sentence, result_headline
 from tuibench.present.label import first_cell, model_index, model_of
 from tuibench.present.lines import batch_size
 from tuibench.present.profile.shown import shown_profile
+from tuibench.present.reason import all_words, export_words
 
 SCHEMA_FILE = "benchmark.schema.json"
 """Schema in tuibench/data; every export is valid against it."""
@@ -124,7 +126,7 @@ def _percentile(pooled: Pooled | None, name: str) -> float | None:
 
 
 def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> dict[str, Any]:
-    plain: dict[str, Any] = to_plain(run)
+    plain: dict[str, Any] = to_plain(run, export_words)
     index = model_index(run, first) if first else 0
     for place, pooled in enumerate(cell.pooled for cell in run.cells):
         for name, value in pooled.percentiles.items() if pooled else ():
@@ -146,11 +148,8 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
         "models": plain["models"],
         "points": plain["points"],
         "spec": plain["spec"],
-        "comparisons": [
-            said | {"sentence": comparison_sentence(one)}
-            for said, one in zip(plain["comparisons"], run.comparisons, strict=True)
-        ],
-        "conclusions": plain["conclusions"],
+        "comparisons": list(map(comparison_values, run.comparisons)),
+        "conclusions": [found.sentence for found in conclusions(run)],
         "warnings": plain["warnings"],
         "anchor": plain["anchor"],
         **{name: plain[name] for name in ("host", "sittings", "waited_s", "shared_host", "foreign")},
@@ -173,19 +172,35 @@ def _again(run: RunResult, reasons: dict[str, str]) -> str:
 
 def side_values(beside: SideBySide) -> dict[str, Any]:
     """Return two results side by side as plain values, with names and sentences in words."""
-    plain: dict[str, Any] = to_plain(beside)
+    plain: dict[str, Any] = to_plain(beside, export_words)
     for said, pair in zip(plain["pairs"], beside.pairs, strict=True):
         del said["cell"]
-        said["name"] = pair.name
+        said["name"], said["reason"] = pair.name, export_words(pair.reason)
         if pair.comparison is not None:
-            said["comparison"]["sentence"] = comparison_sentence(pair.comparison)
+            said["comparison"] = comparison_values(pair.comparison)
     return plain
 
 
+def comparison_values(found: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values, its facts in one object with the sentence."""
+    verdict = to_plain(found.verdict)
+    values = {name: verdict[name] for name in ("metric", "ratio", "low", "high", "n", "margin", "more_pairs", "more_s")}
+    return values | {
+        "base": found.base,
+        "new": found.new,
+        "interleaved": found.interleaved,
+        "verdict": found.verdict.kind,
+        "why_no_verdict": "; ".join(all_words(found.verdict.reasons)) or None,
+        "base_name": found.verdict.base,
+        "new_name": found.verdict.new,
+        "sentence": comparison_sentence(found),
+    }
+
+
 def _cell(cell: CellResult) -> dict[str, Any]:
-    plain: dict[str, Any] = to_plain(cell)
-    why = cell.failure.message if cell.failure else cell.stopped_by or "not measured"
-    missing = to_plain(Estimate(None, reason=why))
+    plain: dict[str, Any] = to_plain(cell, export_words) | {"stopped_by": export_words(cell.stopped_by)}
+    why = cell.failure.message if cell.failure else plain["stopped_by"] or "not measured"
+    missing = to_plain(Estimate(None)) | {"reason": why}
     plain["latency_ms"] = dict.fromkeys(ESTIMATES, missing) | plain["latency_ms"]
     for name in ("items_per_sec", "items_per_cpu_sec"):
         if plain[name]["value"] is None and plain[name]["reason"] is None:

@@ -13,6 +13,7 @@ from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent
+from tuibench.present.reason import reason_words
 
 AXES = ("model", "engine", "scenario", "cores", "batch", "dims", "streams", "precision")
 """Columns of tables from left to right; only varying ones are printed."""
@@ -106,7 +107,7 @@ def failure_text(cell: CellResult) -> str:
     if cell.status == "ok":
         return ""
     if cell.failure is None:
-        return f"{cell.status}: {show(cell.stopped_by) or 'not reached'}"
+        return f"{cell.status}: {reason_words(cell.stopped_by, 200) or 'not reached'}"
     words = failure_words(cell.failure)
     return (
         f"partial after {count_of(len(cell.executions), 'execution')}: {words}" if cell.status == "partial" else words
@@ -126,7 +127,7 @@ def reason_of(estimate: Estimate) -> str:
     """Return the reason for a missing interval or value; '' if nothing is missing."""
     if estimate.value is not None and estimate.low is not None and estimate.high is not None:
         return ""
-    return show((estimate.reason or "too few executions").removeprefix("no interval: "), 200)
+    return reason_words(estimate.reason, 200) or "too few executions"
 
 
 def missing_numbers(cell: CellResult) -> dict[str, list[str]]:

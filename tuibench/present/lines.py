@@ -10,6 +10,7 @@ from tuibench.core.scenario import find
 from tuibench.core.text import show
 from tuibench.core.units import count_of, number, short, size
 from tuibench.present.label import TAILS, axis_value, describe, failure_text, model_of, plus_minus, reason_of, varying
+from tuibench.present.reason import all_words, reason_words
 
 
 def cell_lines(run: RunResult, cell: CellResult) -> list[str]:
@@ -102,7 +103,7 @@ def _throughput_lines(cell: CellResult) -> Iterator[str]:
 
 def _machine_lines(cell: CellResult) -> Iterator[str]:
     if cell.grade is not None:
-        yield f"Grade: {show(cell.grade.letter, 4)} ({show(cell.grade.cause, 300)})"
+        yield f"Grade: {show(cell.grade.letter, 4)} ({reason_words(cell.grade.cause, 300)})"
     if cell.memory_bytes:
         memory = (f"{show(name, 40).replace('_', ' ')} {size(count)}" for name, count in cell.memory_bytes.items())
         yield f"Memory: {' · '.join(memory)}"
@@ -132,7 +133,7 @@ def _outcome_lines(cell: CellResult) -> Iterator[str]:
         yield f"I/O: {show(cell.used.io, 40)} (its copying is inside the timed call)"
     yield from (f"Not as Asked: {difference}" for difference in differences(cell))
     if cell.stopped_by and cell.pooled is not None:
-        yield f"Stopped By: {show(cell.stopped_by, 300)}"
+        yield f"Stopped By: {reason_words(cell.stopped_by, 300)}"
     if cell.status != "ok":
         text = failure_text(cell)
         yield f"{text[:1].upper()}{text[1:]}"
@@ -194,7 +195,7 @@ def _lines(run: RunResult) -> Iterator[str]:
     yield from _resumed(run)
     for session in run.sittings:
         if session.mixed:
-            changes = "; ".join(show(change, 200) for change in session.mixed)
+            changes = "; ".join(all_words(session.mixed))
             yield f"Changed between sessions (--mixed): {changes}"
 
 

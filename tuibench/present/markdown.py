@@ -11,9 +11,11 @@ from tuibench.core.result import RunResult
 from tuibench.core.text import show
 from tuibench.core.units import number
 from tuibench.present.command import command_of
+from tuibench.present.conclusion import conclusions
 from tuibench.present.headline import comparison_sentence, result_headline
 from tuibench.present.label import axis_value, describe, failure_text, no_interval_notes, plus_minus, varying
 from tuibench.present.lines import check_text, differences, provenance_lines
+from tuibench.present.reason import all_words, reason_words
 from tuibench.present.summary import TITLE, drawings, tradeoff_lines
 
 _MARKUP = re.compile(r"([\\`*_\[\]#!|~$])")
@@ -27,11 +29,11 @@ def dumps(run: RunResult) -> str:
     notes = _notes(run)
     parts += [_bullets(notes)] if notes else []
     parts += _figures_of(run)
-    said = list(map(comparison_sentence, run.comparisons)) + list(run.conclusions)
+    said = list(map(comparison_sentence, run.comparisons)) + [found.sentence for found in conclusions(run)]
     parts += ["## Conclusions", _bullets(said)] if said else []
     choices = tradeoff_lines(run)
     parts += [f"## {TITLE}", "\n".join(f"    {line}".rstrip() for line in choices)] if choices else []
-    parts += ["## Warnings", _bullets(list(run.warnings))] if run.warnings else []
+    parts += ["## Warnings", _bullets(list(all_words(run.warnings)))] if run.warnings else []
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     parts += [escape(f"{run.id} · {run.started_utc} · {number(run.seconds)} s · {versions}")]
     # An indented block is literal to the last character, so the command can be copied.
@@ -87,7 +89,7 @@ def _notes(run: RunResult) -> list[str]:
     notes = [f"{describe(run, cell, axes)}: {text}" for cell in run.cells for text in differences(cell)]
     notes += no_interval_notes(run) + provenance_lines(run)
     return notes + [
-        f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {cell.grade.cause}"
+        f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {reason_words(cell.grade.cause)}"
         for cell in run.cells
         if cell.grade is not None and cell.grade.letter in ("C", "D")
     ]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tuibench.core.activity import ALIVE, ELSEWHERE, RunInfo, finishing_words
+from tuibench.core.activity import ALIVE, ELSEWHERE, RunInfo
 from tuibench.core.ids import short_id
 from tuibench.core.stored import ProjectRow, Removal, TrashEntry, held_words
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
 from tuibench.present.listing import held_words as entry_words
 from tuibench.present.listing import listed_words
+from tuibench.present.reason import finishing_words
 from tuibench.present.run_list import cancel_words
 
 

@@ -6,25 +6,17 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tuibench.core.activity import (
-    ALIVE,
-    ELSEWHERE,
-    RESUMABLE,
-    UNSAVED,
-    WAITING,
-    Holder,
-    RunInfo,
-    extension_words,
-    finishing_words,
-)
+from tuibench.core.activity import ALIVE, ELSEWHERE, RESUMABLE, UNSAVED, WAITING, Holder, RunInfo
 from tuibench.core.cell import CellResult
 from tuibench.core.errors import ExitCode
 from tuibench.core.ids import short_id, short_ids
+from tuibench.core.reason import CANCELLED_ON_REQUEST, FINISHED_ON_REQUEST
 from tuibench.core.record import to_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, seconds
 from tuibench.present.column import Column, table_lines
 from tuibench.present.label import failure_text, plus_minus
+from tuibench.present.reason import export_words, extension_words, finishing_words, read_end, read_words, reason_words
 from tuibench.present.table import age, to_ascii
 
 WIDTH = 80
@@ -32,7 +24,6 @@ SCHEMA = 1
 _SILENT_S = 60.0
 """A run with an older heartbeat is marked as silent."""
 _LONGEST = 200
-_SIGNALS = {"SIGTERM": "ended by its user", "SIGINT": "ended by its user", "SIGHUP": "ended by a hang-up"}
 
 
 def run_list(runs: Sequence[RunInfo], now: float, *, width: int | None = WIDTH, ascii_only: bool = False) -> str:
@@ -48,7 +39,9 @@ def run_list(runs: Sequence[RunInfo], now: float, *, width: int | None = WIDTH, 
 def runs_json(runs: Sequence[RunInfo]) -> str:
     """Return the runs as JSON."""
     names = short_ids(run.id for run in runs)
-    listed = [{"short": names[run.id], **to_plain(run)} for run in runs]
+    listed = [
+        {"short": names[run.id], **to_plain(run, export_words), "detail": export_words(run.detail)} for run in runs
+    ]
     return json.dumps({"schema": SCHEMA, "runs": listed}, indent=1) + "\n"
 
 
@@ -56,16 +49,10 @@ def why_words(run: RunInfo) -> str:
     """Return the reason for a run's state: what it waits for, or what ended it."""
     words = [f"place {run.place}" if run.state == WAITING and run.place is not None else ""]
     words.append(holder_words(run.holder) if run.state == WAITING and run.holder is not None else "")
-    words.append(show(reason_words(run.detail), _LONGEST))
+    words.append(reason_words(run.detail, _LONGEST))
     if run.state in ALIVE and run.heartbeat_age_s is not None and run.heartbeat_age_s > _SILENT_S:
         words.append(f"silent for {seconds(run.heartbeat_age_s)}")
     return " · ".join(filter(None, words))
-
-
-def reason_words(reason: str) -> str:
-    """Return the reason why a run ended, with words in place of signal names."""
-    first, semicolon, rest = reason.partition(";")
-    return _SIGNALS.get(first, first) + semicolon + rest
 
 
 def resume_words(run: str, end: Mapping[str, Any]) -> str:
@@ -88,9 +75,9 @@ def cancel_words(run: RunInfo) -> str:
     """Return the result of cancelling a run."""
     short = short_id(run.id)
     if run.state == ELSEWHERE:
-        return f"{short}: {show(run.detail)}; its runner there will see the request within seconds"
+        return f"{short}: {reason_words(run.detail)}; its runner there will see the request within seconds"
     if run.state == UNSAVED:
-        return f"{short}: ended, not saved: {show(run.detail)}; tuibench resume {short} tries again"
+        return f"{short}: ended, not saved: {reason_words(run.detail)}; tuibench resume {short} tries again"
     measured = count_of(run.executions, "part" if run.kind else "execution")
     kept = f"{measured} saved" if run.executions else "nothing was measured"
     return f"{short}: {run.state}, {kept}"
@@ -159,7 +146,7 @@ def cell_line(name: str, cell: CellResult) -> str:
         return f"{name}: {failure_text(cell)}"
     value = " ".join(filter(None, (ms(p50.value), plus_minus(p50))))
     grade = f", grade {cell.grade.letter}" if cell.grade else ""
-    return f"{name}: {value}{grade} ({cell.stopped_by})"
+    return f"{name}: {value}{grade} ({reason_words(cell.stopped_by)})"
 
 
 class RunLog:
@@ -183,7 +170,7 @@ class RunLog:
         return f"the run begins: pid {event.get('pid')}"
 
     def _on_sitting(self, event: Event) -> str:
-        changes = [str(change) for change in event.get("mixed") or ()]
+        changes = [read_words(change) for change in event.get("mixed") or ()]
         return "taken up again" + (f" although {'; '.join(changes)}" if changes else "")
 
     def _on_waiting(self, event: Event) -> str:
@@ -230,7 +217,8 @@ class RunLog:
 
     def _on_warning(self, event: Event) -> str:
         name = self._name(str(event["cell"])) if event.get("cell") else ""
-        return f"{name}: {event['message']}" if name else str(event["message"])
+        words = read_words(event["message"])
+        return f"{name}: {words}" if name else words
 
     def _on_finish_asked(self, _: Event) -> str:
         return f"finishing on request: {finishing_words(self._is_profile)}"
@@ -240,9 +228,10 @@ class RunLog:
         return f"{words}, for {count_of(len(event['cells']), 'cell')}"
 
     def _on_run_end(self, event: Event) -> str:
-        status, reason = str(event.get("status", "interrupted")), reason_words(str(event.get("reason") or ""))
-        # "finished on request" includes the status.
-        words = (reason or status) if reason.startswith(status) or not reason else f"{status}: {reason}"
+        status, reason = str(event.get("status", "interrupted")), read_end(event)
+        names_status = reason is None or reason.code in (FINISHED_ON_REQUEST, CANCELLED_ON_REQUEST)
+        words = reason_words(reason) or status
+        words = words if names_status else f"{status}: {words}"
         if event.get("saved"):
             return f"{words}; saved"
         return f"{words}; not saved: {event.get('why', '')}" if event.get("saved") is False else words

@@ -11,6 +11,7 @@ from tuibench.core.result import CellPair, Comparison, Figure, SideBySide
 from tuibench.core.text import cut, pad, show, width_of
 from tuibench.core.units import count_of, ms, percent, short
 from tuibench.present.json_export import finite, side_values
+from tuibench.present.reason import all_words, no_interval_words
 from tuibench.present.table import to_ascii
 
 WIDTH = 80
@@ -28,7 +29,7 @@ def side_by_side(side: SideBySide, width: int = WIDTH, ascii_only: bool = False)
     lines += [f"Only in {show(short_id(side.old_id), 20)}: {show(name, _LONGEST)}" for name in side.old_only]
     lines += [f"Only in {show(short_id(side.new_id), 20)}: {show(name, _LONGEST)}" for name in side.new_only]
     lines += [_LEGEND] if side.comparisons else []
-    lines += [f"Environment: {show(line, _LONGEST)}" for line in side.environment] or [_NO_DIFFERENCE]
+    lines += [f"Environment: {line}" for line in all_words(side.environment)] or [_NO_DIFFERENCE]
     text = "\n".join(lines) + "\n"
     return to_ascii(text) if ascii_only else text
 
@@ -78,9 +79,10 @@ def _figure(figure: Figure, pair: CellPair) -> str:
 def _ratio(comparison: Comparison | None) -> str:
     if comparison is None:
         return "-"
-    if comparison.low is None or comparison.high is None:
-        return _digits(comparison.ratio)
-    return f"{_digits(comparison.ratio)} ({_digits(comparison.low)} to {_digits(comparison.high)})"
+    found = comparison.verdict
+    if found.low is None or found.high is None:
+        return _digits(found.ratio)
+    return f"{_digits(found.ratio)} ({_digits(found.low)} to {_digits(found.high)})"
 
 
 def _digits(ratio: float) -> str:
@@ -90,8 +92,8 @@ def _digits(ratio: float) -> str:
 def _notes(side: SideBySide) -> Iterator[str]:
     """Yield reasons for missing ratios and intervals, and unequal conditions; each reason once."""
     total = len(side.pairs)
-    yield from _counted((pair.reason for pair in side.pairs if pair.reason), total)
-    yield from _counted((text for pair in side.pairs for text in pair.bars), total, "Not the same: ")
+    yield from _counted((no_interval_words(pair.reason) for pair in side.pairs if pair.reason), total)
+    yield from _counted((text for pair in side.pairs for text in all_words(pair.bars)), total, "Not the same: ")
 
 
 def _counted(texts: Iterable[str], total: int, prefix: str = "") -> Iterator[str]:

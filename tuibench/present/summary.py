@@ -12,6 +12,7 @@ from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds, short
 from tuibench.present.command import command_of
+from tuibench.present.conclusion import conclusions
 from tuibench.present.headline import comparison_sentence, result_headline
 from tuibench.present.label import describe, first_cell, varying
 from tuibench.present.lines import cell_lines, differences, own_lines, provenance_lines
@@ -21,6 +22,7 @@ from tuibench.present.plots.grid import coordinate_name
 from tuibench.present.plots.histogram import draw_histogram, marks_of, merged_histogram
 from tuibench.present.plots.scaling import Scaling, axes_of, figure_of, scaling
 from tuibench.present.plots.selection import Selection, tradeoffs
+from tuibench.present.reason import all_words
 from tuibench.present.side_by_side import side_by_side
 from tuibench.present.table import moment_words, table, to_ascii
 
@@ -29,7 +31,7 @@ def summary(run: RunResult, ascii_only: bool = False, beside: SideBySide | None 
     """Return the text for stdout, with a comparison to `beside` if given; its last line is the headline."""
     lines = [*_cells(run), *_ending(run), *provenance_lines(run)]
     lines += map(comparison_sentence, run.comparisons)
-    lines += [show(sentence, 500) for sentence in run.conclusions]
+    lines += [found.sentence for found in conclusions(run)]
     lines += [f"Again: {command}"] if (command := command_of(run)) else []
     lines += ["", side_by_side(beside)] if beside is not None else []
     text = "\n".join([*lines, result_headline(run)]) + "\n"
@@ -211,5 +213,5 @@ def _host(host: str, own: str) -> str:
 
 def _session(session: RunSession, now: float) -> str:
     words = [count_of(session.executions, "execution"), moment_words(session.started_utc, now)]
-    words += [f"changed before it: {'; '.join(show(change, 200) for change in session.mixed)}"] if session.mixed else []
+    words += [f"changed before it: {'; '.join(all_words(session.mixed))}"] if session.mixed else []
     return ", ".join(filter(None, words))

@@ -9,6 +9,7 @@ from tuibench.core.result import RunResult
 from tuibench.core.text import cut, cut_start, pad, show, width_of
 from tuibench.core.units import count_of, ms, percent, short
 from tuibench.present.label import axis_value, describe, failure_text, no_interval_notes, varying
+from tuibench.present.reason import reason_words
 
 WIDTH = 80
 _RIGHT = ("cores", "batch", "streams")
@@ -95,7 +96,9 @@ def _footnotes(run: RunResult) -> list[str]:
             reason = show(cell.check.reason or f"by {short(cell.check.difference or 0.0, 2)} of their range", 300)
             notes.append(f"{describe(run, cell, axes)}: outputs differ from the reference {reason}")
         if cell.grade is not None and cell.grade.letter in ("C", "D"):
-            notes.append(f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {show(cell.grade.cause, 300)}")
+            notes.append(
+                f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {reason_words(cell.grade.cause, 300)}"
+            )
     notes += no_interval_notes(run) + _restless(run)
     return ["", *notes] if notes else []
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from tuibench.core.cell import Cell, Execution
 from tuibench.core.errors import TuibenchError
 from tuibench.core.failure import Failure
+from tuibench.core.reason import CANCELLED_ON_REQUEST, MAX_TIME, Reason, error_text
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.control import ControlPoller
@@ -20,7 +21,7 @@ from tuibench.runs.preparation import Machine, Preparation, Prepared
 from tuibench.runs.replay import Replay
 from tuibench.runs.resumption import Disagreement, check_plan, hash_inputs
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
-from tuibench.runs.task import BY_REQUEST, Call, Cancelled, StopSwitch, call_child
+from tuibench.runs.task import Call, Cancelled, StopSwitch, call_child
 from tuibench.worker.job import Job
 
 Save = Callable[[dict[str, Any]], dict[str, Any]]
@@ -65,7 +66,7 @@ class Setup:
 class BaseRun(ABC):
     """One session of a run: prepares, measures, saves the result and writes the end."""
 
-    out_of_time: ClassVar[str]
+    out_of_time: ClassVar[Reason]
     """The warning when --max-time was reached."""
 
     def __init__(self, spec: BenchmarkSpec, setup: Setup) -> None:
@@ -110,18 +111,23 @@ class BaseRun(ABC):
             return self.measure()
         except OutOfTime:
             self.journal.append("warning", message=self.out_of_time)
-            return {"status": "finished", "reason": "max-time"}
+            return {"status": "finished", "reason": Reason(MAX_TIME)}
         except Cancelled as cancelled:
             # A resumed run that is aborted stays interrupted, unless the user cancelled the run itself.
-            again = resumed and cancelled.reason != BY_REQUEST
+            again = resumed and cancelled.reason.code != CANCELLED_ON_REQUEST
             return {"status": "interrupted" if again else "cancelled", "reason": cancelled.reason}
         except (JournalBroken, Disagreement) as error:
             # No result is lost or wrong: the rest can be measured later.
-            return {"status": "interrupted", "reason": error.message, "exit_code": int(error.exit_code)}
+            reason = error.reason if isinstance(error, Disagreement) else error_text(error.message)
+            return {"status": "interrupted", "reason": reason, "exit_code": int(error.exit_code)}
         except TuibenchError as error:
             problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
             # A failure in this session does not lose the results of earlier ones.
-            return {"status": "interrupted" if resumed else "failed", "reason": error.message, "error": problem}
+            return {
+                "status": "interrupted" if resumed else "failed",
+                "reason": error_text(error.message),
+                "error": problem,
+            }
 
     def prepare(self, tell: Callable[[str], None]) -> Prepared:
         """Inspect the models and make their inputs; `tell` reports each step."""

@@ -8,34 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tuibench.core.cell import Asked, CellResult, Execution, measured
-from tuibench.core.label import name_cell, varying_axes
-from tuibench.core.model import ModelSummary
+from tuibench.core.label import Names, describe, model_name
+from tuibench.core.reason import Reason, because
 from tuibench.core.result import Comparison, RunResult
 from tuibench.core.scenario import LATENCY, find
 from tuibench.core.text import show
-from tuibench.stats.comparison import DELTA, Side, compare
-
-Names = Mapping[str, str]
-"""Model names by sha256."""
-
-_LONGEST_NAME = 60
-
-
-def varying(cells: Sequence[CellResult]) -> tuple[str, ...]:
-    """Return the axes in which the cells differ and which their names must include."""
-    return varying_axes(c.asked for c in cells)
-
-
-def describe(cell: CellResult, cells: Sequence[CellResult], names: Names) -> str:
-    """Return the name of a cell among `cells`."""
-    streams = cell.used.streams if cell.used else None
-    return name_cell(cell.asked, varying(cells), model=model_name(cell, names), streams=streams)
-
-
-def model_name(cell: CellResult, names: Names) -> str:
-    """Return the name of a cell's model, safe to print; the start of its sha256 if it has none."""
-    sha256 = cell.asked.model_sha256
-    return show(names.get(sha256, sha256[:12]), _LONGEST_NAME)
+from tuibench.stats.comparison import DELTA, Operand, compare
 
 
 def metric_of(cell: CellResult) -> str:
@@ -43,10 +21,10 @@ def metric_of(cell: CellResult) -> str:
     return find(cell.asked.scenario).metric
 
 
-def side_of(cell: CellResult, executions: Sequence[tuple[int, Execution]], name: str) -> Side:
+def operand_of(cell: CellResult, executions: Sequence[tuple[int, Execution]], name: str) -> Operand:
     """Return the operand for `compare`, from executions with their rounds."""
     logs = [(number, _log_time(cell, execution)) for number, execution in executions]
-    return Side(cell.key, name, [(number, value) for number, value in logs if value is not None])
+    return Operand(cell.key, name, [(number, value) for number, value in logs if value is not None])
 
 
 def without_axis(asked: Asked, axis: str) -> str:
@@ -56,17 +34,17 @@ def without_axis(asked: Asked, axis: str) -> str:
     return replace(asked, model_sha256="", version="").key
 
 
-def bars_between(base: CellResult, new: CellResult, axis: str) -> list[str]:
+def bars_between(base: CellResult, new: CellResult, axis: str) -> tuple[Reason, ...]:
     """Return reasons against a verdict because of unequal work; `axis` is the requested difference."""
-    bars = []
+    bars: list[Reason] = []
     if axis == "model":
-        bars.append("the models differ, and their outputs were not held against each other")
+        bars.append(Reason("models_differ"))
     for cell in (base, new):
         check, engine = cell.check, cell.asked.engine
         if check is None or check.state == "unchecked":
-            bars.append(f"outputs of {engine} were not checked")
+            bars.append(because("outputs_unchecked", engine=engine))
         elif check.state == "differs":
-            bars.append(f"outputs of {engine} differ from the reference")
+            bars.append(because("outputs_differ", engine=engine))
     if base.used is not None and new.used is not None:
         for field, noun in (
             ("precision", "precision"),
@@ -74,10 +52,10 @@ def bars_between(base: CellResult, new: CellResult, axis: str) -> list[str]:
             ("batch", "batch"),
             ("streams", "streams"),
         ):
-            sides = (getattr(base.used, field), getattr(new.used, field))
-            if None not in sides and sides[0] != sides[1]:
-                bars.append(f"{noun}: {sides[0]} against {sides[1]}")
-    return list(dict.fromkeys(bars))
+            old, other = getattr(base.used, field), getattr(new.used, field)
+            if None not in (old, other) and old != other:
+                bars.append(because("settings_differ", name=noun, base=old, new=other))
+    return tuple(dict.fromkeys(bars))
 
 
 def _log_time(cell: CellResult, execution: Execution) -> float | None:
@@ -87,8 +65,6 @@ def _log_time(cell: CellResult, execution: Execution) -> float | None:
     per_second = execution.calls_per_s * cell.items
     return -math.log(per_second) if per_second > 0 else None
 
-
-_MOST_SAID = 3
 
 Rounds = Mapping[str, Sequence[tuple[int, Execution]]]
 """Key of a cell -> its executions, each with its round."""
@@ -107,8 +83,8 @@ def compare_cells(
     able = measured(cells)
     found = []
     for base, new, axis in _pairs(able):
-        left = side_of(base, rounds.get(base.key, ()), _base_name(base, axis, able, names))
-        right = side_of(new, rounds.get(new.key, ()), _name(new, axis, names))
+        left = operand_of(base, rounds.get(base.key, ()), _base_name(base, axis, able, names))
+        right = operand_of(new, rounds.get(new.key, ()), _name(new, axis, names))
         if interleaved and not {r for r, _ in left.logs} & {r for r, _ in right.logs}:
             continue
         bars = bars_between(base, new, axis)
@@ -117,45 +93,6 @@ def compare_cells(
             compare(left, right, interleaved=interleaved, bars=bars, metric=metric, delta=delta, pair_s=pair_s)
         )
     return tuple(found)
-
-
-def explain_missing(
-    models: Sequence[ModelSummary], labels: Sequence[str], cells: Sequence[CellResult], found: Sequence[Comparison]
-) -> tuple[str, ...]:
-    """Return a sentence for each further model that has no comparison; `labels` name the models in order."""
-    able = measured(cells)
-    model_of = {cell.key: cell.asked.model_sha256 for cell in able}
-    compared = {model_of[c.new] for c in found if model_of[c.new] != model_of[c.base]}
-    sentences = []
-    first: dict[str, str] = {}
-    for model, label in zip(models, labels, strict=False):
-        if model.sha256 in first:
-            sentences.append(f"{label} has the same content as {first[model.sha256]}: measured once.")
-        elif first and model.sha256 not in compared:
-            base, name = next(iter(first.items()))
-            why = _why_apart(*([c for c in able if c.asked.model_sha256 == sha] for sha in (base, model.sha256)))
-            sentences += [f"{label} is not compared with {name}: {why}."] if why else []
-        first.setdefault(model.sha256, label)
-    return tuple(sentences)
-
-
-def _why_apart(base: Sequence[CellResult], new: Sequence[CellResult]) -> str:
-    """Return '' if one model has no numbers: its failure is reason enough."""
-    if not base or not new:
-        return ""
-    for noun, say in (("batch sizes", _batch_words), ("dims", _dim_words)):
-        left, right = (list(dict.fromkeys(say(cell) for cell in cells)) for cells in (base, new))
-        if not set(left) & set(right):
-            return f"their {noun} differ ({' / '.join(right[:_MOST_SAID])} against {' / '.join(left[:_MOST_SAID])})"
-    return "no round measured both with the same settings"
-
-
-def _batch_words(cell: CellResult) -> str:
-    return "none" if cell.asked.batch is None else str(cell.asked.batch)
-
-
-def _dim_words(cell: CellResult) -> str:
-    return " ".join(f"{show(name, 40)}={size}" for name, size in cell.asked.dims.items()) or "none"
 
 
 def _pairs(cells: Sequence[CellResult]) -> Iterator[tuple[CellResult, CellResult, str]]:
@@ -193,8 +130,6 @@ Batch and dims are excluded, because they change the work of a call.
 _NOUNS = {"pin": "pinning"}
 _LONGEST = 60
 
-"""The sha256 of a model -> its name in one result; results of other tools have no sha256."""
-
 Key = Callable[[CellResult, Names], Hashable]
 
 
@@ -205,23 +140,25 @@ class Match:
     old: CellResult
     new: CellResult
     axis: str
-    differs: tuple[str, ...] = ()
+    differs: tuple[Reason, ...] = ()
 
 
 def match_cells(old: RunResult, new: RunResult, names: tuple[Names, Names]) -> tuple[Match, ...]:
     """Return pairs in the order of the new result's cells; `names` are the model names of both results."""
     rest = _Rest(old.cells, new.cells, names)
     if old.foreign or new.foreign:
-        return tuple(Match(a, b, "engine", _foreign_words(a, b, names)) for a, b in rest.take(_as_told, alone=True))
+        return tuple(
+            Match(a, b, "engine", _foreign_differences(a, b, names)) for a, b in rest.take(_as_told, alone=True)
+        )
     found = [Match(a, b, "") for a, b in rest.take(lambda cell, _: cell.asked.key)]
     for axis, key, alone in _STEPS:
-        found += [Match(a, b, axis, (_words(a, b, axis, names),)) for a, b in rest.take(key, alone)]
+        found += [Match(a, b, axis, (_difference(a, b, axis, names),)) for a, b in rest.take(key, alone)]
     order = {id(cell): place for place, cell in enumerate(new.cells)}
     return tuple(sorted(found, key=lambda match: order[id(match.new)]))
 
 
 class _Rest:
-    """The cells without a partner so far."""
+    """The cells without a matching cell so far."""
 
     def __init__(self, old: Sequence[CellResult], new: Sequence[CellResult], names: tuple[Names, Names]) -> None:
         self._old, self._new = list(old), list(new)
@@ -268,7 +205,7 @@ _STEPS: tuple[tuple[str, Key, bool], ...] = (
 """The setting that may differ, the identity of a pair without it, and True if the pair must be the only one."""
 
 
-def _words(old: CellResult, new: CellResult, axis: str, names: tuple[Names, Names]) -> str:
+def _difference(old: CellResult, new: CellResult, axis: str, names: tuple[Names, Names]) -> Reason:
     left, right = _value(old.asked, axis, names[0]), _value(new.asked, axis, names[1])
     if axis == "model" and left == right:
         left, right = (f"{left} {cell.asked.model_sha256[:8]}" for cell in (old, new))
@@ -277,14 +214,13 @@ def _words(old: CellResult, new: CellResult, axis: str, names: tuple[Names, Name
         cell.used is not None and cell.used.streams != cell.asked.streams for cell in (old, new)
     ):
         noun = "streams asked for"
-    return f"{noun}: {left} against {right}"
+    return because("settings_differ", name=noun, base=left, new=right)
 
 
-def _foreign_words(old: CellResult, new: CellResult, names: tuple[Names, Names]) -> tuple[str, ...]:
+def _foreign_differences(old: CellResult, new: CellResult, names: tuple[Names, Names]) -> tuple[Reason, ...]:
     """Return the known differences, and a note that the others are unknown."""
     axes = [a for a in ("engine", "model") if _value(old.asked, a, names[0]) != _value(new.asked, a, names[1])]
-    unknown = "content of the model, precision, pinning and inputs of a side are not known"
-    return (*(_words(old, new, axis, names) for axis in axes), unknown)
+    return (*(_difference(old, new, axis, names) for axis in axes), Reason("settings_unknown"))
 
 
 def _value(asked: Asked, axis: str, names: Names) -> str:

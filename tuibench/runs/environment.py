@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tuibench.core.reason import Reason, because
 from tuibench.core.text import show
 from tuibench.core.units import short, size
 
@@ -28,48 +29,48 @@ class _Fact:
 
 def environment_changes(
     old_env: Facts, old_versions: Mapping[str, str], new_env: Facts, new_versions: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return a sentence for each changed fact relevant to speed; safe to print.
+) -> tuple[Reason, ...]:
+    """Return each changed fact relevant to speed.
 
     Leave out facts that change by themselves, such as free memory or load; of a reboot say only that it happened.
     """
     found = [line for _, line in _changes(old_env, old_versions, new_env, new_versions)]
     boots = [_text(env, "kernel", "boot_id") for env in (old_env, new_env)]
     if boots[0] != boots[1] and _UNKNOWN not in boots:
-        found.append("another boot of the system")
+        found.append(Reason("rebooted"))
     return tuple(found)
 
 
 def forbids_resume(
     old_env: Facts, old_versions: Mapping[str, str], new_env: Facts, new_versions: Mapping[str, str]
-) -> tuple[str, ...]:
+) -> tuple[Reason, ...]:
     """Return the changes that forbid adding further executions to a measurement."""
     return tuple(line for forbids, line in _changes(old_env, old_versions, new_env, new_versions) if forbids)
 
 
 def _changes(
     old_env: Facts, old_versions: Mapping[str, str], new_env: Facts, new_versions: Mapping[str, str]
-) -> Iterator[tuple[bool, str]]:
+) -> Iterator[tuple[bool, Reason]]:
     for fact in _FACTS:
         old, new = fact.read(old_env), fact.read(new_env)
         if old != new:
-            yield fact.forbids, f"{fact.label}: {old} → {new}"
+            yield fact.forbids, because("changed", name=fact.label, old=old, new=new)
     yield from ((False, line) for line in _instruction_sets(old_env, new_env))
     # Keep the order of the results, which list the benchmark's own version first.
     for name in dict.fromkeys([*old_versions, *new_versions]):
         old, new = (_short(versions.get(name) or "not installed") for versions in (old_versions, new_versions))
         if old != new and name not in _INDIFFERENT:
-            yield True, f"{_short(name)}: {old} → {new}"
+            yield True, because("changed", name=_short(name), old=old, new=new)
 
 
-def _instruction_sets(old_env: Facts, new_env: Facts) -> Iterator[str]:
+def _instruction_sets(old_env: Facts, new_env: Facts) -> Iterator[Reason]:
     """Yield only added and removed instruction sets; the whole lists would hide them."""
     old, new = _find(old_env, "cpu", "isa"), _find(new_env, "cpu", "isa")
     if not isinstance(old, list) or not isinstance(new, list):
         return
     for word, names in (("lost", [n for n in old if n not in new]), ("gained", [n for n in new if n not in old])):
         if names:
-            yield f"instruction sets {word}: {' '.join(_short(name) for name in names)}"
+            yield because(f"isa_{word}", names=[_short(name) for name in names])
 
 
 def _find(env: Facts, *path: str) -> Any:

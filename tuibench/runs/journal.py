@@ -16,8 +16,9 @@ from typing import Any
 from tuibench.core.cell import Cell, Execution
 from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.model import Point
-from tuibench.core.record import fits
-from tuibench.core.schema import BENCHMARK
+from tuibench.core.reason import Reason
+from tuibench.core.record import fits, to_plain
+from tuibench.core.schema import FACTS
 from tuibench.core.spec import BenchmarkSpec
 
 NONSENSE = (KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError, StopIteration)
@@ -29,6 +30,8 @@ _MOST_PROCESSES = 10_000
 _MOST_BINS = 256
 _WIDEST_BIN = 2.0
 _NUMBER = int | float | None
+_REASON = str | dict[str, Any] | None
+"""A reason, or the sentence of an older version."""
 _PLACE = {"cell": str, "n": int, "round": int, "anchor": bool}
 _START = {
     **dict.fromkeys(("run", "host_id", "boot_id", "started_utc", "again"), str),
@@ -46,8 +49,8 @@ _FIELDS: dict[str, dict[str, Any]] = {
     "execution_start": _PLACE,
     "execution_done": {**_PLACE, "wall_s": _NUMBER, "result": dict[str, Any]},
     "execution_failed": {**_PLACE, "wall_s": _NUMBER, "again": bool, "failure": dict[str, Any]},
-    "cell_done": {"cell": str, "stopped_by": str},
-    "warning": {"cell": str | None, "message": str, "keep_io": str | None},
+    "cell_done": {"cell": str, "stopped_by": _REASON},
+    "warning": {"cell": str | None, "message": _REASON, "keep_io": str | None},
     "extended": {"wish": str, "limit_s": _NUMBER, "executions": int, "cells": dict[str, dict[str, Any]]},
     "profile_part": {"part": str, "n": int | None, "id": str | None, "level": str, "begin": dict[str, Any] | None},
     "progress": {
@@ -56,7 +59,8 @@ _FIELDS: dict[str, dict[str, Any]] = {
         **dict.fromkeys(("n", "round", "done", "of", "live"), int | None),
     },
     "run_end": {
-        **dict.fromkeys(("status", "reason", "why", "project", "note"), str | None),
+        **dict.fromkeys(("status", "why", "project", "note"), str | None),
+        "reason": _REASON,
         **dict.fromkeys(("cells", "cells_done", "executions", "exit_code"), int | None),
         "saved": bool | None,
         "error": dict[str, Any] | None,
@@ -223,8 +227,7 @@ class Journal:
     A reserve file is deleted when the disk is full, so that the last result and the end event still fit.
     """
 
-    def __init__(self, run_dir: Path, seq: int = 0, form: int = BENCHMARK) -> None:
-        self._form = form
+    def __init__(self, run_dir: Path, seq: int = 0) -> None:
         self._reserve = run_dir / _RESERVE
         self._fd = open_regular(run_dir / NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self._seq = seq
@@ -236,7 +239,8 @@ class Journal:
 
     def append(self, ev: str, **fields: Any) -> None:
         """Write one event; sync it to disk if its type is durable."""
-        line = encode({"v": self._form, "seq": self._seq, "t_ns": time.monotonic_ns(), "ev": ev, **fields})
+        plain = {name: to_plain(value) if isinstance(value, Reason) else value for name, value in fields.items()}
+        line = encode({"v": FACTS, "seq": self._seq, "t_ns": time.monotonic_ns(), "ev": ev, **plain})
         try:
             full = not self._write_whole(line, ev in DURABLE)
         except OSError as error:

@@ -11,6 +11,7 @@ from typing import Any
 from tuibench.core.activity import RunInfo
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, TuibenchError
 from tuibench.core.ids import short_id
+from tuibench.core.reason import RUNNER_DIED, Reason, error_text
 from tuibench.core.result import RunResult
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, NONSENSE, Follower, History, decode_event, open_regular, read_history
@@ -98,9 +99,9 @@ class RunObserver:
                 break
             if not events:
                 pause(_LOOK_S)
-        self.note_end("its runner died")
+        self.note_end(Reason(RUNNER_DIED))
 
-    def note_end(self, reason: str) -> None:
+    def note_end(self, reason: Reason) -> None:
         """Set an end if the journal has none; only the runner writes the journal itself."""
         if not self.replay.end and self.replay.start:
             self.replay.end = {"status": "interrupted", "reason": reason}
@@ -140,9 +141,9 @@ class RunObserver:
             return judged_info(self.directory, request, self.replay, context, held=held)
         except StoreError as error:
             damaged = isinstance(error, (StoreNewer, StoreDamaged))
-            return unreadable_info(self.directory, held, error.message, begins=not damaged)
+            return unreadable_info(self.directory, held, error_text(error.message), begins=not damaged)
         except NONSENSE:
-            return unreadable_info(self.directory, held, "its journal makes no sense")
+            return unreadable_info(self.directory, held, Reason("journal_nonsense"))
 
 
 def read_state(run: RunDirectory, context: StateContext) -> RunInfo:

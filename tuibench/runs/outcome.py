@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tuibench.core.cell import CellResult
 from tuibench.core.errors import ExitCode
 from tuibench.core.failure import Failure
+from tuibench.core.reason import Reason
 
 _SIGNAL_CODES = {"SIGINT": ExitCode.INTERRUPT, "SIGTERM": ExitCode.TERMINATED, "SIGHUP": ExitCode.HANGUP}
 _ENGINES = frozenset({"engine", "setting"})
@@ -36,6 +37,6 @@ def code_of(failure: Failure) -> ExitCode:
     return ExitCode.MODEL if failure.phase in _UNREADABLE else ExitCode.SOME_FAILED
 
 
-def signal_code(reason: str) -> ExitCode | None:
+def signal_code(reason: Reason | None) -> ExitCode | None:
     """Return the exit code of a run ended by a signal."""
-    return _SIGNAL_CODES.get(reason)
+    return _SIGNAL_CODES.get(reason.fields.get("signal", "")) if reason is not None else None

@@ -7,18 +7,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from tuibench.core.activity import ON_REQUEST, extension_words, finish_words
 from tuibench.core.cell import Cell, CellResult, Execution, Pooled
 from tuibench.core.errors import StoreDamaged
 from tuibench.core.failure import Failure
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
+from tuibench.core.reason import FINISHED_ON_REQUEST, MAX_TIME, Reason, because, upgrade_end
 from tuibench.core.record import strictly
 from tuibench.core.result import RunResult, RunSession
 from tuibench.core.schema import NEWEST, require_form, require_kind
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
-from tuibench.core.units import count_of
 from tuibench.runs.journal import NONSENSE, check_execution, check_fields, check_plan, check_spec
 from tuibench.runs.profile.parts import Parts
 from tuibench.runs.summary import pool, summarize
@@ -27,7 +26,7 @@ from tuibench.stats.interval import log_interval
 
 _MODEL, _POINT, _CELL = strictly(ModelSummary), strictly(Point), strictly(Cell)
 _SPEC, _EXECUTION = strictly(BenchmarkSpec), strictly(Execution)
-_FAILURE, _POOLED = strictly(Failure), strictly(Pooled)
+_FAILURE, _POOLED, _REASON = strictly(Failure), strictly(Pooled), strictly(Reason)
 _HINT = "start the benchmark anew; the journal stays as it is"
 
 
@@ -62,7 +61,7 @@ class Replay:
         self.end: dict[str, Any] = {}
         self.models: tuple[ModelSummary, ...] = ()
         self.points: tuple[Point, ...] = ()
-        self.warnings: list[str] = []
+        self.warnings: list[Reason] = []
         self.tracks: dict[str, Track] = {}
         self.waiting: dict[str, Any] = {}
         """The run's place in the queue; empty once it measures."""
@@ -161,9 +160,9 @@ class Replay:
         return _drift([execution.p50_ns / 1e6 for key, execution in self._anchor if key == anchor])
 
     @property
-    def damage_words(self) -> str:
-        """Describe the unreadable journal lines; '' for none."""
-        return f"{count_of(self.damaged, 'line')} of its journal cannot be read" if self.damaged else ""
+    def damage(self) -> Reason | None:
+        """Return the reason for missing events; None if every journal line was read."""
+        return because("lines_unreadable", lines=self.damaged) if self.damaged else None
 
     def _summarize(self, track: Track, pooling: bool = True) -> CellResult:
         executions = track.executions
@@ -254,12 +253,13 @@ class Replay:
 
     def _on_cell_done(self, event: dict[str, Any]) -> None:
         track = self.tracks[event["cell"]]
-        track.stopped_by = str(event["stopped_by"])
+        track.stopped_by = read_reason(event["stopped_by"])
         if event.get("pooled"):
             track.pooled = _POOLED(event["pooled"])
 
     def _on_warning(self, event: dict[str, Any]) -> None:
-        self.warnings.append(str(event["message"]))
+        if (warning := read_reason(event["message"])) is not None:
+            self.warnings.append(warning)
         if event.get("keep_io"):
             self.tracks[event["cell"]].keep_io(str(event["keep_io"]))
 
@@ -269,13 +269,13 @@ class Replay:
     def _on_extended(self, event: dict[str, Any]) -> None:
         self.granted.add(str(event["wish"]))
         self.extended_s += float(event["limit_s"])
-        self.warnings.append(extension_words(float(event["limit_s"]), int(event["executions"])))
+        self.warnings.append(because("extended", limit_s=float(event["limit_s"]), executions=int(event["executions"])))
         for key, bounds in event["cells"].items():
             if (track := self.tracks.get(key)) is not None:
                 track.extend(float(bounds["limit_s"]), int(bounds["executions"]))
 
     def _on_run_end(self, event: dict[str, Any]) -> None:
-        self.end = event
+        self.end = {**event, "reason": upgrade_end(read_reason(event.get("reason")))}
 
 
 def display_names(replay: Replay) -> dict[str, str]:
@@ -287,9 +287,14 @@ def display_names(replay: Replay) -> dict[str, str]:
     return names
 
 
-def all_warnings(earlier: Replay) -> tuple[str, ...]:
+def all_warnings(earlier: Replay) -> tuple[Reason, ...]:
     """Return the run's warnings and a note on lost journal lines."""
-    return (*earlier.warnings, *filter(None, [earlier.damage_words]))
+    return (*earlier.warnings, earlier.damage) if earlier.damage is not None else tuple(earlier.warnings)
+
+
+def read_reason(plain: Any) -> Reason | None:
+    """Return the reason in an event; None for none, raise TypeError for nonsense."""
+    return _REASON(plain) if plain else None
 
 
 @contextmanager
@@ -302,7 +307,7 @@ def _nonsense_as_damage(what: str) -> Iterator[None]:
         raise StoreDamaged(message, _HINT) from error
 
 
-def _status(track: Track, end: Mapping[str, Any]) -> tuple[str, str]:
+def _status(track: Track, end: Mapping[str, Any]) -> tuple[str, Reason | None]:
     """Return a cell's status, and the reason why it has no more executions."""
     if track.failure is not None:
         return "partial" if track.count else "failed", track.stopped_by
@@ -333,20 +338,20 @@ def _drift(p50_ms: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def _why_early(end: Mapping[str, Any], count: int) -> str:
+def _why_early(end: Mapping[str, Any], count: int) -> Reason:
     """Return the reason for a cell's early end, from the end of its run."""
-    done = count_of(count, "execution")
+    why: Reason | None = end.get("reason")
     if end.get("status") == "cancelled":
-        return f"cancelled after {done}"
+        return because("cancelled", executions=count)
     if end.get("status") == "interrupted":
-        return f"{end.get('reason', 'interrupted')} after {done}"
-    if end.get("reason") == ON_REQUEST:
-        return finish_words(count)
-    return f"--max-time was reached after {done}" if end else f"going on, {done}"
+        return because("interrupted", executions=count, why=why)
+    if why is not None and why.code == FINISHED_ON_REQUEST:
+        return because(FINISHED_ON_REQUEST, executions=count)
+    return because(MAX_TIME if end else "measuring", executions=count)
 
 
 def _session(event: Mapping[str, Any]) -> RunSession:
-    changes = tuple(str(change) for change in event.get("mixed", ()))
+    changes = tuple(map(_REASON, event.get("mixed", ())))
     return RunSession(str(event.get("started_utc", "")), str(event.get("boot_id", "")), 0, changes)
 
 

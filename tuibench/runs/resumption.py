@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tuibench.core.cell import Cell
 from tuibench.core.errors import ExitCode, ModelError, TuibenchError
+from tuibench.core.reason import Reason, because
 from tuibench.core.text import show
-from tuibench.core.units import percent
 from tuibench.runs.journal import open_regular
 from tuibench.runs.preparation import Prepared
 from tuibench.runs.replay import Replay
@@ -30,14 +30,9 @@ class Disagreement(TuibenchError):
 
     exit_code = ExitCode.NOT_COMPARABLE
 
-
-def changed_machine(run: str, changes: Sequence[str]) -> Disagreement:
-    """Return the refusal to resume a run on a changed machine."""
-    return Disagreement(
-        f"this machine is not what it was when the run began: {'; '.join(changes)}",
-        f"tuibench resume {run} --mixed measures the rest all the same and marks the result; "
-        f"tuibench resume {run} --finish saves what there is",
-    )
+    def __init__(self, reason: Reason, message: str = "", hint: str = "") -> None:
+        super().__init__(message or reason.code, hint)
+        self.reason = reason
 
 
 def hash_inputs(path: str | None) -> str | None:
@@ -87,8 +82,8 @@ def cheapest(earlier: Replay) -> Track | None:
     return min(before or measured, key=lambda t: t.spent_s / t.count, default=None)
 
 
-def disagreement(p50_ns: float, before_ns: Sequence[float]) -> str | None:
-    """Return how an anchor execution differs from earlier ones; None if it fits.
+def disagreement(p50_ns: float, before_ns: Sequence[float], code: str = "anchor_differs") -> Reason | None:
+    """Return how an anchor execution differs from earlier ones, under this code; None if it fits.
 
     The margin is a 95 % prediction interval for one more execution, and at least 5 %.
     """
@@ -101,6 +96,4 @@ def disagreement(p50_ns: float, before_ns: Sequence[float]) -> str | None:
     difference = math.log(p50_ns) - center
     if abs(difference) <= margin:
         return None
-    word = "slower" if difference > 0 else "faster"
-    change = percent(abs(math.expm1(difference)))
-    return f"the anchor execution is {change} {word} than before the break (allowed {percent(math.expm1(margin))})"
+    return because(code, change=math.expm1(difference), allowed=math.expm1(margin))

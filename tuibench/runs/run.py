@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core import engine
-from tuibench.core.activity import ON_REQUEST, finish_words
 from tuibench.core.cell import Asked, Cell, Execution
 from tuibench.core.failure import Failure
 from tuibench.core.label import name_cell
+from tuibench.core.reason import FINISHED_ON_REQUEST, Reason, because
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec, Effort
-from tuibench.core.units import seconds
 from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES
 from tuibench.runs.base import BaseRun, Setup
@@ -55,7 +54,7 @@ class ProgressReporter:
         """Report an execution's result; warn after a cell's first one if its calls are slow."""
         self._report(turn, p50_ns, "done")
         if turn.n == 1 and p50_ns > SLOW_NS:
-            self._journal.append("warning", message=slow_message(turn.cell.asked, p50_ns, self._effort))
+            self._journal.append("warning", message=slow_calls(turn.cell.asked, p50_ns, self._effort))
 
     def _report(self, turn: Turn, live_ns: float | None, phase: str) -> None:
         track = self._schedule.tracks[turn.cell.key]
@@ -82,17 +81,16 @@ class ProgressReporter:
         return self._schedule.eta_s(default_s)
 
 
-def slow_message(asked: Asked, p50_ns: float, effort: Effort) -> str:
+def slow_calls(asked: Asked, p50_ns: float, effort: Effort) -> Reason:
     """Return the warning for a call that takes longer than a second."""
-    place = name_cell(asked, ("engine", "dims"))
     count = slow_executions(effort).max_executions
-    return f"{place}: one call takes {seconds(p50_ns / 1e9)}, so it gets {count} executions of a few calls each"
+    return because("slow_calls", cell=name_cell(asked, ("engine", "dims")), call_s=p50_ns / 1e9, executions=count)
 
 
 class BenchmarkRun(BaseRun):
     """Rounds of executions, each result durable before the next starts."""
 
-    out_of_time = "--max-time was reached; cells not measured are skipped"
+    out_of_time = Reason("cells_skipped")
 
     def __init__(self, spec: BenchmarkSpec, setup: Setup) -> None:
         super().__init__(spec, setup)
@@ -118,7 +116,7 @@ class BenchmarkRun(BaseRun):
         self._prepare()
         while not self.setup.plan_only and self._round():
             continue
-        return {"status": "finished"} | ({"reason": ON_REQUEST} if self._cut_short else {})
+        return {"status": "finished"} | ({"reason": Reason(FINISHED_ON_REQUEST)} if self._cut_short else {})
 
     def _prepare(self) -> None:
         for name in self.spec.engines:
@@ -156,11 +154,11 @@ class BenchmarkRun(BaseRun):
         turn = self._schedule.anchor_turn(anchor.cell)
         self._take(turn)
         answer = self._anchored
-        difference: str | None = "the anchor execution failed, so this machine may not be what it was"
+        difference: Reason | None = Reason("anchor_failed")
         if answer is not None:
             difference = disagreement(answer.p50_ns, [execution.p50_ns for execution in anchor.executions])
         if difference is not None and self.setup.mixed:
-            self.journal.append("warning", message=f"{difference}; measured on all the same, as --mixed asks")
+            self.journal.append("warning", message=because("mixed", difference=difference))
         elif difference is not None:
             raise Disagreement(difference)
 
@@ -206,7 +204,7 @@ class BenchmarkRun(BaseRun):
         self._cut_short = True
         for track in self._schedule.live:
             if track.count:
-                track.stopped_by = finish_words(track.count)
+                track.stopped_by = because(FINISHED_ON_REQUEST, executions=track.count)
                 self._done(track)
 
     def _take(self, turn: Turn) -> None:
@@ -240,9 +238,7 @@ class BenchmarkRun(BaseRun):
         track = self._schedule.tracks[key]
         decision = self._schedule.record(turn, execution, wall_s)
         if track.io == io and self._schedule.start_anew(key, io):
-            self.journal.append(
-                "warning", cell=key, keep_io=io, message=f"measured anew with I/O class {io}, as its matching cell"
-            )
+            self.journal.append("warning", cell=key, keep_io=io, message=because("io_levelled", io=io))
             decision = self._schedule.decide_again(key)
         self._reporter.done(turn, execution.p50_ns)
         self._level(key)
@@ -259,13 +255,13 @@ class BenchmarkRun(BaseRun):
 
     def _fail(self, turn: Turn, failure: Failure, wall_s: float) -> None:
         if not turn.anchor and failure.kind == "refused" and self._schedule.give_way(turn):
-            message = f"cannot be measured with the I/O class of its matching cell ({failure.message}); its own stands"
+            message = because("io_kept", failure=failure.message)
             self.journal.append("warning", cell=turn.cell.key, message=message)
             return
         again = not turn.anchor and self._schedule.record_failure(turn, failure, wall_s)
         self.journal.append("execution_failed", **_place(turn), again=again, wall_s=wall_s, failure=to_plain(failure))
         if again:
-            message = f"{failure.message} while timing; repeated once"
+            message = because("repeated", failure=failure.message)
             self.journal.append("warning", cell=turn.cell.key, message=message)
         elif not turn.anchor:
             self._done(self._schedule.tracks[turn.cell.key])

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from tuibench.core.cell import Asked, Cell, Execution
 from tuibench.core.failure import Failure
 from tuibench.core.model import ModelSummary, Point
+from tuibench.core.reason import Reason
 from tuibench.core.scenario import find
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.setting import identity_options
@@ -90,14 +91,14 @@ class Schedule:
         track.record(Done(execution, wall_s, turn.round, self._session))
         decision = self._decide(track)
         if decision.stop:
-            track.stopped_by = decision.sentence
+            track.stopped_by = decision.reason
         return decision
 
     def _decide(self, track: Track) -> Decision:
         """Decide about a cell; do not give up one with extended time before that is over."""
         decision = decide(track.logs, self.effort_for(track), track.spent_s, track.execution_s)
-        if decision.reason == "hopeless" and track.limit_s is not None:
-            return replace(decision, stop=False, reason="", sentence="")
+        if decision.reason.code == "hopeless" and track.limit_s is not None:
+            return replace(decision, reason=replace(decision.reason, code=""))
         return decision
 
     def extend(self, more_s: float) -> tuple[int, dict[str, dict[str, float]]]:
@@ -121,7 +122,7 @@ class Schedule:
         return math.ceil(effort.max_executions * more_s / self._effort.limit_s)
 
     def _wants_more(self, track: Track) -> bool:
-        return bool(track.count) and self._decide(track).reason != "target"
+        return bool(track.count) and self._decide(track).reason.code != "target"
 
     def record_failure(self, turn: Turn, failure: Failure, wall_s: float) -> bool:
         """Record a failure; return True for one retry, only after a crash while timing."""
@@ -129,7 +130,7 @@ class Schedule:
         again = failure.phase == "timed" and failure.kind in _CRASHES and not track.crashes
         track.crash(wall_s, None if again else failure)
         if not again:
-            track.stopped_by = "failed"
+            track.stopped_by = Reason("failed")
         return again
 
     def effort_for(self, track: Track) -> Effort:
@@ -174,7 +175,7 @@ class Schedule:
         """Decide about a cell again after some of its executions were dropped."""
         track = self.tracks[key]
         decision = self._decide(track)
-        track.stopped_by = decision.sentence if decision.stop else ""
+        track.stopped_by = decision.reason if decision.stop else None
         return decision
 
     def eta_s(self, default_s: float) -> float:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,8 @@ from typing import Any
 
 from tuibench.core.errors import ExitCode, HostBusy, TuibenchError
 from tuibench.core.ids import short_id
+from tuibench.core.reason import CANCELLED_ON_REQUEST, RUNNER_DIED, Reason, because, error_text
 from tuibench.core.record import from_plain, to_plain
-from tuibench.core.schema import form_of
 from tuibench.core.spec import LOSS, BenchmarkSpec
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.facts import read_facts, this_process
@@ -29,9 +29,9 @@ from tuibench.runs.journal import NAME, Journal, JournalBroken, cut_tail, read_h
 from tuibench.runs.observer import read_replay
 from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import Replay
-from tuibench.runs.resumption import changed_machine
+from tuibench.runs.resumption import Disagreement
 from tuibench.runs.run import BenchmarkRun
-from tuibench.runs.task import BY_REQUEST, Cancelled, StopSwitch
+from tuibench.runs.task import Cancelled, StopSwitch
 
 Request = dict[str, Any]
 
@@ -119,7 +119,9 @@ class RunnerSession:
         except TuibenchError as error:
             problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
             status = "interrupted" if self._earlier is not None or isinstance(error, JournalBroken) else "failed"
-            self._journal.append("run_end", status=status, reason=error.message, error=problem)
+            self._journal.append(
+                "run_end", status=status, reason=getattr(error, "reason", error_text(error.message)), error=problem
+            )
         finally:
             queue.leave()
         self._journal.close()
@@ -134,7 +136,7 @@ class RunnerSession:
     def _beat(self, journal: Journal) -> None:
         journal.append("heartbeat")
         if self._directory.cancel_asked:
-            self._stop.trip(BY_REQUEST)
+            self._stop.trip(Reason(CANCELLED_ON_REQUEST))
 
     def _measure_or_save(self, journal: Journal, queue: HostQueue) -> None:
         """Save the results of a finished run, or wait in the queue and measure."""
@@ -149,10 +151,10 @@ class RunnerSession:
         """Save the result; an ephemeral run saves nothing."""
         return dict(end) if self._ephemeral else self._saving.save(self._directory, self._request, end)
 
-    def _end_unmeasured(self, journal: Journal, reason: str) -> None:
+    def _end_unmeasured(self, journal: Journal, reason: Reason) -> None:
         """Record that the session ended before it measured; a cancelled run saves the results of earlier sessions."""
         earlier = self._earlier
-        if earlier is not None and reason != BY_REQUEST:
+        if earlier is not None and reason.code != CANCELLED_ON_REQUEST:
             journal.append("run_end", status="interrupted", reason=reason, **earlier.counts)
             return
         end: dict[str, Any] = {"status": "cancelled", "reason": reason}
@@ -164,12 +166,15 @@ class RunnerSession:
         """Save the results of a run that will not be measured further."""
         earlier = self._earlier
         if earlier is None:
-            journal.append("run_end", status="cancelled", reason="nothing was measured")
+            journal.append("run_end", status="cancelled", reason=Reason("nothing_measured"))
             return
         # A run that ended normally but was not saved has no end reason.
-        told = earlier.end or {"status": "interrupted", "reason": "its runner died"}
-        end = {"status": str(told.get("status", "interrupted")), "reason": str(told.get("reason") or "")}
-        journal.append("run_end", only_saved=True, **(end | self._save(dict(end))), **earlier.counts)
+        told = earlier.end or {"status": "interrupted", "reason": Reason(RUNNER_DIED)}
+        end: dict[str, Any] = {"status": str(told.get("status", "interrupted")), "reason": told.get("reason")}
+        end |= self._save(dict(end))
+        # Scripts that read the events of an attached run know the empty text.
+        end["reason"] = end["reason"] or ""
+        journal.append("run_end", only_saved=True, **end, **earlier.counts)
 
     def _introduce(self, journal: Journal) -> None:
         """Write the first event of a session: the spec, the machine and the versions."""
@@ -190,12 +195,12 @@ class RunnerSession:
             pid_start=start_ticks(os.getpid()),
             versions=versions,
             started_utc=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            mixed=[] if earlier is None else list(environment_changes(*old, env, versions)),
+            mixed=[] if earlier is None else to_plain(environment_changes(*old, env, versions)),
         )
         if earlier is not None and self._resume is not None and not self._resume["mixed"]:
-            bars = forbids_resume(*old, env, versions)
-            if bars:
-                raise changed_machine(short_id(request["id"]), bars)
+            changes = forbids_resume(*old, env, versions)
+            if changes:
+                raise _changed_machine(short_id(request["id"]), changes)
 
     def _wait_in_line(self, journal: Journal, queue: HostQueue) -> None:
         """Return when this run may measure."""
@@ -231,14 +236,24 @@ class RunnerSession:
         choose_run(from_plain(BenchmarkSpec, request["spec"]), setup).carry_out()
 
 
+def _changed_machine(run: str, changes: Sequence[Reason]) -> Disagreement:
+    """Return the refusal to resume a run on a changed machine."""
+    told = (" ".join(map(str, change.fields.values())) for change in changes)
+    return Disagreement(
+        because("machine_changed", changes=list(changes)),
+        f"this machine is not what it was when the run began: {'; '.join(told)}",
+        f"tuibench resume {run} --mixed measures the rest all the same and marks the result; "
+        f"tuibench resume {run} --finish saves what there is",
+    )
+
+
 def open_journal(directory: RunDirectory, request: Request) -> tuple[Journal, Replay | None]:
     """Return a new journal, or an existing journal to append to and the events read from it."""
-    form = form_of(request["spec"])
     if request.get("resume") is None or not (directory.path / NAME).exists():
-        return Journal(directory.path, form=form), None
+        return Journal(directory.path), None
     earlier, history = read_replay(directory)
     cut_tail(directory.path, history)
-    return Journal(directory.path, history.next_seq, form), earlier if earlier.start else None
+    return Journal(directory.path, history.next_seq), earlier if earlier.start else None
 
 
 def choose_run(spec: BenchmarkSpec, setup: Setup) -> BaseRun:

@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from tuibench.core.cell import CellResult, Estimate, latency, throughput
 from tuibench.core.failure import failure_words
 from tuibench.core.ids import short_id
-from tuibench.core.label import CellName, model_names, varying_axes
+from tuibench.core.label import CellName, Names, names_by_sha256, varying_axes
+from tuibench.core.reason import Reason, because
 from tuibench.core.result import CellPair, Comparison, Figure, RunResult, SideBySide
 from tuibench.core.scenario import LATENCY
 from tuibench.core.text import show
-from tuibench.runs.comparison import Match, Names, bars_between, match_cells, metric_of, side_of
+from tuibench.runs.comparison import Match, bars_between, match_cells, metric_of, operand_of
 from tuibench.runs.environment import environment_changes
-from tuibench.stats.comparison import Side, compare
+from tuibench.stats.comparison import Operand, compare
 from tuibench.stats.interval import LEAST
 
 _LONGEST = 60
@@ -39,7 +40,7 @@ class _Book:
 
 def compare_results(old: RunResult, new: RunResult) -> SideBySide:
     """Compare every cell of `new` with the matching cell of `old`."""
-    names = _names(old), _names(new)
+    names = names_by_sha256(old), names_by_sha256(new)
     every = [cell.asked for cell in (*old.cells, *new.cells)]
     book = _Book(old, new, names, varying_axes(every))
     matches = match_cells(old, new, names)
@@ -54,7 +55,7 @@ def compare_results(old: RunResult, new: RunResult) -> SideBySide:
     )
 
 
-def _other_model(book: _Book, matches: Sequence[Match]) -> Iterator[str]:
+def _other_model(book: _Book, matches: Sequence[Match]) -> Iterator[Reason]:
     """Yield the difference of the models if no cells pair, because a changed file keeps its name."""
     models = [[model.sha256 for model in run.models if model.sha256] for run in (book.old, book.new)]
     if matches or not all(models) or not set(models[0]).isdisjoint(models[1]):
@@ -66,7 +67,7 @@ def _other_model(book: _Book, matches: Sequence[Match]) -> Iterator[str]:
             [f"{name} {one[:8]}" for name, one in zip(*each, strict=True)] for each in zip(named, models, strict=True)
         ]
     left, right = (", ".join(dict.fromkeys(show(one, _LONGEST) for one in each)) for each in named)
-    yield f"model: {left} against {right}"
+    yield because("settings_differ", name="model", base=left, new=right)
 
 
 def _pair(match: Match, book: _Book) -> CellPair:
@@ -88,26 +89,26 @@ def _pair(match: Match, book: _Book) -> CellPair:
     )
 
 
-def _compare(match: Match, bars: Sequence[str], book: _Book, whole: bool) -> tuple[Comparison | None, str]:
+def _compare(match: Match, bars: Sequence[Reason], book: _Book, whole: bool) -> tuple[Comparison | None, Reason | None]:
     metric = metric_of(match.new)
-    silent = [f"{name}: {_silence(cell)}" for cell, name in zip((match.old, match.new), book.ids, strict=True)
-              if _value(cell, metric, whole) is None]  # fmt: skip
+    named = list(zip((match.old, match.new), book.ids, strict=True))
+    silent = [_silence(cell, name) for cell, name in named if _value(cell, metric, whole) is None]
     if silent:
-        return None, "; ".join(silent)
-    sides = [_side(cell, name, metric, whole) for cell, name in zip((match.old, match.new), book.ids, strict=True)]
-    if not all(side.logs for side in sides):
-        return None, "no execution of a side has a time"
-    found = compare(sides[0], sides[1], interleaved=False, bars=bars, metric=metric)
-    return found, "" if found.low is not None else _why_no_interval(match, book, whole)
+        return None, silent[0] if len(silent) == 1 else because("several", reasons=silent)
+    base, new = (_operand(cell, name, metric, whole) for cell, name in named)
+    if not base.logs or not new.logs:
+        return None, Reason("operand_without_time")
+    found = compare(base, new, interleaved=False, bars=bars, metric=metric)
+    return found, None if found.verdict.low is not None else _why_no_interval(match, book, whole)
 
 
-def _side(cell: CellResult, name: str, metric: str, whole: bool) -> Side:
+def _operand(cell: CellResult, name: str, metric: str, whole: bool) -> Operand:
     if whole:
-        return side_of(cell, list(enumerate(cell.executions)), name)
+        return operand_of(cell, list(enumerate(cell.executions)), name)
     value = _value(cell, metric, whole)
     if value is None or not value > 0:
-        return Side(cell.key, name, [])
-    return Side(cell.key, name, [(0, math.log(value) if metric == LATENCY else -math.log(value))])
+        return Operand(cell.key, name, [])
+    return Operand(cell.key, name, [(0, math.log(value) if metric == LATENCY else -math.log(value))])
 
 
 def _value(cell: CellResult, metric: str, whole: bool) -> float | None:
@@ -119,41 +120,43 @@ def _figure(cell: CellResult, metric: str, whole: bool) -> Figure:
         estimate = latency(cell) if metric == LATENCY else throughput(cell)
     elif cell.pooled is not None:
         value = cell.pooled.median if metric == LATENCY else cell.pooled.items_per_sec
-        estimate = Estimate(value, reason="of all iterations together")
+        estimate = Estimate(value, reason=Reason("pooled_only"))
     else:
-        estimate = Estimate(None, reason="not measured")
+        estimate = Estimate(None, reason=Reason("not_measured"))
     return Figure(cell.key, estimate, cell.grade.letter if cell.grade else "", cell.status)
 
 
-def _silence(cell: CellResult) -> str:
-    """Return the reason why a cell has no number."""
-    return failure_words(cell.failure) if cell.failure else f"{cell.status}: {show(cell.stopped_by) or 'not measured'}"
+def _silence(cell: CellResult, name: str) -> Reason:
+    """Return the reason why a cell of the result with this name has no number."""
+    if cell.failure is not None:
+        return because("operand_failed", name=name, failure=failure_words(cell.failure))
+    return because("operand_unmeasured", name=name, status=cell.status, why=cell.stopped_by or Reason("not_measured"))
 
 
-def _why_no_interval(match: Match, book: _Book, whole: bool) -> str:
+def _why_no_interval(match: Match, book: _Book, whole: bool) -> Reason:
     if whole:
         fewer = min(len(match.old.executions), len(match.new.executions))
-        return f"no interval: {fewer} of at least {LEAST} executions on a side"
+        return because("operand_too_short", count=fewer, least=LEAST)
     tools = [run.foreign or "it" for run, cell in ((book.old, match.old), (book.new, match.new)) if not cell.executions]
-    return f"no interval: {' and '.join(dict.fromkeys(show(tool, _LONGEST) for tool in tools))} keeps no executions"
+    return because("no_executions_kept", tool=" and ".join(dict.fromkeys(tools)))
 
 
-def _conditions(book: _Book) -> Iterator[str]:
+def _conditions(book: _Book) -> Iterator[Reason]:
     """Yield the facts by which a result differs from one measured alone and in one session."""
     for run, name in zip((book.old, book.new), book.ids, strict=True):
         if run.shared_host:
-            yield f"{name} was measured beside another benchmark"
+            yield because("shared_host", name=name)
         if any(session.mixed for session in run.sittings):
-            yield f"{name} was measured in sessions under unequal conditions"
+            yield because("mixed_sessions", name=name)
 
 
-def _environment(book: _Book) -> Iterator[str]:
+def _environment(book: _Book) -> Iterator[Reason]:
     old, new = book.old, book.new
     for run, name in zip((old, new), book.ids, strict=True):
         if not run.environment:
-            yield f"nothing is known of the machine of {name}" + (f", by {show(run.foreign)}" if run.foreign else "")
+            yield because("machine_unknown", name=name, tool=run.foreign)
     if old.host and new.host and old.host != new.host:
-        yield f"another machine: {show(old.host, _LONGEST)} → {show(new.host, _LONGEST)}"
+        yield because("changed", name="another machine", old=old.host, new=new.host)
     if old.environment and new.environment:
         yield from environment_changes(old.environment, old.versions, new.environment, new.versions)
 
@@ -169,12 +172,3 @@ def _name(cell: CellResult, book: _Book, side: int, but: str = "", was: CellResu
 def _streams(cell: CellResult | None) -> int | None:
     """Return the number of streams really used; None if unknown."""
     return cell.used.streams if cell is not None and cell.used is not None else None
-
-
-def _names(run: RunResult) -> dict[str, str]:
-    """Return names of models by sha256; of two files with the same content the first name."""
-    names: dict[str, str] = {}
-    hashes = [model.sha256 for model in run.models] or [cell.asked.model_sha256 for cell in run.cells[:1]]
-    for sha256, name in zip(hashes, model_names(run.spec.models), strict=False):
-        names.setdefault(sha256, name)
-    return names

@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core import activity
-from tuibench.core.activity import AS_FAR, ON_REQUEST, RESUMABLE, Holder, RunInfo, finishing_words
+from tuibench.core.activity import RESUMABLE, Holder, RunInfo
 from tuibench.core.label import model_names
-from tuibench.core.units import seconds
+from tuibench.core.reason import FINISHED_ON_REQUEST, RUNNER_DIED, SAVED_AS_FAR, Reason, because, error_text
 from tuibench.host.process import is_stopped
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME
 from tuibench.runs.replay import Replay
 
 _BOOT_ID = re.compile(r"[0-9a-f-]{36}")
-_BEGINS = "it just begins"
+_BEGINS = Reason("beginning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +48,10 @@ def judged_info(
 ) -> RunInfo:
     """Return the state of a run from its replayed journal; `held` is true while a runner holds its lock."""
     info = judge_run(describe_run(run, replay, request, replay.counts), replay, context, held)
-    if replay.damage_words:
+    if (damage := replay.damage) is not None:
         # Executions cannot be assigned without the plan.
         lost = replay.damaged and not info.executions
-        detail = "; ".join(filter(None, (info.detail, replay.damage_words)))
+        detail = damage if info.detail is None else because("several", reasons=[info.detail, damage])
         info = replace(info, detail=detail, resumable=info.resumable and not lost)
     return info
 
@@ -79,37 +79,38 @@ def judge_run(info: RunInfo, replay: Replay, context: StateContext, held: bool) 
     if state != activity.RUNNING:
         return replace(info, eta_s=None, pid=None)
     if replay.finishing:
-        info = replace(info, detail=f"finishing: {finishing_words(bool(info.kind))}")
+        info = replace(info, detail=because("finishing", is_profile=bool(info.kind)))
     stopped = info.pid is not None and is_stopped(info.pid)
-    return replace(info, detail=f"its runner is stopped: kill -CONT {info.pid}") if stopped else info
+    return replace(info, detail=because("runner_stopped", pid=info.pid)) if stopped else info
 
 
-def _judge(replay: Replay, context: StateContext, held: bool, run: str) -> tuple[str, str]:
+def _judge(replay: Replay, context: StateContext, held: bool, run: str) -> tuple[str, Reason | None]:
     """Return state and reason of a run with a valid journal."""
     start = replay.start
     if context.host_id and start.get("host_id") and start["host_id"] != context.host_id:
-        return activity.ELSEWHERE, f"on another machine, host {start['host_id'][:4]}"
+        return activity.ELSEWHERE, because("other_machine", host=start["host_id"][:4])
     if held:
-        return (activity.WAITING, "for the machine") if replay.waiting else (activity.RUNNING, "")
+        return (activity.WAITING, Reason("machine_busy")) if replay.waiting else (activity.RUNNING, None)
     end, status = replay.end, str(replay.end.get("status", ""))
+    reason: Reason | None = end.get("reason")
     if status == "failed":
-        return activity.FAILED, str(end.get("error", {}).get("message", ""))
+        return activity.FAILED, error_text(str(end.get("error", {}).get("message", "")))
     saved = context.is_saved(run)
     if end.get("saved") and saved is False:
-        return activity.UNSAVED, "its record is no longer in the store"
+        return activity.UNSAVED, Reason("record_gone")
     if end.get("saved") is False and not saved:
-        return activity.UNSAVED, str(end.get("why", "the store could not be written"))
+        return activity.UNSAVED, because("not_saved", why=str(end.get("why") or ""))
     if status == "cancelled":
-        return activity.CANCELLED, str(end.get("reason", ""))
+        return activity.CANCELLED, reason
     if status == "finished":
-        return activity.FINISHED, ON_REQUEST if end.get("reason") == ON_REQUEST else ""
+        return activity.FINISHED, reason if reason == Reason(FINISHED_ON_REQUEST) else None
     if end.get("saved") or saved:
-        return activity.FINISHED, AS_FAR
+        return activity.FINISHED, Reason(SAVED_AS_FAR)
     if status == "interrupted":
-        return activity.INTERRUPTED, str(end.get("reason", ""))
+        return activity.INTERRUPTED, reason
     if replay.boot_id and context.boot_id and replay.boot_id != context.boot_id:
-        return activity.REBOOTED, "the machine was started anew"
-    return activity.INTERRUPTED, "its runner died"
+        return activity.REBOOTED, Reason("rebooted_since")
+    return activity.INTERRUPTED, Reason(RUNNER_DIED)
 
 
 def describe_run(
@@ -123,7 +124,7 @@ def describe_run(
     return RunInfo(
         id=run.id,
         state="",
-        detail="",
+        detail=None,
         started_utc=str(replay.start.get("started_utc", "")),
         models=tuple(model_names(replay.spec.models)),
         name=str((request.get("card") or {}).get("name", "")),
@@ -138,7 +139,7 @@ def describe_run(
     )
 
 
-def unreadable_info(run: RunDirectory, held: bool, why: str, *, begins: bool = False) -> RunInfo:
+def unreadable_info(run: RunDirectory, held: bool, why: Reason, *, begins: bool = False) -> RunInfo:
     """Describe a run whose files cannot be read; with `begins`, because its runner may still write them."""
     state = activity.RUNNING if held else activity.INTERRUPTED
     return RunInfo(run.id, state, _BEGINS if held and begins else why, "", (), "", str(run.path), None, 0, 0, 0, None)
@@ -147,7 +148,7 @@ def unreadable_info(run: RunDirectory, held: bool, why: str, *, begins: bool = F
 def unbegun_info(run: RunDirectory, held: bool) -> RunInfo:
     """Describe a run without a journal; a live runner is about to write it."""
     blank = not held and _size(run) > 0
-    why = "its journal is damaged: no event in it can be read" if blank else "it had not begun"
+    why = Reason("journal_unreadable" if blank else "not_begun")
     return replace(unreadable_info(run, held, why, begins=True), resumable=not held)
 
 
@@ -179,16 +180,16 @@ def _changed_s(directory: Path) -> float:
         return 0.0
 
 
-def resume_refusal(info: RunInfo) -> str:
-    """Return why a run cannot be resumed; '' if it can."""
+def resume_refusal(info: RunInfo) -> Reason | None:
+    """Return why a run cannot be resumed; None if it can."""
     if info.resumable:
-        return ""
-    words = {
-        activity.ELSEWHERE: f"it ran on another machine, last heard of {seconds(info.heartbeat_age_s or 0)} ago",
-        activity.FINISHED: "it is finished and saved",
-        activity.CANCELLED: "it was cancelled, and what it had is saved"
-        if info.executions
-        else "it was cancelled before anything was measured",
-        activity.FAILED: f"it failed: {info.detail}",
-    }
-    return words.get(info.state, info.detail if info.state in activity.RESUMABLE else f"it is {info.state}")
+        return None
+    if info.state == activity.ELSEWHERE:
+        return because("ran_elsewhere", silent_s=info.heartbeat_age_s or 0.0)
+    if info.state == activity.FINISHED:
+        return Reason("finished_and_saved")
+    if info.state == activity.CANCELLED:
+        return Reason("cancelled_and_saved" if info.executions else "cancelled_unmeasured")
+    if info.state == activity.FAILED:
+        return because("run_failed", why=info.detail)
+    return info.detail if info.state in RESUMABLE else because("in_state", state=info.state)

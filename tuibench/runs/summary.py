@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from tuibench.core.cell import Cell, CellResult, Check, Estimate, Execution, Grade, Pooled, Samples, Used
 from tuibench.core.failure import Failure
+from tuibench.core.reason import Reason, because
 from tuibench.stats.grading import grade_noise
 from tuibench.stats.interval import log_interval
 from tuibench.stats.percentile import Part, as_part, median, merged_percentile, needed_samples
@@ -27,7 +28,7 @@ def summarize(
     *,
     status: str,
     failure: Failure | None = None,
-    stopped_by: str = "",
+    stopped_by: Reason | None = None,
     pooled: Pooled | None = None,
     items: int = 1,
     sittings: int = 1,
@@ -35,7 +36,7 @@ def summarize(
     """Return the result of a cell from its executions; without any, each missing number has a reason."""
     result = CellResult(cell.key, cell.asked, status, failure=failure, stopped_by=stopped_by, items=items)
     if not executions:
-        none = Estimate(None, reason="no execution finished")
+        none = Estimate(None, reason=Reason("no_execution"))
         numbers = dict.fromkeys(("p50", *_TAILS, "mean", "std", "floor"), none)
         return replace(result, latency_ms=numbers, items_per_sec=none, items_per_cpu_sec=none)
     return replace(
@@ -128,20 +129,19 @@ def _tail(executions: Sequence[Execution], stored: str, pooled: Pooled | None) -
         total = sum(e.iterations for e in executions)
         # Dependent iterations count for less, so more of them are needed.
         more = math.ceil((needed - effective) * max(total / effective, 1.0)) if effective > 0 else needed
-        return Estimate(None, n=count, reason=f"needs at least {more} more iterations")
+        return Estimate(None, n=count, reason=because("too_few_iterations", more=more))
     values = [e.percentiles_ns[stored] for e in executions if stored in e.percentiles_ns]
     if len(values) == count:
         return log_interval(values, _MS)
     # A single execution's percentile would be too low, because it has too few iterations in the tail.
     value = pooled.percentiles.get(stored) if pooled is not None else None
-    reason = "no interval: of all iterations together, as one execution has too few"
-    return Estimate(value, n=count, reason=reason if value is not None else "one execution has too few iterations")
+    return Estimate(value, n=count, reason=Reason("pooled" if value is not None else "short_execution"))
 
 
 def _per_cpu_second(executions: Sequence[Execution], items: int) -> Estimate:
     values = [e.iterations / e.cpu_s for e in executions if e.cpu_s is not None and e.cpu_s > 0]
     if not values:
-        return Estimate(None, reason="the CPU time used was not read")
+        return Estimate(None, reason=Reason("cpu_time_unread"))
     return log_interval(values, items)
 
 

@@ -27,6 +27,7 @@ from tuibench.core.errors import (
     WriteError,
     signal_name,
 )
+from tuibench.core.reason import CANCELLED_ON_REQUEST, SIGNAL, Reason, because
 from tuibench.core.text import show
 
 DETACH = b"detach\n"
@@ -34,7 +35,6 @@ DETACH = b"detach\n"
 BEGUN = b"begun\n"
 """Sent by a runner to a detaching client as soon as its run can be found."""
 BEAT_S = 5.0
-BY_REQUEST = "cancelled on request"
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 KNOCK = signal.SIGURG
 """Asks a runner to check for control requests at once; harmless to processes without a handler."""
@@ -43,8 +43,8 @@ KNOCK = signal.SIGURG
 class Cancelled(Exception):
     """The run was asked to stop."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.code)
         self.reason = reason
 
 
@@ -56,7 +56,7 @@ class StopSwitch:
         self._read, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._knocked, self._knocker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._lifeline = lifeline
-        self._reason: str | None = None
+        self._reason: Reason | None = None
         self._beats: list[Callable[[], None]] = []
         self._beat_at = float("inf")
 
@@ -89,7 +89,7 @@ class StopSwitch:
         for descriptor in (self._read, self._write, self._knocked, self._knocker):
             os.close(descriptor)
 
-    def trip(self, reason: str) -> None:
+    def trip(self, reason: Reason) -> None:
         """Ask the run to stop."""
         if self._reason is None:
             self._reason = reason
@@ -134,7 +134,8 @@ class StopSwitch:
 
     def _hear(self, number: int, _: FrameType | None) -> None:
         # A cancel command writes a request file first and then sends a signal so that it is read at once.
-        self.trip(BY_REQUEST if self._is_unwanted() else signal_name(number))
+        cancelled = self._is_unwanted()
+        self.trip(Reason(CANCELLED_ON_REQUEST) if cancelled else because(SIGNAL, signal=signal_name(number)))
 
     def _hear_knocking(self, number: int, _: FrameType | None) -> None:
         with suppress(BlockingIOError):  # the pipe is full of earlier knocks, which suffice
@@ -148,7 +149,7 @@ class StopSwitch:
         if os.read(lifeline, len(DETACH)) == DETACH:
             self.detach()
         elif self._reason is None:
-            self._reason = "the client went away"
+            self._reason = Reason("client_gone")
 
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tuibench.core.cell import Cell, Execution, Pooled
 from tuibench.core.failure import Failure
+from tuibench.core.reason import Reason
 from tuibench.stats.interval import half_width
 
 
@@ -31,8 +32,8 @@ class Track:
     counted: list[str] = field(default_factory=list)
     """I/O class of each execution where a replay only counts them; then `done` stays empty."""
     failure: Failure | None = None
-    stopped_by: str = ""
-    """Why it needs no more executions; '' while it does."""
+    stopped_by: Reason | None = None
+    """Why it needs no more executions; None while it does."""
     pooled: Pooled | None = None
     turns: int = 0
     """Number of executions started, with any outcome; the n of each."""
@@ -101,7 +102,7 @@ class Track:
 
     def reopen(self) -> None:
         """Let the cell have more executions."""
-        self.stopped_by, self.pooled = "", None
+        self.stopped_by, self.pooled = None, None
 
     def extend(self, limit_s: float, most: int) -> None:
         """Set new bounds and let the cell have more executions."""

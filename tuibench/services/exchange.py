@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core import activity
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.ids import LENGTH, make_ulid, short_id
-from tuibench.core.record import from_plain, to_plain
+from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.stored import BenchmarkRow, Metadata
 from tuibench.core.text import show
@@ -28,6 +28,7 @@ from tuibench.present.export import (
 )
 from tuibench.present.profile.comparison import other_models
 from tuibench.present.profile.shown import Shown
+from tuibench.present.reason import all_words, reason_words
 from tuibench.runs.journal import NONSENSE
 from tuibench.runs.side_by_side import compare_results
 from tuibench.services.child_call import ask_child
@@ -136,7 +137,7 @@ class Exchange:
 
     def differences(self, old: RunResult, new: RunResult) -> tuple[str, ...]:
         """Return the differences of two profiles outside their layers: models, machines, versions."""
-        return (*other_models(old, new), *compare_results(old, new).environment)
+        return (*other_models(old, new), *all_words(compare_results(old, new).environment))
 
     def _unsaved(self, token: str) -> RunResult | None:
         runs = self._runs()
@@ -150,7 +151,9 @@ class Exchange:
         try:
             return result_of(runs.directory(info.id))
         except NONSENSE as error:
-            raise TuibenchError(f"the journal of run {short} cannot be understood: {info.detail}") from error
+            raise TuibenchError(
+                f"the journal of run {short} cannot be understood: {reason_words(info.detail)}"
+            ) from error
 
     def _text(self, result: RunResult, name: str, form: str, include_private: bool, shown: Shown | None = None) -> str:
         # Samples are not exported, so remove their paths.
@@ -166,7 +169,7 @@ class Exchange:
         except StoreError:
             return True
         both = (without_private(settle_samples(one, None, None), self._home) for one in (stored, result))
-        return len({json.dumps(to_plain(one), sort_keys=True) for one in both}) > 1
+        return len({render(one, "json") for one in both}) > 1
 
     def _id_of(self, plain: dict[str, Any]) -> str:
         """Return an id derived from the content, so that a second import of the file is recognized."""

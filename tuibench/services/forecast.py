@@ -16,6 +16,7 @@ from tuibench.core.spec import LOSS, BenchmarkSpec, ProfileSpec
 from tuibench.core.units import count_of
 from tuibench.host.kernel_files import parse_cpus
 from tuibench.present.preamble import EngineFact, Preamble, StreamChoice
+from tuibench.present.reason import all_words
 from tuibench.runs.replay import Replay
 from tuibench.runs.schedule import make_cells
 
@@ -157,7 +158,7 @@ def preamble_of(replay: Replay, notes: Sequence[str] = (), cpus: Sequence[int] =
         cells=ahead,
         expected_s=expected_s(spec, ahead),
         limit_s=limit_s(spec, ahead, replay.extended_s),
-        notes=(*notes, *replay.warnings),
+        notes=(*notes, *all_words(replay.warnings)),
         summaries=replay.models,
         parts=part_words(spec.profile) if spec.profile is not None else (),
     )

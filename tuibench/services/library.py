@@ -40,8 +40,10 @@ class NeverSaved(UsageError):
         if measured:
             super().__init__(f"{names}: what was measured is not saved yet", f"tuibench resume {measured[0]} saves it")
         elif unread:
+            from tuibench.present.reason import reason_words  # the first rows of the dashboard do not need it
+
             what = f"{short_id(unread[0].id)}: what it measured would be gone for good, and cannot be read here"
-            super().__init__(f"{what}: {unread[0].detail}")
+            super().__init__(f"{what}: {reason_words(unread[0].detail)}")
         else:
             super().__init__(f"{names}: nothing was measured, so nothing could be brought back")
         self.runs = tuple(runs)

@@ -16,11 +16,12 @@ from tuibench.core.cell import CellResult
 from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.ids import short_id
 from tuibench.core.label import name_cell, varying_axes
+from tuibench.core.reason import RUNNER_DIED, Reason, error_text
 from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.present.preamble import preamble_lines
-from tuibench.present.run_list import RunLog, cell_line, phase_words, reason_words
+from tuibench.present.run_list import RunLog, cell_line, phase_words
 from tuibench.runs.directory import LOG, RunDirectory
 from tuibench.runs.journal import NONSENSE, open_regular
 from tuibench.runs.observer import Event, RunObserver
@@ -140,7 +141,7 @@ class RunWatch:
         # After its last event a runner still cleans up; it counts as alive until it releases its lock.
         ended = not self._run.alive
         if ended and not replay.end:
-            self._run.note_end("its runner died")
+            self._run.note_end(Reason(RUNNER_DIED))
             self._changed |= replay.tracks.keys()
         for key in self._changed & replay.tracks.keys():
             # Percentiles over all iterations are the main cost of watching, so compute them only after the end.
@@ -176,9 +177,9 @@ class RunWatch:
         """Return the view of an ended run."""
         end = self._replay.end
         error = self._run.error
-        reason = reason_words(str(end.get("reason") or ""))
+        reason: Reason | None = end.get("reason")
         if error is not None:
-            reason = f"{error.message}; {error.hint}" if error.hint else error.message
+            reason = error_text(f"{error.message}; {error.hint}" if error.hint else error.message)
         return replace(
             view,
             status=str(end.get("status", "interrupted")),
@@ -220,7 +221,7 @@ class RunWatch:
             eta_s=None,
             limit_s=None,
             status="" if self._run.alive else "interrupted",
-            reason="" if self._run.alive else info.detail,
+            reason=None if self._run.alive else info.detail,
             saved=None if self._run.alive else False,
         )
 

@@ -21,6 +21,7 @@ from tuibench.core.schema import form_of
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.stored import Metadata
 from tuibench.core.units import seconds
+from tuibench.present.reason import reason_words
 from tuibench.runs.control import ControlRequests
 from tuibench.runs.directory import LOG, RunDirectory, list_runs
 from tuibench.runs.journal import NAME, read_history
@@ -273,7 +274,7 @@ class Runs:
         if refusal:
             _refuse_newer(directory)
             hint = _instead(info)
-            raise UsageError(f"run {short_id(info.id)} cannot be resumed: {refusal}", hint)
+            raise UsageError(f"run {short_id(info.id)} cannot be resumed: {reason_words(refusal)}", hint)
         request = directory.request()
         # Everything is measured and only saving failed: that needs no model.
         finish = finish or info.state == activity.UNSAVED
@@ -341,7 +342,9 @@ class Runs:
         info = read_state(directory, self.context())
         if info.state == activity.ELSEWHERE:
             age = seconds(info.heartbeat_age_s or 0.0)
-            raise UsageError(f"run {short_id(info.id)} is {info.detail}, last heard of {age} ago", "attach to it there")
+            raise UsageError(
+                f"run {short_id(info.id)} is {reason_words(info.detail)}, last heard of {age} ago", "attach to it there"
+            )
         return directory
 
 

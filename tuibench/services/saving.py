@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.errors import StoreError
+from tuibench.core.reason import RUNNER_DIED, Reason
 from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata
@@ -64,7 +65,7 @@ def result_of(directory: RunDirectory, end: dict[str, Any] | None = None) -> Run
     if end is not None:
         replay.end = end
     elif not replay.end:
-        replay.end = {"status": "interrupted", "reason": "the runner died"}
+        replay.end = {"status": "interrupted", "reason": Reason(RUNNER_DIED)}
     return unfile_points(replay.result())
 
 

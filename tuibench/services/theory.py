@@ -16,6 +16,7 @@ from tuibench.core.errors import HostBusy, ModelError, PhaseTimeout
 from tuibench.core.machine import Places
 from tuibench.core.profile import LEVELS, LOSS, SECONDS, CostProfile, LayerLoss, LossProfile
 from tuibench.core.profile_losses import LossFacts, assemble_loss
+from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
@@ -151,7 +152,7 @@ class Theory:
         """Provide a temporary directory for one child, and the switch that ends it."""
         with self._idle:
             if self._closed:
-                raise Cancelled("the program is ending")
+                raise Cancelled(Reason("program_ending"))
             stop = StopSwitch()
             self._stops[stop] = threading.current_thread()
         try:
@@ -177,7 +178,7 @@ class Theory:
         with self._idle:
             self._closed = True
             for stop in self._stops:
-                stop.trip("the program is ending")
+                stop.trip(Reason("program_ending"))
             # A signal may have interrupted this thread's own wait, so do not wait for it.
             own = threading.current_thread()
             self._idle.wait_for(lambda: all(thread is own for thread in self._stops.values()))

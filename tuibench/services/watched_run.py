@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tuibench.core.activity import ON_REQUEST
 from tuibench.core.cell import Cell, Execution, Samples
 from tuibench.core.errors import ExitCode, HostBusy, TuibenchError, WriteError, signal_name
 from tuibench.core.ids import short_id
 from tuibench.core.model import Point
+from tuibench.core.reason import FINISHED_ON_REQUEST, Reason, because
 from tuibench.core.result import RunResult
+from tuibench.present.reason import reason_words
 from tuibench.runs.directory import LOG, hold_scratch
 from tuibench.runs.observer import Event, RunObserver, ignore_event
 from tuibench.runs.outcome import exit_code, signal_code
@@ -44,7 +45,7 @@ __all__ = [
 
 def ending_code(replay: Replay, result: RunResult) -> ExitCode:
     """Return the exit code of the command that waited for a run."""
-    ended = signal_code(str(replay.end.get("reason", "")))
+    ended = signal_code(replay.end.get("reason"))
     # With `only_saved`, the signal ended an earlier session and not this command.
     if ended is not None and not replay.end.get("only_saved"):
         return ended
@@ -60,7 +61,7 @@ def _profile_code(replay: Replay, result: RunResult) -> ExitCode:
     asked = result.spec.profile
     if asked is None or result.profile is None:
         return ExitCode.SOME_FAILED
-    whole = result.status == "finished" and replay.end.get("reason") in (None, ON_REQUEST)
+    whole = result.status == "finished" and replay.end.get("reason") in (None, Reason(FINISHED_ON_REQUEST))
     return ExitCode.OK if whole and not replay.parts.lacking(asked) else ExitCode.SOME_FAILED
 
 
@@ -221,12 +222,12 @@ class ActiveRun(RunObserver):
             if self._process.wait() == ExitCode.STORE:
                 self.replay.end["exit_code"] = int(ExitCode.STORE)
 
-    def _how_it_ended(self) -> str:
+    def _how_it_ended(self) -> Reason:
         code = self._process.wait()
         if code < 0:
-            return f"the runner died by {signal_name(-code)}"
+            return because("runner_killed", signal=signal_name(-code))
         tail = self._last_line()
-        return f"the runner ended with code {code}" + (f" ({tail})" if tail else "")
+        return because("runner_exited", exit_code=code, output=tail)
 
     def _last_line(self) -> str | None:
         return read_tail(f"/proc/self/fd/{self._log}") or read_tail(str(self.run_dir / LOG))
@@ -239,7 +240,7 @@ class ActiveRun(RunObserver):
             code = self._process.wait()
             if code == ExitCode.STORE:
                 raise no_room(self.run_dir.parent, self._last_line())
-            raise TuibenchError(f"{self._how_it_ended()} before there was a plan")
+            raise TuibenchError(f"{reason_words(self._how_it_ended())} before there was a plan")
         if not self.replay.start:
             raise TuibenchError(f"run {short_id(self.id)} has nothing to save: no event of its journal can be read")
         return self.replay.result()

@@ -7,8 +7,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tuibench.core.reason import Reason
 from tuibench.core.result import Comparison
 from tuibench.core.scenario import LATENCY
+from tuibench.core.verdict import Verdict
 from tuibench.stats.interval import LEAST, mean_and_deviation, t_quantile
 
 DELTA = 0.02
@@ -18,7 +20,7 @@ _MOST_PREDICTED = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class Operand:
     """One operand: its cell, a name to show, and (round, ln of time) of each execution; a round may have several."""
 
     key: str
@@ -38,11 +40,11 @@ class Difference:
 
 
 def compare(
-    base: Side,
-    new: Side,
+    base: Operand,
+    new: Operand,
     *,
     interleaved: bool,
-    bars: Sequence[str] = (),
+    bars: Sequence[Reason] = (),
     metric: str = LATENCY,
     delta: float = DELTA,
     pair_s: float | None = None,
@@ -52,27 +54,25 @@ def compare(
     With `pair_s`, the seconds of one more pair, an undecided comparison states the time it needs for a verdict.
     """
     difference = paired(base.logs, new.logs) if interleaved else unpaired(base.logs, new.logs)
-    why = list(bars) if interleaved else ["measured at different times", *bars]
-    verdict = None if why else _verdict(difference, delta)
-    more = _more_pairs(difference, delta) if verdict == "undecided" and difference.half is not None else None
+    reasons = (*(() if interleaved else (Reason("different_times"),)), *bars)
+    kind = None if reasons else _kind(difference, delta)
     half = difference.half
-    return Comparison(
-        base=base.key,
-        new=new.key,
-        metric=metric,
+    more = _more_pairs(difference, delta) if kind == "undecided" and half is not None else None
+    verdict = Verdict(
+        kind=kind,
         ratio=math.exp(difference.center),
         low=None if half is None else math.exp(difference.center - half),
         high=None if half is None else math.exp(difference.center + half),
         n=difference.n,
-        interleaved=interleaved,
-        verdict=verdict,
-        why_no_verdict="; ".join(why) or None,
-        base_name=base.name,
-        new_name=new.name,
+        base=base.name,
+        new=new.name,
+        metric=metric,
         margin=delta,
         more_pairs=more,
         more_s=None if more is None or pair_s is None else more * pair_s,
+        reasons=reasons,
     )
+    return Comparison(base.key, new.key, interleaved, verdict)
 
 
 def paired(base: Sequence[tuple[int, float]], new: Sequence[tuple[int, float]]) -> Difference:
@@ -80,7 +80,7 @@ def paired(base: Sequence[tuple[int, float]], new: Sequence[tuple[int, float]]) 
     left, right = _by_round(base), _by_round(new)
     shared = sorted(left.keys() & right.keys())
     if not shared:
-        raise ValueError("the sides share no round")
+        raise ValueError("the operands share no round")
     center, deviation = mean_and_deviation([right[r] - left[r] for r in shared])
     count = len(shared)
     half = t_quantile(count - 1) * deviation / math.sqrt(count) if count >= LEAST else None
@@ -89,7 +89,7 @@ def paired(base: Sequence[tuple[int, float]], new: Sequence[tuple[int, float]]) 
 
 def unpaired(base: Sequence[tuple[int, float]], new: Sequence[tuple[int, float]]) -> Difference:
     """Return Welch's t-interval over the executions of both operands; `n` is the smaller count."""
-    (mean_a, dev_a), (mean_b, dev_b) = (mean_and_deviation([v for _, v in side]) for side in (base, new))
+    (mean_a, dev_a), (mean_b, dev_b) = (mean_and_deviation([v for _, v in operand]) for operand in (base, new))
     fewer = min(len(base), len(new))
     spread = math.hypot(dev_a, dev_b)
     if fewer < LEAST:
@@ -110,7 +110,7 @@ def _by_round(logs: Sequence[tuple[int, float]]) -> dict[int, float]:
     return {number: math.fsum(values) / len(values) for number, values in rounds.items()}
 
 
-def _verdict(difference: Difference, delta: float) -> str:
+def _kind(difference: Difference, delta: float) -> str:
     if difference.half is None:
         return "undecided"
     low, high = difference.center - difference.half, difference.center + difference.half

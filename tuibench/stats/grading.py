@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from tuibench.core.cell import Grade, Noise
-from tuibench.core.text import show
+from tuibench.core.reason import Reason, because
 
 _BOUNDS = (("A", 0.01), ("B", 0.05), ("C", 0.20))
 _STEAL = 0.005
@@ -31,7 +31,7 @@ def grade_noise(noises: Sequence[Noise], timed_s: float | None = None) -> Grade 
     further = _further(steal, throttled, drift)
     if further:
         letter = "ABCDD"["ABCD".index(letter) + 1]
-    cause = "; ".join([cause, *further])
+    cause = because(cause.code, **cause.fields, **further)
     return Grade(letter, cause, waiting, steal, None if throttled is None else throttled > 0)
 
 
@@ -41,46 +41,37 @@ def _waiting_share(noises: Sequence[Noise]) -> float | None:
     return waiting / whole if whole > 0 else None
 
 
-def _from_waiting(share: float, throttled_us: float | None) -> tuple[str, str]:
+def _from_waiting(share: float, throttled_us: float | None) -> tuple[str, Reason]:
     letter = _letter(share)
     if letter == "A":
-        return letter, f"quiet: {_share(share)} of the time the engine waited for a CPU"
-    whose = "other processes, or the quota of its cgroup" if throttled_us else "other processes"
-    return letter, f"{_share(share)} of the time the engine waited for a CPU: {whose}"
+        return letter, because("quiet", waited=share)
+    return letter, because("waited_for_cpu", waited=share, has_quota=bool(throttled_us))
 
 
-def _from_switches(noises: Sequence[Noise], timed_s: float | None) -> tuple[str, str]:
+def _from_switches(noises: Sequence[Noise], timed_s: float | None) -> tuple[str, Reason]:
     """Return B at best, because switches show that a CPU was taken away but not for how long."""
-    why = next((show(n.reason) for n in noises if n.reason), "this kernel does not count waiting")
+    why = next((n.reason for n in noises if n.reason), None)
     switches = _total(n.involuntary_switches for n in noises)
     if switches is None or not timed_s or timed_s <= 0:
-        return "C", f"the time spent waiting for a CPU is unknown ({why})"
+        return "C", because("waiting_unknown", why=why)
     share = min(switches * _SLICE_S / timed_s, 1.0)
-    letter = max(_letter(share), "B")
-    rate = switches / timed_s
-    return letter, f"its CPU was taken away {rate:.3g} times a second; at best B without waiting times ({why})"
+    return max(_letter(share), "B"), because("preempted", per_s=switches / timed_s, why=why)
 
 
-def _further(steal: float | None, throttled_us: float | None, drift: float | None) -> list[str]:
-    causes = []
+def _further(steal: float | None, throttled_us: float | None, drift: float | None) -> dict[str, float]:
+    """Return further disturbances, each of which costs a letter together with the others."""
+    found: dict[str, float] = {}
     if steal is not None and steal > _STEAL:
-        causes.append(f"the hypervisor took {_share(steal)} of the time")
+        found["stolen"] = steal
     if throttled_us:
-        causes.append(f"the cgroup's quota stopped it for {throttled_us / 1000:.3g} ms")
+        found["throttled_ms"] = throttled_us / 1000
     if drift is not None and drift > _DRIFT:
-        causes.append(f"the speed of the CPU drifted by {_share(drift)}")
-    return causes
+        found["drift"] = drift
+    return found
 
 
 def _letter(share: float) -> str:
     return next((letter for letter, bound in _BOUNDS if share < bound), "D")
-
-
-def _share(fraction: float) -> str:
-    value = fraction * 100
-    if value < 0.1:
-        return "under 0.1 %"
-    return f"{value:.0f} %" if value >= 10 else f"{value:.1f} %"
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

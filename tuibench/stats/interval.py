@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from tuibench.core.cell import Estimate
+from tuibench.core.reason import Reason, because
 
 _TINY = 1e-300
 
@@ -102,14 +103,14 @@ def log_interval(values: Sequence[float], scale: float = 1.0, confidence: float 
     """Return exp(mean of logs) x `scale` with its t-interval, or None with a reason."""
     count = len(values)
     if not values:
-        return Estimate(None, reason="no execution gave a value")
+        return Estimate(None, reason=Reason("no_value"))
     if min(values) <= 0:
         mean = math.fsum(values) / count
-        return Estimate(mean * scale, n=count, reason="no interval: a value is zero")
+        return Estimate(mean * scale, n=count, reason=Reason("zero_value"))
     logs = [math.log(v) for v in values]
     center, _ = mean_and_deviation(logs)
     value = math.exp(center) * scale
     if count < LEAST:
-        return Estimate(value, n=count, reason=f"no interval: {count} of at least {LEAST} executions")
+        return Estimate(value, n=count, reason=because("too_few_executions", count=count, least=LEAST))
     half = half_width(logs, confidence)
     return Estimate(value, math.exp(center - half) * scale, math.exp(center + half) * scale, count)

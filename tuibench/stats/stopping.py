@@ -1,4 +1,7 @@
-"""Stop rule: after each execution, decides if a cell has been measured enough, and states the reason."""
+"""End of warm-up: the cut after which the mean of a series is known best, and a check that the rest is level.
+
+The series has one value per block, the tenth percentile of its iterations, which preemption hardly changes.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +9,29 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tuibench.core.reason import Reason, because
 from tuibench.core.spec import Effort
-from tuibench.core.units import percent, seconds
 from tuibench.stats.interval import LEAST, half_width, mean_and_deviation, t_quantile
 from tuibench.stats.percentile import median
 
 _HOPELESS = 4
-# Larger predictions are shown as out of reach, not as a number.
-_NEVER = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The decision to stop or continue, and a prediction for the target."""
 
-    stop: bool
-    reason: str
-    """target, maximum, limit or hopeless; '' if the cell continues."""
-    sentence: str
+    reason: Reason
+    """target, maximum, limit or hopeless, with the figures; '' if the cell continues."""
     half_width: float | None
     """Half of the 95 % interval, as a fraction; None below two executions."""
     more: int | None = None
     """Further executions until the target; None if that cannot be predicted."""
+
+    @property
+    def stop(self) -> bool:
+        """True if the cell needs no more executions."""
+        return bool(self.reason.code)
 
 
 def decide(logs: Sequence[float], effort: Effort, spent_s: float, execution_s: float) -> Decision:
@@ -40,8 +44,17 @@ def decide(logs: Sequence[float], effort: Effort, spent_s: float, execution_s: f
     half = half_width(logs) if count >= 2 else None
     needed = _needed(logs, effort) if count >= 2 and count >= effort.min_executions - 1 else None
     more = None if needed is None else max(0, needed - count)
-    reason = _reason(logs, effort, spent_s, execution_s, needed)
-    return Decision(bool(reason), reason, _sentence(reason, count, half, more, effort, execution_s), half, more)
+    code = _code(logs, effort, spent_s, execution_s, needed)
+    reason = because(
+        code,
+        executions=count,
+        half_width=half,
+        more=None if code == "target" else more,
+        more_s=None if more is None else more * execution_s,
+        target=effort.target,
+        limit_s=effort.limit_s,
+    )
+    return Decision(reason, half, more)
 
 
 def _needed(logs: Sequence[float], effort: Effort) -> int | None:
@@ -52,7 +65,7 @@ def _needed(logs: Sequence[float], effort: Effort) -> int | None:
     return math.ceil(min((t_quantile(len(logs) - 1) * deviation / effort.target) ** 2, 1e9))
 
 
-def _reason(logs: Sequence[float], effort: Effort, spent_s: float, execution_s: float, needed: int | None) -> str:
+def _code(logs: Sequence[float], effort: Effort, spent_s: float, execution_s: float, needed: int | None) -> str:
     count = len(logs)
     if (
         effort.target
@@ -70,26 +83,6 @@ def _reason(logs: Sequence[float], effort: Effort, spent_s: float, execution_s: 
     if needed is not None and count >= effort.min_executions and needed > _HOPELESS * allowed:
         return "hopeless"
     return ""
-
-
-def _sentence(reason: str, count: int, half: float | None, more: int | None, effort: Effort, execution_s: float) -> str:
-    executions = "1 execution" if count == 1 else f"{count} executions"
-    so_far = f"±{percent(half)} after {executions}" if half is not None else f"{executions}, no interval yet"
-    why = {
-        "target": f": within the target of ±{percent(effort.target or 0)}",
-        "maximum": ", the most allowed",
-        "limit": f", stopped by the limit of {seconds(effort.limit_s)} per cell",
-        "hopeless": f", given up: the limit of {seconds(effort.limit_s)} per cell does not reach the target",
-        "": "",
-    }[reason]
-    if not more or reason == "target" or effort.target is None:
-        return so_far + why
-    if more >= _NEVER:
-        return f"{so_far}{why}; ±{percent(effort.target)} is out of reach on this machine now"
-    noun = "execution" if more == 1 else "executions"
-    return (
-        f"{so_far}{why}; about {more} more {noun} ({seconds(more * execution_s)}) would give ±{percent(effort.target)}"
-    )
 
 
 LEAST_BLOCKS = 6

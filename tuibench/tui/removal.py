@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tuibench.core import activity
-from tuibench.core.activity import AS_FAR, ON_REQUEST, RunInfo
+from tuibench.core.activity import RunInfo
 from tuibench.core.ids import short_id
+from tuibench.core.reason import FINISHED_ON_REQUEST, SAVED_AS_FAR
 from tuibench.core.stored import Removal, TrashEntry
 from tuibench.core.text import show
 from tuibench.core.units import count_of
+from tuibench.present.reason import reason_words
 from tuibench.services.api import Services
 from tuibench.services.monitor import Snapshot
 
@@ -93,15 +95,16 @@ def ends_between(before: Snapshot, now: Snapshot) -> tuple[End, ...]:
 def _end(was: RunInfo, left: RunInfo | None, done: RunInfo | None) -> End:
     name = f"run {short_id(was.id)}"
     if left is not None:
-        return End(f"{name} {left.state}", False, left.detail)
+        return End(f"{name} {left.state}", False, reason_words(left.detail))
     if done is None:
         return End(f"{name} was removed", True)
     if done.state == activity.CANCELLED:
         kept = f"{count_of(done.executions, 'execution')} saved" if done.executions else "nothing was measured"
         return End(f"{name} cancelled, {kept}", True)
-    if done.detail in (ON_REQUEST, AS_FAR):
-        return End(f"{name} {done.detail}" + (" and saved" if done.detail == ON_REQUEST else ""), True)
+    words, code = reason_words(done.detail), done.detail.code if done.detail is not None else ""
+    if code in (FINISHED_ON_REQUEST, SAVED_AS_FAR):
+        return End(f"{name} {words}" + (" and saved" if code == FINISHED_ON_REQUEST else ""), True)
     if not done.executions:
         models = f" of {show(', '.join(done.models), 40)}" if done.models else ""
         return End(f"{name}{models} ended", False, "every cell failed")
-    return End(f"{name} finished and saved", True, done.detail)
+    return End(f"{name} finished and saved", True, words)

@@ -9,7 +9,7 @@ from tests.present.plots import data
 from tests.store.data import make_id
 from tuibench.core.cell import Estimate
 from tuibench.core.label import CellName
-from tuibench.core.result import CellPair, Comparison, Figure, RunResult, SideBySide
+from tuibench.core.result import CellPair, Figure, RunResult, SideBySide
 from tuibench.present.plots.comparison import comparison_figure, ratio_figure, samples_comparison, together
 from tuibench.present.plots.drawing import text_of
 from tuibench.present.plots.figure import draw
@@ -22,7 +22,7 @@ NEW = replace(data.cores_run(rates={1: 70.0, 2: 140.0, 4: 280.0}), id=make_id(2)
 def pair(old: RunResult, cores: int, batch: int, ratio: float | None) -> CellPair:
     key = next(c.key for c in old.cells if (c.asked.cores, c.asked.batch) == (cores, batch))
     side = Figure(key, Estimate(1.0), "A", "ok")
-    sentence = Comparison(key, key, "p50", ratio or 0, 0.9, 1.1, 5, False, None, "stored", "") if ratio else None
+    sentence = build.comparison(key, key, "p50", ratio or 0, 0.9, 1.1, 5, False, None, "stored", "") if ratio else None
     name = CellName(old.cells[0].asked, (), "", None)
     return CellPair(name, (), "ms", side, side, sentence)
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.present import build
 from tests.present.plots import data
-from tuibench.core.result import Comparison, RunResult
+from tuibench.core.result import RunResult
 from tuibench.present.plots.scaling import scaling
 from tuibench.present.plots.selection import Selection
 from tuibench.present.plots.sentences import of_the_work, point_words, serial_share
@@ -142,7 +142,9 @@ def test_verdict_of_an_interleaved_comparison_replaces_the_ratio() -> None:
     run = data.two_engines()
     best = next(c for c in run.cells if c.asked.cores == 8 and c.asked.batch == 32)
     twin = next(c for c in run.cells if c.asked.cores == 8 and c.asked.engine == "openvino")
-    verdict = Comparison(best.key, twin.key, "p50", 0.92, 0.9, 0.94, 5, True, "faster", None, "openvino is\x1b faster")
+    verdict = build.comparison(
+        best.key, twin.key, "p50", 0.92, 0.9, 0.94, 5, True, "faster", None, "openvino is\x1b faster"
+    )
     assert said(replace(run, comparisons=(verdict,)))["ratio"] == "8 cores: openvino is\\e faster"
 
 

@@ -28,8 +28,9 @@ from tuibench.core.profile import (
     WhatIf,
     ZeroEffect,
 )
+from tuibench.core.reason import told
 
-QUIET = Grade("A", "quiet", 0.001, 0.0, False)
+QUIET = Grade("A", told("quiet"), 0.001, 0.0, False)
 ROOFLINE = Roofline(
     2,
     400.0,
@@ -130,7 +131,7 @@ def make_performance(n: int = 12, *, what_if: bool = True, slower: float = 1.0) 
         _row(f"Reorder{way}", RUNTIME, LAYOUT, 0.05 * slower, (f"Reorder{way}_token_1",)) for way in ("Input", "Output")
     ]
     folded = LayerTime(
-        "folded", FOLDED, "Shape", ("folded",), (), "", "", Estimate(None, reason="done before the model runs")
+        "folded", FOLDED, "Shape", ("folded",), (), "", "", Estimate(None, reason=told("done before the model runs"))
     )
     layers += [folded, _row("residual", RESIDUAL, "residual", 0.02 * slower, ())]
     total = math.fsum(layer.ms.value or 0.0 for layer in layers)
@@ -207,7 +208,7 @@ def make_profile(n: int = 12, kind: str = PERFORMANCE) -> Profile:
 
 def disturbed(profile: PerformanceProfile) -> PerformanceProfile:
     """Return the same profile from a machine under other load."""
-    return replace(profile, grade=Grade("D", "waited 31 % of the time for a CPU", 0.31, 0.0, False))
+    return replace(profile, grade=Grade("D", told("waited 31 % of the time for a CPU"), 0.31, 0.0, False))
 
 
 def untold(profile: PerformanceProfile, rest_ms: float = 40.0) -> PerformanceProfile:

@@ -11,6 +11,7 @@ from tests.present.profile.stock import make_performance
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import INT8, RESIDUAL, RUNTIME, UNMAPPED, LayerTime, PerformanceProfile, WhatIf
 from tuibench.core.profile_facts import total_ms, untold_words, work_of
+from tuibench.core.reason import Reason, told
 from tuibench.present.profile.estimate import BOUND, MEASURED_INT8, amdahl, layer_gains, model_estimates, operator_gains
 
 
@@ -63,7 +64,7 @@ def test_both_estimates_name_their_method_and_unmeasured_parts() -> None:
     assert int8.ms.low is not None and int8.ms.high is not None
     assert int8.ms.low < (int8.ms.value or 0.0) < int8.ms.high
     assert "81 % of the time, the other 19 % as it is" in int8.words
-    assert bound.ms.half_width is None and bound.ms.reason == "a bound"
+    assert bound.ms.half_width is None and bound.ms.reason == Reason("bound")
     # Layers of unknown operators may multiply too, so the bound includes them.
     assert bound.ms.value == pytest.approx(4.76 - 3.77 - 0.31 - 0.04 - 0.02) and "1 unknown layer" in bound.words
     assert "with what turns its inputs and outputs into integers" in int8.words
@@ -95,8 +96,8 @@ def test_ratio_without_an_interval_gives_an_estimate_without_one() -> None:
 
 def test_time_without_an_interval_gives_an_estimate_without_one() -> None:
     profile = with_layers(layer("a", 3.0, Estimate(0.5, 0.4, 0.6, 5)), layer("b", 1.0))
-    int8 = model_estimates(replace(profile, ms=Estimate(4.0, reason="2 of at least 3")))[0]
-    assert int8.ms == Estimate(2.5, n=5, reason="no interval: the time has none")
+    int8 = model_estimates(replace(profile, ms=Estimate(4.0, reason=told("2 of at least 3"))))[0]
+    assert int8.ms == Estimate(2.5, n=5, reason=Reason("time_without_interval"))
     assert int8.speedup.low == pytest.approx(4 / 2.8) and int8.speedup.high == pytest.approx(4 / 2.2)
 
 

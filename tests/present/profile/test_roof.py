@@ -6,8 +6,9 @@ import pytest
 
 from tests.present.profile.stock import QUIET, make_performance
 from tuibench.core.profile import Roofline
-from tuibench.core.profile_facts import least_ms, machine_cautions, roof_lines
-from tuibench.present.profile.summary import cautions
+from tuibench.core.profile_facts import least_ms, roof_lines
+from tuibench.core.reason import told
+from tuibench.present.profile.summary import cautions, machine_cautions
 
 ROOFS = Roofline(1, 100.0, 400.0, 10.0, ((1 << 19, 200.0), (1 << 22, 50.0)))
 
@@ -73,7 +74,7 @@ def test_roofs_show_their_date_quality_and_missing_parts() -> None:
 
 @pytest.mark.parametrize(("letter", "said"), [("A", 0), ("B", 0), ("C", 2), ("D", 2)])
 def test_roofs_measured_under_load_have_a_warning(letter: str, said: int) -> None:
-    grade = replace(QUIET, letter=letter, cause="others were at work")
+    grade = replace(QUIET, letter=letter, cause=told("others were at work"))
     profile = make_performance()
     assert profile.roofline is not None and profile.zero_effect is not None
     profile = replace(

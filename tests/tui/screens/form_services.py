@@ -123,7 +123,18 @@ class FormServices(Services):
 def running(eta_s: float) -> RunRow:
     """Return an active run of another user."""
     info = RunInfo(
-        RUN, activity.RUNNING, "", "2026-09-21T12:00:00Z", ("resnet50.onnx",), "", "/state/runs/x", 1, 15, 9, 40, eta_s
+        RUN,
+        activity.RUNNING,
+        None,
+        "2026-09-21T12:00:00Z",
+        ("resnet50.onnx",),
+        "",
+        "/state/runs/x",
+        1,
+        15,
+        9,
+        40,
+        eta_s,
     )
     return RunRow(info, "", "onnxruntime", "sync", "1", "1")
 

@@ -16,6 +16,7 @@ from tuibench.core import activity
 from tuibench.core.activity import Holder, Live, RunInfo, RunRow, RunView
 from tuibench.core.cell import CellResult, Estimate, Noise
 from tuibench.core.errors import TuibenchError
+from tuibench.core.reason import Reason, told
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import Removal
 from tuibench.services.api import Services
@@ -109,7 +110,7 @@ class _Feed:
 def make_info(state: str = activity.RUNNING, **changes: Any) -> RunInfo:
     """Return the run as listed among runs."""
     started = datetime.fromtimestamp(NOW - 112, UTC).isoformat()
-    base = RunInfo(RUN, state, "", started, ("resnet50.onnx",), "after AMX fix", "", 4711, 15, 9, 45, 190.0)
+    base = RunInfo(RUN, state, None, started, ("resnet50.onnx",), "after AMX fix", "", 4711, 15, 9, 45, 190.0)
     return replace(base, **changes)
 
 
@@ -153,7 +154,7 @@ def done_cell(cores: int, batch: int | None = 1, half: float = 0.007, **asks: An
     cell = ok_cell(time, 1000 * (batch or 1) / time, {"engine": "openvino", "cores": cores, "batch": batch, **asks})
     latency = {name: estimate(e.value or 0.0, half) for name, e in cell.latency_ms.items()}
     ran = tuple(execution(noise=QUIET) for _ in range(5))
-    return replace(cell, latency_ms=latency, executions=ran, stopped_by="reached ±2 %")
+    return replace(cell, latency_ms=latency, executions=ran, stopped_by=told("reached ±2 %"))
 
 
 def going_cell(cores: int, batch: int | None = 1, runs: int = 3, half: float = 0.031, **asks: Any) -> CellResult:
@@ -161,9 +162,9 @@ def going_cell(cores: int, batch: int | None = 1, runs: int = 3, half: float = 0
     cell = done_cell(cores, batch, half, **asks)
     latency = cell.latency_ms
     if runs < 3:
-        latency = {name: Estimate(e.value, n=runs, reason="too few") for name, e in latency.items()}
+        latency = {name: Estimate(e.value, n=runs, reason=told("too few")) for name, e in latency.items()}
     return replace(cell, status="partial", latency_ms=latency, executions=cell.executions[:runs],
-                   stopped_by=f"going on, {runs} executions")  # fmt: skip
+                   stopped_by=told(f"going on, {runs} executions"))  # fmt: skip
 
 
 def lost_cell(cores: int, batch: int | None = 1, **asks: Any) -> CellResult:
@@ -174,7 +175,7 @@ def lost_cell(cores: int, batch: int | None = 1, **asks: Any) -> CellResult:
 def new_cell(cores: int, batch: int | None = 1, **asks: Any) -> CellResult:
     """Return a cell without executions."""
     what = asked(engine="openvino", cores=cores, batch=batch, **asks)
-    return CellResult(what.key, what, "skipped", stopped_by="going on, 0 executions")
+    return CellResult(what.key, what, "skipped", stopped_by=told("going on, 0 executions"))
 
 
 def sketch_cells() -> tuple[CellResult, ...]:
@@ -212,14 +213,14 @@ def many_cells(count: int = 200) -> tuple[CellResult, ...]:
 def make_waiting(**changes: Any) -> RunView:
     """Return a queued run in second place."""
     holder = Holder(4242, "ann", make_id(9), 190.0)
-    info = make_info(activity.WAITING, detail="for the machine", place=2, eta_s=None, holder=holder)
+    info = make_info(activity.WAITING, detail=Reason("machine_busy"), place=2, eta_s=None, holder=holder)
     return make_view((), info=info, eta_s=None, limit_s=None, elapsed_s=0.0, log=(), waiting_shares=(), **changes)
 
 
 def make_broken(**changes: Any) -> RunView:
     """Return an interrupted run whose runner was killed."""
-    info = make_info(activity.INTERRUPTED, detail="its runner died", resumable=True, eta_s=None, pid=None)
-    ended = {"status": "interrupted", "reason": "its runner died", "saved": False, "live": None, "eta_s": None}
+    info = make_info(activity.INTERRUPTED, detail=Reason("runner_died"), resumable=True, eta_s=None, pid=None)
+    ended = {"status": "interrupted", "reason": Reason("runner_died"), "saved": False, "live": None, "eta_s": None}
     return sketch_view(**{"info": info, **ended, **changes})
 
 
@@ -231,6 +232,7 @@ def make_done(**changes: Any) -> RunView:
 
 def make_cancelled(**changes: Any) -> RunView:
     """Return a run cancelled in the queue: unmeasured and in no list."""
-    info = make_info(activity.CANCELLED, detail="cancelled on request", cells=0, cells_done=0, executions=0, pid=None)
+    why = Reason("cancelled_on_request")
+    info = make_info(activity.CANCELLED, detail=why, cells=0, cells_done=0, executions=0, pid=None)
     waiting = make_waiting(**changes)
-    return replace(waiting, info=info, status="cancelled", reason="cancelled on request", saved=False)
+    return replace(waiting, info=info, status="cancelled", reason=why, saved=False)

@@ -21,7 +21,7 @@ MACHINE = Machine(2, 2, 2, ("avx512", "vnni"), ENGINES, "host-1")
 
 RUN = RunRow(
     RunInfo(
-        id=make_id(7), state=RUNNING, detail="", started_utc="2026-01-02T03:04:05Z", models=("/m/a.onnx",), name="",
+        id=make_id(7), state=RUNNING, detail=None, started_utc="2026-01-02T03:04:05Z", models=("/m/a.onnx",), name="",
         directory="", pid=1, cells=4, cells_done=1, executions=3, eta_s=60.0,
     ),
     project="", engines="onnxruntime", scenarios="sync", cores="1", batches="1",

@@ -8,8 +8,10 @@ from tests.present.build import asked, default_run, failed_cell, hostile_run, lo
 from tests.tui.stock import make, make_broken, make_going, sweep, sweep_cell
 from tuibench.core.cell import CellResult
 from tuibench.core.failure import Failure
+from tuibench.core.reason import told
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata, StoredBenchmark
+from tuibench.present.conclusion import conclusions
 from tuibench.present.plots.drawing import row_width
 from tuibench.tui.glyph import ASCII, UNICODE
 from tuibench.tui.screens.benchmark.preview import preview_of, preview_of_run
@@ -93,10 +95,10 @@ def test_preview_shows_differing_outputs() -> None:
 
 
 def test_preview_shows_note_origin_conclusions_and_warnings() -> None:
-    result = replace(default_run(), warnings=("the governor is powersave",))
+    result = replace(default_run(), warnings=(told("the governor is powersave"),))
     lines = preview(result, Metadata(note="cold room", rerun_of="01J0000000000000000000ABCD"))[4:]
     assert lines == [
-        "note: cold room", "re-run of abcd: c compares", "Least latency: 1.92 ms (sync).",
+        "note: cold room", "re-run of abcd: c compares", conclusions(default_run())[0].sentence,
         "warning: the governor is powersave",
     ]  # fmt: skip
 
@@ -149,8 +151,10 @@ def test_preview_single_core_count_omits_efficiency() -> None:
 
 def test_preview_cancelled_run_unstarted_cells_are_not_failed() -> None:
     done = sweep_cell(1, 1)
-    half = replace(done, status="partial", executions=done.executions[:1], stopped_by="cancelled after 1 execution")
-    ahead = [CellResult(f"{n}", asked(cores=n), "skipped", stopped_by="cancelled") for n in (2, 4)]
+    half = replace(
+        done, status="partial", executions=done.executions[:1], stopped_by=told("cancelled after 1 execution")
+    )
+    ahead = [CellResult(f"{n}", asked(cores=n), "skipped", stopped_by=told("cancelled")) for n in (2, 4)]
     what, line, _, state = preview(replace(make(1, 1.0, half, *ahead), status="cancelled"))[:4]
     assert what.endswith("1 exec/cell") and "1c 16.2  2c -  4c -" in line
     assert state.startswith("3 cells · none failed · 1 incomplete · 2 not started ·")
@@ -159,6 +163,8 @@ def test_preview_cancelled_run_unstarted_cells_are_not_failed() -> None:
 def test_preview_shows_only_measured_cell_at_any_position() -> None:
     cells = [sweep_cell(cores, batch) for cores in (1, 2) for batch in (1, 8, 32)]
     done = next(cell for cell in cells if (cell.asked.cores, cell.asked.batch) == (2, 8))
-    ahead = [CellResult(cell.key, cell.asked, "skipped", stopped_by="finished") for cell in cells if cell is not done]
+    ahead = [
+        CellResult(cell.key, cell.asked, "skipped", stopped_by=told("finished")) for cell in cells if cell is not done
+    ]
     lines = preview(make(1, 1.0, *ahead[:3], done, *ahead[3:]))
     assert any("batch 8" in line and "p50" in line for line in lines) and not any("1c -" in line for line in lines)

@@ -10,6 +10,7 @@ from tests.tui.screens.test_best import ROW, SYNC, row_of
 from tests.tui.stock import make_going, make_id
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
+from tuibench.core.reason import told
 from tuibench.tui.glyph import ASCII, UNICODE
 from tuibench.tui.screens.benchmark.rows import SORTS, BenchmarkRows, run_words, sizes_word
 
@@ -108,9 +109,9 @@ def test_imported_row_has_no_grade() -> None:
         (INFO, "9/15 cells ~3m10"),
         (replace(INFO, cells=0, eta_s=None), "starting"),
         (make_going("")[1].info, "queued, place 1, in ~3m10"),
-        (replace(INFO, state=activity.INTERRUPTED, cells_done=3, detail="killed"), "interrupted 3/15 killed"),
-        (replace(INFO, state=activity.UNSAVED, cells_done=15, detail="disk full"), "not saved 15/15 disk full"),
-        (replace(INFO, state=activity.FAILED, executions=0, detail="no such engine"), "failed no such engine"),
+        (replace(INFO, state=activity.INTERRUPTED, cells_done=3, detail=told("killed")), "interrupted 3/15 killed"),
+        (replace(INFO, state=activity.UNSAVED, cells_done=15, detail=told("disk full")), "not saved 15/15 disk full"),
+        (replace(INFO, state=activity.FAILED, executions=0, detail=told("no such engine")), "failed no such engine"),
     ],
 )
 def test_active_run_row_shows_progress(info: RunInfo, words: str) -> None:

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from tests.present import build
 from tests.tui.stock import failed_sweep, make, rich_pair, sweep, sweep_cell
-from tuibench.core.result import Comparison, RunResult
+from tuibench.core.result import RunResult
 from tuibench.present.plots.figure import Figure, draw
 from tuibench.runs.side_by_side import compare_results
 from tuibench.tui.screens.comparison.figure import ComparisonData, figures_of, has_metric, make_figure
@@ -21,7 +22,7 @@ def inside() -> ComparisonData:
     """Return a sweep over cores of two interleaved engines."""
     cells = [sweep_cell(c, 1, engine) for engine in ("onnxruntime", "openvino") for c in (1, 2, 4)]
     comparisons = tuple(
-        Comparison(old.key, new.key, "p50 latency", 0.92, 0.9, 0.94, 5, True, "faster", None, "faster")
+        build.comparison(old.key, new.key, "p50 latency", 0.92, 0.9, 0.94, 5, True, "faster", None, "faster")
         for old, new in zip(cells[:3], cells[3:], strict=True)
     )
     run = make(1, 1.0, *cells, comparisons=comparisons)

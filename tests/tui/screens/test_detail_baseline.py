@@ -5,6 +5,7 @@ from dataclasses import replace
 from tests.present import build
 from tests.tui.screens.detail_stage import Detail, detail
 from tests.tui.stock import make, sweep, sweep_cell
+from tuibench.core.reason import Reason
 from tuibench.core.result import RunResult
 
 
@@ -59,7 +60,7 @@ async def test_cell_name_leaves_room_for_adjacent_text() -> None:
 
 async def test_failed_cell_reason_uses_full_width() -> None:
     reason = "Exception during initialization: /engine_src/engine/core/providers/cpu/text/string_normalizer.cc:89"
-    failed = build.failed_cell(stopped_by="failed")
+    failed = build.failed_cell(stopped_by=Reason("failed"))
     assert failed.failure is not None
     failed = replace(failed, failure=replace(failed.failure, log_tail=reason))
     async with detail(make(24, 60, failed), size=(120, 36)) as seen:

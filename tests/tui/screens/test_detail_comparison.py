@@ -8,7 +8,7 @@ from tests.tui.landing import land, landed
 from tests.tui.screens.detail_stage import detail
 from tests.tui.stock import make, sweep, sweep_cell
 from tuibench.core.ids import short_id
-from tuibench.core.result import Comparison, RunResult
+from tuibench.core.result import RunResult
 
 OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
 
@@ -16,7 +16,7 @@ OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
 def versus() -> RunResult:
     """Return two interleaved engines."""
     pair = [sweep_cell(8, 1, engine) for engine in ("onnxruntime", "openvino")]
-    found = Comparison(
+    found = build.comparison(
         pair[0].key, pair[1].key, "p50", 0.85, 0.84, 0.86, 8, True, "faster", None,
         "openvino is faster than onnxruntime: 15 % less time; ratio 0.850 [0.840, 0.860]",
     )  # fmt: skip
@@ -44,7 +44,7 @@ def versus_shapes(*engines: str) -> RunResult:
         for engine in engines for seq in (32, 128)
     }  # fmt: skip
     found = tuple(
-        Comparison(cells[engines[0], seq].key, cells[engine, seq].key, "items/s", 20.996, 14.36, 30.69, 8, True,
+        build.comparison(cells[engines[0], seq].key, cells[engine, seq].key, "items/s", 20.996, 14.36, 30.69, 8, True,
                    "slower", None, f"{engine} is slower")
         for engine in engines[1:] for seq in (32, 128)
     )  # fmt: skip

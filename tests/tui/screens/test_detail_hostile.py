@@ -13,7 +13,8 @@ from tests.tui.stock import make_id
 from tests.tui.widgets.stage import HOSTILE
 from tuibench.core.cell import Check, Grade
 from tuibench.core.failure import Failure
-from tuibench.core.result import Comparison, RunResult
+from tuibench.core.reason import told
+from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.tui.terminal import Display
 
@@ -26,16 +27,16 @@ def hostile(number: int, name: str) -> RunResult:
     """Return a sweep that has the given name in every foreign text."""
     cells = [
         build.ok_cell(8.0 / n * m, 100.0 * n / m, {"cores": n, "batch": m, "engine": engine, "dims": {name: m}},
-                      grade=Grade("C", name, None, None, None), stopped_by=name,
+                      grade=Grade("C", told(name), None, None, None), stopped_by=name,
                       check=Check("differs", 0.5, 1e-3, name))
         for n in (1, 2) for m in (1, 8) for engine in ("onnxruntime", name)
     ]  # fmt: skip
     failed = build.failed_cell({"cores": 4, "dims": {name: 1}}, failure=Failure("exception", "load", name, None, name))
-    versus = Comparison(cells[0].key, cells[1].key, "p50", 0.9, 0.8, 1.0, 5, True, "faster", None, name)
+    versus = build.comparison(cells[0].key, cells[1].key, "p50", 0.9, 0.8, 1.0, 5, True, "faster", None, name)
     base = build.hostile_run()
     return replace(
         base, id=make_id(number, 60), cells=(*cells, failed), comparisons=(versus,),
-        conclusions=(f"{name}: {name}", name), warnings=(name,), environment={name: {name: [name, {name: name}]}},
+        warnings=(told(name),), environment={name: {name: [name, {name: name}]}},
         versions={name: name}, host=name, foreign=name, started_utc=name, anchor={"drift": name},
         spec=build.spec(models=(ModelSource(name, name),), engines=("onnxruntime", name)),
     )  # fmt: skip

@@ -11,6 +11,7 @@ from tests.tui.pilot import look, until_seen
 from tests.tui.screens.profile_stage import Profiled, profile_run, profiled
 from tuibench.core.ids import short_id
 from tuibench.core.profile import LOSS
+from tuibench.core.reason import told
 from tuibench.present.profile.kind import view_of
 from tuibench.present.profile.lines import ProfileHeading, profile_lines
 from tuibench.present.profile.summary import label_of
@@ -298,7 +299,7 @@ async def test_summary_lines_without_room_are_counted_and_scroll() -> None:
 
 
 async def test_empty_profile_log_explains_origin() -> None:
-    result = replace(profile_run(1, 0), profile=None, status="cancelled", warnings=("nothing was timed",))
+    result = replace(profile_run(1, 0), profile=None, status="cancelled", warnings=(told("nothing was timed"),))
     async with profiled((80, 24), result) as seen:
         await seen.go(route.profile(result.id))
         await seen.press("2")

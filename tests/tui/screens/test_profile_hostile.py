@@ -10,6 +10,7 @@ from tests.tui.hostile import EVIL, check_sent
 from tests.tui.pilot import replace_methods
 from tests.tui.screens.profile_stage import ProfileAnswers, profile_run, profiled
 from tuibench.core.profile import LOSS, PERFORMANCE, CostProfile, LossProfile, PerformanceProfile, Profile
+from tuibench.core.reason import told
 from tuibench.services.profile_values import APPROXIMATED, FLOPS, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import route
 
@@ -27,7 +28,7 @@ def evil_times() -> PerformanceProfile:
     layers = [
         replace(
             row, key=f"{EVIL}{n}", op=EVIL, nodes=(f"{EVIL}{n}",) if row.nodes else (), kernels=(EVIL,),
-            kernel_op=EVIL, weight=EVIL, roof=EVIL, ms=replace(row.ms, reason=EVIL),
+            kernel_op=EVIL, weight=EVIL, roof=EVIL, ms=replace(row.ms, reason=told(EVIL)),
         )
         for n, row in enumerate(found.layers)
     ]  # fmt: skip
@@ -51,7 +52,7 @@ async def test_hostile_names_on_every_page_are_plain_text() -> None:
         ProfileValues(dims=((EVIL, EVIL),), name=EVIL, inputs_file=EVIL), EVIL, EVIL, place=EVIL
     )
     answers.check = ProfileCheck(performance_s=1.0, commands=(EVIL,), busy=EVIL)
-    named = {"conclusions": (EVIL,), "warnings": (EVIL,)}
+    named = {"warnings": (told(EVIL),)}
     results = (
         profile_run(1, 60, Profile(PERFORMANCE, evil_costs(), performance=evil_times()), **named),
         profile_run(2, 90, Profile(PERFORMANCE, evil_costs(), performance=make_performance()), **named),

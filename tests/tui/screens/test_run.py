@@ -31,6 +31,7 @@ from tuibench.core import activity
 from tuibench.core.activity import Holder, Live
 from tuibench.core.errors import StoreError
 from tuibench.core.ids import short_id
+from tuibench.core.reason import told
 from tuibench.core.result_headline import headline_of
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.present.headline import comparison_sentence, headline_sentence
@@ -121,7 +122,9 @@ async def test_interrupted_run_shows_actions_and_stored_count() -> None:
 
 async def test_unstartable_run_shows_reason_without_cells() -> None:
     info = make_info(activity.FAILED, eta_s=None, pid=None)
-    view = make_view((), info=info, status="failed", reason="no engine takes it; install one", saved=False, log=())
+    view = make_view(
+        (), info=info, status="failed", reason=told("no engine takes it; install one"), saved=False, log=()
+    )
     async with watched(view) as seen:
         assert "failed after 1m52" in seen.text and "no engine takes it; install one" in seen.text
         assert "nothing is saved; d removes the run" in seen.text
@@ -191,7 +194,7 @@ async def test_models_engines_and_scenarios_have_own_blocks() -> None:
 @pytest.mark.slow
 async def test_hostile_names_are_plain_text_everywhere() -> None:
     view = sketch_view(
-        info=make_info(name=HOSTILE, detail=HOSTILE), names={}, log=(HOSTILE,), warnings=(HOSTILE,),
+        info=make_info(name=HOSTILE, detail=told(HOSTILE)), names={}, log=(HOSTILE,), warnings=(told(HOSTILE),),
     )  # fmt: skip
     lost = lost_cell(1, engine=HOSTILE, dims={HOSTILE: 3})
     assert lost.failure is not None

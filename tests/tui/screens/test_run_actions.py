@@ -69,7 +69,7 @@ async def test_key_X_in_list_names_run_in_question() -> None:  # noqa: N802 - th
 
 
 @pytest.mark.parametrize(
-    ("key", "wish", "words"), [("p", "finish", "goes on is the last"), ("+", "extend", "gets its time once more")]
+    ("key", "wish", "words"), [("p", "finish", "execution is the last"), ("+", "extend", "gets its time once more")]
 )
 async def test_keys_p_and_plus_in_list_act_at_once(key: str, wish: str, words: str) -> None:
     async with shown(going=True) as seen:

@@ -22,6 +22,7 @@ from tuibench.core import activity
 from tuibench.core.activity import Live, RunView
 from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.ids import short_id
+from tuibench.core.reason import Reason, because, told
 from tuibench.core.stored import Removal
 from tuibench.tui.config import Config
 from tuibench.tui.screens.run.log import RunLogScreen
@@ -89,7 +90,7 @@ async def test_key_p_on_interrupted_run_saves_partial_result() -> None:
 @pytest.mark.parametrize(("key", "mixed", "finish"), [("m", True, False), ("f", False, True), ("o", False, False)])
 async def test_key_o_asks_when_machine_changed(key: str, mixed: bool, finish: bool) -> None:
     reason = "the anchor execution is 40 % slower than before the break (allowed 5 %)"
-    async with watched(make_broken(other_machine=True, reason=reason)) as seen:
+    async with watched(make_broken(other_machine=True, reason=told(reason))) as seen:
         await seen.press("o")
         assert reason in seen.text
         assert {"m", "f"} <= set(seen.answers)
@@ -204,7 +205,7 @@ async def test_run_cancelled_in_queue_says_unmeasured_and_is_removable() -> None
 
 async def test_unsaved_run_shows_reason_and_how_to_save() -> None:
     full = "the disk of the store is full: /data"
-    info = make_info(activity.UNSAVED, detail=full, resumable=True, eta_s=None, pid=None)
+    info = make_info(activity.UNSAVED, detail=told(full), resumable=True, eta_s=None, pid=None)
     async with watched(make_done(info=info, saved=False)) as seen:
         assert full in seen.text
         assert "o save it" in seen.text and "save as it is" not in seen.text
@@ -215,7 +216,8 @@ async def test_interrupted_run_counts_done_and_ended_run_counts_values() -> None
         assert "9 of 15 cells done, 6 incomplete" in seen.text
     # Lists count the cells that have a number in an ended run's record.
     info = make_info(activity.CANCELLED, eta_s=None, pid=None)
-    async with watched(make_broken(info=info, status="cancelled", reason="cancelled on request")) as seen:
+    why = Reason("cancelled_on_request")
+    async with watched(make_broken(info=info, status="cancelled", reason=why)) as seen:
         assert "14 of 15 cells measured, 6 of them incomplete, 1 failed" in seen.text
 
 
@@ -236,9 +238,13 @@ async def test_failed_save_on_removal_keeps_page_and_allows_save() -> None:
         page = seen.page
         replace_methods(
             seen.services,
-            library__remove=lambda *_, **__: Removal(None, (make_info(activity.UNSAVED, detail="the store is busy"),)),
+            library__remove=lambda *_, **__: Removal(
+                None, (make_info(activity.UNSAVED, detail=because("not_saved", why="the store is busy")),)
+            ),
         )
-        info = make_info(activity.UNSAVED, detail="the store is busy", resumable=True, eta_s=None, pid=None)
+        info = make_info(
+            activity.UNSAVED, detail=because("not_saved", why="the store is busy"), resumable=True, eta_s=None, pid=None
+        )
         seen.services.views = [make_done(info=info, saved=False)]
         await seen.press("d", "y")
         assert seen.app.page is page and NAME in seen.news

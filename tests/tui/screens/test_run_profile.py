@@ -12,6 +12,7 @@ from tests.tui.screens.run_services import RUN, make_info, make_view
 from tests.tui.screens.run_stage import watched
 from tuibench.core import activity
 from tuibench.core.activity import Making, RunView
+from tuibench.core.reason import Reason
 from tuibench.tui.terminal import Display
 
 PARTS = (
@@ -91,7 +92,7 @@ async def test_rerun_with_changes_opens_profile_setup(monkeypatch: pytest.Monkey
 async def test_interrupted_profile_run_says_how_to_resume() -> None:
     info = replace(making().info, state=activity.INTERRUPTED, resumable=True)
     broken = making(
-        info=info, status="interrupted", saved=False, reason="its runner died", making=Making("", "", 0, 0, PARTS)
+        info=info, status="interrupted", saved=False, reason=Reason("runner_died"), making=Making("", "", 0, 0, PARTS)
     )
     async with watched(broken) as seen:
         assert "its runner died" in seen.text and "o resumes it" in seen.text

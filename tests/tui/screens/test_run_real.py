@@ -126,7 +126,7 @@ async def test_shell_run_is_followed_left_reopened_and_finished(shell: Shell) ->
         await seen.show(run)
         await seen.until(lambda: seen.measured >= 5)
         await seen.press("p")
-        assert "the execution that goes on is the last" in seen.news
+        assert "the current execution is the last" in seen.news
         await seen.until_seen("enter opens the result")
         assert "finished after" in seen.text and "2 of 2 cells measured" in seen.text
         assert "finished on request" in seen.text and stored() == [run]

@@ -18,6 +18,7 @@ from tuibench.core.result import RunResult
 from tuibench.core.schema import AMOUNT, CORES, COUNT, LENGTH, SIZE, Range
 from tuibench.core.spec import ProfileSpec
 from tuibench.core.text import show
+from tuibench.core.verdict import Verdict
 
 
 class Refusal(Exception):
@@ -60,7 +61,7 @@ _RANGES: Mapping[type, Mapping[str, Range]] = {
     },
     run.RunResult: _amounts("seconds", "waited_s"),
     run.RunSession: _amounts("executions"),
-    run.Comparison: _amounts("n", "ratio"),
+    Verdict: _amounts("n", "ratio"),
     cell.CellResult: {"items": COUNT, "sittings": COUNT, **_amounts("load_ms", "first_ms", "memory_bytes")},
     # By default a cell has as many streams as cores.
     cell.Asked: {"cores": CORES, "batch": LENGTH, "dims": SIZE, "streams": CORES},

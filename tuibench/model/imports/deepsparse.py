@@ -7,6 +7,7 @@ import re
 from typing import Any, TypeVar
 
 from tuibench.core.cell import Asked, CellResult, Estimate, Pooled
+from tuibench.core.reason import because
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import REGISTRY, find
 from tuibench.core.schema import AMOUNT, CORES, LENGTH, MAX_TIME_S, SIZE, Range
@@ -37,8 +38,8 @@ def read_deepsparse(document: dict[str, Any]) -> RunResult:
     source = ModelSource(file.text("orig_model_path") or file.text("model_path"), file.text("model_path"))
     cell = CellResult(
         key=asked.key, asked=asked, status="ok", latency_ms=_latencies(pooled, tool), pooled=pooled,
-        items_per_sec=Estimate(None, n=1, reason=f"{tool} counts the drain in, so the steady rate is not known"),
-        items_per_cpu_sec=Estimate(None, n=1, reason=f"{tool} does not read the CPU time"), items=asked.batch or 1,
+        items_per_sec=Estimate(None, n=1, reason=because("drain_counted", tool=tool)),
+        items_per_cpu_sec=Estimate(None, n=1, reason=because("cpu_time_untold", tool=tool)), items=asked.batch or 1,
     )  # fmt: skip
     return RunResult(
         id="", status="finished", spec=_spec(file, asked, source), models=(), points=(), cells=(cell,), environment={},
@@ -156,7 +157,7 @@ def _latencies(pooled: Pooled, tool: str) -> dict[str, Estimate]:
     values = {name: pooled.percentiles[label] for name, label in _LATENCIES.items()}
     values["p50"] = pooled.median
     values |= {"mean": pooled.mean, "std": pooled.std, "floor": None}
-    bare, absent = f"no interval: {tool} keeps no executions", f"{tool} does not tell it"
+    bare, absent = because("no_executions_kept", tool=tool), because("untold", tool=tool)
     return {name: Estimate(value, n=1, reason=absent if value is None else bare) for name, value in values.items()}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tuibench.core.cell import CellResult, Samples
 from tuibench.core.model import Point
-from tuibench.core.record import from_plain
+from tuibench.core.record import from_plain, upgraded
 from tuibench.core.result import RunResult
 from tuibench.core.schema import BENCHMARK, NEWEST
 from tuibench.core.text import show
@@ -46,9 +46,7 @@ def read_own(document: dict[str, Any], schema: Schema) -> RunResult:
     problem = find_impossible(result)
     if problem:
         raise Refusal(problem, _HINT)
-    # The sentence of a comparison that names its operands is made from its facts, not kept.
-    comparisons = tuple(dataclasses.replace(one, sentence="") if one.base_name else one for one in result.comparisons)
-    return _without_files(dataclasses.replace(result, comparisons=comparisons))
+    return _without_files(result)
 
 
 def _check_version(own: dict[str, Any], version: object) -> None:
@@ -88,7 +86,9 @@ def _restored(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> 
     if origin is dict and arguments[1] is not Any:
         return {name: _restored(arguments[1], part, f"{place}.{name}", reasons) for name, part in value.items()}
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        hints = _hints(kind)
+        hints, value = _hints(kind), upgraded(kind, value)
+        if value is None:
+            return None
         return {n: _restored(hints[n], part, f"{place}.{n}", reasons) for n, part in value.items() if n in hints}
     return value
 

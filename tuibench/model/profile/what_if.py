@@ -16,6 +16,7 @@ from tuibench.core.cell import Estimate
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.model import Point
 from tuibench.core.profile import INT8, WhatIf
+from tuibench.core.reason import because
 from tuibench.core.text import show
 from tuibench.engines import registry
 from tuibench.engines.onnxruntime import open_session
@@ -179,7 +180,7 @@ def measure_what_if(
 
 
 def _unknown(reason: str) -> WhatIf:
-    return WhatIf(INT8, Estimate(None, reason=reason), reason)
+    return WhatIf(INT8, Estimate(None, reason=because("alone_failed", text=reason)), reason)
 
 
 def measure_ratio(cut: Cut, setting: LoadSettings, bias: Bias, run_dir: str, max_s: float) -> WhatIf:

@@ -109,7 +109,8 @@ def ratio_figure(
     )  # fmt: skip
 
 
-def _ratio_point(x: int, found: Comparison | None, turned: bool) -> Point | None:
+def _ratio_point(x: int, comparison: Comparison | None, turned: bool) -> Point | None:
+    found = comparison.verdict if comparison is not None else None
     if found is None or (turned and not found.ratio):
         return None
     if turned:

@@ -35,6 +35,7 @@ from tuibench.present.plots.selection import (
     statistics_of,
 )
 from tuibench.present.plots.sentences import sentences
+from tuibench.present.reason import reason_words
 
 __all__ = [
     "AXES",
@@ -160,11 +161,11 @@ def _notes(cell: CellResult) -> Iterator[str]:
     if cell.failure is not None:
         yield ("partial: " if cell.status == "partial" else "") + failure_words(cell.failure)
     elif cell.status != "ok":
-        yield f"{show(cell.status, 40)}: {show(cell.stopped_by) or 'not reached'}"
+        yield f"{show(cell.status, 40)}: {reason_words(cell.stopped_by, 200) or 'not reached'}"
     if _is_wrong(cell):
         yield "outputs differ"
     if cell.grade is not None and cell.grade.letter == "D":
-        yield f"grade D: {show(cell.grade.cause)}"
+        yield f"grade D: {reason_words(cell.grade.cause, 200)}"
 
 
 def _with_efficiency(point: ScalingPoint, base: ScalingPoint | None, selection: Selection) -> ScalingPoint:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from tuibench.core.cell import CellResult, Estimate, by_work
+from tuibench.core.reason import Reason
 from tuibench.core.scenario import any_streams
 from tuibench.core.units import ms, percent, short
 
@@ -55,10 +56,10 @@ def inverse(estimate: Estimate, numerator: float) -> Estimate:
 def relative(new: Estimate, base: Estimate, factor: float = 1.0) -> Estimate:
     """Return factor × new / base of two independent estimates; their half-widths add in squares."""
     if new.value is None or base.value is None or new.value <= 0 or base.value <= 0:
-        return Estimate(None, reason="one side has no value")
+        return Estimate(None, reason=Reason("operand_without_value"))
     value, halves = factor * new.value / base.value, (new.half_width, base.half_width)
     if halves[0] is None or halves[1] is None:
-        return Estimate(value, n=min(new.n, base.n), reason="no interval: one side has none")
+        return Estimate(value, n=min(new.n, base.n), reason=Reason("operand_without_interval"))
     reach = math.exp(min(math.hypot(halves[0], halves[1]), 700.0))
     return Estimate(value, value / reach, value * reach, min(new.n, base.n))
 

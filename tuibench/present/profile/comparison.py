@@ -10,6 +10,7 @@ from tuibench.core.cell import Estimate
 from tuibench.core.profile import FOLDED, CostProfile, LayerLoss, LayerTime, LossProfile, PerformanceProfile, Profile
 from tuibench.core.profile_facts import time_of
 from tuibench.core.profile_losses import MADE_UP
+from tuibench.core.reason import Reason
 from tuibench.core.result import RunResult
 from tuibench.core.spec import APPROXIMATED
 from tuibench.core.text import show
@@ -166,14 +167,14 @@ def _pair(group: Sequence[tuple[int, LayerTime]], shown: tuple[bool, bool]) -> L
 def _sum(layers: Iterable[LayerTime], shown: bool) -> Estimate:
     """Return the sum of times; interval ends add up, since the correlation of rows in one process is unknown."""
     if not shown:
-        return Estimate(None, reason="below the profiler's resolution")
+        return Estimate(None, reason=Reason("below_resolution"))
     timed = [layer.ms for layer in layers if layer.ms.value is not None]
     if not timed:
-        return Estimate(None, reason="no such row takes time")
+        return Estimate(None, reason=Reason("no_timed_row"))
     value = math.fsum(ms.value or 0.0 for ms in timed)
     lows, highs = [ms.low for ms in timed if ms.low is not None], [ms.high for ms in timed if ms.high is not None]
     if len(lows) < len(timed) or len(highs) < len(timed):
-        return Estimate(value, n=min(ms.n for ms in timed), reason="no interval")
+        return Estimate(value, n=min(ms.n for ms in timed), reason=Reason("row_without_interval"))
     return Estimate(value, math.fsum(lows), math.fsum(highs), min(ms.n for ms in timed))
 
 

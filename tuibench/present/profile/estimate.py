@@ -18,6 +18,7 @@ from tuibench.core.profile_facts import (
     total_ms,
     untold_words,
 )
+from tuibench.core.reason import Reason
 from tuibench.core.units import count_of, percent
 
 BOUND = "Amdahl bound"
@@ -164,13 +165,13 @@ def _int8_estimate(profile: PerformanceProfile, total: float, ms: float) -> Mode
         f" faster; measured on {percent(covered)} of the time, the other {percent(max(1 - covered, 0.0))} as it is"
     )
     if not known:
-        why = "no interval: a layer's ratio has none"
+        why = Reason("ratio_without_interval")
         return ModelEstimate(
             MEASURED_INT8, Estimate(ms * value, n=n, reason=why), Estimate(1 / value, n=n, reason=why), words
         )
     least, most = profile.ms.low, profile.ms.high
     if least is None or most is None:
-        time = Estimate(ms * value, n=n, reason="no interval: the time has none")
+        time = Estimate(ms * value, n=n, reason=Reason("time_without_interval"))
     else:
         time = Estimate(ms * value, least * low, most * high, n)
     return ModelEstimate(MEASURED_INT8, time, Estimate(1 / value, 1 / high, 1 / low, n), words)
@@ -193,6 +194,5 @@ def _bound_estimate(profile: PerformanceProfile, total: float, ms: float) -> Mod
     unknown = sum(layer.macs is None and bool(time_of(layer)) for layer in profile.layers if is_product(layer))
     named = "all matrix operators" + (f" and {count_of(unknown, 'unknown layer')}" if unknown else "")
     words = f"if {named}, {percent(share)} of the time, took none: no change to them can bring more"
-    return ModelEstimate(
-        BOUND, Estimate(ms * (1 - share), reason="a bound"), Estimate(speedup, reason="a bound"), words
-    )
+    bound = Reason("bound")
+    return ModelEstimate(BOUND, Estimate(ms * (1 - share), reason=bound), Estimate(speedup, reason=bound), words)

@@ -26,6 +26,7 @@ from tuibench.present.column import (
     weight_column,
 )
 from tuibench.present.profile.costs import shapes_words
+from tuibench.present.reason import reason_words
 
 BELOW_RESOLUTION = "below the profiler's resolution"
 ROOF_REACHED = "~100"
@@ -116,7 +117,7 @@ def _row(
 def _reason(profile: PerformanceProfile, layer: LayerTime) -> str:
     if profile.below_resolution and layer.kind != FOLDED:
         return BELOW_RESOLUTION
-    return show(layer.ms.reason or "not measured", LONGEST)
+    return reason_words(layer.ms.reason, LONGEST) or "not measured"
 
 
 def _number(row: LayerRow) -> str:

@@ -23,6 +23,7 @@ from tuibench.present.profile.lines import ProfileHeading, profile_lines
 from tuibench.present.profile.markdown import profile_markdown
 from tuibench.present.profile.shown import Shown, shown_profile
 from tuibench.present.profile.two import profile_comparison_lines
+from tuibench.present.reason import export_words, reason_words
 from tuibench.present.table import moment_words, to_ascii
 
 SCHEMA = 1
@@ -54,7 +55,7 @@ def profile_page(
         lines = profile_lines(view_of(profile), heading_of(result, metadata, shown.now), shown)
     if shown.layer:
         return "\n".join(lines) + "\n"
-    said = [f"Warning: {show(warning, _LONGEST)}" for warning in result.warnings]
+    said = [f"Warning: {reason_words(warning, _LONGEST)}" for warning in result.warnings]
     said += [f"Run {show(result.status, 40)}: what was measured is shown"] * (result.status != "finished")
     beside = ["", *compared.splitlines()] if compared else []
     text = "\n".join([*lines, *beside, "", *said, result_headline(result)]) + "\n"
@@ -85,7 +86,9 @@ def profile_text(result: RunResult, form: str, shown: Shown | None = None, name:
 def theory_json(kind: str, model: str, found: CostProfile | LossProfile) -> str:
     """Return an unmeasured profile as JSON."""
     reasons: dict[str, str] = {}
-    plain = finite({"schema": SCHEMA, "kind": kind, "model": model, "profile": to_plain(found)}, "", reasons)
+    plain = finite(
+        {"schema": SCHEMA, "kind": kind, "model": model, "profile": to_plain(found, export_words)}, "", reasons
+    )
     return json.dumps(plain | {"reasons": reasons}, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
 
 
@@ -106,7 +109,7 @@ def comparison_page(
 def comparison_json(old: RunResult, new: RunResult, environment: tuple[str, ...]) -> str:
     """Return the comparison as JSON."""
     reasons: dict[str, str] = {}
-    found = to_plain(_compared(old, new, environment)) or {}
+    found = to_plain(_compared(old, new, environment), export_words) or {}
     body = {"schema": SCHEMA, "old_id": old.id, "new_id": new.id, "comparison": found}
     plain = finite(body, "", reasons)
     return json.dumps(plain | {"reasons": reasons}, ensure_ascii=True, allow_nan=False, indent=1) + "\n"

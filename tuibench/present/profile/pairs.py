@@ -14,6 +14,7 @@ from tuibench.present.column import Column
 from tuibench.present.profile.comparison import LayerPair, LossComparison, LossPair, ProfileComparison, compare_profiles
 from tuibench.present.profile.loss import HARM
 from tuibench.present.profile.view import Fact
+from tuibench.present.reason import reason_words
 
 _NONE = "-"
 _MOST_NODES = 40
@@ -129,7 +130,9 @@ def _time_facts(pair: LayerPair) -> list[Fact]:
     found: list[Fact] = [("operator", pair.op, "title"), ("weight", pair.weight or "none", "")]
     for name, estimate, rows in (("old", pair.old_ms, pair.old), ("new", pair.new_ms, pair.new)):
         near = f" ±{percent(estimate.half_width)}" if estimate.half_width is not None else ""
-        told = f"{_ms(estimate.value)}{near}" if estimate.value is not None else estimate.reason or "no time"
+        told = (
+            f"{_ms(estimate.value)}{near}" if estimate.value is not None else reason_words(estimate.reason) or "no time"
+        )
         kernels = ", ".join(row.kernel_op for row in rows if row.kernel_op)
         found.append((name, f"{told}{f' ({kernels})' if kernels else ''}", ""))
     return [*found, *(("node", one, "") for one in pair.nodes[:_MOST_NODES])]

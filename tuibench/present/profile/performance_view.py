@@ -41,6 +41,7 @@ from tuibench.present.profile.summary import (
     zeros_sentence,
 )  # fmt: skip
 from tuibench.present.profile.view import DOT, Fact, ProfileView, over_depth
+from tuibench.present.reason import reason_words
 
 _SORTS = ("ms", "#", "op", "weight", "GFLOP/s", "% roof", "INT8 ms", "FLOPs", "params", "bytes")
 
@@ -98,7 +99,7 @@ class PerformanceView(ProfileView[LayerRow]):
             grade = f", grade {show(measured.grade.letter, 4)}" if measured.grade is not None else ""
             yield f"Time: {_amount(measured.ms)} per batch, {short(1000 * items / value, 4)} items/s{grade}"
         elif measured.ms.reason:
-            yield f"Time: unknown: {show(measured.ms.reason)}"
+            yield f"Time: unknown: {reason_words(measured.ms.reason)}"
         if work.gflops is not None:
             missing = f", {count_of(work.unknown, 'layer')} unknown" if work.unknown else ""
             yield (
@@ -160,7 +161,7 @@ class PerformanceView(ProfileView[LayerRow]):
     def _speed(self) -> str:
         time, items = self.profile.ms, self.profile.items
         if time.value is None:
-            return time.reason or "not measured"
+            return reason_words(time.reason) or "not measured"
         return f"{_per_batch(time)}, {short(1000 * items / time.value)} items/s"
 
     def conclusions(self) -> Sequence[str]:

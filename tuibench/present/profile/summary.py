@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.cell import Estimate
@@ -13,8 +13,8 @@ from tuibench.core.profile_facts import (
     find_withheld,
     int8_of,
     int8_ratio,
+    is_disturbed,
     is_product,
-    machine_cautions,
     measured_words,
     time_of,
     total_ms,
@@ -23,6 +23,7 @@ from tuibench.core.profile_facts import (
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, scaled, short, size
 from tuibench.present.profile.estimate import BOUND, MEASURED_INT8, Gain, operator_gains
+from tuibench.present.reason import reason_words
 
 VALUES, LOG, SHARES = "values", "log", "% of total"
 DISPLAYS = (VALUES, LOG, SHARES)
@@ -151,12 +152,25 @@ def help_sentence(profile: PerformanceProfile) -> str:
     return "; ".join(filter(None, [*parts, untold_words(profile)]))
 
 
+def machine_cautions(profile: PerformanceProfile) -> Iterator[str]:
+    """Yield cautions about disturbed measurements of roofs and zero effect; the next profile measures them again."""
+    roofs = profile.roofline if find_withheld(profile) is None else None
+    zeros = profile.zero_effect
+    for name, wrong, grade in (
+        ("roofs", "% roof may be wrong", roofs.grade if roofs is not None else None),
+        ("effect of zeros", "it may be wrong", zeros.grade if zeros is not None else None),
+    ):
+        if grade is not None and is_disturbed(grade):
+            cause = f"grade {show(grade.letter, 4)}: {reason_words(grade.cause, 200)}"
+            yield f"{name} measured at {cause}; {wrong}, and the next profile measures it anew"
+
+
 def cautions(profile: PerformanceProfile) -> tuple[str, ...]:
     """Return the cautions to read before the numbers, besides the profile's own notes."""
     said = []
     grade = profile.grade
     if grade is not None and grade.letter in _DISTURBED:
-        named = f"grade {show(grade.letter, 4)}: {show(grade.cause, 200)}"
+        named = f"grade {show(grade.letter, 4)}: {reason_words(grade.cause, 200)}"
         said.append(f"{named}; layers that differ by little may be in another order")
     if profile.processes < 2:
         said.append("measured in one process: no layer has an interval")

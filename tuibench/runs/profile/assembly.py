@@ -27,6 +27,7 @@ from tuibench.core.profile import (
     own_key,
 )
 from tuibench.core.profile_facts import F32, least_ms
+from tuibench.core.reason import Reason, because
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.core.units import count_of
@@ -330,28 +331,28 @@ def _weight_of(cost: NodeCost) -> tuple[int, int]:
 
 def _ms(row: KernelRow, found: Sequence[KernelRow], scaling: _Scaling) -> Estimate:
     if row.kind == FOLDED:
-        return Estimate(None, reason="done before the model runs")
+        return Estimate(None, reason=Reason("folded"))
     if all(other.raw_us <= 0 for other in found):
-        return Estimate(None, reason=_why_no_time(found))
+        return Estimate(None, reason=Reason(_why_no_time(found)))
     return log_interval([other.us for other in found], scaling.factor / 1000)
 
 
 def _why_no_time(found: Sequence[KernelRow]) -> str:
-    """Return why a row has no time.
+    """Return the code of the reason why a row has no time.
 
     The profiler counts whole microseconds, so only the call count separates a short time from no run.
     """
     if any(other.calls for other in found):
-        return "ran in less time than the profiler resolves"
+        return "ran_too_short"
     unknown = any(other.calls is None for other in found)
-    return "did not run, or took less time than the profiler resolves" if unknown else "did not run"
+    return "not_seen_to_run" if unknown else "did_not_run"
 
 
 def _unseen(costs: CostProfile, layers: Sequence[LayerTime]) -> list[LayerTime]:
     """Return one row for counted nodes that no process reported; none unless the two saw different models."""
     seen = {name for layer in layers for name in layer.nodes}
     left = tuple(cost.id for cost in costs.nodes if cost.id not in seen)
-    nothing = Estimate(None, reason="not seen while it ran")
+    nothing = Estimate(None, reason=Reason("not_seen"))
     key = own_key("not seen", _names(layers) | {*left})
     return [LayerTime(key, FOLDED, "not seen", left, (), "", "", nothing)] if left else []
 
@@ -378,10 +379,9 @@ def _residual(layers: Sequence[LayerTime], total: Estimate, scaling: _Scaling) -
     left = (total.value or 0.0) - math.fsum(layer.ms.value or 0.0 for layer in layers)
     # A difference this small is rounding in the sum.
     value = left if left > 1e-9 * (total.value or 0.0) else 0.0
-    words = "what is left of the unprofiled time"
+    reason = Reason("residual")
     if not value:
-        share = f"{100 * scaling.sum_us / scaling.unprofiled_us:.1f} %" if scaling.unprofiled_us > 0 else "all"
-        words = f"the layers were seen to take {share} of the unprofiled time"
-        words += f", and were scaled to it by {scaling.factor:.3f}" if scaling.factor != 1 else ""
+        share = scaling.sum_us / scaling.unprofiled_us if scaling.unprofiled_us > 0 else None
+        reason = because("no_residual", share=share, factor=scaling.factor)
     key = own_key(RESIDUAL, _names(layers))
-    return LayerTime(key, RESIDUAL, _REST, (), (), "", "", Estimate(value, n=total.n, reason=words))
+    return LayerTime(key, RESIDUAL, _REST, (), (), "", "", Estimate(value, n=total.n, reason=reason))

@@ -9,6 +9,7 @@ from tuibench.core.cell import Estimate
 from tuibench.core.failure import Failure, failure_words
 from tuibench.core.profile import LAYER, KernelRow, LayerRun, Roofline, WhatIf, ZeroEffect
 from tuibench.core.profile_facts import is_disturbed
+from tuibench.core.reason import because
 from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.engines import registry
@@ -125,13 +126,12 @@ class PerformanceRun(ProfileRun):
     def _require_agreement(self, found: LayerRun) -> None:
         """Raise Disagreement if the machine's speed differs from the previous session."""
         before, self._before_ns = self._before_ns, []
-        difference = disagreement(found.unprofiled_us * 1e3, before) if before else None
+        difference = disagreement(found.unprofiled_us * 1e3, before, "inference_differs") if before else None
         if difference is None:
             return
-        words = difference.replace("the anchor execution", "one inference")
         if not self.setup.mixed:
-            raise Disagreement(words)
-        message = f"{words}; measured on all the same, as --mixed asks"
+            raise Disagreement(difference)
+        message = because("mixed", difference=difference)
         self.journal.append("warning", message=message)
 
     def _make_what_if(self) -> None:
@@ -176,7 +176,9 @@ class PerformanceRun(ProfileRun):
                 self.fail(WHAT_IF, answer)
                 return False
             words = failure_words(answer)
-            self.keep_piece(WHAT_IF, at[0], WhatIf(form, Estimate(None, reason=words), words))
+            self.keep_piece(
+                WHAT_IF, at[0], WhatIf(form, Estimate(None, reason=because("alone_failed", text=words)), words)
+            )
         return True
 
     def _heavy(self) -> dict[str, tuple[str, ...]]:

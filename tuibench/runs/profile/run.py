@@ -6,10 +6,10 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
-from tuibench.core.activity import ON_REQUEST
 from tuibench.core.errors import EngineError, ModelError, PhaseTimeout, TuibenchError
 from tuibench.core.failure import Failure, failure_words
 from tuibench.core.profile import LOSS, CostProfile, ProfileSpec
+from tuibench.core.reason import FINISHED_ON_REQUEST, Reason, because, error_text
 from tuibench.core.record import from_plain, to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
@@ -45,7 +45,7 @@ class WindUp(Exception):
 class ProfileRun(BaseRun):
     """One session of a profile: makes its parts in child processes, each durable before the next begins."""
 
-    out_of_time = "--max-time was reached; the profile has what was made until then"
+    out_of_time = Reason("parts_skipped")
 
     def __init__(self, spec: BenchmarkSpec, setup: Setup) -> None:
         super().__init__(spec, setup)
@@ -105,7 +105,9 @@ class ProfileRun(BaseRun):
         # A failure for lack of disk space says nothing about the model and can be retried.
         require_room(self.setup.run_dir)
         self._append({"part": part, "n": n, "failure": to_plain(failure)})
-        self.journal.append("warning", message=f"{name_part(part, n)}: {failure_words(failure)}")
+        self.journal.append(
+            "warning", message=because("part_failed", part=name_part(part, n), failure=failure_words(failure))
+        )
 
     def note(self, part: str, begin: Mapping[str, Any]) -> None:
         """Record a child's first line."""
@@ -123,7 +125,7 @@ class ProfileRun(BaseRun):
             self._refuse_endless(answer)
             # The costs of a model that cannot run unoptimized can still be inferred.
             why = f"the run without optimization failed: {failure_words(answer)}"
-            self.journal.append("warning", message=f"costs: {why}; shapes are inferred instead")
+            self.journal.append("warning", message=because("shapes_inferred", failure=failure_words(answer)))
             answer = self.caller.ask("cost", {"static": why}, expected_s=_COST_S)
         if isinstance(answer, Failure):
             self.fail(COSTS, answer)
@@ -143,7 +145,7 @@ class ProfileRun(BaseRun):
             return end
         error = PhaseTimeout("--max-time was over before anything was measured", "give it more time")
         problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
-        return {"status": "failed", "reason": error.message, "error": problem}
+        return {"status": "failed", "reason": error_text(error.message), "error": problem}
 
     def measure(self) -> dict[str, Any]:
         """Prepare, then make each missing part; return the fields of the end."""
@@ -160,7 +162,7 @@ class ProfileRun(BaseRun):
             cut_short = True
         if not self.parts.worth(self.asked):
             raise self._nothing()
-        return {"status": "finished"} | ({"reason": ON_REQUEST} if cut_short else {})
+        return {"status": "finished"} | ({"reason": Reason(FINISHED_ON_REQUEST)} if cut_short else {})
 
     def _nothing(self) -> TuibenchError:
         """Return the error for an empty profile, with the exit code of its cause."""

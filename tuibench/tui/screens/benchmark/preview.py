@@ -13,11 +13,13 @@ from tuibench.core.scenario import find
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import width_of
 from tuibench.core.units import count_of, ms, percent, seconds, short
+from tuibench.present.conclusion import conclusions
 from tuibench.present.label import describe, failure_text
 from tuibench.present.plots.bars import sparkline
 from tuibench.present.plots.drawing import wrapped
 from tuibench.present.plots.scaling import Scaling, Selection, axes_of, scaling
 from tuibench.present.plots.selection import Line, ScalingPoint
+from tuibench.present.reason import all_words
 from tuibench.present.run_list import why_words
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.widgets.row import LineLike
@@ -37,8 +39,8 @@ def preview_of(stored: StoredBenchmark, width: int, glyphs: Glyphs, ascii_only: 
     lines += (
         [(f"re-run of {short_id(stored.metadata.rerun_of)}: c compares", "dim")] if stored.metadata.rerun_of else []
     )
-    lines += [(text, "dim") for text in run.conclusions]
-    lines += [(f"warning: {text}", "warn") for text in run.warnings]
+    lines += [(found.sentence, "dim") for found in conclusions(run)]
+    lines += [(f"warning: {text}", "warn") for text in all_words(run.warnings)]
     return lines
 
 

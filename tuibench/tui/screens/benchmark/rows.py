@@ -10,15 +10,17 @@ from typing import Any
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo, RunRow
 from tuibench.core.engine import short_names
-from tuibench.core.headline import Headline, HeadlineNumber, Verdict, fact_texts, row_headline
+from tuibench.core.headline import Headline, HeadlineNumber, fact_texts, row_headline
 from tuibench.core.ids import short_id
 from tuibench.core.scenario import DEFAULT, THROUGHPUT, find
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow
 from tuibench.core.text import show
 from tuibench.core.units import ms, percent_number, seconds, short
+from tuibench.core.verdict import Verdict
 from tuibench.present.column import Column
 from tuibench.present.headline import change_words, missing_words, sensitive_words, time_word
 from tuibench.present.listing import BENCHMARK_COLUMNS, Listed, headline_words
+from tuibench.present.reason import reason_words
 from tuibench.present.table import age
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.run.cell import SIGNS
@@ -290,7 +292,7 @@ def run_words(info: RunInfo, *, queued: bool = True) -> str:
         eta = info.holder.eta_s if info.holder is not None else None
         return place + (f", in ~{seconds(max(eta, 0.0))}" if eta is not None and info.place == 1 else "")
     words = "not saved" if info.state == activity.UNSAVED else info.state
-    return " ".join(filter(None, (words, done if info.executions else "", info.detail)))
+    return " ".join(filter(None, (words, done if info.executions else "", reason_words(info.detail))))
 
 
 def sizes_word(cores: str, batches: str, glyphs: Glyphs) -> str:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.ids import short_id
 from tuibench.core.label import CellName
+from tuibench.core.reason import Reason
 from tuibench.core.result import Comparison, RunResult, SideBySide
 from tuibench.core.units import ms, percent, short
 from tuibench.present.headline import comparison_sentence
 from tuibench.present.label import cell_name, varying
+from tuibench.present.reason import all_words, no_interval_words
 
 _TURNED = {"faster": "slower", "slower": "faster"}
 _STREAMS = "items/s"
@@ -91,12 +93,14 @@ def pairs_of_run(run: RunResult) -> tuple[Pair, ...]:
             continue
         axes = [axis for axis in ("model", "engine", "precision") if _differ(base, new, axis)] or ["engine"]
         sides = [
-            PairSide(_side_name(run, cell, axes), cell.key, _value(cell, found.metric), _grade(cell), cell.status)
+            PairSide(
+                _side_name(run, cell, axes), cell.key, _value(cell, found.verdict.metric), _grade(cell), cell.status
+            )
             for cell in (base, new)
         ]
-        unit = _STREAMS if _STREAMS in found.metric else "ms"
+        unit = _STREAMS if _STREAMS in found.verdict.metric else "ms"
         name = cell_name(run, new, [axis for axis in varied if axis not in axes])
-        pairs.append(_pair(name, unit, sides[0], sides[1], found, ""))
+        pairs.append(_pair(name, unit, sides[0], sides[1], found, None))
     return tuple(pairs)
 
 
@@ -144,12 +148,16 @@ def side_line(side: PairSide, cells: Mapping[str, CellResult]) -> str:
     return f"{side.name}  " + "  ".join(parts)
 
 
-def _pair(name: CellName, unit: str, base: PairSide, new: PairSide, found: Comparison | None, reason: str) -> Pair:
+def _pair(
+    name: CellName, unit: str, base: PairSide, new: PairSide, found: Comparison | None, reason: Reason | None
+) -> Pair:
+    words = no_interval_words(reason)
     if found is None:
-        return Pair(name, unit, base, new, Estimate(None, reason=reason), "", reason, reason)
-    ratio = Estimate(found.ratio, found.low, found.high, found.n, reason or None)
-    why = "; ".join(filter(None, (found.why_no_verdict, reason)))
-    return Pair(name, unit, base, new, ratio, found.verdict or "", why, comparison_sentence(found))
+        return Pair(name, unit, base, new, Estimate(None, reason=reason), "", words, words)
+    verdict = found.verdict
+    ratio = Estimate(verdict.ratio, verdict.low, verdict.high, verdict.n, reason)
+    why = "; ".join(filter(None, (*all_words(verdict.reasons), words)))
+    return Pair(name, unit, base, new, ratio, verdict.kind or "", why, comparison_sentence(found))
 
 
 def _words(pair: Pair) -> str:

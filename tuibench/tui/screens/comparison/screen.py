@@ -14,6 +14,7 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.result import SideBySide
 from tuibench.core.stored import StoredBenchmark
+from tuibench.present.reason import all_words
 from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
 from tuibench.tui.screens.base import Page
@@ -86,7 +87,7 @@ class ComparisonScreen(Page):
         alone = [f"only in {short_id(side.old_id)}: {name}" for name in side.old_only]
         alone += [f"only in {short_id(side.new_id)}: {name}" for name in side.new_only]
         material = ComparisonData(old.result, new.result, pairs_of_sides(side), side)
-        self.query_one(ComparisonView).show(material, (*side.environment, *alone))
+        self.query_one(ComparisonView).show(material, (*all_words(side.environment), *alone))
         self.show_title()
 
     def _refuse(self, error: TuibenchError) -> None:
@@ -146,7 +147,7 @@ class ComparisonPane(DetailPane):
         if past is not None:
             about.show_lines([f" compared with {name}: measured at different times, no verdict"])
             material = ComparisonData(past.old.result, run, pairs_of_sides(past.side), past.side)
-            view.show(material, past.side.environment)
+            view.show(material, all_words(past.side.environment))
         else:
             key = self.page.shown_key("compare")
             more = f"; {key} compares with {name}" if name else ""

@@ -14,11 +14,13 @@ from tuibench.core.scenario import find
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import width_of
 from tuibench.core.units import count_of, ms, percent, short, size
+from tuibench.present.conclusion import conclusions
 from tuibench.present.label import TAILS, cell_name, failure_text, missing_numbers, varying
 from tuibench.present.lines import check_text, differences
 from tuibench.present.plots.drawing import Row, message_rows
 from tuibench.present.plots.figure import draw
 from tuibench.present.plots.histogram import draw_histogram, marks_of, merged_histogram, samples_figure
+from tuibench.present.reason import reason_words
 from tuibench.present.summary import HEAD, tradeoff_rows
 from tuibench.tui import key
 from tuibench.tui.screens.detail.facts import Beside, DetailPane, Fact, FactBlock
@@ -75,7 +77,7 @@ def _spread(cell: CellResult) -> Iterator[Fact]:
 def _trust(cell: CellResult) -> Iterator[Fact]:
     if cell.grade is not None:
         style = "warn" if cell.grade.letter in "CD" else ""
-        yield Fact("grade", f"{cell.grade.letter}: {cell.grade.cause}", style)
+        yield Fact("grade", f"{cell.grade.letter}: {reason_words(cell.grade.cause)}", style)
     elif cell.pooled is not None:
         yield Fact("grade", "none: the machine's noise was not recorded", "dim")
     if cell.executions or cell.check is not None:
@@ -103,8 +105,8 @@ def _costs(cell: CellResult) -> Iterator[Fact]:
     if cell.pooled is not None:
         ran = f" in {count_of(len(cell.executions), 'execution')}" if cell.executions else ""
         yield Fact("calls", f"{cell.pooled.iterations}{ran}")
-    if cell.stopped_by and cell.stopped_by != cell.status:
-        yield Fact("stopped by", cell.stopped_by)
+    if cell.stopped_by is not None and cell.stopped_by.code != cell.status:
+        yield Fact("stopped by", reason_words(cell.stopped_by))
 
 
 def _half(estimate: Estimate) -> str:
@@ -258,10 +260,9 @@ def draw_cell(cell: CellResult, figure: str, width: int, height: int, ascii_only
 
 def advice_facts(run: RunResult) -> Iterator[Fact]:
     """Yield the conclusions, then the cells that no other cell beats in both latency and items/s."""
-    for sentence in run.conclusions:
-        what, _, rest = sentence.partition(": ")
-        yield Fact("", what if rest else "", "title")
-        yield Fact("", f"  {rest}" if rest else sentence)
+    for found in conclusions(run):
+        yield Fact("", found.title, "title")
+        yield Fact("", f"  {found.text}" if found.title else found.text)
     rows = tradeoff_rows(run)
     if rows:
         alone = len({cell.asked.scenario for cell in run.cells}) == 1

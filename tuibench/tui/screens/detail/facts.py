@@ -16,7 +16,9 @@ from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import width_of
 from tuibench.core.units import count_of, percent, seconds
 from tuibench.present.command import command_of
+from tuibench.present.conclusion import conclusions
 from tuibench.present.plots.drawing import Row, Span, wrapped
+from tuibench.present.reason import all_words
 from tuibench.present.table import moment_words
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.project.model import model_lines
@@ -183,8 +185,8 @@ def log_facts(stored: StoredBenchmark, now: float) -> Iterator[Fact]:
     """Yield history, warnings, conclusions, output of failures, and the command that repeats the benchmark."""
     run, metadata = stored.result, stored.metadata
     yield from _history(run, metadata.rerun_of or "", now)
-    for title, told in (("warnings", run.warnings), ("conclusions", run.conclusions)):
-        yield from _section(title, told)
+    yield from _section("warnings", all_words(run.warnings))
+    yield from _section("conclusions", [found.sentence for found in conclusions(run)])
     yield from _section("note", metadata.note.splitlines())
     for cell in run.cells:
         failure = cell.failure
@@ -210,7 +212,9 @@ def _history(run: RunResult, rerun_of: str, now: float) -> Iterator[Fact]:
     if run.host:
         yield _fact("host", run.host)
     for number, session in enumerate(run.sittings if len(run.sittings) > 1 else (), 1):
-        changed = f"; changes since the previous session: {', '.join(session.mixed)}" if session.mixed else ""
+        changed = (
+            f"; changes since the previous session: {', '.join(all_words(session.mixed))}" if session.mixed else ""
+        )
         text = f"{count_of(session.executions, 'execution')}, {moment_words(session.started_utc, now)}{changed}"
         yield _fact(f"session {number}", text)
     if isinstance(drift := run.anchor.get("drift"), (int, float)):

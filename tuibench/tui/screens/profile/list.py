@@ -11,6 +11,7 @@ from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, StoredBenchmark
 from tuibench.core.units import count_of
 from tuibench.present.headline import result_headline
 from tuibench.present.listing import PROFILE_COLUMNS, Listed
+from tuibench.present.reason import all_words
 from tuibench.services.api import Services
 from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui.glyph import Glyphs
@@ -30,7 +31,6 @@ def preview_lines(stored: StoredBenchmark, width: int, glyphs: Glyphs) -> list[L
     what = (short_id(row.id), f'"{row.name}"' if row.name else "", row.models, row.engines, run.spec.precision)
     lines: list[LineLike] = [dot.join(filter(None, (*what, *sizes, *dims)))]
     lines += [(result_headline(run), "title")]
-    lines += [(text, "") for text in run.conclusions]
     lines += [(f"note: {stored.metadata.note}", "")] if stored.metadata.note else []
     lines += (
         [(f"re-run of {short_id(stored.metadata.rerun_of)}: c compares", "dim")] if stored.metadata.rerun_of else []
@@ -40,7 +40,7 @@ def preview_lines(stored: StoredBenchmark, width: int, glyphs: Glyphs) -> list[L
         made = profile.performance
         said = f"{count_of(made.processes, 'process')}, {made.runs} profiled runs each"
         lines.append((said, "dim"))
-    lines += [(f"warning: {text}", "warn") for text in run.warnings]
+    lines += [(f"warning: {text}", "warn") for text in all_words(run.warnings)]
     return fold(lines, width)
 
 

@@ -13,6 +13,7 @@ from tuibench.present.label import failure_text, plus_minus
 from tuibench.present.lines import check_text, differences
 from tuibench.present.plots.bars import sparkline
 from tuibench.present.plots.drawing import Span
+from tuibench.present.reason import reason_words
 from tuibench.present.run_list import drift_words
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.run.summary import Labelled, target_words
@@ -124,13 +125,13 @@ def interval_words(cell: CellResult, view: RunView, ascii_only: bool) -> str:
         words.append(f"{what}{first}±{percent(halves[-1])}")
     is_over = view.ended or cell.status == "ok" or cell.failure is not None
     if cell.stopped_by and is_over:
-        words.append(cell.stopped_by)
+        words.append(reason_words(cell.stopped_by))
     return "  ".join(words)
 
 
 def noise_words(cell: CellResult, view: RunView, glyphs: Glyphs, ascii_only: bool) -> str:
     """Return the grade with its cause, and the share of waiting for a CPU in the latest executions of all cells."""
-    words = [f"{cell.grade.letter}: {cell.grade.cause}"] if cell.grade is not None else []
+    words = [f"{cell.grade.letter}: {reason_words(cell.grade.cause)}"] if cell.grade is not None else []
     shares = [min(share, 1.0) for share in view.waiting_shares if share is not None]
     if shares:
         line = sparkline(shares, ascii_only, width=_SPARK, low=0.0, high=max(*shares, 0.05))

@@ -16,6 +16,7 @@ from tuibench.present.headline import headline_sentence, verdict_sentence
 from tuibench.present.label import failure_text
 from tuibench.present.plots.bars import progress_bar
 from tuibench.present.plots.drawing import Row, wrapped
+from tuibench.present.reason import reason_words
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.comparison.pair import pairs_of_sides, ratio_words
 from tuibench.tui.widgets.row import LineLike, shown
@@ -81,7 +82,7 @@ def state_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLik
     if info.state == activity.WAITING:
         return _waiting_lines(view, shown_key)
     if info.detail:
-        return ((info.detail, "warn"),)
+        return ((reason_words(info.detail), "warn"),)
     if view.spec is None:
         return ("starting ...",)
     if view.info.kind:
@@ -117,9 +118,9 @@ def _end_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike
     style = "" if view.status == "finished" and not _lost(view) else "warn"
     lines.append((_end_words(view), "bad" if view.status == "failed" else style))
     if view.info.state == activity.UNSAVED:
-        lines.append((f"not saved: {view.info.detail}", "bad"))
-    elif view.reason and view.reason != view.status:
-        lines.append((view.reason, style))
+        lines.append((f"not saved: {reason_words(view.info.detail)}", "bad"))
+    elif view.reason is not None:
+        lines.append((reason_words(view.reason), style))
     lines.append((_next_words(view, shown_key), "accent"))
     return tuple(lines)
 
@@ -185,7 +186,7 @@ def news_line(view: RunView, beside: str, name: Callable[[CellResult], str]) -> 
     if other is not None:
         return f"{len(lost)} failed", f"{name(other)}: {failure_text(other)}", "bad"
     if view.warnings:
-        return "warning", view.warnings[-1], "warn"
+        return "warning", reason_words(view.warnings[-1]), "warn"
     if view.ended or view.spec is None or view.spec.effort.target is None or len(view.cells) < 2:
         return "", "", ""
     target = target_words(view.spec.effort.target)
@@ -251,7 +252,7 @@ def part_lines(view: RunView, told: Sequence[LineLike], glyphs: Glyphs) -> list[
         else:
             lines.append(((f" {glyphs.open_tick} ", "dim"), (name, "dim")))
     if view.warnings:
-        lines += ["", (f" {view.warnings[-1]}", "warn")]
+        lines += ["", (f" {reason_words(view.warnings[-1])}", "warn")]
     return lines
 
 

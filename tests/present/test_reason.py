@@ -1,0 +1,119 @@
+"""Every reason has words, made in one place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tuibench
+from tests.present.build import HOSTILE
+from tuibench.core.cell import Estimate, Grade
+from tuibench.core.reason import Reason, because, told, upgrade_end
+from tuibench.core.record import from_plain, to_plain
+from tuibench.present.reason import _WORDS, export_words, no_interval_words, reason_words, worded
+
+TARGET = {"executions": 5, "half_width": 0.031, "more": 4, "more_s": 6.0, "target": 0.02, "limit_s": 30.0}
+
+
+def codes() -> Iterator[str]:
+    """Yield the codes written literally in the package."""
+    for path in Path(tuibench.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+                first = node.args[0]
+                found = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
+                if node.func.id in ("Reason", "because"):
+                    yield from (str(each.value) for each in found if isinstance(each, ast.Constant))
+
+
+def test_every_code_has_words() -> None:
+    assert set(codes()) <= _WORDS.keys() | {""}
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        (because("too_few_executions", count=2, least=3), "2 of at least 3 executions"),
+        (because("quiet", waited=0.0004), "quiet: under 0.1 % of the time the engine waited for a CPU"),
+        (
+            because("waited_for_cpu", waited=0.65, has_quota=False, stolen=0.006, throttled_ms=1.5, drift=0.031),
+            ("65 % of the time the engine waited for a CPU: other processes; the hypervisor took 0.6 % of the time; "
+             "the cgroup's quota stopped it for 1.5 ms; the speed of the CPU drifted by 3.1 %"),
+        ),
+        (
+            because("waiting_unknown", why="\x1b[31mno"),
+            "the time spent waiting for a CPU is unknown (\\e[31mno)",
+        ),
+        (because("target", **TARGET | {"more": None}), "±3.1 % after 5 executions: within the target of ±2.0 %"),
+        (
+            because("limit", **TARGET),
+            ("±3.1 % after 5 executions, stopped by the limit of 30 s per cell; about 4 more executions (6.0 s) would "
+             "give ±2.0 %"),
+        ),
+        (
+            because("maximum", **TARGET | {"more": 10**6}),
+            "±3.1 % after 5 executions, the most allowed; ±2.0 % is out of reach on this machine now",
+        ),
+        (because("maximum", **TARGET | {"executions": 1, "half_width": None, "target": None}),
+         "1 execution, no interval yet, the most allowed"),
+        (because("interrupted", executions=2, why=Reason("runner_died")), "its runner died after 2 executions"),
+        (because("interrupted", executions=1, why=None), "interrupted after 1 execution"),
+        (because("finished_on_request", executions=1), "finished on request after 1 execution"),
+        (Reason("finished_on_request"), "finished on request"),
+        (because("signal", signal="SIGHUP"), "ended by a hang-up"),
+        (because("extended", limit_s=30.0, executions=15),
+         "more time on request: 30 s and up to 15 executions more per cell"),
+        (because("anchor_differs", change=0.2, allowed=0.05),
+         "the anchor execution is 20 % slower than before the break (allowed 5.0 %)"),
+        (because("several", reasons=[Reason("runner_died"), because("lines_unreadable", lines=1)]),
+         "its runner died; 1 line of its journal cannot be read"),
+        (because("isa_lost", names=["amx", "vnni"]), "instruction sets lost: amx vnni"),
+        (because("no_residual", share=0.98, factor=1.02),
+         "the layers were seen to take 98.0 % of the unprofiled time, and were scaled to it by 1.020"),
+        # Codes of a newer version, and fields that do not fit
+        (because("of_a_newer_version", n=3, why=Reason("failed")), "of a newer version: n 3, why failed"),
+        (because("extended"), "extended"),
+    ],
+)  # fmt: skip
+def test_words_contain_the_fields(reason: Reason, words: str) -> None:
+    assert reason_words(reason) == words
+
+
+@pytest.mark.parametrize("code", sorted(_WORDS))
+def test_damaged_and_hostile_fields_never_raise_and_are_escaped(code: str) -> None:
+    for fields in ({}, dict.fromkeys(("text", "why", "executions", "half_width", "name", "fields"), HOSTILE)):
+        assert reason_words(Reason(code, fields)).isprintable()
+
+
+def test_reasons_survive_a_record() -> None:
+    nested = because("interrupted", executions=2, why=because("machine_changed", changes=[Reason("rebooted")]))
+    assert from_plain(Reason, to_plain(nested)) == nested
+
+
+def test_sentences_of_older_records_are_kept() -> None:
+    estimate = {"value": 1.0, "low": None, "high": None, "n": 1, "reason": "no interval: 1 of at least 3 executions"}
+    found = from_plain(Estimate, estimate)
+    assert reason_words(found.reason) == "1 of at least 3 executions"
+    assert no_interval_words(found.reason) == export_words(found.reason) == estimate["reason"]
+    grade = {"letter": "A", "cause": "quiet: 0.1 %", "waiting_share": None, "steal_share": None, "throttled": None}
+    assert from_plain(Grade, grade).cause == told("quiet: 0.1 %")
+    assert from_plain(Estimate, estimate | {"reason": ""}).reason is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SIGTERM", because("signal", signal="SIGTERM")),
+        ("finished on request", Reason("finished_on_request")),
+        ("max-time", Reason("max_time")),
+        ("the disk is full", told("the disk is full")),
+    ],
+)
+def test_ends_of_older_journals_become_codes_and_are_exported_as_before(text: str, reason: Reason) -> None:
+    found = upgrade_end(from_plain(Reason, text))
+    assert found == reason
+    assert export_words(found) == text
+    assert worded({"ev": "run_end", "reason": to_plain(found)}) == {"ev": "run_end", "reason": text}

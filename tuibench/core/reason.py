@@ -1,0 +1,76 @@
+"""Reasons as facts: a code with its fields; `report/reason.py` makes their words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+TOLD = "told"
+"""Code of a sentence of an older version or of another program; its only field is `text`."""
+TOLD_INTERVAL = "told_interval"
+"""The same for a number that lacks only its interval."""
+_NO_INTERVAL = "no interval: "
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A cause of a missing number, an early end or a warning."""
+
+    code: str
+    """A plain identifier such as too_few_executions."""
+    fields: dict[str, Any] = field(default_factory=dict, hash=False)
+    """Numbers, names, texts of other programs, and further reasons."""
+
+    @staticmethod
+    def upgrade(data: Any) -> Any:
+        """Return the plain form of what an older version wrote: a sentence, or None for an empty one."""
+        if not isinstance(data, str):
+            return data
+        if not data:
+            return None
+        code = TOLD_INTERVAL if data.startswith(_NO_INTERVAL) else TOLD
+        return {"code": code, "fields": {"text": data.removeprefix(_NO_INTERVAL)}}
+
+
+FINISHED_ON_REQUEST = "finished_on_request"
+"""Code of the end of a run that a user finished, and of its cells."""
+CANCELLED_ON_REQUEST = "cancelled_on_request"
+SAVED_AS_FAR = "saved_as_far"
+"""Code of an interrupted run that was saved as it was."""
+SIGNAL = "signal"
+ERROR = "error"
+"""Code of a message of an exception; its only field is `text`."""
+MAX_TIME = "max_time"
+RUNNER_DIED = "runner_died"
+_OLD_ENDS = {
+    "finished on request": FINISHED_ON_REQUEST,
+    "cancelled on request": CANCELLED_ON_REQUEST,
+    "saved as far as it was measured": SAVED_AS_FAR,
+    "max-time": MAX_TIME,
+    "its runner died": RUNNER_DIED,
+    "the runner died": RUNNER_DIED,
+}
+"""Ends of runs in journals of older versions."""
+
+
+def because(code: str, **fields: Any) -> Reason:
+    """Return the reason with these fields."""
+    return Reason(code, {name: list(one) if isinstance(one, tuple) else one for name, one in fields.items()})
+
+
+def told(text: str) -> Reason:
+    """Return the reason that keeps a sentence as it is."""
+    return Reason(TOLD, {"text": text})
+
+
+def error_text(message: str) -> Reason:
+    """Return the reason of a run that an error ended."""
+    return Reason(ERROR, {"text": message})
+
+
+def upgrade_end(reason: Reason | None) -> Reason | None:
+    """Return the reason why a run ended, with the code for what an older version wrote."""
+    text = reason.fields.get("text") if reason is not None and reason.code == TOLD else None
+    if text in _OLD_ENDS:
+        return Reason(_OLD_ENDS[text])
+    return because(SIGNAL, signal=text) if text in ("SIGTERM", "SIGINT", "SIGHUP") else reason

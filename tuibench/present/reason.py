@@ -1,0 +1,348 @@
+"""Words of reasons: one entry for each code, for shell, dashboard and exports alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from tuibench.core.reason import (
+    CANCELLED_ON_REQUEST,
+    ERROR,
+    FINISHED_ON_REQUEST,
+    MAX_TIME,
+    RUNNER_DIED,
+    SAVED_AS_FAR,
+    SIGNAL,
+    TOLD,
+    TOLD_INTERVAL,
+    Reason,
+    upgrade_end,
+)
+from tuibench.core.record import from_plain
+from tuibench.core.text import show
+from tuibench.core.units import count_of, percent, seconds
+
+Fields = Mapping[str, Any]
+
+_LONGEST = 500
+_SIGNALS = {"SIGTERM": "ended by its user", "SIGINT": "ended by its user", "SIGHUP": "ended by a hang-up"}
+_NEVER = 100_000
+"""Larger predictions are shown as out of reach, not as a number."""
+
+
+def reason_words(reason: Reason | None, limit: int = _LONGEST) -> str:
+    """Return the words of a reason, safe to print; '' for none.
+
+    A code of a newer version, or fields that do not fit, are shown as they are.
+    """
+    if reason is None or not reason.code:
+        return ""
+    found = _WORDS.get(reason.code)
+    try:
+        if found is None:
+            words = _raw(reason)
+        else:
+            words = found.format_map(_Shown(reason.fields)) if isinstance(found, str) else found(reason.fields)
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):  # a damaged journal holds anything
+        words = _raw(reason)
+    return show(words, limit)
+
+
+def read_words(plain: Any) -> str:
+    """Return the words of a reason in a journal event."""
+    return reason_words(from_plain(Reason, plain)) if plain else ""
+
+
+def read_end(event: Mapping[str, Any]) -> Reason | None:
+    """Return the reason in the last event of a journal."""
+    plain = event.get("reason")
+    return upgrade_end(from_plain(Reason, plain)) if plain else None
+
+
+def all_words(reasons: Iterable[Reason]) -> tuple[str, ...]:
+    """Return the words of each reason."""
+    return tuple(map(reason_words, reasons))
+
+
+def export_words(reason: Reason | None) -> str:
+    """Return the words of JSON exports: scripts may compare the names of signals and the ends of runs."""
+    if reason is None:
+        return ""
+    if reason.code == SIGNAL:
+        return str(reason.fields.get("signal", ""))
+    if reason == Reason(MAX_TIME):
+        return "max-time"
+    if reason.code == TOLD:
+        return str(reason.fields.get("text", ""))
+    return no_interval_words(reason, 4096)
+
+
+def no_interval_words(reason: Reason | None, limit: int = _LONGEST) -> str:
+    """Return the words, after "no interval: " where only the interval is missing."""
+    words = reason_words(reason, limit)
+    return f"no interval: {words}" if reason is not None and reason.code in _OF_INTERVALS else words
+
+
+def worded(plain: Any) -> Any:
+    """Return plain values with words in place of encoded reasons."""
+    if isinstance(plain, list):
+        return [worded(one) for one in plain]
+    if isinstance(plain, dict):
+        if plain.keys() == {"code", "fields"}:
+            return export_words(from_plain(Reason, plain))
+        return {name: worded(one) for name, one in plain.items()}
+    return plain
+
+
+class _Shown(dict[str, Any]):
+    """The fields of a reason, with texts safe to print and reasons in words."""
+
+    def __init__(self, fields: Fields) -> None:
+        super().__init__({name: _shown(value) for name, value in fields.items()})
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, Reason):
+        return reason_words(value)
+    if isinstance(value, list):
+        return ", ".join(str(_shown(one)) for one in value)
+    return show(value, _LONGEST) if isinstance(value, str) else value
+
+
+def _raw(reason: Reason) -> str:
+    fields = ", ".join(f"{name} {_shown(value)}" for name, value in reason.fields.items())
+    return reason.code.replace("_", " ") + (f": {fields}" if fields else "")
+
+
+def _share(fraction: float) -> str:
+    value = fraction * 100
+    if value < 0.1:
+        return "under 0.1 %"
+    return f"{value:.0f} %" if value >= 10 else f"{value:.1f} %"
+
+
+def _after(words: str) -> Callable[[Fields], str]:
+    """Return a maker of words with the number of executions, where the reason is that of a cell."""
+
+    def make(fields: Fields) -> str:
+        return f"{words} after {count_of(fields['executions'], 'execution')}" if "executions" in fields else words
+
+    return make
+
+
+def _interrupted(fields: Fields) -> str:
+    return _after(reason_words(fields["why"]) or "interrupted")(fields)
+
+
+def finishing_words(is_profile: bool) -> str:
+    """Return what a finishing run still does; a profile continues until it has its first useful part."""
+    return "it ends as soon as it has something to show" if is_profile else "the current execution is the last"
+
+
+def extension_words(more_s: float, executions: int) -> str:
+    """Return the message that cells below their target got more time, with the number of added executions."""
+    return f"more time on request: {seconds(more_s)} and up to {count_of(executions, 'execution')} more per cell"
+
+
+def _changed_speed(measured: str, fields: Fields) -> str:
+    change = fields["change"]
+    word = "slower" if change > 0 else "faster"
+    return f"{measured} is {percent(abs(change))} {word} than before the break (allowed {percent(fields['allowed'])})"
+
+
+def _no_residual(fields: Fields) -> str:
+    share, factor = fields["share"], fields["factor"]
+    words = f"the layers were seen to take {'all' if share is None else f'{share:.1%}'.replace('%', ' %')}"
+    return f"{words} of the unprofiled time" + (f", and were scaled to it by {factor:.3f}" if factor != 1 else "")
+
+
+def _in_brackets(text: str) -> str:
+    return f" ({show(text)})" if text else ""
+
+
+def _disturbed(start: Callable[[Fields], str]) -> Callable[[Fields], str]:
+    """Return a maker of the cause of a grade: its start, then the further disturbances."""
+
+    def make(fields: Fields) -> str:
+        parts = [start(fields)]
+        if "stolen" in fields:
+            parts.append(f"the hypervisor took {_share(fields['stolen'])} of the time")
+        if "throttled_ms" in fields:
+            parts.append(f"the cgroup's quota stopped it for {fields['throttled_ms']:.3g} ms")
+        if "drift" in fields:
+            parts.append(f"the speed of the CPU drifted by {_share(fields['drift'])}")
+        return "; ".join(parts)
+
+    return make
+
+
+def _waited(fields: Fields) -> str:
+    cause = "other processes, or the quota of its cgroup" if fields["has_quota"] else "other processes"
+    return f"{_share(fields['waited'])} of the time the engine waited for a CPU: {cause}"
+
+
+def _uncounted(fields: Fields) -> str:
+    return show(fields["why"]) if fields["why"] else "this kernel does not count waiting"
+
+
+def _preempted(fields: Fields) -> str:
+    rate = f"its CPU was taken away {fields['per_s']:.3g} times a second"
+    return f"{rate}; at best B without waiting times ({_uncounted(fields)})"
+
+
+def _stopped(why: Callable[[Fields], str]) -> Callable[[Fields], str]:
+    """Return a maker of the words of the stop rule: the interval so far, the rule, and what more would give."""
+
+    def make(fields: Fields) -> str:
+        executions, half, target = count_of(fields["executions"], "execution"), fields["half_width"], fields["target"]
+        so_far = f"±{percent(half)} after {executions}" if half is not None else f"{executions}, no interval yet"
+        words, more = so_far + why(fields), fields["more"]
+        if not more or target is None:
+            return words
+        if more >= _NEVER:
+            return f"{words}; ±{percent(target)} is out of reach on this machine now"
+        cost = f"about {count_of(more, 'more execution')} ({seconds(fields['more_s'])})"
+        return f"{words}; {cost} would give ±{percent(target)}"
+
+    return make
+
+
+_OF_INTERVALS = frozenset(
+    {
+        *(TOLD_INTERVAL, "too_few_executions", "zero_value", "pooled", "no_executions_kept"),
+        *("ratio_without_interval", "time_without_interval", "row_without_interval", "operand_without_interval"),
+        "operand_too_short",
+    }
+)
+"""Reasons why a number lacks only its interval."""
+
+_WORDS: dict[str, str | Callable[[Fields], str]] = {
+    TOLD: "{text}",
+    TOLD_INTERVAL: "{text}",
+    # Numbers without a value or an interval
+    "no_value": "no execution gave a value",
+    "zero_value": "a value is zero",
+    "too_few_executions": "{count} of at least {least} executions",
+    "no_execution": "no execution finished",
+    "too_few_iterations": "needs at least {more} more iterations",
+    "pooled": "of all iterations together, as one execution has too few",
+    "short_execution": "one execution has too few iterations",
+    "cpu_time_unread": "the CPU time used was not read",
+    "not_measured": "not measured",
+    # Causes of a grade
+    "quiet": _disturbed(lambda fields: f"quiet: {_share(fields['waited'])} of the time the engine waited for a CPU"),
+    "waited_for_cpu": _disturbed(_waited),
+    "waiting_unknown": _disturbed(lambda fields: f"the time spent waiting for a CPU is unknown ({_uncounted(fields)})"),
+    "preempted": _disturbed(_preempted),
+    # Ends of a cell
+    "target": _stopped(lambda fields: f": within the target of ±{percent(fields['target'])}"),
+    "maximum": _stopped(lambda _: ", the most allowed"),
+    "limit": _stopped(lambda fields: f", stopped by the limit of {seconds(fields['limit_s'])} per cell"),
+    "hopeless": _stopped(
+        lambda fields: f", given up: the limit of {seconds(fields['limit_s'])} per cell does not reach the target"
+    ),
+    "failed": "failed",
+    "cancelled": _after("cancelled"),
+    "interrupted": _interrupted,
+    MAX_TIME: _after("--max-time was reached"),
+    FINISHED_ON_REQUEST: _after("finished on request"),
+    "measuring": lambda fields: f"in progress, {count_of(fields['executions'], 'execution')}",
+    # Ends and states of a run
+    ERROR: "{text}",
+    SIGNAL: lambda fields: _SIGNALS.get(fields["signal"], show(fields["signal"])),
+    CANCELLED_ON_REQUEST: "cancelled on request",
+    SAVED_AS_FAR: "saved as far as it was measured",
+    RUNNER_DIED: "its runner died",
+    "runner_killed": "the runner died by {signal}",
+    "runner_exited": lambda fields: (
+        f"the runner ended with code {fields['exit_code']}" + _in_brackets(fields["output"])
+    ),
+    "client_gone": "the client went away",
+    "program_ending": "the program is ending",
+    "nothing_measured": "nothing was measured",
+    "beginning": "it just begins",
+    "not_begun": "it had not begun",
+    "journal_unreadable": "its journal is damaged: no event in it can be read",
+    "journal_nonsense": "its journal makes no sense",
+    "lines_unreadable": lambda fields: f"{count_of(fields['lines'], 'line')} of its journal cannot be read",
+    "several": lambda fields: "; ".join(map(reason_words, fields["reasons"])),
+    "finishing": lambda fields: f"finishing: {finishing_words(fields['is_profile'])}",
+    "runner_stopped": "its runner is stopped: kill -CONT {pid}",
+    "other_machine": "on another machine, host {host}",
+    "machine_busy": "for the machine",
+    "record_gone": "its record is no longer in the store",
+    "not_saved": lambda fields: show(fields["why"]) or "the store could not be written",
+    "rebooted_since": "the machine was started anew",
+    "ran_elsewhere": lambda fields: f"it ran on another machine, last heard of {seconds(fields['silent_s'])} ago",
+    "finished_and_saved": "it is finished and saved",
+    "cancelled_and_saved": "it was cancelled, and what it had is saved",
+    "cancelled_unmeasured": "it was cancelled before anything was measured",
+    "run_failed": "it failed: {why}",
+    "in_state": "it is {state}",
+    # Warnings of a run
+    "cells_skipped": "--max-time was reached; cells not measured are skipped",
+    "parts_skipped": "--max-time was reached; the profile has what was made until then",
+    "extended": lambda fields: extension_words(fields["limit_s"], fields["executions"]),
+    "part_failed": "{part}: {failure}",
+    "shapes_inferred": "costs: the run without optimization failed: {failure}; shapes are inferred instead",
+    "mixed": "{difference}; measured on all the same, as --mixed asks",
+    "anchor_failed": "the anchor execution failed, so this machine may not be what it was",
+    "anchor_differs": lambda fields: _changed_speed("the anchor execution", fields),
+    "inference_differs": lambda fields: _changed_speed("one inference", fields),
+    "io_levelled": "measured anew with I/O class {io}, as the cell it is compared with",
+    "io_kept": "cannot be measured with the I/O class of the cell it is compared with ({failure}); its own stays",
+    "repeated": "{failure} while timing; repeated once",
+    "slow_calls": lambda fields: (
+        f"{show(fields['cell'])}: one call takes {seconds(fields['call_s'])}, so it gets {fields['executions']}"
+        " executions of a few calls each"
+    ),
+    # Differences between two environments
+    "machine_changed": lambda fields: (
+        f"this machine is not what it was when the run began: {'; '.join(map(reason_words, fields['changes']))}"
+    ),
+    "changed": "{name}: {old} → {new}",
+    "rebooted": "another boot of the system",
+    "isa_lost": lambda fields: f"instruction sets lost: {' '.join(map(show, fields['names']))}",
+    "isa_gained": lambda fields: f"instruction sets gained: {' '.join(map(show, fields['names']))}",
+    # Rows and estimates of a profile
+    "folded": "done before the model runs",
+    "ran_too_short": "ran in less time than the profiler resolves",
+    "not_seen_to_run": "did not run, or took less time than the profiler resolves",
+    "did_not_run": "did not run",
+    "not_seen": "not seen while it ran",
+    "residual": "what is left of the unprofiled time",
+    "no_residual": _no_residual,
+    "withheld": "{text}",
+    "alone_failed": "{text}",
+    "ratio_without_interval": "a layer's ratio has none",
+    "time_without_interval": "the time has none",
+    "bound": "a bound",
+    "below_resolution": "below the profiler's resolution",
+    "no_timed_row": "no such row takes time",
+    "row_without_interval": "a row has none",
+    # Two operands
+    "operand_without_value": "one operand has no value",
+    "operand_without_interval": "one operand has none",
+    "operand_without_time": "no execution of one operand has a time",
+    "operand_too_short": "{count} of at least {least} executions of one operand",
+    "operand_failed": "{name}: {failure}",
+    "operand_unmeasured": "{name}: {status}: {why}",
+    "pooled_only": "of all iterations together",
+    "different_times": "measured at different times",
+    "models_differ": "the models differ, and their outputs were not compared with each other",
+    "outputs_unchecked": "outputs of {engine} were not checked",
+    "outputs_differ": "outputs of {engine} differ from the reference",
+    "settings_differ": "{name}: {base} against {new}",
+    "settings_unknown": "content of the model, precision, pinning and inputs of one operand are not known",
+    "shared_host": "{name} was measured beside another benchmark",
+    "mixed_sessions": "{name} was measured in sessions under unequal conditions",
+    "machine_unknown": lambda fields: (
+        f"nothing is known of the machine of {show(fields['name'])}"
+        + (f", by {show(fields['tool'])}" if fields["tool"] else "")
+    ),
+    # Results of other tools
+    "drain_counted": "{tool} counts the drain in, so the steady rate is not known",
+    "cpu_time_untold": "{tool} does not read the CPU time",
+    "no_executions_kept": "{tool} keeps no executions",
+    "untold": "{tool} does not tell it",
+}
