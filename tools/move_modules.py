@@ -303,7 +303,7 @@ def split_namespaces(text: str, moved: dict[str, str]) -> str:
         for alias in gone:
             parent, _, stem = moved[f"{room}.{alias.name}".removeprefix(".")].rpartition(".")
             local = alias.asname or alias.name
-            made.append(f"from tuibench_moved.{parent} import {stem}" + (f" as {local}" if local != stem else ""))
+            made.append(f"from tuibench.{parent} import {stem}" + (f" as {local}" if local != stem else ""))
         last = lines[(node.end_lineno or node.lineno) - 1]
         comment = re.search(r"  # .*", last)
         made[0] += comment[0].rstrip("\n") if comment and node.lineno == node.end_lineno else ""
@@ -319,7 +319,7 @@ def rewrite(files: Iterable[Path], moved: dict[str, str]) -> None:
     for file in files:
         text = old = file.read_text(encoding="utf-8")
         text = split_namespaces(text, moved)
-        text = pattern.sub(lambda m: f"tuibench.{moved[m[1]]}", text).replace("tuibench_moved.", "tuibench.")
+        text = pattern.sub(lambda m: f"tuibench.{moved[m[1]]}", text).replace("tuibench.", "tuibench.")
         text = re.sub(
             r'(?<=")tuibench/([a-z_0-9/]+)\.py(?=")',
             lambda m: f"tuibench/{moved.get(m[1].replace('/', '.'), m[1].replace('/', '.')).replace('.', '/')}.py",

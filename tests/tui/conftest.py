@@ -14,7 +14,7 @@ from textual.css.stylesheet import Stylesheet
 
 from tuibench.services.machine import MachineFacts
 from tuibench.tui import app, textual_seam
-from tuibench.tui.screens.run import log as run_log
+from tuibench.tui.screens.run import actions as run_log
 from tuibench.tui.screens.run import screen as run
 
 _NEVER_S = 3600.0

@@ -23,13 +23,12 @@ from tuibench.core.errors import StoreError, TuibenchError
 from tuibench.core.reason import Reason, told
 from tuibench.services.api import Services
 from tuibench.services.monitor import Snapshot
-from tuibench.tui.app import Dashboard
+from tuibench.tui.app import Dashboard, ends_between
 from tuibench.tui.config import Config
 from tuibench.tui.messages import SnapshotTaken
-from tuibench.tui.removal import ends_between
 from tuibench.tui.screens.base import Page
-from tuibench.tui.widgets.question import Notice
-from tuibench.tui.widgets.text_question import TextQuestion
+from tuibench.tui.widgets.field import TextQuestion
+from tuibench.tui.widgets.status_line import Notice
 
 
 class SnapshotServices(Services):

@@ -79,7 +79,7 @@ def profile(one: str, tab: str = "") -> Screen[None]:
 
 def theory(project_id: str, what: str, tab: str = "") -> Screen[None]:
     """A computed profile that every project has: FLOPS, or the approximated loss profile."""
-    from tuibench.tui.screens.profile.theory import TheoryScreen
+    from tuibench.tui.screens.profile.screen import TheoryScreen
 
     return TheoryScreen(project_id, what, tab)
 

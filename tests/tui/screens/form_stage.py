@@ -17,8 +17,7 @@ from tuibench.core.ids import make_ulid
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.base import Page
-from tuibench.tui.screens.form.checking import CHECK_S, LOOK_S, CheckedForm
-from tuibench.tui.screens.form.screen import FormScreen
+from tuibench.tui.screens.form.screen import CHECK_S, LOOK_S, CheckedForm, FormScreen
 
 BENCHMARK = make_ulid(1_789_000_000_000, b"0123456789")
 

@@ -21,7 +21,7 @@ from tuibench.core.stored import Removal
 from tuibench.services.api import Services
 from tuibench.services.form_values import RerunPlan
 from tuibench.tui.screens.benchmark.actions import remove_words
-from tuibench.tui.widgets.text_question import TextQuestion
+from tuibench.tui.widgets.field import TextQuestion
 
 OWNER = "pid 7 of me, run abcd, about 2m00 left"
 

@@ -13,9 +13,8 @@ from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.present.conclusion import conclusions
 from tuibench.present.plots.drawing import row_width
-from tuibench.tui.glyph import ASCII, UNICODE
 from tuibench.tui.screens.benchmark.preview import preview_of, preview_of_run
-from tuibench.tui.widgets.row import LineLike, shown
+from tuibench.tui.widgets.painted import ASCII, UNICODE, LineLike, shown
 
 
 def texts(lines: list[LineLike]) -> list[str]:

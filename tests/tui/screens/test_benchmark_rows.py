@@ -11,8 +11,8 @@ from tests.tui.stock import make_going, make_id
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.reason import told
-from tuibench.tui.glyph import ASCII, UNICODE
 from tuibench.tui.screens.benchmark.rows import SORTS, BenchmarkRows, run_words, sizes_word
+from tuibench.tui.widgets.painted import ASCII, UNICODE
 
 INFO = make_going("")[0].info
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from tests.present import build
 from tuibench.runs.side_by_side import compare_results
-from tuibench.tui.screens.comparison.figure import ComparisonData
 from tuibench.tui.screens.comparison.pair import pairs_of_sides
-from tuibench.tui.screens.comparison.view import missing_lines
+from tuibench.tui.screens.comparison.view import ComparisonData, missing_lines
 
 
 def lines(shas: tuple[str, str]) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from tests.present.build import run
-from tuibench.tui.glyph import UNICODE
 from tuibench.tui.screens.detail.facts import environment_facts
+from tuibench.tui.widgets.painted import UNICODE
 
 
 def test_named_lists_are_written_in_full() -> None:

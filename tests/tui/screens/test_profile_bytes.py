@@ -23,7 +23,7 @@ from tuibench.services.api import Services
 from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 from tuibench.tui.screens.profile import screen as profile
-from tuibench.tui.screens.profile import theory as profile_theory
+from tuibench.tui.screens.profile import screen as profile_theory
 from tuibench.tui.screens.profile.page import View
 from tuibench.tui.screens.profile.screen import stored_view
 from tuibench.tui.widgets.record_table import line_of

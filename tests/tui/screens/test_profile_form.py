@@ -17,7 +17,7 @@ from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.spec import LEVELS
 from tuibench.services.profile_values import FLOPS, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import route
-from tuibench.tui.screens.profile import set_up as profile_set_up
+from tuibench.tui.screens.profile import form as profile_set_up
 from tuibench.tui.screens.profile.form import ProfileFormScreen
 
 

@@ -22,13 +22,13 @@ from tuibench.services.api import Services
 from tuibench.services.models import Found
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.screens.project.model import cost_lines
 from tuibench.tui.screens.project.screen import ProjectScreen
 from tuibench.tui.screens.project.settings import ProjectSettings
 from tuibench.tui.widgets.field import TextField
+from tuibench.tui.widgets.painted import glyphs_of
 
 SAMPLE = Path(__file__).resolve().parents[3] / "tuibench" / "data" / "samples" / "text.onnx"
 

@@ -25,7 +25,7 @@ from tuibench.core.ids import short_id
 from tuibench.core.reason import Reason, because, told
 from tuibench.core.stored import Removal
 from tuibench.tui.config import Config
-from tuibench.tui.screens.run.log import RunLogScreen
+from tuibench.tui.screens.run.actions import RunLogScreen
 
 NAME = short_id(RUN)
 

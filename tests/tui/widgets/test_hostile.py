@@ -12,13 +12,11 @@ from tests.tui.widgets.stage import HOSTILE, press, resize, seen, staged
 from tuibench.present.column import Column
 from tuibench.present.plots.drawing import Row
 from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, ManyField
-from tuibench.tui.widgets.field import TextField
+from tuibench.tui.widgets.field import TextField, TextQuestion
 from tuibench.tui.widgets.painted import FigureView, Painted
-from tuibench.tui.widgets.question import Notice
 from tuibench.tui.widgets.record_table import Line, RecordTable
-from tuibench.tui.widgets.status_line import StatusLine
+from tuibench.tui.widgets.status_line import Notice, StatusLine
 from tuibench.tui.widgets.text_block import ScrollBlock, TextBlock
-from tuibench.tui.widgets.text_question import TextQuestion
 from tuibench.tui.widgets.title_line import KeyLine, Selector, SelectorLine, TabLine, TitleLine
 
 OURS = re.compile(r"\x1b\[[0-9;?]*[hlmpqtuHJKn]|\x1b\[[<>=?][0-9;]*[a-z]|\x1b\]22;[a-z]*\x07")

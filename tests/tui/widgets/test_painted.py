@@ -6,8 +6,7 @@ from tests.tui.counting import bytes_of, counter_of, sent_by
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import press, resize, seen, staged
 from tuibench.present.plots.drawing import Row
-from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.row import shown
+from tuibench.tui.widgets.painted import Painted, shown
 
 
 class Lines(Painted, can_focus=True):

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import press, seen, staged
-from tuibench.tui.widgets.question import Notice, ask
-from tuibench.tui.widgets.status_line import StatusLine
+from tuibench.tui.widgets.status_line import Notice, StatusLine, ask
 
 
 async def test_question_is_asked_in_status_line() -> None:

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from tests.tui.widgets.stage import HOSTILE
 from tuibench.core.text import cut, fit, skip, width_of
 from tuibench.present.plots.drawing import Row, filled, row_width, spread, squeezed, wrapped
-from tuibench.tui.widgets.row import changed_end, safe, shown
+from tuibench.tui.widgets.painted import changed_end, safe, shown
 
 TEXTS = st.text(max_size=30).map(safe)
 ROWS = st.lists(st.tuples(TEXTS, st.sampled_from(["", "bad", "dim"])), max_size=5).map(tuple)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import press, seen, staged
+from tuibench.tui.widgets.field import Answers, TextQuestion
 from tuibench.tui.widgets.status_line import StatusLine
-from tuibench.tui.widgets.text_question import Answers, TextQuestion
 
 
 async def test_enter_moves_through_fields_and_submits_last() -> None:

@@ -14,8 +14,8 @@ from tuibench.present.listing import TRASH_COLUMNS
 from tuibench.present.outcome import emptied_words, restored_words
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
+from tuibench.tui.widgets.field import TextQuestion
 from tuibench.tui.widgets.record_table import RecordTable, line_of
-from tuibench.tui.widgets.text_question import TextQuestion
 from tuibench.tui.widgets.title_line import RuleLine
 
 _HINTS = ("open", "undo", "empty-trash", "back", "help")

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from tuibench.present.plots.drawing import Row, Span, row_width
 from tuibench.tui.widgets.field import Field
-from tuibench.tui.widgets.row import safe
+from tuibench.tui.widgets.painted import safe
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Base class of the dashboard's widgets: compares with the screen and sends only lines that differ.
+"""Signs, styles, lines of spans, and the base classes of widgets that send only lines that differ.
 
 Textual sends whole regions again, changed or not, which makes a dashboard slow over a slow link.
 """
@@ -6,6 +6,7 @@ Textual sends whole regions again, changed or not, which makes a dashboard slow 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import dropwhile
 from typing import Any, Self, cast
 
@@ -18,10 +19,127 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tuibench.present.plots.drawing import Row, filled
+from tuibench.core.text import show
+from tuibench.present.plots.drawing import Row, Span, filled
 from tuibench.present.table import to_ascii
-from tuibench.tui.glyph import Glyphs, glyphs_of, style_of
-from tuibench.tui.widgets.row import changed_end, safe, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """One set of signs; every state has its own sign, so that none depends on colour alone."""
+
+    running: str
+    waiting: str
+    failed: str
+    interrupted: str
+    differs: str
+    done: str
+    cursor: str
+    mark: str
+    rule: str
+    upright: str
+    times: str
+    plus_minus: str
+    dot: str
+    chosen: str
+    open_choice: str
+    ticked: str
+    open_tick: str
+    before: str
+    after: str
+    ellipsis: str
+    place: str
+    """Separates the parts of a title."""
+    enter: str
+    micro: str
+    to: str
+
+
+UNICODE = Glyphs(
+    running="▶", waiting="…", failed="✗", interrupted="‖", differs="!", done=" ", cursor=">", mark="*", rule="─",
+    upright="│", times="×", plus_minus="±", dot="·", chosen="(•)", open_choice="( )", ticked="[x]", open_tick="[ ]",
+    before="‹", after="›", ellipsis="…", place="›", enter="⏎", micro="µ", to="→",
+)  # fmt: skip
+ASCII = Glyphs(
+    running="R", waiting="~", failed="X", interrupted="#", differs="!", done=" ", cursor=">", mark="*", rule="-",
+    upright="|", times="x", plus_minus="+-", dot="|", chosen="(o)", open_choice="( )", ticked="[x]", open_tick="[ ]",
+    before="<", after=">", ellipsis="~", place=">", enter="enter", micro="u", to="->",
+)  # fmt: skip
+
+
+def glyphs_of(ascii_only: bool) -> Glyphs:
+    """Return the set that the terminal can show."""
+    return ASCII if ascii_only else UNICODE
+
+
+STYLES: dict[str, str] = {
+    "": "",
+    "title": "bold",
+    "key": "bold",
+    "dim": "dim",
+    "ok": "green",
+    "warn": "yellow",
+    "bad": "red bold",
+    "accent": "cyan",
+    "mark": "bold",
+    "cursor": "reverse",
+    "axis": "dim",
+    "ideal": "dim",
+    "series-1": "cyan",
+    "series-2": "magenta",
+    "series-3": "yellow",
+    "good": "green",
+}
+"""Name to Rich style; no meaning depends on colour alone."""
+
+_WITHOUT_COLOUR = {"ok": "", "warn": "bold", "bad": "bold", "accent": "", "good": "", "series-1": "", "series-2": ""}
+
+
+def style_of(name: str, colour: bool = True) -> Style:
+    """Return the style of that name; without colour, only bold, dim and reverse."""
+    text = STYLES[name] if colour else _WITHOUT_COLOUR.get(name, "" if name == "series-3" else STYLES[name])
+    return Style.parse(text) if text else Style.null()
+
+
+LineLike = str | Span | Sequence[Span]
+"""A line as screens pass it: a text, a text with a style, or a sequence of those."""
+
+_UNCERTAIN = {0x200D: None, 0xFE0E: None, 0xFE0F: None}
+_LONGEST = 1000
+"""Wider than any terminal; limits the work for a name of a megabyte."""
+
+
+def safe(text: str, limit: int = _LONGEST) -> str:
+    """Return the text with terminal control characters made visible and with the same width on every terminal.
+
+    Terminals differ on joined emoji and on signs with a wide variant; without the joiners and selectors they agree.
+    """
+    shown_text = show(text, limit)
+    return shown_text if shown_text.isascii() else shown_text.translate(_UNCERTAIN)
+
+
+def shown(line: LineLike) -> Row:
+    """Convert to a row that is safe to print."""
+    if isinstance(line, str):
+        return ((safe(line), ""),)
+    if len(line) == 2 and isinstance(line[0], str) and isinstance(line[1], str):
+        return ((safe(line[0]), line[1]),)
+    return tuple((safe(text), style) for text, style in cast(Sequence[Span], line))
+
+
+def changed_end(old: Row, new: Row, width: int) -> int:
+    """Return the column after the last difference between two rows of `width` columns; 0 if they are equal."""
+    if old == new:
+        return 0
+    texts = ["".join(text for text, _ in row) for row in (old, new)]
+    if not all(text.isascii() for text in texts):
+        # A combining mark belongs to the column of the letter before it.
+        return width
+    cells = [[(char, style) for text, style in row for char in text] for row in (old, new)]
+    end = width
+    while end and cells[0][end - 1 : end] == cells[1][end - 1 : end]:
+        end -= 1
+    return end
 
 
 class QuietScreen:

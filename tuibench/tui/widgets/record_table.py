@@ -16,7 +16,7 @@ from tuibench.core.text import cut_shared, fit, skip
 from tuibench.present.column import Column, Layout, lay_out
 from tuibench.present.plots.drawing import Row
 from tuibench.tui.key import bindings
-from tuibench.tui.widgets.row import safe
+from tuibench.tui.widgets.painted import safe
 from tuibench.tui.widgets.text_block import Movable
 
 

@@ -11,8 +11,7 @@ from textual.geometry import Size
 
 from tuibench.present.plots.drawing import Row, wrapped
 from tuibench.tui.key import bindings
-from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.row import LineLike, shown
+from tuibench.tui.widgets.painted import LineLike, Painted, shown
 
 
 class Movable(Painted, can_focus=True):

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from tuibench.core.text import cut, width_of
 from tuibench.present.plots.drawing import Row, Span, row_width, spread
-from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.row import LineLike, safe, shown
+from tuibench.tui.widgets.painted import LineLike, Painted, safe, shown
 
 
 class TitleLine(Painted):

@@ -20,7 +20,7 @@ from tuibench.services.form_values import RerunPlan
 from tuibench.services.monitor import Snapshot
 from tuibench.tui import route
 from tuibench.tui.screens.base import Page
-from tuibench.tui.widgets.question import Notice, ask
+from tuibench.tui.widgets.status_line import Notice, ask
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
@@ -290,7 +290,7 @@ class BenchmarkActions(Page):
             self.ask(lambda: _with_metadata(row_of(self.services, one)), self._ask_metadata, group="edit", opens=True)
 
     def _ask_metadata(self, row: BenchmarkRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
-        from tuibench.tui.widgets.text_question import TextQuestion  # imported late: the first frame needs no fields
+        from tuibench.tui.widgets.field import TextQuestion  # imported late: the first frame needs no fields
 
         name, note = typed or (row.name, row.note)
         heading = f"{short_id(row.id)} not saved, {why}" if why else f"Name and note of {short_id(row.id)}"

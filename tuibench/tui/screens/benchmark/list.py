@@ -17,12 +17,11 @@ from tuibench.core.stored import BenchmarkRow
 from tuibench.core.units import count_of
 from tuibench.services.api import Services
 from tuibench.tui import key
-from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.benchmark.preview import fold, preview_of, preview_of_run
 from tuibench.tui.screens.benchmark.rows import SORTS, BenchmarkRows
 from tuibench.tui.widgets.field import FilterLine
+from tuibench.tui.widgets.painted import Glyphs, LineLike
 from tuibench.tui.widgets.record_table import Line, RecordTable
-from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 

@@ -21,9 +21,8 @@ from tuibench.present.plots.scaling import Scaling, Selection, axes_of, scaling
 from tuibench.present.plots.selection import Line, ScalingPoint
 from tuibench.present.reason import all_words
 from tuibench.present.run_list import why_words
-from tuibench.tui.glyph import Glyphs
-from tuibench.tui.widgets.row import LineLike
-from tuibench.tui.widgets.row import shown as made_safe
+from tuibench.tui.widgets.painted import Glyphs, LineLike
+from tuibench.tui.widgets.painted import shown as made_safe
 
 _LETTERS = {"cores": "c", "batch": "b"}
 _MOST_LINES = 2

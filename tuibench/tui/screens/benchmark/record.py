@@ -23,7 +23,7 @@ from tuibench.tui.screens.detail.facts import Fact
 from tuibench.tui.widgets.choice_field import Choice, ChoiceField
 from tuibench.tui.widgets.field import FieldColumn, TextField
 from tuibench.tui.widgets.painted import QuietScreen
-from tuibench.tui.widgets.question import ask
+from tuibench.tui.widgets.status_line import ask
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 

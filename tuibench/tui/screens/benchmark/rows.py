@@ -22,8 +22,8 @@ from tuibench.present.headline import change_words, missing_words, sensitive_wor
 from tuibench.present.listing import BENCHMARK_COLUMNS, Listed, headline_words
 from tuibench.present.reason import reason_words
 from tuibench.present.table import age
-from tuibench.tui.glyph import Glyphs
-from tuibench.tui.screens.run.cell import SIGNS
+from tuibench.tui.screens.run.summary import SIGNS
+from tuibench.tui.widgets.painted import Glyphs
 from tuibench.tui.widgets.record_table import Line, line_of
 
 _LONGEST = 60

@@ -18,9 +18,8 @@ from tuibench.present.reason import all_words
 from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
 from tuibench.tui.screens.base import Page
-from tuibench.tui.screens.comparison.figure import ComparisonData
 from tuibench.tui.screens.comparison.pair import pairs_of_run, pairs_of_sides
-from tuibench.tui.screens.comparison.view import ComparisonView
+from tuibench.tui.screens.comparison.view import ComparisonData, ComparisonView
 from tuibench.tui.screens.detail.facts import DetailPane
 from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.tui.widgets.text_block import TextBlock

@@ -20,11 +20,9 @@ from tuibench.present.conclusion import conclusions
 from tuibench.present.plots.drawing import Row, Span, wrapped
 from tuibench.present.reason import all_words
 from tuibench.present.table import moment_words
-from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.base import Pane
 from tuibench.tui.screens.project.model import model_lines
-from tuibench.tui.screens.tabbed import Pane
-from tuibench.tui.widgets.painted import QuietContainer
-from tuibench.tui.widgets.row import LineLike, safe, shown
+from tuibench.tui.widgets.painted import Glyphs, LineLike, QuietContainer, safe, shown
 from tuibench.tui.widgets.text_block import ScrollBlock
 
 

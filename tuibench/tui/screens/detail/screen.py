@@ -17,6 +17,7 @@ from tuibench.present.plots.scaling import Selection, axes_of, scaling
 from tuibench.present.table import ago_words
 from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
+from tuibench.tui.screens.base import Panes, TabbedPage
 from tuibench.tui.screens.benchmark.record import RecordActions
 from tuibench.tui.screens.comparison.screen import ComparisonPane, Past, needs_past
 from tuibench.tui.screens.detail.baseline import BaselinePane
@@ -28,9 +29,7 @@ from tuibench.tui.screens.detail.facts import (
     log_facts,
     settings_words,
 )
-from tuibench.tui.screens.detail.points import PointList
-from tuibench.tui.screens.detail.scaling import ScalingPane
-from tuibench.tui.screens.tabbed import Panes, TabbedPage
+from tuibench.tui.screens.detail.scaling import PointList, ScalingPane
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import TabLine
 

@@ -17,9 +17,9 @@ from tuibench.core.settings.setting import Place, Setting
 from tuibench.core.spec import EFFORTS
 from tuibench.present.plots.drawing import Row
 from tuibench.services.form_values import FormValues
-from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.widgets.choice_field import Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.field import LABEL, Field, FieldColumn, FieldPair, TextField
+from tuibench.tui.widgets.painted import glyphs_of
 
 PRECISIONS = ("f32", "bf16", "f16", "engine-default")
 EFFORT_WORDS = {"default": "default", "quick": "quick", "precise": "precise", "fixed": "fixed"}

@@ -21,9 +21,7 @@ from tuibench.present.command import quote
 from tuibench.present.plots.drawing import Row, wrapped
 from tuibench.services.form_values import FormCheck, FormStart, FormValues
 from tuibench.services.monitor import Snapshot
-from tuibench.tui.glyph import glyphs_of
-from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.row import LineLike, shown
+from tuibench.tui.widgets.painted import LineLike, Painted, glyphs_of, shown
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 

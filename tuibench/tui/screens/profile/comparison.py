@@ -20,9 +20,9 @@ from tuibench.tui import key
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail.facts import Fact, hung
 from tuibench.tui.widgets.field import FilterLine
-from tuibench.tui.widgets.question import Notice
+from tuibench.tui.widgets.painted import LineLike, shown
 from tuibench.tui.widgets.record_table import Line, RecordTable, line_of
-from tuibench.tui.widgets.row import LineLike, shown
+from tuibench.tui.widgets.status_line import Notice
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 

@@ -1,8 +1,10 @@
-"""The list of a project's profiles of one kind; the theoretical profile is the last line."""
+"""The list of a project's profiles of one kind; the theoretical profile is the last line, with actions of its own."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from functools import partial
 
 from tuibench.core.activity import RunInfo, RunRow
 from tuibench.core.ids import short_id
@@ -11,15 +13,17 @@ from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, StoredBenchmark
 from tuibench.core.units import count_of
 from tuibench.present.headline import result_headline
 from tuibench.present.listing import PROFILE_COLUMNS, Listed
+from tuibench.present.outcome import export_words
 from tuibench.present.reason import all_words
 from tuibench.services.api import Services
 from tuibench.services.profile_values import APPROXIMATED, FLOPS
-from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.benchmark.preview import fold
+from tuibench.tui.screens.benchmark.record import Export, ExportQuestion, carry_out
 from tuibench.tui.screens.benchmark.rows import BenchmarkRows, Best, engine_word, run_words
+from tuibench.tui.widgets.painted import Glyphs, LineLike
 from tuibench.tui.widgets.record_table import Line, line_of
-from tuibench.tui.widgets.row import LineLike
 
 
 def preview_lines(stored: StoredBenchmark, width: int, glyphs: Glyphs) -> list[LineLike]:
@@ -149,3 +153,23 @@ class ProfileList(BenchmarkList):
     def preview(self, name: str, services: Services, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
         """Return the preview of a stored profile."""
         return preview_lines(services.library.get(name), width, glyphs)
+
+
+class TheoryActions(Page):
+    """Mixin placed before `Page`; a profile is named by its project and FLOPS or APPROXIMATED."""
+
+    def copy_theory(self, project: str, what: str) -> None:
+        """Copy the shell command for the profile to the clipboard and a file."""
+        self.copy_text(lambda: self.services.theory.command(project, what))
+
+    def export_theory(self, project: str, what: str) -> None:
+        """Ask for a path and export; the profile describes only the model and contains nothing private."""
+
+        def write(export: Export) -> str:
+            path = os.path.abspath(export.path)
+            model = self.services.theory.export(project, what, path)
+            return export_words(f"the {what} profile of {model}", path, private=True)
+
+        name = THEORIES[what][0]
+        question = ExportQuestion(what, name=name, has_private=False)
+        self.app.push_screen(question, partial(carry_out, self, write=write))

@@ -13,12 +13,11 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.stored import StoredBenchmark
 from tuibench.present.profile.view import ProfileView
 from tuibench.tui import key
+from tuibench.tui.screens.base import Panes, TabbedPage
 from tuibench.tui.screens.detail.facts import INDENT, Fact, FactBlock, environment_facts, hung, log_facts
 from tuibench.tui.screens.detail.screen import WORDS
-from tuibench.tui.screens.profile.depth import DepthPane
-from tuibench.tui.screens.profile.layers import LayersPane
+from tuibench.tui.screens.profile.layers import DepthPane, LayersPane
 from tuibench.tui.screens.profile.pane import BarList, ChoicePane, SummaryPane
-from tuibench.tui.screens.tabbed import Panes, TabbedPage
 from tuibench.tui.widgets.field import FilterLine
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import TabLine

@@ -14,11 +14,10 @@ from tuibench.present.plots.drawing import Row, wrapped
 from tuibench.present.profile.detail import MOST_NODES
 from tuibench.present.profile.view import ProfileView
 from tuibench.tui import key
+from tuibench.tui.screens.base import Pane
 from tuibench.tui.screens.detail.facts import Fact, FactBlock, hung
-from tuibench.tui.screens.tabbed import Pane
-from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.question import Notice
-from tuibench.tui.widgets.row import LineLike, shown
+from tuibench.tui.widgets.painted import LineLike, Painted, shown
+from tuibench.tui.widgets.status_line import Notice
 from tuibench.tui.widgets.text_block import Movable, TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, Selector, SelectorLine
 

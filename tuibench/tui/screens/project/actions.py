@@ -12,12 +12,11 @@ from tuibench.present.outcome import project_removal_words
 from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 from tuibench.tui.screens.benchmark.list import BenchmarkList
-from tuibench.tui.screens.profile.list import THEORIES, ProfileList
-from tuibench.tui.screens.profile.theory_actions import TheoryActions
+from tuibench.tui.screens.profile.list import THEORIES, ProfileList, TheoryActions
 from tuibench.tui.screens.run.actions import RunActions
 from tuibench.tui.widgets.field import FilterLine
-from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.record_table import RecordTable
+from tuibench.tui.widgets.status_line import ask
 
 
 class ProjectActions(RunActions):
@@ -39,7 +38,7 @@ class ProjectActions(RunActions):
             self._with_project(self._ask_edit)
 
     def _ask_edit(self, row: ProjectRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
-        from tuibench.tui.widgets.text_question import TextQuestion  # lazy: the first frame needs no fields
+        from tuibench.tui.widgets.field import TextQuestion  # lazy: the first frame needs no fields
 
         name, description = typed or (row.project.name, row.project.description)
         heading = f"{show(row.project.name, 16)} not saved, {why}" if why else "Name and description of the project"
@@ -62,7 +61,7 @@ class ProjectActions(RunActions):
         self._with_project(self._ask_copy)
 
     def _ask_copy(self, row: ProjectRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
-        from tuibench.tui.widgets.text_question import TextQuestion  # lazy: as above
+        from tuibench.tui.widgets.field import TextQuestion  # lazy: as above
 
         (name,) = typed or (f"{row.project.name} copy",)
         heading = f"{show(row.project.name, 16)} not copied, {why}" if why else "Name of the copy"

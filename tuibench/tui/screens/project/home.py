@@ -18,14 +18,13 @@ from tuibench.present.listing import PROJECT_COLUMNS, ListedProject, headline_wo
 from tuibench.present.table import age
 from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
-from tuibench.tui.glyph import Glyphs
 from tuibench.tui.route import UNASSIGNED
 from tuibench.tui.screens.project.actions import ProjectActions
-from tuibench.tui.screens.run.cell import run_cell
+from tuibench.tui.screens.run.summary import run_cell
 from tuibench.tui.textual_seam import after_painting
 from tuibench.tui.widgets.field import FilterLine
+from tuibench.tui.widgets.painted import Glyphs, LineLike
 from tuibench.tui.widgets.record_table import Line, RecordTable, line_of
-from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 

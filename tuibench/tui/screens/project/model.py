@@ -16,9 +16,8 @@ from tuibench.core.units import count_of, percent, scaled, size
 from tuibench.present.column import UNKNOWN
 from tuibench.present.profile.costs import flops_words, macs_words, unknown_words
 from tuibench.tui import key
-from tuibench.tui.glyph import Glyphs
 from tuibench.tui.widgets.field import LABEL, Field, TextField
-from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.painted import Glyphs, LineLike
 from tuibench.tui.widgets.text_block import TextBlock
 
 if TYPE_CHECKING:

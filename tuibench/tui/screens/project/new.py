@@ -22,7 +22,7 @@ from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.project.model import ModelPath, dims_of, model_lines
 from tuibench.tui.widgets.choice_field import ButtonField
 from tuibench.tui.widgets.field import Field, FieldColumn, TextField
-from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.painted import LineLike
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 

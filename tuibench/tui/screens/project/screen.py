@@ -17,13 +17,13 @@ from tuibench.core.stored import BenchmarkRow, ProjectRow
 from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
 from tuibench.tui.route import UNASSIGNED
+from tuibench.tui.screens.base import TabbedPage
 from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.profile.list import ProfileList
 from tuibench.tui.screens.project.actions import ProjectProfiles
 from tuibench.tui.screens.project.settings import ProjectSettings
-from tuibench.tui.screens.tabbed import TabbedPage
 from tuibench.tui.widgets.field import FilterLine
-from tuibench.tui.widgets.question import ask
+from tuibench.tui.widgets.status_line import ask
 from tuibench.tui.widgets.title_line import RuleLine, TabLine
 
 _LIST = (

@@ -17,7 +17,7 @@ from tuibench.services.models import Found
 from tuibench.tui.screens.project.model import PREFIX, cost_lines, cost_missing, dims_of, model_lines
 from tuibench.tui.widgets.choice_field import ButtonField
 from tuibench.tui.widgets.field import Field, FieldColumn, TextField
-from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.painted import LineLike
 from tuibench.tui.widgets.text_block import ScrollBlock
 from tuibench.tui.widgets.title_line import RuleLine
 

@@ -17,7 +17,7 @@ from tuibench.core.text import fit, show, width_of
 from tuibench.core.units import count_of
 from tuibench.present.plots.drawing import Row, Span, wrapped
 from tuibench.tui import key
-from tuibench.tui.widgets.row import LineLike, shown
+from tuibench.tui.widgets.painted import LineLike, shown
 from tuibench.tui.widgets.text_block import Movable
 
 Column = tuple[int | None, tuple[tuple[str, int], ...]]

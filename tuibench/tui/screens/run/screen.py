@@ -20,16 +20,19 @@ from tuibench.present.plots.drawing import Span, squeezed
 from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
 from tuibench.tui.screens.run.actions import RunKeys
-from tuibench.tui.screens.run.cell import cell_details, cell_span, interval_words, now_words
 from tuibench.tui.screens.run.grid import CellGrid, GridPlan, plan_grid
 from tuibench.tui.screens.run.summary import (
     LABEL,
     bar_words,
+    cell_details,
+    cell_span,
     head_words,
+    interval_words,
     labelled,
     laid_out,
     model_words,
     news_line,
+    now_words,
     part_lines,
     past_words,
     progress_lines,
@@ -37,7 +40,7 @@ from tuibench.tui.screens.run.summary import (
     stage_of,
     state_lines,
 )
-from tuibench.tui.widgets.row import LineLike, shown
+from tuibench.tui.widgets.painted import LineLike, shown
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 
