@@ -225,7 +225,7 @@ def zeros(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every t
     import tempfile
 
     from tuibench.core.record import to_plain
-    from tuibench.model.profile.zero_effect import measure_zeros
+    from tuibench.model.profile.roofline import measure_zeros
 
     scratch = request.get("run_dir") or tempfile.gettempdir()
     cpus, threads = tuple(request["cpus"]), int(request["threads"])
@@ -286,7 +286,7 @@ _IMPORTS = {
     "loss": "tuibench.model.loss.sweep",
     "layers": "tuibench.model.profile.layers",
     "roofline": "tuibench.model.profile.roofline",
-    "zeros": "tuibench.model.profile.zero_effect",
+    "zeros": "tuibench.model.profile.roofline",
     "what_if": "tuibench.model.profile.what_if",
 }
 """Imports of each task, done before memory is limited, because their memory grows with the machine's cores."""

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tuibench.core.failure import Failure, failure_words
+from tuibench.core.reason import Failure, failure_words
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tuibench.host.process import find_mount, is_remote
+from tuibench.host.system import find_mount, is_remote
 
 MOUNTS = r"""
 21 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw

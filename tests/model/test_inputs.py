@@ -13,9 +13,8 @@ from tuibench.core.dims import Search
 from tuibench.core.errors import ModelError
 from tuibench.core.model import Port
 from tuibench.core.roles import Layout
-from tuibench.model.inputs import Synthesis, count_distinct
+from tuibench.model.inputs import Synthesis, Vocabulary, count_distinct, find_vocabulary
 from tuibench.model.inspection import input_ports
-from tuibench.model.vocabulary import Vocabulary, find_vocabulary
 
 
 def synthesis(

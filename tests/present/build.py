@@ -18,12 +18,10 @@ from tuibench.core.cell import (
     Used,
     Warmup,
 )
-from tuibench.core.failure import Failure
 from tuibench.core.model import FedInput, ModelSummary, Point, Port, Reference
-from tuibench.core.reason import Reason, because, told
+from tuibench.core.reason import Failure, Reason, Verdict, because, told
 from tuibench.core.result import Comparison, RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
-from tuibench.core.verdict import Verdict
 
 SHA = "ab" * 32
 OTHER_SHA = "cd" * 32

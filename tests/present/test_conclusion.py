@@ -6,8 +6,8 @@ from dataclasses import replace
 from tests.present import build
 from tests.runs.execution_data import asked, execution, result
 from tuibench.core.cell import CellResult
-from tuibench.core.failure import Failure
 from tuibench.core.model import ModelSummary
+from tuibench.core.reason import Failure
 from tuibench.core.result import Comparison
 from tuibench.core.result_headline import cells_headline
 from tuibench.core.spec import ModelSource

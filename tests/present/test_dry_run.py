@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tests.present import build
 from tuibench.core.cell import Cell
-from tuibench.core.failure import Failure
+from tuibench.core.reason import Failure
 from tuibench.core.spec import EFFORTS
 from tuibench.core.text import show
 from tuibench.present.progress import DryRun, dry_run_json, dry_run_text

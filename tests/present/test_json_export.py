@@ -15,7 +15,7 @@ import tuibench
 from tests.present import build
 from tuibench.core import cell as cells
 from tuibench.core import model, spec
-from tuibench.core.failure import Failure
+from tuibench.core.reason import Failure
 from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult
 from tuibench.present.json_export import SCHEMA_FILE, document, dumps

@@ -10,9 +10,9 @@ import pytest
 from tests.present.build import HEADLINE, HOSTILE, default_run
 from tuibench.core import text
 from tuibench.core import text as width
-from tuibench.core.failure import Failure
 from tuibench.core.headline import Headline, HeadlineNumber, to_facts
 from tuibench.core.ids import make_ulid
+from tuibench.core.reason import Failure
 from tuibench.core.result_headline import headline_of
 from tuibench.core.scenario import LATENCY
 from tuibench.core.stored import BenchmarkRow

@@ -13,9 +13,8 @@ from tests.present import build
 from tests.present.profile.stock import make_costs, make_profile
 from tests.present.test_json_export import SCHEMA
 from tuibench.core.cell import Check, Estimate, Samples
-from tuibench.core.failure import Failure
 from tuibench.core.model import Reference
-from tuibench.core.reason import told
+from tuibench.core.reason import Failure, told
 from tuibench.core.result import RunResult
 from tuibench.core.settings.command import again
 from tuibench.core.spec import InputSettings, ModelSource

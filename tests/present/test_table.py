@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.present import build
 from tuibench.core.cell import Warmup
-from tuibench.core.failure import Failure
+from tuibench.core.reason import Failure
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import width_of
 from tuibench.present.table import table

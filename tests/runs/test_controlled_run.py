@@ -13,8 +13,7 @@ import pytest
 from tests.build import make_execution, make_spec
 from tests.runs.test_run import DEAD, Bench, Script, bench, model
 from tuibench.core.cell import Execution
-from tuibench.core.failure import Failure
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Failure, Reason, because
 from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits

@@ -17,7 +17,7 @@ import pytest
 from tests.cli.shell import until
 from tuibench.core.errors import HostBusy
 from tuibench.core.reason import because
-from tuibench.host.process import is_stopped
+from tuibench.host.system import is_stopped
 from tuibench.runs.host_queue import HostQueue, Wait, find_holder, find_tickets
 from tuibench.runs.task import Cancelled, StopSwitch
 

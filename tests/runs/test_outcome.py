@@ -7,7 +7,7 @@ import pytest
 
 from tests.runs.execution_data import asked, execution
 from tuibench.core.cell import CellResult
-from tuibench.core.failure import Failure
+from tuibench.core.reason import Failure
 from tuibench.runs.outcome import code_of, exit_code
 
 SCHEMA = json.loads(

@@ -21,9 +21,8 @@ from tests.runs.profile_script import (
     say_losses,
 )
 from tuibench.core.errors import ExitCode
-from tuibench.core.failure import Failure
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossPoint, ProfileSpec
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Failure, Reason
 from tuibench.core.record import to_plain
 from tuibench.present.reason import reason_words
 from tuibench.runs.control import ControlRequests

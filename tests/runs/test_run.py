@@ -16,8 +16,7 @@ from onnx import TensorProto, helper
 from tests.build import make_execution, make_spec
 from tests.runs.child_task import call_here
 from tuibench.core.cell import Execution
-from tuibench.core.failure import Failure
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Failure, Reason, because
 from tuibench.core.record import to_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits, ModelSource
 from tuibench.present.conclusion import conclusions

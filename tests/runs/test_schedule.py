@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.build import make_cell, make_execution
 from tuibench.core.cell import Used
-from tuibench.core.failure import Failure
+from tuibench.core.reason import Failure
 from tuibench.core.spec import EFFORTS, Effort
 from tuibench.runs.schedule import Schedule, Turn
 from tuibench.runs.track import new_tracks

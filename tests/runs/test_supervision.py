@@ -15,8 +15,7 @@ import pytest
 
 from tests.build import make_cell, make_job
 from tuibench.core.cell import Execution
-from tuibench.core.failure import Failure
-from tuibench.core.reason import because
+from tuibench.core.reason import Failure, because
 from tuibench.runs import supervision
 from tuibench.runs.schedule import LIMITS_S
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision

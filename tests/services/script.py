@@ -12,8 +12,8 @@ from typing import Any
 from tests.build import make_cell, make_execution, make_spec
 from tests.store.data import make_id
 from tuibench.core.cell import Cell
-from tuibench.core.failure import Failure
 from tuibench.core.model import ModelSummary, Point, Reference
+from tuibench.core.reason import Failure
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.directory import LOCK, RunDirectory

@@ -19,7 +19,7 @@ from tuibench.core.errors import UsageError, WriteError
 from tuibench.core.reason import told
 from tuibench.core.record import to_plain
 from tuibench.core.spec import EFFORTS
-from tuibench.host.process import start_ticks
+from tuibench.host.system import start_ticks
 from tuibench.runs.control import ControlRequests, MoreTime
 from tuibench.runs.directory import RunDirectory
 from tuibench.services.control import cancel, extend, finish

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Reason, Verdict, because
 from tuibench.core.scenario import THROUGHPUT
-from tuibench.core.verdict import Verdict
 from tuibench.present.headline import verdict_sentence
 from tuibench.stats.comparison import Operand, compare, paired, unpaired
 

@@ -15,8 +15,8 @@ from tuibench.core.ids import short_id
 from tuibench.core.stored import Metadata
 from tuibench.store import trash as trash_module
 from tuibench.store.documents import Documents
-from tuibench.store.removal import read_manifest, write_manifest
 from tuibench.store.store import Store
+from tuibench.store.trash import read_manifest, write_manifest
 
 DAY_S = 86_400.0
 

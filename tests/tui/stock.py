@@ -36,7 +36,7 @@ from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
 from tuibench.services.api import Services
-from tuibench.store.layout import SALT
+from tuibench.store.context import SALT
 
 _RICH: list[tuple[str, tuple[str, ...], Path]] = []
 """The project of `rich_project` with its records on disk, once this process has made it."""

@@ -29,7 +29,7 @@ def test_fake_engine_worker_measures_in_the_old_interpreter(
     write_bundle(bundle, [{"x": np.zeros(2, dtype=np.float32)}])
     job = make_job(tmp_path, bundle, make_cell(scenario=scenario, streams=streams), streams=streams)
     done = subprocess.run(
-        [str(python310), "-m", "tuibench.worker"],
+        [str(python310), "-m", "tuibench.worker.main"],
         input=encode({"job": to_plain(job)}),
         capture_output=True,
         env={

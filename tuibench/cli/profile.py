@@ -18,7 +18,7 @@ from tuibench.core.profile import LEVELS, LOSS, LossProfile
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.command import ProfileRequest, recall_profile, to_request
 from tuibench.core.settings.kinds import Topology
-from tuibench.core.settings.profile_request import read_profile
+from tuibench.core.settings.request import read_profile
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import count_of

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tuibench.core.failure import Failure
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Failure, Reason
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import find
 

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
-from tuibench.core.failure import Failure
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Failure, Reason, Verdict
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.scenario import THROUGHPUT
 from tuibench.core.stored import BenchmarkRow
 from tuibench.core.units import ms, short
-from tuibench.core.verdict import Verdict
 
 BATCH_TIME = "time per batch"
 """The metric of a performance profile."""

@@ -1,9 +1,12 @@
-"""Reasons as facts: a code with its fields; `report/reason.py` makes their words."""
+"""Causes and conclusions as facts: reasons, failures and verdicts; `present/` makes their words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+
+from tuibench.core.scenario import LATENCY
+from tuibench.core.text import show
 
 TOLD = "told"
 """Code of a sentence of an older version or of another program; its only field is `text`."""
@@ -74,3 +77,83 @@ def upgrade_end(reason: Reason | None) -> Reason | None:
     if text in _OLD_ENDS:
         return Reason(_OLD_ENDS[text])
     return because(SIGNAL, signal=text) if text in ("SIGTERM", "SIGINT", "SIGHUP") else reason
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The comparison of two operands: ratio is new / base in time, with its 95 % interval."""
+
+    kind: str | None
+    """faster, slower, equivalent or undecided; None where `reasons` forbid a verdict."""
+    ratio: float
+    low: float | None
+    high: float | None
+    n: int
+    """Number of pairs."""
+    base: str
+    new: str
+    """Names of the operands."""
+    metric: str = LATENCY
+    margin: float = 0.02
+    """Differences below it count as equivalent."""
+    more_pairs: int | None = None
+    """Pairs that would decide an undecided comparison; None if more pairs would not."""
+    more_s: float | None = None
+    """Seconds for those pairs."""
+    reasons: tuple[Reason, ...] = ()
+    """Reasons against a verdict."""
+    told: str = ""
+    """The sentence of a record that lacks the facts above."""
+
+
+_PHASES = {
+    "inspect": "reading the model",
+    "inputs": "making inputs",
+    "start": "starting the worker",
+    "load": "load",
+    "first": "the first inference",
+    "check": "checking the outputs",
+    "warmup": "warm-up",
+    "timed": "timing",
+}
+_KINDS = {
+    "refused": "refused in",
+    "timeout": "timeout in",
+    "memory": "out of memory in",
+}
+_LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Reason why a cell or an execution has no result."""
+
+    kind: str
+    """refused, setting, signal, timeout, memory, exit, exception, inputs, engine or model.
+
+    With refused, the engine cannot run this model; with setting, it does not support a requested setting, such as a
+    precision.
+    """
+    phase: str
+    """inspect, inputs, start, load, first, check, warmup or timed."""
+    message: str
+    signal: str | None = None
+    log_tail: str | None = None
+
+
+def failure_words(failure: Failure, limit: int = _LONGEST) -> str:
+    """Return one line such as `died by SIGFPE in the first inference`, safe to print; other kinds read `failed in`."""
+    phase = _PHASES.get(failure.phase) or show(failure.phase, 20)
+    said = failure.message.strip()
+    if failure.signal and failure.kind == "signal":
+        head, said = f"died by {show(failure.signal, 20)} in", _without_death(said, failure.signal)
+    else:
+        head = _KINDS.get(failure.kind, "failed in")
+    if failure.kind == "memory":
+        said = said.removeprefix("out of memory: ").removesuffix(": out of memory")
+    return f"{head} {phase}" + (f": {show(said, limit)}" if said else "")
+
+
+def _without_death(said: str, signal: str) -> str:
+    """Return '' if the message only repeats the signal."""
+    return "" if said.endswith(f"died by {signal}") else said

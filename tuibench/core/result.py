@@ -9,10 +9,9 @@ from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.label import CellName
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.profile import Profile
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Reason, Verdict
 from tuibench.core.schema import BENCHMARK
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)

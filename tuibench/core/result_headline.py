@@ -9,10 +9,10 @@ from tuibench.core.cell import CellResult, Estimate, least_latency, measured, mo
 from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts
 from tuibench.core.label import names_by_sha256, varying_axes
 from tuibench.core.profile import ALREADY_INT8, LAYER, LayerLoss, LossProfile, PerformanceProfile, Profile
+from tuibench.core.reason import Verdict
 from tuibench.core.result import Comparison, RunResult
 from tuibench.core.scenario import LATENCY, THROUGHPUT, find
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
-from tuibench.core.verdict import Verdict
 
 _LONGEST = 300
 """Longest foreign text kept, in characters, because lists hold it for every benchmark."""

@@ -19,8 +19,7 @@ from tuibench.core.roles import Layout
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.model.feed import FileInputs, read_inputs
-from tuibench.model.inputs import RAW_BYTES, Synthesis, count_distinct
-from tuibench.model.vocabulary import Vocabulary, find_vocabulary
+from tuibench.model.inputs import RAW_BYTES, Synthesis, Vocabulary, count_distinct, find_vocabulary
 from tuibench.worker.bundle import SUBSET_ELEMENTS, Feed, Subset, compare, pick, write_bundle
 
 Run = Callable[[Feed, bool], dict[str, Any]]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tuibench.core.failure import failure_words
 from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts
 from tuibench.core.label import name_cell
+from tuibench.core.reason import Verdict, failure_words
 from tuibench.core.scenario import THROUGHPUT
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, seconds, short
-from tuibench.core.verdict import Verdict
 from tuibench.present.reason import all_words
 
 if TYPE_CHECKING:

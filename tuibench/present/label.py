@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tuibench.core.cell import CellResult, Estimate
-from tuibench.core.failure import failure_words
 from tuibench.core.label import CellName, model_names
 from tuibench.core.model import ModelSummary, Point
+from tuibench.core.reason import failure_words
 from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
-from tuibench.core.failure import Failure, failure_words
 from tuibench.core.model import FedInput, ModelSummary, Point
+from tuibench.core.reason import Failure, failure_words
 from tuibench.core.text import show
 from tuibench.core.units import count_of, cpu_ranges, scaled, seconds, short, size
 from tuibench.present.table import to_ascii

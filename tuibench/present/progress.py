@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TextIO
 
 from tuibench.core.cell import Cell
-from tuibench.core.failure import Failure, failure_words
 from tuibench.core.label import model_names
+from tuibench.core.reason import Failure, failure_words
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import find
 from tuibench.core.spec import BenchmarkSpec

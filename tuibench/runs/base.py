@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 
 from tuibench.core.cell import Cell, Execution
 from tuibench.core.errors import TuibenchError
-from tuibench.core.failure import Failure
-from tuibench.core.reason import CANCELLED_ON_REQUEST, MAX_TIME, Reason, error_text
+from tuibench.core.reason import CANCELLED_ON_REQUEST, MAX_TIME, Failure, Reason, error_text
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.control import ControlPoller

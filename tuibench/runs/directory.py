@@ -19,7 +19,7 @@ from tuibench.core.record import from_plain
 from tuibench.core.schema import require_form, require_kind
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.stored import Metadata
-from tuibench.host.process import is_remote
+from tuibench.host.system import is_remote
 from tuibench.runs.journal import NAME, open_regular, read_history
 
 REQUEST = "request.json"

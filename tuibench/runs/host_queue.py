@@ -27,7 +27,7 @@ from tuibench.core.errors import HostBusy
 from tuibench.core.ids import make_ulid
 from tuibench.core.text import show
 from tuibench.core.units import seconds
-from tuibench.host.process import is_stopped
+from tuibench.host.system import is_stopped
 from tuibench.runs.task import StopSwitch
 
 _CREDENTIALS = struct.Struct("3i")

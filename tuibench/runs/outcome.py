@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from tuibench.core.cell import CellResult
 from tuibench.core.errors import ExitCode
-from tuibench.core.failure import Failure
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Failure, Reason
 
 _SIGNAL_CODES = {"SIGINT": ExitCode.INTERRUPT, "SIGTERM": ExitCode.TERMINATED, "SIGHUP": ExitCode.HANGUP}
 _ENGINES = frozenset({"engine", "setting"})

@@ -9,10 +9,9 @@ from typing import Any
 
 from tuibench.core.cell import Cell, CellResult, Execution, Pooled
 from tuibench.core.errors import StoreDamaged
-from tuibench.core.failure import Failure
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
-from tuibench.core.reason import FINISHED_ON_REQUEST, MAX_TIME, Reason, because, upgrade_end
+from tuibench.core.reason import FINISHED_ON_REQUEST, MAX_TIME, Failure, Reason, because, upgrade_end
 from tuibench.core.record import strictly
 from tuibench.core.result import RunResult, RunSession
 from tuibench.core.schema import NEWEST, require_form, require_kind

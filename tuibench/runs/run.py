@@ -10,9 +10,8 @@ from typing import Any
 
 from tuibench.core import engine
 from tuibench.core.cell import Asked, Cell, Execution
-from tuibench.core.failure import Failure
 from tuibench.core.label import name_cell
-from tuibench.core.reason import FINISHED_ON_REQUEST, Reason, because
+from tuibench.core.reason import FINISHED_ON_REQUEST, Failure, Reason, because
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec, Effort
 from tuibench.engines import registry

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.cell import Asked, Cell, Execution
-from tuibench.core.failure import Failure
 from tuibench.core.model import ModelSummary, Point
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Failure, Reason
 from tuibench.core.scenario import find
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.setting import identity_options

@@ -20,7 +20,7 @@ from tuibench.core.spec import LOSS, BenchmarkSpec
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.facts import read_facts, this_process
 from tuibench.host.kernel_files import Tree
-from tuibench.host.process import start_ticks
+from tuibench.host.system import start_ticks
 from tuibench.runs.base import BaseRun, Setup
 from tuibench.runs.directory import RunDirectory, make_scratch, prune
 from tuibench.runs.environment import environment_changes, forbids_resume

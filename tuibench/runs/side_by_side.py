@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.cell import CellResult, Estimate, latency, throughput
-from tuibench.core.failure import failure_words
 from tuibench.core.ids import short_id
 from tuibench.core.label import CellName, Names, names_by_sha256, varying_axes
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Reason, because, failure_words
 from tuibench.core.result import CellPair, Comparison, Figure, RunResult, SideBySide
 from tuibench.core.scenario import LATENCY
 from tuibench.core.text import show

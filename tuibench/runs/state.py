@@ -14,7 +14,7 @@ from tuibench.core import activity
 from tuibench.core.activity import RESUMABLE, Holder, RunInfo
 from tuibench.core.label import model_names
 from tuibench.core.reason import FINISHED_ON_REQUEST, RUNNER_DIED, SAVED_AS_FAR, Reason, because, error_text
-from tuibench.host.process import is_stopped
+from tuibench.host.system import is_stopped
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME
 from tuibench.runs.replay import Replay

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from tuibench.core.cell import Cell, CellResult, Check, Estimate, Execution, Grade, Pooled, Samples, Used
-from tuibench.core.failure import Failure
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Failure, Reason, because
 from tuibench.stats.grading import grade_noise
 from tuibench.stats.interval import log_interval
 from tuibench.stats.percentile import Part, as_part, median, merged_percentile, needed_samples

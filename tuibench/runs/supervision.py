@@ -16,7 +16,7 @@ from typing import Any
 
 from tuibench.core.cell import Execution
 from tuibench.core.errors import signal_name
-from tuibench.core.failure import Failure
+from tuibench.core.reason import Failure
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.units import seconds
 from tuibench.runs.schedule import LIMITS_S

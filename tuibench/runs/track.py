@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tuibench.core.cell import Cell, Execution, Pooled
-from tuibench.core.failure import Failure
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Failure, Reason
 from tuibench.stats.interval import half_width
 
 

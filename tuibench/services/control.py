@@ -15,7 +15,7 @@ from tuibench.core.ids import short_id
 from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import seconds
-from tuibench.host.process import start_ticks
+from tuibench.host.system import start_ticks
 from tuibench.runs.control import LONGEST_S, ControlRequests
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.observer import read_ends

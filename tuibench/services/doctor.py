@@ -12,9 +12,9 @@ from typing import Any, TextIO
 from tuibench.core.errors import StoreError
 from tuibench.core.record import to_plain
 from tuibench.core.stored import TrashEntry
-from tuibench.host.findings import Finding
+from tuibench.host.checkup import Finding
 from tuibench.host.kernel_files import Tree
-from tuibench.host.process import find_mount, is_remote
+from tuibench.host.system import find_mount, is_remote
 from tuibench.store.store import Store
 from tuibench.store.trash import KEEP_BYTES, KEEP_DAYS
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tuibench.host.process import is_remote
-from tuibench.host.system import read_machine
+from tuibench.host.system import is_remote, read_machine
 from tuibench.store.lock import WAIT_S
 from tuibench.store.store import Store
 

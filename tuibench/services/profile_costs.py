@@ -10,7 +10,7 @@ from threading import Lock
 from tuibench.core.errors import TuibenchError
 from tuibench.core.model import ModelSummary, refer
 from tuibench.core.profile import LOSS, CostProfile
-from tuibench.core.profile_losses import count_layers
+from tuibench.core.profile_facts import count_layers
 from tuibench.core.spec import BenchmarkSpec, InputSettings, ModelSource
 from tuibench.core.stored import ModelReference
 

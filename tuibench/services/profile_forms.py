@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE
 from tuibench.core.settings.command import again
-from tuibench.core.settings.profile_request import ProfileReading, read_profile
-from tuibench.core.settings.profile_request import ProfileValues as Typed
+from tuibench.core.settings.request import ProfileReading, read_profile
+from tuibench.core.settings.request import ProfileValues as Typed
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.stored import Metadata, Project
 from tuibench.core.text import show

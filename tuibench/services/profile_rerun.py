@@ -10,8 +10,8 @@ from tuibench.core.ids import short_id
 from tuibench.core.model import ModelSummary, is_remote, refer
 from tuibench.core.profile import LEVELS, LOSS
 from tuibench.core.settings import profile
-from tuibench.core.settings.profile_request import ProfileValues as Typed
-from tuibench.core.settings.profile_request import profile_values
+from tuibench.core.settings.request import ProfileValues as Typed
+from tuibench.core.settings.request import profile_values
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import ModelReference, StoredBenchmark
 from tuibench.core.text import show

@@ -12,7 +12,7 @@ from tuibench.core.cell import Asked
 from tuibench.core.errors import StoreError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
-from tuibench.core.profile_losses import WORST, count_layers, count_points, estimate_s
+from tuibench.core.profile_facts import WORST, count_layers, count_points, estimate_s
 from tuibench.core.scenario import PROFILED
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.stored import BenchmarkRow

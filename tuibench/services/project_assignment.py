@@ -9,7 +9,7 @@ from tuibench.core.model import refer
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata, ModelReference
 from tuibench.core.text import show
-from tuibench.store.layout import is_ulid
+from tuibench.store.context import is_ulid
 from tuibench.store.store import Store
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from tuibench.core.errors import HostBusy, ModelError, PhaseTimeout
 from tuibench.core.machine import Places
 from tuibench.core.profile import LEVELS, LOSS, SECONDS, CostProfile, LayerLoss, LossProfile
-from tuibench.core.profile_losses import LossFacts, assemble_loss
+from tuibench.core.profile_facts import LossFacts, assemble_loss
 from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import BenchmarkSpec

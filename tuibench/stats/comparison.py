@@ -7,10 +7,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Reason, Verdict
 from tuibench.core.result import Comparison
 from tuibench.core.scenario import LATENCY
-from tuibench.core.verdict import Verdict
 from tuibench.stats.interval import LEAST, mean_and_deviation, t_quantile
 
 DELTA = 0.02

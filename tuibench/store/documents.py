@@ -11,12 +11,11 @@ from typing import Any
 from tuibench.core.errors import StoreConflict, StoreDamaged, StoreNewer
 from tuibench.core.text import show
 from tuibench.store.atomic import PREVIOUS, Stamp
-from tuibench.store.context import Context
+from tuibench.store.context import PROJECTS, RECORD, VERSIONS, Context, check_ulid, is_ulid
+from tuibench.store.disk import damaged
 from tuibench.store.envelope import DOCUMENT, Header
 from tuibench.store.files import parse_temp
-from tuibench.store.layout import PROJECTS, RECORD, VERSIONS, check_ulid, is_ulid
 from tuibench.store.lock import StoreLock
-from tuibench.store.trouble import damaged
 
 
 @dataclass(frozen=True, slots=True)

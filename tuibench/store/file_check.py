@@ -13,15 +13,14 @@ from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
 from tuibench.core.ids import short_id
 from tuibench.core.stored import NEWER, Problem, StoreReport
 from tuibench.store.atomic import PREVIOUS
-from tuibench.store.context import Context
+from tuibench.store.context import PROJECTS, RECORD, SAMPLES, VERSIONS, Context, HostLayout, is_ulid
+from tuibench.store.disk import drop_name, refuse_newer
 from tuibench.store.documents import Sweeper
 from tuibench.store.envelope import DOCUMENT, Unreadable, unseal
 from tuibench.store.files import move_tree, sync_names
-from tuibench.store.layout import PROJECTS, QUARANTINE, RECORD, SAMPLES, VERSIONS, HostLayout, is_ulid
 from tuibench.store.record import RecordFiles
-from tuibench.store.removal import NAME, load_manifest, read_manifest
 from tuibench.store.sealed import Loaded, Sealing
-from tuibench.store.trouble import drop_name, refuse_newer
+from tuibench.store.trash import NAME, load_manifest, read_manifest
 
 
 @dataclass(slots=True)
@@ -61,7 +60,7 @@ class Findings:
 def put_aside(context: Context, path: str) -> str:
     """Move a file or directory into its quarantine; return the new path relative to the store."""
     files = context.files
-    directory = os.path.join(context.sealing.part(path), QUARANTINE)
+    directory = context.sealing.quarantine(path)
     files.make_directory(directory)
     mark = context.now_utc().replace(":", "").replace("-", "")
     target = os.path.join(directory, f"{os.path.basename(path)}.{mark}")

@@ -16,9 +16,8 @@ from tuibench.core.errors import StoreError
 from tuibench.core.units import size
 from tuibench.store import atomic
 from tuibench.store.atomic import Foreign, Stamp
-from tuibench.store.disk import CREATE, LOCK, NAMELESS, Disk
+from tuibench.store.disk import CREATE, LOCK, NAMELESS, Disk, explain, in_the_way
 from tuibench.store.envelope import check_head
-from tuibench.store.trouble import explain, in_the_way
 
 if TYPE_CHECKING:
     from tuibench.core.cell import CellResult, Samples

@@ -11,10 +11,9 @@ from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
 from tuibench.core.record import pause_collector
 from tuibench.core.stored import BenchmarkRow
 from tuibench.store.atomic import Stamp
-from tuibench.store.context import Context
+from tuibench.store.context import PROJECTS, RECORD, VERSIONS, Context, HostLayout, is_ulid
 from tuibench.store.envelope import INDEX, RowEncoder, Tables
 from tuibench.store.files import Files
-from tuibench.store.layout import PROJECTS, RECORD, VERSIONS, HostLayout, is_ulid
 from tuibench.store.lock import StoreLock
 from tuibench.store.record import RecordFiles, damaged_row, foreign_row, to_document, to_row
 from tuibench.store.sealed import Loaded, Sealing

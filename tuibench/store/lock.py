@@ -15,9 +15,8 @@ from datetime import UTC, datetime
 
 from tuibench.core.errors import StoreBusy
 from tuibench.core.text import show
-from tuibench.store.disk import LOCK, READ
+from tuibench.store.disk import LOCK, READ, in_the_way
 from tuibench.store.files import Files
-from tuibench.store.trouble import in_the_way
 
 POLL_S = 0.005
 """Constant: with back-off a writer could starve while others take turns."""

@@ -14,8 +14,8 @@ from tuibench.core.stored import BenchmarkRow, FileStamp, ModelReference, Projec
 from tuibench.core.text import LONGEST_NAME, show
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
+from tuibench.store.disk import cannot_show, damaged
 from tuibench.store.documents import Document, ProjectFiles
-from tuibench.store.trouble import cannot_show, damaged
 
 _NOTED_APART = ("id", "versions", "generation")
 _PLAIN_NAMES = ("model", "")

@@ -16,9 +16,8 @@ from tuibench.core.ids import LENGTH, make_ulid, resolve, short_id, short_ids
 from tuibench.core.stored import ModelReference, Project, ProjectRow, Version
 from tuibench.core.text import show
 from tuibench.store.benchmarks import Benchmarks
-from tuibench.store.context import Context
+from tuibench.store.context import PROJECTS, VERSIONS, Context
 from tuibench.store.documents import Documents
-from tuibench.store.layout import PROJECTS, VERSIONS
 from tuibench.store.project_files import (
     ProjectList,
     check_name,

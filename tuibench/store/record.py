@@ -22,6 +22,8 @@ from tuibench.core.schema import FACTS, NEWEST
 from tuibench.core.spec import KINDS
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, Metadata, StoredBenchmark
 from tuibench.store.atomic import PREVIOUS
+from tuibench.store.context import RECORD as FILE
+from tuibench.store.disk import cannot_show, damaged
 from tuibench.store.envelope import (
     RECORD,
     SCHEMA,
@@ -32,9 +34,7 @@ from tuibench.store.envelope import (
     read_header,
     to_header,
 )
-from tuibench.store.layout import RECORD as FILE
 from tuibench.store.sealed import Loaded, Sealing
-from tuibench.store.trouble import cannot_show, damaged
 
 if TYPE_CHECKING:
     from tuibench.core.result import RunResult

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.schema import NEWEST
 from tuibench.store.atomic import HEAD, PREVIOUS, Stamp
+from tuibench.store.disk import cannot_show, damaged, refuse_newer
 from tuibench.store.envelope import (
     RECORD,
     SCHEMA,
@@ -24,10 +25,11 @@ from tuibench.store.envelope import (
     unseal,
 )
 from tuibench.store.files import Files
-from tuibench.store.layout import QUARANTINE
-from tuibench.store.trouble import cannot_show, damaged, refuse_newer
 
 Say = Callable[[str], None]
+
+QUARANTINE = "quarantine"
+"""Directory for damaged files, in each host directory and in the root."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +171,16 @@ class Sealing:
 
     def set_aside(self, path: str, mark: str) -> str:
         """Keep a second link of a file in its quarantine."""
-        directory = os.path.join(self.part(path), QUARANTINE)
+        directory = self.quarantine(path)
         self.files.make_directory(directory)
         kept = os.path.join(directory, f"{os.path.basename(path)}.{mark}")
         self.files.link(path, kept)
         self.files.sync_directory(directory)
         return kept
+
+    def quarantine(self, path: str) -> str:
+        """Return the directory for damaged copies of a file."""
+        return os.path.join(self.part(path), QUARANTINE)
 
     def part(self, path: str) -> str:
         """Return the host directory of a file, or the root for shared files."""

@@ -103,7 +103,7 @@ class Store:
 
         The originals are kept. `tell` receives the rows derived and their total.
         """
-        from tuibench.store.migration import migrate_store  # as above
+        from tuibench.store.check import migrate_store  # as above
 
         return replace(migrate_store(self._context, self.benchmarks), derived=self.benchmarks.derive_facts(tell))
 

@@ -8,7 +8,7 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any
 
-from tuibench.core.failure import Failure
+from tuibench.core.reason import Failure
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines import registry
 from tuibench.engines.protocol import BadSetting, IoUnavailable, Refusal, plain_words
@@ -138,3 +138,7 @@ def _leave(code: int) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+if __name__ == "__main__":  # an interpreter that `multiprocessing` cannot start: job on stdin, frames on stdout
+    main(Connection(os.dup(0)), Connection(os.dup(1)), os.getppid())

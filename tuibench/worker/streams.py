@@ -21,10 +21,9 @@ from tuibench.host.noise import Witness
 from tuibench.stats.stopping import settled
 from tuibench.worker import isolation
 from tuibench.worker.bundle import read_bundle
-from tuibench.worker.drive import Outcome, Progress, Ready, least_iterations
+from tuibench.worker.drive import EVERYTHING, ROOM, Ns, Outcome, Progress, Ready, Recording, least_iterations
 from tuibench.worker.job import Job
 from tuibench.worker.loading import Share
-from tuibench.worker.recording import EVERYTHING, ROOM, Ns, Recording
 from tuibench.worker.stream_process import ProcessStreams, StreamJob, merge_noise
 from tuibench.worker.sync import Calls, rotate
 

@@ -15,7 +15,7 @@ from tuibench.core import schema as ranges
 from tuibench.core.errors import ExitCode, ModelError, UsageError
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.command import again, command_words, read_request, recall_profile
-from tuibench.core.settings.profile_request import ProfileValues, profile_values, read_profile
+from tuibench.core.settings.request import ProfileValues, profile_values, read_profile
 from tuibench.core.spec import LEVELS, LOSS, PERFORMANCE, BenchmarkSpec, ModelSource, ProfileSpec
 
 

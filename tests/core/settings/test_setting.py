@@ -39,8 +39,16 @@ from tuibench.core.settings.kinds import (
     Text,
     Whole,
 )
-from tuibench.core.settings.profile_request import ProfileValues, as_typed, profile_values, read_profile
-from tuibench.core.settings.request import BenchmarkRequest, Info, repeat, to_spec
+from tuibench.core.settings.request import (
+    BenchmarkRequest,
+    Info,
+    ProfileValues,
+    as_typed,
+    profile_values,
+    read_profile,
+    repeat,
+    to_spec,
+)
 from tuibench.core.settings.setting import CHANGED, Group, Place, Setting
 from tuibench.core.spec import LEVELS, PERFORMANCE, BenchmarkSpec
 from tuibench.runs.schedule import make_cells

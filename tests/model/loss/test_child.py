@@ -16,7 +16,7 @@ from tests.model.loss.built import convolutions, linear, random
 from tests.test_child import Answer, call, make_points, prepare
 from tuibench.core.model import Point
 from tuibench.core.profile import LEVELS, LayerLoss, LossPoint
-from tuibench.core.profile_losses import LossFacts, assemble_loss, worst_layers
+from tuibench.core.profile_facts import LossFacts, assemble_loss, worst_layers
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.settings.model_token import resolve_model
 from tuibench.engines.onnxruntime import OnnxRuntimeEngine

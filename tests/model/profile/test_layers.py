@@ -17,8 +17,7 @@ from tuibench.core.cell import Estimate
 from tuibench.core.profile import LayerRun, Roofline, ZeroEffect
 from tuibench.core.record import from_plain, to_plain
 from tuibench.model.graph import walk
-from tuibench.model.profile.roofline import dram_working_set
-from tuibench.model.profile.zero_effect import judge
+from tuibench.model.profile.roofline import dram_working_set, judge
 
 CPU = min(os.sched_getaffinity(0))
 PLACED = {"cpus": [CPU], "threads": 1, "engine": "onnxruntime"}

@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 
 from tuibench.core.cell import Estimate
-from tuibench.model.profile.roofline import cache_working_sets, dram_working_set
+from tuibench.model.profile.roofline import cache_working_sets, describe, dram_working_set, is_decided, judge
 from tuibench.model.profile.small_session import Turn
-from tuibench.model.profile.zero_effect import describe, is_decided, judge
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.present.profile.stock import make_costs
 from tuibench.core.profile import ALREADY_INT8, LIGHTER_BRANCH, NOT_RUN, LayerLoss, LossPoint, LossProfile
-from tuibench.core.profile_losses import (
+from tuibench.core.profile_facts import (
     APPROXIMATED,
     MEASURED,
     LossFacts,

@@ -10,7 +10,7 @@ import pytest
 
 from tests.present.profile.stock import make_loss
 from tuibench.core.profile import LEVELS, LossProfile
-from tuibench.core.profile_losses import describe_data
+from tuibench.core.profile_facts import describe_data
 from tuibench.present.profile.comparison import compare_loss
 
 

@@ -7,8 +7,7 @@ import pytest
 from tests.present.build import asked, default_run, failed_cell, hostile_run, lone_cell, ok_cell, run, sweep_run
 from tests.tui.stock import make, make_broken, make_going, sweep, sweep_cell
 from tuibench.core.cell import CellResult
-from tuibench.core.failure import Failure
-from tuibench.core.reason import told
+from tuibench.core.reason import Failure, told
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.present.conclusion import conclusions

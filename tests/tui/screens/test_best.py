@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from tests.present.profile.stock import make_profile
-from tuibench.core.failure import Failure
 from tuibench.core.headline import Headline, HeadlineNumber, to_facts
+from tuibench.core.reason import Failure, Verdict
 from tuibench.core.result_headline import profile_headline
 from tuibench.core.scenario import LATENCY, THROUGHPUT
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow
-from tuibench.core.verdict import Verdict
 from tuibench.tui.screens.benchmark.rows import best_of, engine_word, half_of, order_of
 
 ROW = BenchmarkRow(

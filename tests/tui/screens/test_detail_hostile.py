@@ -12,8 +12,7 @@ from tests.tui.screens.detail_stage import detail
 from tests.tui.stock import make_id
 from tests.tui.widgets.stage import HOSTILE
 from tuibench.core.cell import Check, Grade
-from tuibench.core.failure import Failure
-from tuibench.core.reason import told
+from tuibench.core.reason import Failure, told
 from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.tui.terminal import Display

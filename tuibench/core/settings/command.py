@@ -12,8 +12,14 @@ from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.benchmark import LATER
 from tuibench.core.settings.kinds import not_in_this_version, text
-from tuibench.core.settings.profile_request import ProfileValues, as_typed, profile_texts, stored_values
-from tuibench.core.settings.request import BenchmarkRequest, to_values
+from tuibench.core.settings.request import (
+    BenchmarkRequest,
+    ProfileValues,
+    as_typed,
+    profile_texts,
+    stored_values,
+    to_values,
+)
 from tuibench.core.settings.setting import Setting
 from tuibench.core.spec import LOSS, PERFORMANCE, BenchmarkSpec
 from tuibench.core.text import show

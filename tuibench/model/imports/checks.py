@@ -14,11 +14,11 @@ from tuibench.core import cell, model, profile, spec
 from tuibench.core import result as run
 from tuibench.core import schema as ranges
 from tuibench.core.cell import CellResult, Estimate, Execution
+from tuibench.core.reason import Verdict
 from tuibench.core.result import RunResult
 from tuibench.core.schema import AMOUNT, CORES, COUNT, LENGTH, SIZE, Range
 from tuibench.core.spec import ProfileSpec
 from tuibench.core.text import show
-from tuibench.core.verdict import Verdict
 
 
 class Refusal(Exception):

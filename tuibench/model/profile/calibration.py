@@ -15,8 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import LoadSettings
-from tuibench.model.profile.bench_model import build
 from tuibench.model.profile.events import Flat, Path, Run, take_runs
+from tuibench.model.profile.small_session import build
 
 _LENGTH = 100
 _RUNS, _DROPPED = 24, 4

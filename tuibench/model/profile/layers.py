@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path as File
 
@@ -15,12 +18,65 @@ from tuibench.core.text import show
 from tuibench.engines import registry
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import LayerOrder, LoadSettings, Tell, engine_words, is_of_engine
+from tuibench.model.file import is_external
+from tuibench.model.graph import text, walk_nodes, walk_weights
 from tuibench.model.inspection import require_graph
 from tuibench.model.profile.calibration import Bias, KernelTime, calibrate, count_inner, match, share_us, sum_up
 from tuibench.model.profile.events import CONTROL, Flat, Path
 from tuibench.model.profile.mapping import Row, is_integer, is_product, map_rows
-from tuibench.model.profile.naming import PlainlyNamed, plainly_named
 from tuibench.model.profile.session import ProfileLimits, measure
+
+_PLAIN = re.compile(r"[\w./:+-]{0,400}", re.ASCII)
+_FILE = "named.onnx"
+
+
+@dataclass(frozen=True, slots=True)
+class PlainlyNamed:
+    """A model file whose node names survive."""
+
+    path: str
+    notes: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    """The user's names of the renamed nodes, by number."""
+    prefix: str = ""
+    """The part of a new name before its number."""
+
+    def undo(self, name: str) -> str:
+        """Return a kernel's name with the user's own node names; also replace them inside longer names."""
+        if not self.own:
+            return name
+        ours = rf"{re.escape(self.prefix)}([0-9]+)"
+        return re.sub(ours, lambda found: self.own[int(found[1])] if int(found[1]) < len(self.own) else "", name)
+
+
+@contextmanager
+def plainly_named(model: onnx.ModelProto, path: str, run_dir: str) -> Iterator[PlainlyNamed]:
+    """Yield the file to run with notes; rename the nodes of `model` to match the file.
+
+    The user's own file if its names survive, else a copy that is deleted afterwards.
+    """
+    names = [text(node.name) for node in walk_nodes(model)]
+    strange = [node for node in walk_nodes(model) if not _PLAIN.fullmatch(text(node.name))]
+    if not strange:
+        yield PlainlyNamed(path)
+        return
+    if any(map(is_external, walk_weights(model))):
+        what = f"{len(strange)} nodes have names that the profiler cannot record: their time is in no layer"
+        yield PlainlyNamed(path, (what,))
+        return
+    prefix = "tuibench."
+    while any(name.startswith(prefix) for name in names):
+        prefix += "."
+    own = [text(node.name) for node in strange]
+    for number, node in enumerate(strange):
+        node.name = f"{prefix}{number}"
+    copy = File(run_dir) / _FILE
+    copy.write_bytes(model.SerializeToString())
+    try:
+        yield PlainlyNamed(str(copy), (), tuple(own), prefix)
+    finally:
+        os.unlink(copy)
+
 
 _NAME, _WEIGHTS = "optimized.onnx", "optimized.weights"
 _SMALL_BYTES = "256"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.cell import CellResult, Estimate
-from tuibench.core.failure import failure_words
+from tuibench.core.reason import failure_words
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
 from tuibench.core.text import show

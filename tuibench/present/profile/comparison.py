@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import FOLDED, CostProfile, LayerLoss, LayerTime, LossProfile, PerformanceProfile, Profile
-from tuibench.core.profile_facts import time_of
-from tuibench.core.profile_losses import MADE_UP
+from tuibench.core.profile_facts import MADE_UP, time_of
 from tuibench.core.reason import Reason
 from tuibench.core.result import RunResult
 from tuibench.core.spec import APPROXIMATED

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.errors import ExitCode, TuibenchError
-from tuibench.core.failure import Failure
 from tuibench.core.model import Point
+from tuibench.core.reason import Failure
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.supervision import Bounds, OutOfTime, count_oom_kills

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tuibench.core.failure import Failure
 from tuibench.core.profile import ALREADY_INT8, LayerLoss, LossPoint
-from tuibench.core.profile_losses import count_points, first_points, worst_layers
+from tuibench.core.profile_facts import count_points, first_points, worst_layers
+from tuibench.core.reason import Failure
 from tuibench.core.record import from_plain
 from tuibench.runs.profile.parts import COSTS, LOSSES, WEIGHTS, order_levels
 from tuibench.runs.profile.run import ProfileRun

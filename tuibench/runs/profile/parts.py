@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tuibench.core.failure import Failure
 from tuibench.core.profile import (
     INT8,
     LOSS,
@@ -19,6 +18,7 @@ from tuibench.core.profile import (
     WhatIf,
     ZeroEffect,
 )
+from tuibench.core.reason import Failure
 from tuibench.core.record import strictly
 from tuibench.core.spec import ProfileSpec
 from tuibench.runs.journal import Journal

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tuibench.core.cell import Estimate
-from tuibench.core.failure import Failure, failure_words
 from tuibench.core.profile import LAYER, KernelRow, LayerRun, Roofline, WhatIf, ZeroEffect
 from tuibench.core.profile_facts import is_disturbed
-from tuibench.core.reason import because
+from tuibench.core.reason import Failure, because, failure_words
 from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.engines import registry

@@ -13,7 +13,7 @@ from tuibench.core.profile import (
     Profile,
     ProfileSpec,
 )
-from tuibench.core.profile_losses import (
+from tuibench.core.profile_facts import (
     LossFacts,
     assemble_loss,
     describe_data,

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from tuibench.core.errors import EngineError, ModelError, PhaseTimeout, TuibenchError
-from tuibench.core.failure import Failure, failure_words
 from tuibench.core.profile import LOSS, CostProfile, ProfileSpec
-from tuibench.core.reason import FINISHED_ON_REQUEST, Reason, because, error_text
+from tuibench.core.reason import FINISHED_ON_REQUEST, Failure, Reason, because, error_text, failure_words
 from tuibench.core.record import from_plain, to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show

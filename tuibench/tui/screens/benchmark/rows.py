@@ -12,11 +12,11 @@ from tuibench.core.activity import RunInfo, RunRow
 from tuibench.core.engine import short_names
 from tuibench.core.headline import Headline, HeadlineNumber, fact_texts, row_headline
 from tuibench.core.ids import short_id
+from tuibench.core.reason import Verdict
 from tuibench.core.scenario import DEFAULT, THROUGHPUT, find
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow
 from tuibench.core.text import show
 from tuibench.core.units import ms, percent_number, seconds, short
-from tuibench.core.verdict import Verdict
 from tuibench.present.column import Column
 from tuibench.present.headline import change_words, missing_words, sensitive_words, time_word
 from tuibench.present.listing import BENCHMARK_COLUMNS, Listed, headline_words
