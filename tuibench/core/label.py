@@ -40,22 +40,24 @@ def name_cell(
     streams: int | None = None,
     brief: bool = False,
     narrow: bool = False,
+    scenario: bool = True,
     sizes: bool = True,
     was: Asked | None = None,
     was_streams: int | None = None,
 ) -> str:
     """Return the name of a cell: scenario, cores, batch and streams always, other settings if they are in `axes`.
 
-    `sizes` False omits cores, batch and streams and separates by blanks, for a title beside them. `model` is the
-    model's name, `streams` the number really used. `brief`, for the headline, omits cores and batch of streams unless
-    they vary. `narrow` is for columns: ov sync 16c b32. `was` is the compared cell, which may have other cores or
-    streams, and `was_streams` the number it really used.
+    `scenario` False omits the scenario, where all cells have the same. `sizes` False omits cores, batch and streams
+    and separates by blanks, for a title beside them. `model` is the model's name, `streams` the number really used.
+    `brief`, for the headline, omits cores and batch of streams unless they vary. `narrow` is for columns: ov sync
+    16c b32. `was` is the compared cell, which may have other cores or streams, and `was_streams` the number it
+    really used.
     """
     alone = not find(asked.scenario).has_streams
     words = [show(model, _LONGEST)] if "model" in axes and model else []
     engine = short_names([asked.engine]) if narrow else asked.engine
     words += [show(engine, _LONGEST)] if "engine" in axes else []
-    words.append(show(asked.scenario, _LONGEST))
+    words += [show(asked.scenario, _LONGEST)] if scenario else []
     if sizes and (alone or not brief or "cores" in axes):
         arrow = _from(was.cores if was is not None else None, asked.cores)
         words.append(f"{arrow}{asked.cores}c" if narrow else arrow + count_of(asked.cores, "core"))
@@ -85,7 +87,7 @@ class CellName:
     """The other operand."""
     was_streams: int | None = None
 
-    def words(self, *, narrow: bool = False) -> str:
+    def words(self, *, narrow: bool = False, scenario: bool = True) -> str:
         """Return the name."""
         return name_cell(
             self.asked,
@@ -93,6 +95,7 @@ class CellName:
             model=self.model,
             streams=self.streams,
             narrow=narrow,
+            scenario=scenario,
             was=self.was,
             was_streams=self.was_streams,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
@@ -22,8 +23,40 @@ _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 Block = Mapping[str, Any]
 
 
+ROW, HEADING, HARM, NOTE, REMEDY = "row", "heading", "harm", "note", "remedy"
+"""Kinds of paragraphs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One paragraph of the report, not wrapped."""
+
+    kind: str
+    text: str
+    label: str = ""
+    """Label of a row."""
+
+
 def render_doctor(facts: Block) -> str:
-    """Return the report about the facts from `examine`; foreign text is escaped here."""
+    """Return the report about the facts from `examine`."""
+    return "\n".join(line for paragraph in paragraphs(facts) for line in _wrapped(paragraph)) + "\n"
+
+
+_LEADS = {ROW: "", HEADING: "", HARM: "! ", NOTE: "- ", REMEDY: "  → "}
+"""Kind to the start of its first line."""
+
+
+def _wrapped(paragraph: Paragraph) -> list[str]:
+    lead = paragraph.label.ljust(_LABEL) if paragraph.label else _LEADS[paragraph.kind]
+    if paragraph.kind == HEADING:
+        return ["", paragraph.text]
+    return textwrap.wrap(
+        paragraph.text, WIDTH, initial_indent=lead, subsequent_indent=" " * len(lead), break_on_hyphens=False
+    )
+
+
+def paragraphs(facts: Block) -> Iterator[Paragraph]:
+    """Yield the rows about the facts from `examine`, then the findings; foreign text is escaped here."""
     env = facts["env"]
     rows = [
         ("CPU", _cpu(env["cpu"])),
@@ -38,16 +71,10 @@ def render_doctor(facts: Block) -> str:
         ("Python", _python(env)),
         ("Terminal", _terminal(facts["terminal"])),
     ]
-    lines = [line for label, parts in rows if parts is not None for line in _row(label, parts)]
-    return "\n".join([*lines, "", *_findings(facts["findings"])]) + "\n"
-
-
-def _row(label: str, parts: list[str]) -> Iterator[str]:
-    indent = " " * _LABEL
-    text = " · ".join(part for part in parts if part) or "nothing found"
-    yield from textwrap.wrap(
-        text, WIDTH, initial_indent=label.ljust(_LABEL), subsequent_indent=indent, break_on_hyphens=False
-    )
+    for label, parts in rows:
+        if parts is not None:
+            yield Paragraph(ROW, " · ".join(filter(None, parts)) or "nothing found", label)
+    yield from _findings(facts["findings"])
 
 
 def _cpu(cpu: Block) -> list[str]:
@@ -202,19 +229,18 @@ def _terminal(terminal: Block) -> list[str]:
     ]
 
 
-def _findings(findings: list[Block]) -> Iterator[str]:
+def _findings(findings: list[Block]) -> Iterator[Paragraph]:
     if not findings:
-        yield "Nothing was found that harms a measurement."
+        yield Paragraph(HEADING, "Nothing was found that harms a measurement.")
         return
     harms = sum(finding["level"] == "harm" for finding in findings)
     verb = "harms" if harms == 1 else "harm"
-    yield f"{count_of(harms, 'finding')} that {verb} a measurement, {len(findings) - harms} to know:"
+    to_know = f"{len(findings) - harms} to know"
+    yield Paragraph(HEADING, f"{count_of(harms, 'finding')} that {verb} a measurement, {to_know}:")
     for finding in findings:
-        mark = "!" if finding["level"] == "harm" else "-"
         text = f"{show(finding['topic'])}: {show(finding['seen'], _LONG)}; {show(finding['why'], _LONG)}."
-        yield from textwrap.wrap(text, WIDTH, initial_indent=f"{mark} ", subsequent_indent="  ", break_on_hyphens=False)
-        mend = f"→ {show(finding['mend'], _LONG)}"
-        yield from textwrap.wrap(mend, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        yield Paragraph(HARM if finding["level"] == "harm" else NOTE, text)
+        yield Paragraph(REMEDY, show(finding["mend"], _LONG))
 
 
 def _binary(count: int) -> str:

@@ -14,7 +14,7 @@ from tuibench.core.units import count_of, seconds, short
 from tuibench.present.command import command_of
 from tuibench.present.conclusion import conclusions
 from tuibench.present.headline import comparison_sentence, result_headline
-from tuibench.present.label import describe, first_cell, varying
+from tuibench.present.label import cell_name, describe, first_cell, varying
 from tuibench.present.lines import cell_lines, differences, own_lines, provenance_lines
 from tuibench.present.plots.drawing import text_of
 from tuibench.present.plots.figure import draw
@@ -137,16 +137,20 @@ def tradeoff_lines(run: RunResult) -> list[str]:
     return [HEAD, *(f"{figures}  {name}" for figures, name in rows)] if rows else []
 
 
-def tradeoff_rows(run: RunResult) -> list[tuple[str, str]]:
-    """Return the two numbers below `HEAD` and the name of each cell of the Pareto set."""
+def tradeoff_rows(run: RunResult, *, brief: bool = False) -> list[tuple[str, str]]:
+    """Return the two numbers below `HEAD` and the name of each cell of the Pareto set.
+
+    `brief` omits the scenario if all cells have the same and no other word precedes it.
+    """
     if sum(cell.pooled is not None for cell in run.cells) < _FEWEST:
         return []
     axes = varying(run)
+    scenario = not brief or any(axis in axes for axis in ("model", "engine", "scenario"))
     cells = [cell for group in by_work(run.cells) if len(group) > 1 for cell in group]
     return [
         (
             f"{_text(each.latency.value):>8} {_text(each.rate.value):>8}",
-            describe(run, each.cell, axes) + ("" if each.is_sure else " (no sure gain)"),
+            cell_name(run, each.cell, axes).words(scenario=scenario) + ("" if each.is_sure else " (no sure gain)"),
         )
         for each in tradeoffs(cells)
     ]

@@ -37,16 +37,18 @@ def sentences(lines: Sequence[Line], selection: Selection, comparisons: Sequence
     return tuple(_sentences(lines, selection, comparisons))
 
 
-def point_words(point: ScalingPoint, metric: str) -> str:
+def point_words(point: ScalingPoint, metric: str, *, brief: bool = False) -> str:
     """Describe one point in a line of text, for the cursor; the shown metric comes first."""
     words = [amount(point.estimate, metric)] if point.estimate.value is not None else []
     others = (("throughput", point.throughput), ("batch-time", point.batch_time))
     words += [amount(estimate, name) for name, estimate in others if name != metric and estimate.value is not None]
     if point.efficiency is not None and metric != "efficiency":
-        words.append(f"efficiency {percent(point.efficiency)}")
+        words.append(f"{'eff' if brief else 'efficiency'} {percent(point.efficiency)}")
     # A note on the grade already names it.
-    words += [f"grade {point.grade}"] if point.grade and f"grade {point.grade}" not in point.note else []
-    return f"{point.label}: {', '.join([*words, *filter(None, [point.note])])}"
+    if point.grade and f"grade {point.grade}" not in point.note:
+        words.append(point.grade if brief else f"grade {point.grade}")
+    text = f"{point.label}: {', '.join([*words, *filter(None, [point.note])])}"
+    return text.replace(" %", "%") if brief else text
 
 
 def _sentences(lines: Sequence[Line], selection: Selection, comparisons: Sequence[Comparison]) -> Iterator[Sentence]:

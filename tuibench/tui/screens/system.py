@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -13,7 +12,7 @@ from tuibench.core import activity
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine
-from tuibench.present.doctor import render_doctor
+from tuibench.present.doctor import HARM, HEADING, NOTE, REMEDY, ROW, Paragraph, paragraphs
 from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
@@ -23,14 +22,7 @@ from tuibench.tui.widgets.title_line import RuleLine
 
 _LABEL = 11
 """Width of the labels that `tuibench doctor` prints."""
-_MARKS = ("! ", "- ")
-_REMEDY = "→ "
-
-
-@dataclass(frozen=True, slots=True)
-class _Looked:
-    machine: Machine
-    lines: tuple[str, ...]
+_Looked = tuple[Machine, tuple[Paragraph, ...]]
 
 
 class SystemScreen(Page):
@@ -82,16 +74,11 @@ class SystemScreen(Page):
             return
         self._going = True
         self._tell(("Examining this machine, its noise and its engines (1 s) ...",))
-        self.ask(
-            lambda: self._look(),
-            self._have,
-            group="system",
-            otherwise=self._refuse,
-        )
+        self.ask(self._look, self._have, group="system", otherwise=self._refuse)
 
     def _look(self) -> _Looked:
         machine = self.services.machine
-        return _Looked(machine.read(), tuple(render_doctor(machine.examine()).splitlines()))
+        return machine.read(), tuple(paragraphs(machine.examine()))
 
     def action_system(self) -> None:
         """Go back: the key that opened the page also closes it."""
@@ -111,9 +98,7 @@ class SystemScreen(Page):
     def _have(self, looked: _Looked) -> None:
         again = self._looked is not None
         self._looked, self._going = looked, False
-        self.query_one("#facts", FactBlock).update_facts(
-            describe(looked.machine, looked.lines, self.dashboard.shown_on)
-        )
+        self.query_one("#facts", FactBlock).update_facts(describe(*looked, self.dashboard.shown_on))
         if again:
             self.say("refreshed")
 
@@ -125,42 +110,28 @@ class SystemScreen(Page):
             self._tell((error.message, error.hint, f"{self.shown_key('look-again')} retries."))
 
 
-def describe(machine: Machine, lines: Iterable[str], display: Display) -> Iterator[Fact]:
-    """Yield doctor's facts, with install commands of missing engines and the dashboard's display."""
-    for fact in _joined(lines):
-        yield fact
-        if fact.label == "Engines":
+def describe(machine: Machine, found: Iterable[Paragraph], display: Display) -> Iterator[Fact]:
+    """Yield doctor's paragraphs, with install commands of missing engines and the dashboard's display."""
+    for each in found:
+        if each.kind == HEADING:
+            yield Fact("", "")
+        yield _fact(each)
+        if each.label == "Engines":
             yield from _missing(machine)
-        elif fact.label == "Terminal":
+        elif each.label == "Terminal":
             yield Fact("Dashboard", _shown_on(display), indent=_LABEL)
 
 
-def _joined(lines: Iterable[str]) -> Iterator[Fact]:
-    """Yield facts, rejoining lines that doctor wrapped."""
-    current: list[str] = []
-    for line in lines:
-        rest = line.lstrip(" ")
-        if current and rest and rest != line and not rest.startswith(_REMEDY):
-            current.append(rest)
-            continue
-        if current:
-            yield _fact(current[0], current[1:])
-        current = [line] if rest else []
-        if not rest:
-            yield Fact("", "")
-    if current:
-        yield _fact(current[0], current[1:])
-
-
-def _fact(first: str, others: Sequence[str]) -> Fact:
-    if first.startswith(_MARKS):
-        style = "warn" if first.startswith("!") else ""
-        return Fact(first[:1], " ".join([first[2:], *others]), style, style or "dim", 2)
-    if first.lstrip().startswith(_REMEDY):
-        return Fact("  →", " ".join([first.lstrip()[2:], *others]), indent=4)
-    if first[_LABEL - 2 : _LABEL] == "  ":
-        return Fact(first[:_LABEL].rstrip(), " ".join([first[_LABEL:], *others]), indent=_LABEL)
-    return Fact("", " ".join([first, *others]), "title")
+def _fact(paragraph: Paragraph) -> Fact:
+    text = paragraph.text
+    facts = {
+        ROW: Fact(paragraph.label, text, indent=_LABEL),
+        HEADING: Fact("", text, "title"),
+        HARM: Fact("!", text, "warn", "warn", 2),
+        NOTE: Fact("-", text, indent=2),
+        REMEDY: Fact("  →", text, indent=4),
+    }
+    return facts[paragraph.kind]
 
 
 def _missing(machine: Machine) -> Iterator[Fact]:

@@ -263,11 +263,9 @@ def advice_facts(run: RunResult) -> Iterator[Fact]:
     for found in conclusions(run):
         yield Fact("", found.title, "title")
         yield Fact("", f"  {found.text}" if found.title else found.text)
-    rows = tradeoff_rows(run)
+    rows = tradeoff_rows(run, brief=True)
     if rows:
-        alone = len({cell.asked.scenario for cell in run.cells}) == 1
         yield Fact("", "")
         yield Fact("", "Pareto set (latency, items/s)", "title")
         yield Fact("", HEAD, "dim")
-        for figures, name in rows:
-            yield Fact(figures, name.partition(", ")[2] if alone and name.startswith("sync, ") else name, "", "")
+        yield from (Fact(figures, name, "", "") for figures, name in rows)

@@ -126,7 +126,6 @@ class PointList(Movable):
 _NAME = 6
 _COLUMN = 10
 _FIRST = ("best", "worst", "ratio")
-_BRIEF = ((" %", "%"), ("efficiency", "eff"), (", grade ", ", "))
 
 
 def table(shown: Scaling, *, wide: bool, missing: str) -> tuple[Row, list[Row]]:
@@ -214,9 +213,7 @@ def point_rows(
         return hung(Fact(f" {cursor}", words, label_style=""), 3, max(width - 1, 20), legible)[:2]
     rows: list[Row] = []
     for sign, (line, point) in zip(signs(ascii_only).markers, found, strict=False):
-        words = point_words(point, shown.selection.metric)
-        for long, short_form in _BRIEF:
-            words = words.replace(long, short_form)
+        words = point_words(point, shown.selection.metric, brief=True)
         rows.append(((f" {sign} {line.side.label}  ", "dim"), (words, "" if point.is_clean else "warn")))
     return rows
 
