@@ -15,7 +15,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
 VARIABLE = "TUIBENCH_TEST_ANSWERS"
 _TASKS = ("inspect", "prepare", "cost", "weights")
@@ -148,15 +148,15 @@ def _is_repeatable(lines: bytes, path: str) -> bool:
     return os.path.basename(path).encode() not in lines
 
 
-def _keep_dataclasses(kept: str) -> None:
+def _keep_dataclasses(kept: str, program: str) -> None:
     """Compile each method of a dataclass once per session and kind of program."""
     import atexit
     import builtins
     import dataclasses
     import marshal
 
-    program = "".join(char for char in "-".join(sys.orig_argv[1:4]) if char.isalnum() or char in "-.")[:60]
-    place = os.path.join(kept, f"{sys.implementation.cache_tag}-{program}")
+    name = "".join(char for char in program if char.isalnum() or char in "-.")[:60]
+    place = os.path.join(kept, f"{sys.implementation.cache_tag}-{name}")
     try:
         with open(place, "rb") as stream:
             codes: dict[str, Any] = marshal.load(stream)
@@ -181,7 +181,14 @@ def _keep_dataclasses(kept: str) -> None:
         except OSError:
             return  # the session is over
 
+    exit_now = os._exit
+
+    def keep_and_exit(status: int) -> NoReturn:
+        keep()
+        exit_now(status)
+
     dataclasses.exec = execute  # type: ignore[attr-defined]
+    os._exit = keep_and_exit
     atexit.register(keep)
 
 
@@ -189,4 +196,6 @@ if VARIABLE in os.environ:
     if sys.orig_argv[-3:-1] == ["-m", "tuibench.child"] and sys.orig_argv[-1] in _TASKS:
         _repeat_or_record(sys.orig_argv[-1], os.environ[VARIABLE])
     if any(part.split(".")[0] == "tuibench" for part in sys.orig_argv[1:4]):
-        _keep_dataclasses(os.environ[VARIABLE])
+        _keep_dataclasses(os.environ[VARIABLE], "-".join(sys.orig_argv[1:4]))
+    elif sys.orig_argv[-1] == "--multiprocessing-fork":
+        _keep_dataclasses(os.environ[VARIABLE], "worker")
