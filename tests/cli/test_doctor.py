@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.host.machine import Machine, build_system, process_on
-from tuibench.cli.doctor import report
+from tuibench.cli.machine import report
 from tuibench.host.checkup import examine
 from tuibench.services.doctor import describe_terminal
 
@@ -76,9 +76,9 @@ def test_report_works_without_home_hostname_or_second_cpu(home: str | None) -> N
         "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
         "def nobody(uid): raise KeyError(uid)\n"
         "pwd.getpwuid = nobody\n"
-        "from tuibench.cli import doctor, session\n"
-        "with session.opened() as services:\n"
-        "    doctor.report(services.machine.fitness([], {}), sys.stdout, as_json=True)\n"
+        "from tuibench.cli import machine, output\n"
+        "with output.opened() as services:\n"
+        "    machine.report(services.machine.fitness([], {}), sys.stdout, as_json=True)\n"
     )
     environ = {} if home is None else {"HOME": home}
     done = subprocess.run(

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.present.test_run_list import info
-from tuibench.cli import control
+from tuibench.cli import runs
 from tuibench.cli.terminal import Interruption
 from tuibench.core.activity import RunInfo
 
@@ -15,7 +15,7 @@ def told(asked: RunInfo, capsys: pytest.CaptureFixture[str]) -> str:
     """Return the command's output for a run in that state after the request."""
 
     services = SimpleNamespace(runs=SimpleNamespace(finish=lambda token: asked))
-    control.finish(argparse.Namespace(id="k3f9"), services, Interruption())  # type: ignore[arg-type]
+    runs.finish(argparse.Namespace(id="k3f9"), services, Interruption())  # type: ignore[arg-type]
     return capsys.readouterr().out
 
 

@@ -17,7 +17,7 @@ from tests.cli.running import detach, runner_of, state
 from tests.cli.shell import SHORT, Done, Shell, until
 from tests.conftest import ROOT
 from tests.model.factory import encoder, save
-from tuibench.cli import attach
+from tuibench.cli import runs
 from tuibench.cli.terminal import Interruption
 from tuibench.core.settings import command as repeat
 from tuibench.core.stored import StoredBenchmark
@@ -184,7 +184,7 @@ def test_unsaved_result_can_be_exported(
         found = replace(Services().runs.info(short), resumable=resumable)
         with monkeypatch.context() as patched:
             patched.setattr(Runs, "info", lambda *_, found=found: found)
-            assert attach.attach(namespace, Services(), Interruption()) == 1
+            assert runs.attach(namespace, Services(), Interruption()) == 1
         said = capsys.readouterr().err
         assert "interrupted: " in said
         assert (f"tuibench resume {short}" in said) == resumable

@@ -249,7 +249,7 @@ def test_store_check_ends_like_every_command_and_fits_the_terminal(
 ) -> None:
     (index,) = home.rglob("tuibench.json")
     index.write_bytes(b"{")
-    monkeypatch.setattr("tuibench.cli.store.width", lambda: 60)
+    monkeypatch.setattr("tuibench.cli.machine.width", lambda: 60)
     for flags, code in (((), 6), (("--repair",), 0), (("--read-data",), 0)):
         parsed = parse(["store", "check", *flags])
         assert isinstance(parsed, Namespace) and parsed.run(parsed, Interruption()) == code

@@ -11,8 +11,7 @@ from tuibench.core.reason import Failure
 from tuibench.core.result import Comparison
 from tuibench.core.result_headline import cells_headline
 from tuibench.core.spec import ModelSource
-from tuibench.present.conclusion import conclude, explain_missing
-from tuibench.present.headline import headline_sentence
+from tuibench.present.headline import conclude, explain_missing, headline_sentence
 from tuibench.runs.comparison import compare_cells
 
 NAMES = {"a" * 64: "resnet.onnx", "b" * 64: "\x1b[2Jevil.onnx"}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.present import build
 from tuibench.core.spec import ModelSource
-from tuibench.present.label import (
+from tuibench.present.cells import (
     describe,
     failure_text,
     first_cell,

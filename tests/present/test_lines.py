@@ -6,7 +6,7 @@ from dataclasses import replace
 from tests.present import build
 from tuibench.core.cell import CellResult, Estimate, Warmup
 from tuibench.core.reason import told
-from tuibench.present.lines import batch_size, cell_lines, compatible_lines, differences, own_lines
+from tuibench.present.cells import batch_size, cell_lines, compatible_lines, differences, own_lines
 
 LABELS = [
     "Original Model Path", "Batch Size", "Scenario", "Throughput (items/sec)", "Latency Mean (ms/batch)",

@@ -19,15 +19,12 @@ from tuibench.core.profile import INT8, LOSS, LayerLoss, LayerTime, LossPoint, L
 from tuibench.core.text import show, width_of
 from tuibench.present.plots.selection import scaled
 from tuibench.present.profile.costs import cost_rows
-from tuibench.present.profile.csv import profile_csv
-from tuibench.present.profile.detail import layer_detail
-from tuibench.present.profile.kind import check_sort, view_of
+from tuibench.present.profile.export import profile_csv, profile_markdown
 from tuibench.present.profile.layers import COLUMNS, layer_rows
-from tuibench.present.profile.lines import ProfileHeading, profile_lines
-from tuibench.present.profile.markdown import profile_markdown
-from tuibench.present.profile.performance_view import PerformanceView
+from tuibench.present.profile.page import ProfileHeading, check_sort, profile_lines, view_of
+from tuibench.present.profile.pairs import profile_comparison_lines
+from tuibench.present.profile.performance_view import PerformanceView, layer_detail
 from tuibench.present.profile.shown import Shown
-from tuibench.present.profile.two import profile_comparison_lines
 from tuibench.present.profile.view import UnknownLayer
 
 GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "profiles"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.present.profile.stock import make_loss
 from tuibench.core.errors import UsageError
-from tuibench.present.profile.kind import settle
+from tuibench.present.profile.page import settle
 from tuibench.present.profile.shown import Shown
 from tuibench.present.profile.summary import COST_TYPES, DISPLAYS, SUMMARY_TYPES
 

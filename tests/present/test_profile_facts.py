@@ -11,9 +11,8 @@ from tuibench.core.cell import Estimate
 from tuibench.core.profile import PERFORMANCE, CostProfile, LossProfile, Profile
 from tuibench.core.reason import told
 from tuibench.core.text import width_of
-from tuibench.present.profile.kind import view_of
-from tuibench.present.profile.lines import ProfileHeading, heading_lines
 from tuibench.present.profile.loss import HARM
+from tuibench.present.profile.page import ProfileHeading, heading_lines, view_of
 
 
 def facts_of(profile: Profile | CostProfile | LossProfile) -> dict[str, str]:

@@ -11,10 +11,8 @@ import pytest
 from tests.present.profile.stock import make_costs, make_loss, make_performance, make_profile
 from tuibench.core.profile import LOSS
 from tuibench.core.text import width_of
-from tuibench.present.profile.csv import profile_csv
-from tuibench.present.profile.kind import view_of
-from tuibench.present.profile.lines import ProfileHeading, profile_lines
-from tuibench.present.profile.markdown import profile_markdown
+from tuibench.present.profile.export import profile_csv, profile_markdown
+from tuibench.present.profile.page import ProfileHeading, profile_lines, view_of
 from tuibench.present.profile.shown import Shown
 from tuibench.present.profile.view import UnknownLayer
 

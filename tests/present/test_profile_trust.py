@@ -16,11 +16,9 @@ from tuibench.core.profile import UNMAPPED, PerformanceProfile, Profile
 from tuibench.core.profile_facts import ABOVE_PEAK, UNATTRIBUTED, find_withheld
 from tuibench.core.record import to_plain
 from tuibench.present.json_export import document
-from tuibench.present.profile.csv import profile_csv
-from tuibench.present.profile.kind import view_of
-from tuibench.present.profile.lines import ProfileHeading, profile_lines
-from tuibench.present.profile.markdown import profile_markdown
-from tuibench.present.profile.page import comparison_json, comparison_page
+from tuibench.present.profile.export import profile_csv, profile_markdown
+from tuibench.present.profile.page import ProfileHeading, profile_lines, view_of
+from tuibench.present.profile.pairs import comparison_json, comparison_page
 from tuibench.present.profile.shown import Shown
 from tuibench.present.profile.summary import INT8_TIME, SUMMARY_TYPES
 

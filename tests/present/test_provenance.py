@@ -4,9 +4,9 @@ from tests.present import build
 from tuibench.core.reason import told
 from tuibench.core.result import RunSession
 from tuibench.core.text import show
+from tuibench.present.cells import provenance_lines
 from tuibench.present.csv_export import COLUMNS
 from tuibench.present.csv_export import dumps as to_csv
-from tuibench.present.lines import provenance_lines
 from tuibench.present.markdown import dumps as to_markdown
 from tuibench.present.summary import summary
 

@@ -19,7 +19,7 @@ from tuibench.core.cell import Execution
 from tuibench.core.reason import Failure, Reason, because
 from tuibench.core.record import to_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits, ModelSource
-from tuibench.present.conclusion import conclusions
+from tuibench.present.headline import conclusions
 from tuibench.runs.base import Setup
 from tuibench.runs.journal import Journal, read_events
 from tuibench.runs.preparation import Machine

@@ -36,12 +36,12 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
     (
         "Runs",
         (
-            Command("ps [--all]", "runs: measuring, waiting, interrupted", "control"),
-            Command("attach ID", "follow a run; Ctrl-C leaves it running", "attach"),
-            Command("finish ID", "end a run after its current execution", "control"),
-            Command("extend ID [--by SEC]", "give a run more time per cell", "control"),
-            Command("cancel ID ...", "end runs at once, keep their results", "control"),
-            Command("resume ID", "measure the missing part of a run", "control"),
+            Command("ps [--all]", "runs: measuring, waiting, interrupted", "runs"),
+            Command("attach ID", "follow a run; Ctrl-C leaves it running", "runs"),
+            Command("finish ID", "end a run after its current execution", "runs"),
+            Command("extend ID [--by SEC]", "give a run more time per cell", "runs"),
+            Command("cancel ID ...", "end runs at once, keep their results", "runs"),
+            Command("resume ID", "measure the missing part of a run", "runs"),
         ),
     ),
     (
@@ -65,8 +65,8 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
     (
         "Machine and store",
         (
-            Command("doctor", "this machine, noise, engines, store", "doctor"),
-            Command("store check|migrate", "check its files, or migrate them", "store"),
+            Command("doctor", "this machine, noise, engines, store", "machine"),
+            Command("store check|migrate", "check its files, or migrate them", "machine"),
             Command("config", "the config file, its settings and keys", "configuration"),
         ),
     ),

@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 
-from tuibench.cli.output import emit
+from tuibench.cli.output import emit, width
 from tuibench.cli.parser import ASCII, JSON, Action, argument, reads
-from tuibench.cli.profile_beside import name_of
-from tuibench.cli.session import width
+from tuibench.cli.publication import name_of
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode, TuibenchError, UnknownId, UsageError
 from tuibench.core.ids import short_id
@@ -58,7 +57,7 @@ def _kind(result: RunResult) -> str:
 
 def _compare_profiles(services: Services, base: RunResult, new: RunResult, args: argparse.Namespace) -> ExitCode:
     """Print the comparison by layer; return 14 if the models share no layer."""
-    from tuibench.present.profile.page import comparison_json, comparison_page, count_pairs  # lazy: for profiles only
+    from tuibench.present.profile.pairs import comparison_json, comparison_page, count_pairs  # lazy: for profiles only
 
     environment = services.exchange.differences(base, new)
     if args.json:

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tuibench.cli.output import emit
+from tuibench.cli.output import emit, tell, width
 from tuibench.cli.parser import ASCII, Action, switch
-from tuibench.cli.session import tell, width
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode
 from tuibench.core.text import show

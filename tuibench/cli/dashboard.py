@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tuibench.cli.output import emit
-from tuibench.cli.session import opened, tell, width
+from tuibench.cli.output import emit, opened, tell, width
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode, PhaseTimeout, TuibenchError, UsageError
 from tuibench.core.ids import short_id

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from tuibench.cli.output import emit
+from tuibench.cli.output import emit, tell
 from tuibench.cli.parser import Action, Argument, argument, switch
-from tuibench.cli.profile_choice import PAGE, chosen, refuse_choices
-from tuibench.cli.session import tell
+from tuibench.cli.results import PAGE, chosen, refuse_choices
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id

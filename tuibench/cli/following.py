@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.cli.output import emit
-from tuibench.cli.profile_beside import compared_page
-from tuibench.cli.publication import publish
+from tuibench.cli.publication import compared_page, publish
 from tuibench.cli.terminal import Ended, Interruption, Terminal, held_back
 from tuibench.cli.view import View
 from tuibench.core.errors import ExitCode, StoreError, TuibenchError

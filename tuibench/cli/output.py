@@ -1,10 +1,19 @@
-"""Writes results to stdout completely or fails; Python's buffers do not always notice a closed reader."""
+"""What every command shares: output on stdout and stderr, the services, a question to the user."""
 
 from __future__ import annotations
 
 import codecs
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from tuibench.core.errors import UsageError
+from tuibench.core.text import show
+
+if TYPE_CHECKING:
+    from tuibench.services.api import Services
 
 AS_ASCII = "tuibench-ascii"
 """Codec error handler that replaces missing characters as `--ascii` does."""
@@ -42,3 +51,48 @@ def can_draw() -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+_LONGEST = 1000
+
+
+@contextmanager
+def opened() -> Iterator[Services]:
+    """Provide the services of this user."""
+    from tuibench.services.api import Services  # 30 ms that --help does not need
+
+    services = Services()
+    try:
+        yield services
+    finally:
+        services.close()
+        for notice in services.notices():
+            tell(f"tuibench: {show(notice, _LONGEST)}")
+
+
+def tell(text: str) -> None:
+    """Print a message on stderr; ignore a closed stderr."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def width() -> int | None:
+    """Return the columns of the terminal at stdout; None if it is no terminal, so that nothing is cut."""
+    try:
+        number = sys.stdout.fileno()
+        # A pseudo-terminal may have no size.
+        return (os.get_terminal_size(number).columns or None) if os.isatty(number) else None
+    except (OSError, ValueError):
+        return None
+
+
+def confirmed(question: str, answer: str, command: str) -> bool:
+    """Return whether the user typed `answer`; raise UsageError without a terminal."""
+    if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{command} asks first, and here is no terminal to ask on", f"{command} -y does it unasked")
+    sys.stderr.write(f"{question} ")
+    sys.stderr.flush()
+    try:
+        return sys.stdin.readline().strip().lower() == answer
+    except OSError:
+        return False  # the terminal went away: not confirmed

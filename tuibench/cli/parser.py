@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tuibench.cli.command import COMMANDS
+from tuibench.cli.output import opened
 from tuibench.core.errors import UsageError
 from tuibench.core.settings.kinds import Reader
 from tuibench.core.settings.request import Info
@@ -148,8 +149,6 @@ def add_action(parsers: Any, name: str, action: Action) -> None:
 
 
 def _run(run: Run, args: argparse.Namespace, interruption: Interruption) -> int:
-    from tuibench.cli.session import opened  # 30 ms that --help does not need
-
     with opened() as services:
         code = run(args, services, interruption)
     interruption.check()

@@ -8,9 +8,8 @@ from typing import Any
 
 from tuibench.cli.benchmark import check_export, measure, run_options
 from tuibench.cli.following import fetcher
-from tuibench.cli.output import emit
-from tuibench.cli.profile_choice import shown_of
-from tuibench.cli.session import opened, tell
+from tuibench.cli.output import emit, opened, tell
+from tuibench.cli.results import shown_of
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.label import model_names
@@ -23,9 +22,8 @@ from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.present.export import STDOUT, form_of, write_export
-from tuibench.present.profile.kind import settle
-from tuibench.present.profile.lines import ProfileHeading
-from tuibench.present.profile.page import theory_json, theory_page, theory_text, time_lines
+from tuibench.present.profile.export import theory_json, theory_text
+from tuibench.present.profile.page import ProfileHeading, settle, theory_page, time_lines
 from tuibench.present.profile.shown import Shown
 from tuibench.present.table import to_ascii
 from tuibench.services.api import Services

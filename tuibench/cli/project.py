@@ -7,9 +7,8 @@ import json
 from collections.abc import Sequence
 
 from tuibench.cli.following import fetcher
-from tuibench.cli.output import emit
+from tuibench.cli.output import confirmed, emit, tell, width
 from tuibench.cli.parser import ASCII, JSON, YES, Action, Argument, argument
-from tuibench.cli.session import confirmed, tell, width
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import UsageError
 from tuibench.core.ids import short_id, short_ids

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tuibench.cli.output import emit
-from tuibench.cli.session import tell, width
-from tuibench.core.errors import TuibenchError, UsageError, WriteError
+from tuibench.cli.output import emit, tell, width
+from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError, WriteError
 from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.stored import Metadata
 from tuibench.present.export import STDOUT, files_beside, form_of, render, spare, write_export
 from tuibench.present.profile.shown import WIDTH, Shown
 from tuibench.present.summary import summary
+from tuibench.services.api import Services
 from tuibench.services.watched_run import settle_samples
 
 
@@ -66,3 +66,24 @@ def publish(
         emit(page(result, request.ascii, beside, shown, Metadata(name=request.name, note=request.note), compared))
     if failed is not None:
         raise failed
+
+
+def name_of(services: Services, result: RunResult) -> str:
+    """Return the name of a result; '' for an unsaved run."""
+    try:
+        return services.library.find(result.id).name
+    except (UnknownId, StoreError):
+        return ""
+
+
+def compared_page(
+    services: Services, old: RunResult, new: RunResult, ascii_only: bool = False, shown: Shown | None = None
+) -> str:
+    """Return the page of two profiles of one kind; '' if either has no measurements."""
+    from tuibench.present.profile.pairs import comparison_page  # lazy: only profiles need it
+
+    if old.profile is None or new.profile is None or old.profile.kind != new.profile.kind:
+        return ""
+    names = name_of(services, old), name_of(services, new)
+    shown = shown or Shown(width() or WIDTH, ascii_only)
+    return comparison_page(old, new, services.exchange.differences(old, new), names, shown)

@@ -1,27 +1,61 @@
-"""`tuibench list`, `show` and `edit`: the saved results."""
+"""`tuibench list`, `show` and `edit`: the saved results, and the flags that choose parts of a profile."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
-from tuibench.cli.output import can_draw, emit
-from tuibench.cli.parser import ASCII, JSON, Action, Group, argument, reads, switch
-from tuibench.cli.profile_choice import PAGE, chosen, refuse_choices, shown_of
-from tuibench.cli.session import tell, width
+from tuibench.cli.output import can_draw, emit, tell, width
+from tuibench.cli.parser import ASCII, JSON, Action, Argument, Group, argument, reads, switch
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import StoreError, UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.record import to_plain
 from tuibench.core.settings import kinds
+from tuibench.core.settings import profile as profile_setting
+from tuibench.core.settings.setting import Setting
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import show
 from tuibench.present.json_export import document
 from tuibench.present.listing import NEWEST, hidden_words, listing, profile_words, rows_json
+from tuibench.present.profile.shown import WIDTH, Shown
 from tuibench.present.summary import stored_page
 from tuibench.services.api import Services
+
+
+def _declare(setting: Setting) -> Argument:
+    text = setting.help_text.replace("%", "%%")
+    if setting.kind.is_switch:
+        return argument(*setting.flags, dest=setting.name, action="store_true", help=text)
+    reader = reads(setting.flags[0], setting.kind)
+    return argument(*setting.flags, dest=setting.name, metavar=setting.metavar, type=reader, help=text)
+
+
+PAGE = Group(tuple(map(_declare, profile_setting.PAGE)), "of a profile")
+"""The flags, for `show` and `export`."""
+
+
+def chosen(args: argparse.Namespace) -> dict[str, Any]:
+    """Return the values typed for the flags, by name."""
+    names = [setting.name for setting in profile_setting.PAGE]
+    return {name: given for name in names if (given := getattr(args, name)) not in (None, False)}
+
+
+def refuse_choices(typed: Mapping[str, Any], why: str, hint: str = "") -> None:
+    """Raise UsageError for the first typed flag, because the result shown is not a profile."""
+    for setting in profile_setting.PAGE:
+        if setting.name in typed:
+            raise UsageError(f"{setting.flags[0]} {why}", hint)
+
+
+def shown_of(typed: Mapping[str, Any], *, ascii_only: bool, aged: bool = False) -> Shown:
+    """Return the choices, with the terminal's width or a usual one; with `aged` the page shows the age."""
+    plain = ascii_only or not can_draw()
+    return Shown(width=width() or WIDTH, ascii_only=plain, now=time.time() if aged else None, **typed)
+
 
 SCHEMA = 1
 RESULT_ID = "short id, any part of the long one, a name, last, last~1 or ID~"
@@ -76,8 +110,10 @@ def show_result(args: argparse.Namespace, services: Services, _: Interruption) -
 
 def _profile_page(stored: StoredBenchmark, typed: dict[str, Any], ascii_only: bool) -> str:
     """Return the page of a profile, or of one layer."""
-    from tuibench.present.profile.kind import settle  # lazy: only profiles need it
-    from tuibench.present.profile.page import profile_page
+    from tuibench.present.profile.page import (
+        profile_page,
+        settle,  # lazy: only profiles need it
+    )
 
     profile = stored.result.profile
     shown = shown_of(typed, ascii_only=ascii_only, aged=True)

@@ -6,9 +6,8 @@ import argparse
 import time
 from collections.abc import Sequence
 
-from tuibench.cli.output import emit
+from tuibench.cli.output import confirmed, emit, tell, width
 from tuibench.cli.parser import ASCII, JSON, YES, Action, argument
-from tuibench.cli.session import confirmed, tell, width
 from tuibench.cli.terminal import Interruption
 from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ExitCode

@@ -1,16 +1,17 @@
-"""A run as CSV: one row per cell, failed ones included, safe to open in a spreadsheet."""
+"""A run as CSV, one row per cell, failed ones included, and cells of CSV that are safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
 import csv
 import io
+import sys
+from collections.abc import Sequence
 
+from tuibench.core import units
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.result import RunResult
 from tuibench.core.text import show
-from tuibench.core.units import number
-from tuibench.present.label import failure_text, missing_words, model_of, point_of
-from tuibench.present.lines import batch_size, check_text
+from tuibench.present.cells import batch_size, check_text, failure_text, missing_words, model_of, point_of
 from tuibench.present.reason import reason_words
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
@@ -99,8 +100,7 @@ def _numbers(cell: CellResult) -> dict[str, str]:
         "executions": len(cell.executions),
         "warmups_not_settled": sum(not execution.warmup.settled for execution in cell.executions),
     }
-    numbers = {name: "" if value is None else number(value) for name, value in values.items()}
-    return numbers | {name: str(count) for name, count in counts.items()}
+    return {name: number(value) for name, value in values.items()} | {name: str(n) for name, n in counts.items()}
 
 
 def _words(cell: CellResult) -> dict[str, str]:
@@ -112,3 +112,18 @@ def _words(cell: CellResult) -> dict[str, str]:
         "failure": safe_text(failure_text(cell)),
         "missing": safe_text(missing_words(cell) if cell.pooled else ""),
     }
+
+
+def all_of(names: Sequence[str]) -> str:
+    """Return all names, however many: programs look names up in this cell."""
+    return safe_text(" ".join(names), sys.maxsize)
+
+
+def number(value: float | None) -> str:
+    """Return a number for programs; '' for an unknown one."""
+    return "" if value is None else units.number(value)
+
+
+def count(value: int | None) -> str:
+    """Return a count for programs; '' for an unknown one."""
+    return "" if value is None else str(value)

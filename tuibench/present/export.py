@@ -39,7 +39,7 @@ def render(
     `shown` chooses the part of a profile, and `name` is the profile's name.
     """
     if form != "json" and run.spec.profile is not None:
-        from tuibench.present.profile.page import profile_text  # as below
+        from tuibench.present.profile.export import profile_text  # as below
 
         return profile_text(run, form, shown, name)
     if shown is not None:

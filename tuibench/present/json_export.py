@@ -13,10 +13,8 @@ from tuibench.core.record import to_plain
 from tuibench.core.result import Comparison, RunResult, SideBySide
 from tuibench.core.scenario import find
 from tuibench.core.settings.command import again
-from tuibench.present.conclusion import conclusions
-from tuibench.present.headline import comparison_sentence, result_headline
-from tuibench.present.label import first_cell, model_index, model_of
-from tuibench.present.lines import batch_size
+from tuibench.present.cells import batch_size, first_cell, model_index, model_of
+from tuibench.present.headline import comparison_sentence, conclusions, result_headline
 from tuibench.present.profile.shown import shown_profile
 from tuibench.present.reason import all_words, export_words
 

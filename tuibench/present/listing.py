@@ -15,9 +15,8 @@ from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import BenchmarkRow, ProjectRow, TrashEntry, Version
 from tuibench.core.text import cut, cut_start, pad, show, width_of
 from tuibench.core.units import count_of, size
-from tuibench.present.column import Column, table_lines
 from tuibench.present.headline import brief_headline, headline_sentence
-from tuibench.present.table import age, to_ascii
+from tuibench.present.table import Column, age, table_lines, to_ascii
 
 WIDTH = 80
 NEWEST = 30

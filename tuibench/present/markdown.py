@@ -10,11 +10,19 @@ from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.result import RunResult
 from tuibench.core.text import show
 from tuibench.core.units import number
+from tuibench.present.cells import (
+    axis_value,
+    check_text,
+    describe,
+    differences,
+    failure_text,
+    no_interval_notes,
+    plus_minus,
+    provenance_lines,
+    varying,
+)
 from tuibench.present.command import command_of
-from tuibench.present.conclusion import conclusions
-from tuibench.present.headline import comparison_sentence, result_headline
-from tuibench.present.label import axis_value, describe, failure_text, no_interval_notes, plus_minus, varying
-from tuibench.present.lines import check_text, differences, provenance_lines
+from tuibench.present.headline import comparison_sentence, conclusions, result_headline
 from tuibench.present.reason import all_words, reason_words
 from tuibench.present.summary import TITLE, drawings, tradeoff_lines
 

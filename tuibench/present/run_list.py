@@ -14,10 +14,9 @@ from tuibench.core.reason import CANCELLED_ON_REQUEST, FINISHED_ON_REQUEST
 from tuibench.core.record import to_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, seconds
-from tuibench.present.column import Column, table_lines
-from tuibench.present.label import failure_text, plus_minus
+from tuibench.present.cells import failure_text, plus_minus
 from tuibench.present.reason import export_words, extension_words, finishing_words, read_end, read_words, reason_words
-from tuibench.present.table import age, to_ascii
+from tuibench.present.table import Column, age, table_lines, to_ascii
 
 WIDTH = 80
 SCHEMA = 1

@@ -11,11 +11,18 @@ from tuibench.core.result import RunResult, RunSession, SideBySide
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds, short
+from tuibench.present.cells import (
+    cell_lines,
+    cell_name,
+    describe,
+    differences,
+    first_cell,
+    own_lines,
+    provenance_lines,
+    varying,
+)
 from tuibench.present.command import command_of
-from tuibench.present.conclusion import conclusions
-from tuibench.present.headline import comparison_sentence, result_headline
-from tuibench.present.label import cell_name, describe, first_cell, varying
-from tuibench.present.lines import cell_lines, differences, own_lines, provenance_lines
+from tuibench.present.headline import comparison_sentence, conclusions, result_headline
 from tuibench.present.plots.drawing import text_of
 from tuibench.present.plots.figure import draw
 from tuibench.present.plots.grid import coordinate_name

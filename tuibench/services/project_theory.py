@@ -11,8 +11,8 @@ from tuibench.core.spec import ModelSource
 from tuibench.core.stored import Project
 from tuibench.present.command import token_of
 from tuibench.present.export import check_target, form_of, spare, write_export
-from tuibench.present.profile.lines import ProfileHeading
-from tuibench.present.profile.page import theory_json, theory_text
+from tuibench.present.profile.export import theory_json, theory_text
+from tuibench.present.profile.page import ProfileHeading
 from tuibench.services.profile_values import FLOPS
 
 if TYPE_CHECKING:

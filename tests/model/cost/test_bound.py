@@ -19,10 +19,8 @@ from tuibench.model.cost.count import STATIC, TRACED, carry_out
 from tuibench.model.cost.expansion import MOST_EXECUTED, expand, limited_loops
 from tuibench.model.cost.structure import MOST_NODES, UNEXPANDED, expanded_lengths, limit_calls
 from tuibench.model.reference_run import TracedRun
-from tuibench.present.profile.cost_view import bound_words
-from tuibench.present.profile.costs import macs_words, unknown_words
-from tuibench.present.profile.kind import view_of
-from tuibench.present.profile.lines import ProfileHeading, profile_lines
+from tuibench.present.profile.costs import bound_words, macs_words, unknown_words
+from tuibench.present.profile.page import ProfileHeading, profile_lines, view_of
 
 _MACS = 4 * 4 * 4
 _OPSETS = [helper.make_opsetid("", 17), helper.make_opsetid("c", 1)]

@@ -12,9 +12,8 @@ from tests.present import build
 from tests.present.plots.test_figure import check_rows
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.reason import told
-from tuibench.present.plots.comparison import together
 from tuibench.present.plots.figure import draw
-from tuibench.present.plots.scaling import figure_of, scaling
+from tuibench.present.plots.scaling import figure_of, scaling, together
 from tuibench.present.plots.selection import Selection
 from tuibench.present.plots.sentences import point_words
 

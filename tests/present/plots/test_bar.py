@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tuibench.core.text import show, width_of
-from tuibench.present.plots.bars import draw_bars, progress_bar
+from tuibench.present.plots.depth import draw_bars, progress_bar
 from tuibench.present.plots.drawing import text_of
 
 BARS = [("Conv", 82.0, "82 %"), ("Relu", 41.0, "41 %"), ("Add", 0.0, "0 %")]

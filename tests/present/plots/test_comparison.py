@@ -10,9 +10,9 @@ from tests.store.data import make_id
 from tuibench.core.cell import Estimate
 from tuibench.core.label import CellName
 from tuibench.core.result import CellPair, Figure, RunResult, SideBySide
-from tuibench.present.plots.comparison import comparison_figure, ratio_figure, samples_comparison, together
 from tuibench.present.plots.drawing import text_of
 from tuibench.present.plots.figure import draw
+from tuibench.present.plots.scaling import comparison_figure, ratio_figure, samples_comparison, together
 from tuibench.present.plots.selection import Selection
 
 OLD = replace(data.cores_run(), id=make_id(1))

@@ -5,8 +5,8 @@ import json
 from tests.present import build
 from tests.present.plots import data
 from tuibench.core.record import from_plain, to_plain
-from tuibench.present.plots.scaling import METRICS, scaling
-from tuibench.present.plots.selection import Selection
+from tuibench.present.plots.scaling import scaling
+from tuibench.present.plots.selection import METRICS, Selection
 
 
 def test_keys_cycle_through_every_choice() -> None:

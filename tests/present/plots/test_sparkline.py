@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.present.plots.bars import sparkline
+from tuibench.present.plots.depth import sparkline
 
 
 def test_sparkline_runs_from_least_to_greatest() -> None:

@@ -26,9 +26,9 @@ from tuibench.core.profile import (
 )
 from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain, to_plain
-from tuibench.present.profile.detail import layer_detail
 from tuibench.present.profile.estimate import layer_gains
 from tuibench.present.profile.layers import layer_rows
+from tuibench.present.profile.performance_view import layer_detail
 from tuibench.present.profile.summary import PARAMETERS, help_sentence, summarize
 from tuibench.present.reason import reason_words
 from tuibench.runs.profile.assembly import MOST_SCALED, assemble_performance

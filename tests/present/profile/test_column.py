@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tuibench.core.text import width_of
-from tuibench.present.column import Column, lay_out, table_lines
+from tuibench.present.table import Column, lay_out, table_lines
 
 COLUMNS: tuple[Column[str], ...] = (
     Column("id", "ID", 4),

@@ -16,12 +16,12 @@ from tuibench.core.cell import Estimate
 from tuibench.core.profile import LayerTime, NodeCost
 from tuibench.core.reason import told
 from tuibench.core.text import show, width_of
-from tuibench.present.column import arranged, column_of
-from tuibench.present.profile.costs import COST_COLUMNS, CostRow, cost_rows
-from tuibench.present.profile.detail import cost_detail, layer_detail
+from tuibench.present.profile.costs import COST_COLUMNS, CostRow, cost_detail, cost_rows
 from tuibench.present.profile.estimate import BOUND
 from tuibench.present.profile.layers import BELOW_RESOLUTION, COLUMNS, LayerRow, fused_words, layer_rows
+from tuibench.present.profile.performance_view import layer_detail
 from tuibench.present.profile.view import summed
+from tuibench.present.table import arranged, column_of
 
 KEYS = [column.key for column in COLUMNS]
 

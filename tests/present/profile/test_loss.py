@@ -9,8 +9,6 @@ import pytest
 
 from tests.present.profile.stock import make_loss
 from tuibench.core.profile import ALREADY_INT8, LEVELS, LayerLoss, LossPoint, LossProfile
-from tuibench.present.column import arranged, column_of
-from tuibench.present.profile.detail import loss_detail
 from tuibench.present.profile.loss import (
     LossRow,
     decibels,
@@ -22,6 +20,8 @@ from tuibench.present.profile.loss import (
     noise_of,
     sensitivities,
 )
+from tuibench.present.profile.loss_view import loss_detail
+from tuibench.present.table import arranged, column_of
 
 
 def layer(name: str, *points: LossPoint, **proxy: float | None) -> LayerLoss:

@@ -19,8 +19,8 @@ from tuibench.core.profile_facts import (
     worst_layers,
 )
 from tuibench.core.record import from_plain, to_plain
-from tuibench.present.column import column_of
 from tuibench.present.profile.loss import loss_columns, loss_rows, loss_sentences
+from tuibench.present.table import column_of
 
 TWO = ("pruned 0.5", "int8")
 

@@ -10,7 +10,7 @@ from tuibench.core.cell import CellResult
 from tuibench.core.reason import Failure, told
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata, StoredBenchmark
-from tuibench.present.conclusion import conclusions
+from tuibench.present.headline import conclusions
 from tuibench.present.plots.drawing import row_width
 from tuibench.tui.screens.benchmark.preview import preview_of, preview_of_run
 from tuibench.tui.widgets.painted import ASCII, UNICODE, LineLike, shown

@@ -12,8 +12,7 @@ from tests.tui.screens.profile_stage import Profiled, profile_run, profiled
 from tuibench.core.ids import short_id
 from tuibench.core.profile import LOSS
 from tuibench.core.reason import told
-from tuibench.present.profile.kind import view_of
-from tuibench.present.profile.lines import ProfileHeading, profile_lines
+from tuibench.present.profile.page import ProfileHeading, profile_lines, view_of
 from tuibench.present.profile.summary import label_of
 from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui import route

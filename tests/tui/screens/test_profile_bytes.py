@@ -16,9 +16,8 @@ from tests.tui.pilot import open_app, settle, until_seen
 from tests.tui.screens.profile_stage import ProfileAnswers, profile_run, profiled
 from tests.tui.stock import add
 from tuibench.core.profile import LOSS, PERFORMANCE, Profile
-from tuibench.present.profile.cost_view import CostView
-from tuibench.present.profile.costs import CostRow
-from tuibench.present.profile.kind import view_of
+from tuibench.present.profile.costs import CostRow, CostView
+from tuibench.present.profile.page import view_of
 from tuibench.services.api import Services
 from tuibench.services.profile_values import APPROXIMATED, FLOPS
 from tuibench.tui import route

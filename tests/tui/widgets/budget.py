@@ -15,8 +15,8 @@ from textual.pilot import Pilot
 from tests.tui.counting import bytes_of, counter_of
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import Stage, press
-from tuibench.present.column import Column
 from tuibench.present.plots.drawing import Row
+from tuibench.present.table import Column
 from tuibench.tui.widgets.painted import FigureView
 from tuibench.tui.widgets.record_table import Line, RecordTable
 from tuibench.tui.widgets.status_line import StatusLine

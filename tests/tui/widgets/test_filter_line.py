@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import press, seen, staged, told
-from tuibench.present.column import Column
+from tuibench.present.table import Column
 from tuibench.tui.widgets.field import FilterLine
 from tuibench.tui.widgets.record_table import Line, RecordTable
 

@@ -9,8 +9,8 @@ from textual.widget import Widget
 from tests.tui.counting import counter_of
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import HOSTILE, press, resize, seen, staged
-from tuibench.present.column import Column
 from tuibench.present.plots.drawing import Row
+from tuibench.present.table import Column
 from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.field import TextField, TextQuestion
 from tuibench.tui.widgets.painted import FigureView, Painted

@@ -6,7 +6,7 @@ from textual.screen import ModalScreen
 from tests.tui.counting import bytes_of, sent_by
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import Floor, QuietFloor, press, staged
-from tuibench.present.column import Column
+from tuibench.present.table import Column
 from tuibench.tui.widgets.record_table import Line, RecordTable
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.tui.counting import bytes_of
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import press, resize, seen, staged
-from tuibench.present.column import Column
+from tuibench.present.table import Column
 from tuibench.tui.widgets.record_table import Line, RecordTable
 from tuibench.tui.widgets.status_line import StatusLine
 

@@ -10,7 +10,9 @@ from tuibench.core.profile import FOLDED, LAYER, RESIDUAL, RUNTIME, CostProfile,
 from tuibench.core.profile_facts import HEAVY, find_withheld, int8_of, int8_ratio, time_of, total_ms
 from tuibench.core.text import show
 from tuibench.core.units import scaled, short, size, table_ms
-from tuibench.present.column import (
+from tuibench.present.profile.costs import shapes_words
+from tuibench.present.reason import reason_words
+from tuibench.present.table import (
     LONGEST,
     NONE,
     UNKNOWN,
@@ -25,8 +27,6 @@ from tuibench.present.column import (
     shapes_column,
     weight_column,
 )
-from tuibench.present.profile.costs import shapes_words
-from tuibench.present.reason import reason_words
 
 BELOW_RESOLUTION = "below the profiler's resolution"
 ROOF_REACHED = "~100"

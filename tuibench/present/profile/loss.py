@@ -15,7 +15,8 @@ from tuibench.core.profile import ALREADY_INT8, INT8, NOT_RUN, LayerLoss, LossPo
 from tuibench.core.spec import APPROXIMATED
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, short
-from tuibench.present.column import (
+from tuibench.present.profile.summary import SHARES, VALUES, Amount, Summary, make_bars
+from tuibench.present.table import (
     NONE,
     UNKNOWN,
     Column,
@@ -27,7 +28,6 @@ from tuibench.present.column import (
     reason_column,
     weight_column,
 )
-from tuibench.present.profile.summary import SHARES, VALUES, Amount, Summary, make_bars
 
 UNCHANGED = "same"
 """Text in place of decibels if changing the layer changed nothing."""

@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from tuibench.core.profile import LossProfile
+from tuibench.core.profile import PRUNED_LEVELS, LossProfile
 from tuibench.core.spec import APPROXIMATED
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, short
-from tuibench.present.csv_export import safe_text
+from tuibench.present.csv_export import count, number, safe_text
 from tuibench.present.plots.depth import Depth
 from tuibench.present.plots.drawing import Span
-from tuibench.present.profile.costs import shape_words
-from tuibench.present.profile.csv import count, number
-from tuibench.present.profile.detail import Pair, loss_detail
+from tuibench.present.profile.costs import parameter_words, shape_words
 from tuibench.present.profile.loss import (
     HARM,
     PARAMETERS,
     UNCHANGED,
     LossRow,
+    decibels,
     level_title,
+    level_words,
     loss_columns,
     loss_notes,
     loss_rows,
@@ -33,7 +33,8 @@ from tuibench.present.profile.loss import (
     told_level,
 )  # fmt: skip
 from tuibench.present.profile.summary import SHARES, Summary
-from tuibench.present.profile.view import DOT, Fact, ProfileView, over_depth
+from tuibench.present.profile.view import DOT, Fact, Pair, ProfileView, over_depth
+from tuibench.present.table import LONGEST, NONE
 
 _SHARES = range(0, 101, 5)
 """Per cent of a layer's weights at which its curve of |w| / greatest has points."""
@@ -161,3 +162,59 @@ class LossView(ProfileView[LossRow]):
             values = [None if one is None else one * one for one in values]
         what = "noise power" if display == SHARES else "noise / signal"
         return over_depth(f"{what} at {kind}{self._proxy}", keys, values, percent, display, others=harmed)
+
+
+_QUANTILES = (5, 25, 50, 75, 90, 95, 100)
+
+
+def loss_detail(loss: LossProfile, row: LossRow) -> tuple[Pair, ...]:
+    """Return the facts of one layer of a loss profile: the measured values of each level and its proxy."""
+    layer = row.layer
+    pairs = [
+        ("operator", show(layer.op, LONGEST)),
+        ("node", show(layer.name, LONGEST) or "without a name"),
+        ("weight", show(layer.weight, LONGEST)),
+        ("shape", "x".join(map(str, layer.shape))),
+        ("parameters", parameter_words(layer.parameters, layer.zeros)),
+        ("|w| / greatest", _quantiles(layer.quantiles)),
+        ("pruning", _pruned(loss.levels, layer.quantiles)),
+        ("not known because", show(layer.reason, LONGEST)),
+    ]
+    pairs += [(level_words(level), _level(loss, row, level)) for level in loss.levels]
+    return tuple(pair for pair in pairs if pair[1])
+
+
+def _quantiles(quantiles: tuple[float, ...]) -> str:
+    """Return the quantile curve of a layer's weights, in as many points as fit one line."""
+    step = 100 / max(len(quantiles) - 1, 1)
+    told = {round(at * step): value for at, value in enumerate(quantiles)}
+    return ", ".join(f"{share} % {short(told[share])}" for share in _QUANTILES if share in told)
+
+
+def _pruned(levels: Sequence[str], quantiles: tuple[float, ...]) -> str:
+    """Return the weight size up to which each pruning sets zeros, where the curve has that point."""
+    places = {share: share * (len(quantiles) - 1) for share in PRUNED_LEVELS if f"pruned {share:g}" in levels}
+    told = [
+        f"{percent(share)} up to {short(quantiles[round(place)])}" for share, place in places.items()
+        if quantiles and abs(place - round(place)) < 1e-6
+    ]  # fmt: skip
+    return f"zeroes about {', '.join(told)} of the greatest" if told else ""
+
+
+def _level(loss: LossProfile, row: LossRow, level: str) -> str:
+    layer, point = row.layer, row.point(level)
+    parts = []
+    if level in layer.weight_sqnr_db:
+        of_weights = layer.weight_sqnr_db[level]
+        parts.append("weights unchanged" if of_weights is None else f"weights {of_weights:.1f} dB (proxy)")
+    if loss.kind == APPROXIMATED:
+        return ", ".join(parts) or (f"{NONE} ({show(point.reason, 200)})" if point is not None else "")
+    if point is None or point.reason:
+        words = HARM if point is not None and point.harm else NONE
+        reason = show(point.reason, 200) if point is not None else "not measured"
+        return ", ".join([f"outputs {words} ({reason})", *parts])
+    found = [f"outputs {decibels(row.noise.get(level))}" + ("" if point.sqnr_db is None else " dB")]
+    found += [f"cosine {point.cosine:.5f}"] if point.cosine is not None else []
+    found += [f"KL {short(point.kl)}"] if point.kl is not None else []
+    found += [f"same first class in {percent(point.top1)}"] if point.top1 is not None else []
+    return ", ".join([*found, *parts])

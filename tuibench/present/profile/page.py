@@ -1,30 +1,220 @@
-"""Profiles and comparisons as a command's page or an export."""
+"""The page of a profile: heading, summary, bars and layers as lines of text."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+from tuibench.core.errors import UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.label import model_names
-from tuibench.core.profile import CostProfile, LossProfile
-from tuibench.core.record import to_plain
+from tuibench.core.profile import LEVELS, LOSS, PERFORMANCE, CostProfile, LossProfile, Profile
 from tuibench.core.result import RunResult
-from tuibench.core.spec import LOSS, ProfileSpec
+from tuibench.core.spec import ProfileSpec
 from tuibench.core.stored import Metadata
-from tuibench.core.text import show
+from tuibench.core.text import cut, show, wrap
 from tuibench.core.units import count_of, ms, seconds
 from tuibench.present.headline import result_headline
-from tuibench.present.json_export import finite
-from tuibench.present.profile.comparison import LossComparison, ProfileComparison, compare_profiles
-from tuibench.present.profile.csv import profile_csv
-from tuibench.present.profile.kind import settle, view_of
-from tuibench.present.profile.lines import ProfileHeading, profile_lines
-from tuibench.present.profile.markdown import profile_markdown
-from tuibench.present.profile.shown import Shown, shown_profile
-from tuibench.present.profile.two import profile_comparison_lines
-from tuibench.present.reason import export_words, reason_words
-from tuibench.present.table import moment_words, to_ascii
+from tuibench.present.plots.depth import draw_bars
+from tuibench.present.plots.drawing import text_of
+from tuibench.present.profile.costs import COST_COLUMNS, CostView
+from tuibench.present.profile.layers import COLUMNS
+from tuibench.present.profile.loss import loss_columns, loss_types
+from tuibench.present.profile.loss_view import LossView
+from tuibench.present.profile.performance_view import PerformanceView
+from tuibench.present.profile.shown import Shown
+from tuibench.present.profile.summary import COST_TYPES, DISPLAYS, FLOPS, SHARES, SUMMARY_TYPES, VALUES, Summary
+from tuibench.present.profile.view import ProfileView, top_rows
+from tuibench.present.reason import reason_words
+from tuibench.present.table import Column, column_of, moment_words, table_lines, to_ascii
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileHeading:
+    """The known names of a profile and its model."""
+
+    name: str = ""
+    id: str = ""
+    model: str = ""
+    started: str = ""
+    note: str = ""
+
+
+def heading_lines(heading: ProfileHeading) -> list[str]:
+    """Return the heading as lines, without unknown parts."""
+    name, short = show(heading.name), show(heading.id)
+    named = f"{name} ({short})" if name and short else name or short
+    pairs = (
+        ("Profile", named),
+        ("Model", show(heading.model, 4096)),
+        ("Started", show(heading.started)),
+        ("Note", show(heading.note, 4096)),
+    )
+    return [f"{label}: {value}" for label, value in pairs if value]
+
+
+_MOST_BARS = 12
+_WIDE = 100
+"""Terminal width from which more than the narrow table is shown."""
+_NARROWEST = 20
+_LABEL = 22
+
+
+def profile_lines(view: ProfileView[Any], heading: ProfileHeading, shown: Shown | None = None) -> list[str]:
+    """Return all sections of a profile, or the details of one layer."""
+    shown = shown or Shown()
+    lines = _detail_lines(view, heading, shown) if shown.layer else list(_page_lines(view, heading, shown))
+    return finished(lines, shown.ascii_only)
+
+
+def _page_lines(view: ProfileView[Any], heading: ProfileHeading, shown: Shown) -> Iterator[str]:
+    yield view.title
+    yield from heading_lines(heading)
+    yield from wrapped(view.model_lines(), shown.width)
+    if not view.rows:
+        yield from ("", view.nothing) if view.nothing else ()
+        return
+    yield ""
+    conclusions = view.conclusions()
+    if conclusions:
+        yield "Layer summaries"
+        yield from wrapped(map(capital, conclusions), shown.width)
+    kind = shown.summary or view.usual
+    found = view.summarize(kind, shown.display or VALUES)
+    # A page that states the definition of FLOPs above the bars does not repeat it below them.
+    found = found if conclusions or found.kind != FLOPS else replace(found, words=())
+    if kind and (found.bars or shown.summary or not conclusions):
+        yield from ("",) if conclusions else ()
+        yield from _bar_lines(found, shown)
+        yield ""
+    elif conclusions:
+        yield ""
+    yield f"Layer results{view.origin}" + (f" with '{show(shown.text, 60)}'" if shown.text else "")
+    rows = view.selected(shown)
+    kept = top_rows(rows, shown)
+    if kept:
+        yield from _layer_table(view, kept, shown.width)
+    else:
+        yield "No layer holds that text" if shown.text else "There is no layer to show"
+    yield from left_out(len(kept), len(rows), "--top N")
+    yield from wrapped(view.legend(kept), shown.width)
+
+
+def _layer_table(view: ProfileView[Any], rows: Sequence[Any], width: int) -> list[str]:
+    """Return a line of titles and one per row; below 100 columns only the first columns, with names cut."""
+    columns = view.columns if width >= _WIDE else map(_limited, view.columns[: view.narrow])
+    return table_lines(list(columns), rows, width)
+
+
+def _limited(column: Column[Any]) -> Column[Any]:
+    most = column.most
+    return column if most is None else replace(column, text=lambda row: cut(column.text(row), most))
+
+
+def _bar_lines(found: Summary, shown: Shown) -> Iterator[str]:
+    """Yield the bars of a summary with its notes; without bars, the reason."""
+    if not found.bars and not found.words:
+        yield f"{found.title}: none"
+        return
+    yield f"{found.title}:"
+    bars = [(bar.label, bar.length, bar.text) for bar in found.bars[:_MOST_BARS]]
+    yield from text_of(draw_bars(bars, shown.width, shown.ascii_only)).splitlines()
+    if (more := len(found.bars) - _MOST_BARS) > 0:
+        yield f"and {count_of(more, 'more operator')}"
+    yield from wrapped(found.words, shown.width)
+
+
+def _detail_lines(view: ProfileView[Any], heading: ProfileHeading, shown: Shown) -> list[str]:
+    """Return layers one after the other, each with a line per detail."""
+    details = view.details(shown)
+    kept = top_rows(details, shown)
+    lines = [*filter(None, (view.detail_title,)), *heading_lines(heading)]
+    room = max(shown.width - _LABEL - 2, _NARROWEST)
+    for each in kept:
+        lines += ["", each.title]
+        for label, value in each.pairs:
+            first, *more = wrap(value, room) or [""]
+            lines += [f"  {label:<{_LABEL}}{first}", *(f"{'':<{_LABEL + 2}}{line}" for line in more)]
+    return [*lines, *left_out(len(kept), len(details), "--top N")]
+
+
+def left_out(shown: int, of: int, how: str) -> list[str]:
+    """Return a line about the rows that are not shown, and how to see them."""
+    return [f"{of - shown} more rows ({how})"] if shown < of else []
+
+
+def wrapped(texts: Iterable[str], width: int) -> Iterator[str]:
+    """Yield each sentence on as many lines as it needs, all but the first indented."""
+    for text in texts:
+        # Keep a number and its per cent sign on one line.
+        lines = wrap(text.replace(" %", "\u00a0%"), max(width, _NARROWEST), "  ")
+        yield from (line.replace("\u00a0", " ") for line in lines or [""])
+
+
+def finished(lines: Sequence[str], ascii_only: bool) -> list[str]:
+    """Return the lines, in ASCII if requested."""
+    return [to_ascii(line) for line in lines] if ascii_only else list(lines)
+
+
+def capital(text: str) -> str:
+    """Return a sentence with a capital first letter."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+_ANY_LOSS = LossProfile("measured", "", LEVELS, (), classes=True)
+"""A loss profile with every possible column."""
+
+
+def view_of(profile: Profile | CostProfile | LossProfile) -> ProfileView[Any]:
+    """Return the view of a stored profile or of one that needs no measurement."""
+    if isinstance(profile, CostProfile):
+        return CostView(profile)
+    if isinstance(profile, LossProfile):
+        return LossView(profile)
+    if profile.performance is not None:
+        return PerformanceView(profile)
+    return CostView(profile.costs) if profile.loss is None else LossView(profile.loss)
+
+
+def settle(kind: str, shown: Shown, loss: LossProfile | None = None) -> Shown:
+    """Return the choices by their full names; raise UsageError for one that this kind of profile does not have.
+
+    `loss` is the profile if it is known already, or an empty one with the levels that it will have.
+    """
+    check_sort(kind, shown.sort, loss)
+    bars = {PERFORMANCE: SUMMARY_TYPES, LOSS: loss_types(loss or _ANY_LOSS)}.get(kind, COST_TYPES)
+    # `0.9` is easier to type in a shell than `pruned 0.9`.
+    shares = {_bare(name.removeprefix("pruned ")): name for name in bars}
+    return replace(
+        shown,
+        summary=_named("--summary-type", shown.summary, bars, shares),
+        display=_named("--value", shown.display, DISPLAYS, {"%": SHARES}),
+    )
+
+
+def check_sort(kind: str, sort: str, loss: LossProfile | None = None) -> None:
+    """Raise UsageError if such a profile has no column of that name."""
+    every: dict[str, Sequence[Column[Any]]] = {PERFORMANCE: COLUMNS, LOSS: loss_columns(loss or _ANY_LOSS)}
+    known = every.get(kind, COST_COLUMNS)
+    if sort and column_of(known, sort) is None:
+        names = ", ".join(column.key for column in known)
+        raise UsageError(f"--sort takes a column of the table, not '{show(sort, 40)}'", f"columns: {names}")
+
+
+def _named(flag: str, typed: str, known: Sequence[str], also: Mapping[str, str]) -> str:
+    if not typed:
+        return ""
+    found = {**also, **{_bare(name): name for name in known}}.get(_bare(typed))
+    if found is None:
+        raise UsageError(f"{flag} takes {', '.join(known[:-1])} or {known[-1]}, not '{show(typed, 40)}'")
+    return found
+
+
+def _bare(name: str) -> str:
+    """Return a name without case, blanks, hyphens and underscores."""
+    return "".join(name.casefold().replace("-", " ").replace("_", " ").split())
+
 
 SCHEMA = 1
 _LONGEST = 500
@@ -65,70 +255,6 @@ def profile_page(
 def theory_page(found: CostProfile | LossProfile, heading: ProfileHeading, shown: Shown) -> str:
     """Return the page of an unmeasured profile: FLOPS, or approximated loss."""
     return "\n".join(profile_lines(view_of(found), heading, shown)) + "\n"
-
-
-def theory_text(found: CostProfile | LossProfile, heading: ProfileHeading, form: str) -> str:
-    """Return an unmeasured profile as csv or markdown."""
-    return profile_csv(view_of(found)) if form == "csv" else profile_markdown(view_of(found), heading)
-
-
-def profile_text(result: RunResult, form: str, shown: Shown | None = None, name: str = "") -> str:
-    """Return the export of a profile as csv or markdown: the whole, or what `shown` selects."""
-    profile = result.profile
-    if profile is None:
-        return ""
-    chosen = settle(profile.kind, shown or Shown(top=None), profile.loss)
-    heading = replace(heading_of(result), name=name)
-    view = view_of(profile)
-    return profile_csv(view, chosen) if form == "csv" else profile_markdown(view, heading, chosen)
-
-
-def theory_json(kind: str, model: str, found: CostProfile | LossProfile) -> str:
-    """Return an unmeasured profile as JSON."""
-    reasons: dict[str, str] = {}
-    plain = finite(
-        {"schema": SCHEMA, "kind": kind, "model": model, "profile": to_plain(found, export_words)}, "", reasons
-    )
-    return json.dumps(plain | {"reasons": reasons}, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
-
-
-def comparison_page(
-    old: RunResult, new: RunResult, environment: tuple[str, ...], names: tuple[str, str], shown: Shown
-) -> str:
-    """Return the comparison of two profiles of a kind by layer; `names` are their names."""
-    if old.profile is None or new.profile is None:
-        return ""
-    headings = replace(heading_of(old), name=names[0]), replace(heading_of(new), name=names[1])
-    lines = profile_comparison_lines(
-        old.profile, new.profile, headings,
-        environment=environment, width=shown.width, ascii_only=shown.ascii_only, top=shown.top,
-    )  # fmt: skip
-    return "\n".join(lines) + "\n"
-
-
-def comparison_json(old: RunResult, new: RunResult, environment: tuple[str, ...]) -> str:
-    """Return the comparison as JSON."""
-    reasons: dict[str, str] = {}
-    found = to_plain(_compared(old, new, environment), export_words) or {}
-    body = {"schema": SCHEMA, "old_id": old.id, "new_id": new.id, "comparison": found}
-    plain = finite(body, "", reasons)
-    return json.dumps(plain | {"reasons": reasons}, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
-
-
-def count_pairs(old: RunResult, new: RunResult) -> int:
-    """Return the number of compared layers, without the engine's own work; 0 means that nothing was compared."""
-    found = _compared(old, new, ())
-    if isinstance(found, ProfileComparison):
-        return sum(bool(pair.old and pair.new and pair.nodes) for pair in found.pairs)
-    return sum(pair.delta is not None for pair in found.pairs) if found is not None else 0
-
-
-def _compared(
-    old: RunResult, new: RunResult, environment: tuple[str, ...]
-) -> ProfileComparison | LossComparison | None:
-    if old.profile is None or new.profile is None:
-        return None
-    return compare_profiles(shown_profile(old.profile), shown_profile(new.profile), environment)
 
 
 _LONG_S = 300.0

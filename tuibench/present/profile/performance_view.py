@@ -6,19 +6,31 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import LAYER, PerformanceProfile, Profile
-from tuibench.core.profile_facts import int8_of, roof_lines, total_ms, untold_words, work_of
+from tuibench.core.profile import (
+    LAYER,
+    RESIDUAL,
+    CostProfile,
+    NodeCost,
+    PerformanceProfile,
+    Profile,
+)
+from tuibench.core.profile_facts import find_withheld, int8_of, roof_lines, total_ms, untold_words, work_of
 from tuibench.core.text import show
 from tuibench.core.units import count_of, cpu_ranges, ms, percent, scaled, short, size
-from tuibench.present.csv_export import safe_text
-from tuibench.present.label import plus_minus
+from tuibench.present.cells import plus_minus
+from tuibench.present.csv_export import all_of, count, number, safe_text
 from tuibench.present.plots.depth import Depth
 from tuibench.present.plots.drawing import Span
-from tuibench.present.profile.costs import flops_words, shape_words
-from tuibench.present.profile.csv import all_of, count, number
-from tuibench.present.profile.detail import Pair, layer_detail
-from tuibench.present.profile.estimate import BOUND, layer_gains, model_estimates
-from tuibench.present.profile.layers import COLUMNS, LayerRow, columns_of, fused_words, layer_rows
+from tuibench.present.profile.costs import (
+    count_words,
+    flops_words,
+    parameter_words,
+    shape_words,
+    shapes_words,
+    weight_words,
+)
+from tuibench.present.profile.estimate import BOUND, amdahl, layer_gains, model_estimates
+from tuibench.present.profile.layers import COLUMNS, ROOF_REACHED, LayerRow, columns_of, fused_words, layer_rows
 from tuibench.present.profile.shown import shown_cautions, shown_profile
 from tuibench.present.profile.summary import (
     BASELINE,
@@ -40,8 +52,9 @@ from tuibench.present.profile.summary import (
     whole_of,
     zeros_sentence,
 )  # fmt: skip
-from tuibench.present.profile.view import DOT, Fact, ProfileView, over_depth
+from tuibench.present.profile.view import DOT, Fact, Pair, ProfileView, over_depth
 from tuibench.present.reason import reason_words
+from tuibench.present.table import LONGEST, NONE, UNKNOWN
 
 _SORTS = ("ms", "#", "op", "weight", "GFLOP/s", "% roof", "INT8 ms", "FLOPs", "params", "bytes")
 
@@ -289,3 +302,85 @@ def _amount(estimate: Estimate) -> str:
     value = estimate.value or 0.0
     text = f"{short(value, 4)} ms" if value >= 0.1 else ms(value)
     return f"{text} {plus_minus(estimate)}".rstrip()
+
+
+MOST_NODES = 40
+"""Most nodes that the scrolling view lists."""
+
+
+def layer_detail(
+    profile: PerformanceProfile, row: LayerRow, costs: CostProfile | None = None, most: int | None = None
+) -> tuple[Pair, ...]:
+    """Return the facts of one row of a performance profile; after `most` nodes, only the number of the others."""
+    nodes = {node.id: node for node in costs.nodes} if costs is not None else {}
+    return tuple(
+        pair for pair in (*_time(row), *_work(row), *_forms(profile, row), *_made_of(row, nodes, most)) if pair[1]
+    )
+
+
+def _time(row: LayerRow) -> Iterator[Pair]:
+    yield "operator", show(row.layer.op, LONGEST)
+    half = row.layer.ms.half_width
+    if row.ms is None:
+        yield "time", f"{NONE} ({show(row.reason, LONGEST)})"
+    else:
+        interval = f" ±{percent(half)} over {count_of(row.layer.ms.n, 'measurement')}" if half is not None else ""
+        yield "time", f"{ms(row.ms)} per batch{interval}"
+        yield "share", "" if row.share is None else f"{percent(row.share)} of the time"
+
+
+def _work(row: LayerRow) -> Iterator[Pair]:
+    layer = row.layer
+    if layer.kind != LAYER:
+        return
+    yield "MACs", count_words(layer.macs)
+    yield "FLOPs", count_words(layer.flops) + (f", {short(row.gflops)} GFLOP/s" if row.gflops is not None else "")
+    yield "bytes moved", UNKNOWN if layer.bytes_moved is None else size(layer.bytes_moved)
+    if layer.roof_ms is not None:
+        share = row.roof_share
+        words = "" if share is None else ROOF_REACHED + " %" if share > 0.995 else percent(share)
+        yield (
+            "roof",
+            f"{ms(layer.roof_ms)} by {show(layer.roof, 20) or UNKNOWN}" + (f", {words} reached" if words else ""),
+        )
+    elif layer.roof_reason:
+        yield "roof", f"{NONE} ({show(layer.roof_reason, LONGEST)})"
+    yield "parameters", parameter_words(layer.parameters, layer.zeros)
+
+
+def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
+    if find_withheld(profile) is not None:
+        return
+    form, share = int8_of(row.layer), row.share
+    if form is not None and form.ratio.value is not None:
+        half = form.ratio.half_width
+        interval = f" ±{percent(half)}" if half is not None else ""
+        time = f", {ms(row.int8_ms)} in the model" if row.int8_ms is not None else ""
+        turned = f", {percent(form.around)} of that between floats and integers" if form.around is not None else ""
+        yield "INT8, measured alone", f"{short(form.ratio.value)} of its time{interval}{time}{turned}"
+    elif form is not None:
+        yield "INT8, measured alone", f"{NONE} ({show(form.reason, LONGEST) or UNKNOWN})"
+    bound = amdahl(share) if share is not None else None
+    if bound is None or profile.below_resolution or row.layer.kind == RESIDUAL:
+        return
+    untold = untold_words(profile)
+    yield BOUND, f"{NONE} ({untold})" if untold else f"the model {short(bound)}× as fast at most, if it took no time"
+
+
+def _made_of(row: LayerRow, nodes: dict[str, NodeCost], most: int | None) -> Iterator[Pair]:
+    layer = row.layer
+    yield (
+        "weight",
+        (weight_words(row.cost) if row.cost is not None and row.cost.weight else show(layer.weight, LONGEST)),
+    )
+    yield "shapes", shapes_words(row.cost) if row.cost is not None else ""
+    kernels = ", ".join(show(kernel, 120) for kernel in layer.kernels[:most])
+    yield "kernel", f"{show(layer.kernel_op, 120)} ({kernels})" if kernels else show(layer.kernel_op, 120)
+    for id_ in layer.nodes[:most]:
+        node = nodes.get(id_)
+        yield (
+            "made of",
+            show(id_, LONGEST) if node is None else f"{show(node.op, 80)} {show(node.name or id_, LONGEST)}",
+        )
+    if most is not None and layer.nodes[most:]:
+        yield "made of", f"{count_of(len(layer.nodes) - most, 'more node')}: show --layer and CSV list all"

@@ -12,12 +12,11 @@ from typing import Any, Generic, TypeVar
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
 from tuibench.core.units import percent
-from tuibench.present.column import NONE, UNKNOWN, Column, LayerLike, arranged
 from tuibench.present.plots.depth import Depth
 from tuibench.present.plots.drawing import Span
-from tuibench.present.profile.detail import Pair
 from tuibench.present.profile.shown import Shown
 from tuibench.present.profile.summary import DISPLAYS, LOG, SHARES, Summary, label_of
+from tuibench.present.table import NONE, UNKNOWN, Column, LayerLike, arranged
 
 Fact = tuple[str, str, str]
 """Label, text and style of a fact on the screen."""
@@ -255,3 +254,7 @@ class _Texts(Sequence[str]):
     def __getitem__(self, at: int) -> str:  # type: ignore[override]
         value = self._values[at]
         return self._others.get(at) or (UNKNOWN if value is None else self._unit(value))
+
+
+Pair = tuple[str, str]
+"""(label, value), both safe to print."""

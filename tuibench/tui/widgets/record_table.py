@@ -13,8 +13,8 @@ from textual.message import Message
 from textual.reactive import var
 
 from tuibench.core.text import cut_shared, fit, skip
-from tuibench.present.column import Column, Layout, lay_out
 from tuibench.present.plots.drawing import Row
+from tuibench.present.table import Column, Layout, lay_out
 from tuibench.tui.key import bindings
 from tuibench.tui.widgets.painted import safe
 from tuibench.tui.widgets.text_block import Movable

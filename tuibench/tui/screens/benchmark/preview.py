@@ -13,12 +13,12 @@ from tuibench.core.scenario import find
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import width_of
 from tuibench.core.units import count_of, ms, percent, seconds, short
-from tuibench.present.conclusion import conclusions
-from tuibench.present.label import describe, failure_text
-from tuibench.present.plots.bars import sparkline
+from tuibench.present.cells import describe, failure_text
+from tuibench.present.headline import conclusions
+from tuibench.present.plots.depth import sparkline
 from tuibench.present.plots.drawing import wrapped
-from tuibench.present.plots.scaling import Scaling, Selection, axes_of, scaling
-from tuibench.present.plots.selection import Line, ScalingPoint
+from tuibench.present.plots.scaling import Scaling, axes_of, scaling
+from tuibench.present.plots.selection import Line, ScalingPoint, Selection
 from tuibench.present.reason import all_words
 from tuibench.present.run_list import why_words
 from tuibench.tui.widgets.painted import Glyphs, LineLike

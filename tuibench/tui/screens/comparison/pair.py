@@ -11,8 +11,8 @@ from tuibench.core.label import CellName
 from tuibench.core.reason import Reason
 from tuibench.core.result import Comparison, RunResult, SideBySide
 from tuibench.core.units import ms, percent, short
+from tuibench.present.cells import cell_name, varying
 from tuibench.present.headline import comparison_sentence
-from tuibench.present.label import cell_name, varying
 from tuibench.present.reason import all_words, no_interval_words
 
 _TURNED = {"faster": "slower", "slower": "faster"}

@@ -15,13 +15,12 @@ from tuibench.core.cell import CellResult
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.text import show, width_of
-from tuibench.present.column import Column
-from tuibench.present.label import axis_value
-from tuibench.present.plots.comparison import ratio_figure, samples_comparison, together
+from tuibench.present.cells import axis_value
 from tuibench.present.plots.figure import Figure, draw
 from tuibench.present.plots.grid import Grid, make_grid
-from tuibench.present.plots.scaling import Selection, axes_of, figure_of, scaling
-from tuibench.present.plots.selection import METRICS, UNITS
+from tuibench.present.plots.scaling import axes_of, figure_of, ratio_figure, samples_comparison, scaling, together
+from tuibench.present.plots.selection import METRICS, UNITS, Selection
+from tuibench.present.table import Column
 from tuibench.tui import key
 from tuibench.tui.screens.benchmark.preview import fold
 from tuibench.tui.screens.comparison.pair import (

@@ -14,9 +14,8 @@ from tuibench.core.scenario import find
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import width_of
 from tuibench.core.units import count_of, ms, percent, short, size
-from tuibench.present.conclusion import conclusions
-from tuibench.present.label import TAILS, cell_name, failure_text, missing_numbers, varying
-from tuibench.present.lines import check_text, differences
+from tuibench.present.cells import TAILS, cell_name, check_text, differences, failure_text, missing_numbers, varying
+from tuibench.present.headline import conclusions
 from tuibench.present.plots.drawing import Row, message_rows
 from tuibench.present.plots.figure import draw
 from tuibench.present.plots.histogram import draw_histogram, marks_of, merged_histogram, samples_figure

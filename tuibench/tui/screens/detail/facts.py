@@ -16,7 +16,7 @@ from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import width_of
 from tuibench.core.units import count_of, percent, seconds
 from tuibench.present.command import command_of
-from tuibench.present.conclusion import conclusions
+from tuibench.present.headline import conclusions
 from tuibench.present.plots.drawing import Row, Span, wrapped
 from tuibench.present.reason import all_words
 from tuibench.present.table import moment_words

@@ -13,7 +13,8 @@ from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.core.stored import StoredBenchmark
 from tuibench.present.listing import headline_words
-from tuibench.present.plots.scaling import Selection, axes_of, scaling
+from tuibench.present.plots.scaling import axes_of, scaling
+from tuibench.present.plots.selection import Selection
 from tuibench.present.table import ago_words
 from tuibench.services.monitor import Snapshot
 from tuibench.tui import key

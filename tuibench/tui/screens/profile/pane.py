@@ -9,9 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from tuibench.present.plots.bars import draw_bars
+from tuibench.present.plots.depth import draw_bars
 from tuibench.present.plots.drawing import Row, wrapped
-from tuibench.present.profile.detail import MOST_NODES
+from tuibench.present.profile.performance_view import MOST_NODES
 from tuibench.present.profile.view import ProfileView
 from tuibench.tui import key
 from tuibench.tui.screens.base import Pane

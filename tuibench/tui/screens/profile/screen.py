@@ -12,7 +12,7 @@ from tuibench.core.ids import short_id
 from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import ProjectRow, StoredBenchmark
 from tuibench.core.text import cut, show
-from tuibench.present.profile.kind import view_of
+from tuibench.present.profile.page import view_of
 from tuibench.present.table import ago_words
 from tuibench.services.monitor import Snapshot
 from tuibench.services.profile_values import FLOPS

@@ -13,8 +13,8 @@ from tuibench.core.model import ModelSummary, Port, is_remote
 from tuibench.core.profile import CostProfile
 from tuibench.core.text import too_long
 from tuibench.core.units import count_of, percent, scaled, size
-from tuibench.present.column import UNKNOWN
 from tuibench.present.profile.costs import flops_words, macs_words, unknown_words
+from tuibench.present.table import UNKNOWN
 from tuibench.tui import key
 from tuibench.tui.widgets.field import LABEL, Field, TextField
 from tuibench.tui.widgets.painted import Glyphs, LineLike

@@ -13,8 +13,7 @@ from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.stored import Removal
 from tuibench.core.units import count_of
-from tuibench.present.label import failure_text
-from tuibench.present.lines import own_lines
+from tuibench.present.cells import failure_text, own_lines
 from tuibench.present.outcome import extend_words, finish_words, removal_words
 from tuibench.present.run_list import cancel_words
 from tuibench.services.api import Services

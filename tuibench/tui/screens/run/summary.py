@@ -14,10 +14,9 @@ from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.result_headline import headline_of
 from tuibench.core.scenario import find
 from tuibench.core.units import count_of, ms, percent, seconds, short
+from tuibench.present.cells import check_text, differences, failure_text, plus_minus
 from tuibench.present.headline import headline_sentence, verdict_sentence
-from tuibench.present.label import failure_text, plus_minus
-from tuibench.present.lines import check_text, differences
-from tuibench.present.plots.bars import progress_bar, sparkline
+from tuibench.present.plots.depth import progress_bar, sparkline
 from tuibench.present.plots.drawing import Row, Span, wrapped
 from tuibench.present.reason import reason_words
 from tuibench.present.run_list import drift_words

@@ -1,16 +1,33 @@
-"""A profile as Markdown, to paste into an issue: no name in it can become markup."""
+"""Exports of a profile: CSV, JSON, and Markdown in which no name can become markup."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from tuibench.core.profile import CostProfile, LossProfile
+from tuibench.core.record import to_plain
+from tuibench.core.result import RunResult
+from tuibench.present.json_export import finite
 from tuibench.present.markdown import escape
-from tuibench.present.profile.lines import ProfileHeading, capital, heading_lines, left_out
+from tuibench.present.profile.page import (
+    SCHEMA,
+    ProfileHeading,
+    capital,
+    heading_lines,
+    heading_of,
+    left_out,
+    settle,
+    view_of,
+)
 from tuibench.present.profile.shown import Shown
 from tuibench.present.profile.summary import SHARES, VALUES
 from tuibench.present.profile.view import ProfileView, top_rows
+from tuibench.present.reason import export_words
 
 _MOST_ROWS = 200
 _WHOLE = Shown(top=None)
@@ -76,3 +93,38 @@ def _table(titles: Sequence[str], right: Sequence[bool], rows: Sequence[Sequence
 
 def _bullets(texts: Iterable[str]) -> str:
     return "\n".join(f"- {escape(text)}" for text in texts)
+
+
+def profile_csv(view: ProfileView[Any], shown: Shown = _WHOLE) -> str:
+    """Return the table as text: every row in the order of the model, unless `shown` chooses otherwise."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(view.csv_columns)
+    for row in top_rows(view.selected(shown, usual=""), shown):
+        writer.writerows(view.csv_rows(row))
+    return out.getvalue()
+
+
+def theory_text(found: CostProfile | LossProfile, heading: ProfileHeading, form: str) -> str:
+    """Return an unmeasured profile as csv or markdown."""
+    return profile_csv(view_of(found)) if form == "csv" else profile_markdown(view_of(found), heading)
+
+
+def profile_text(result: RunResult, form: str, shown: Shown | None = None, name: str = "") -> str:
+    """Return the export of a profile as csv or markdown: the whole, or what `shown` selects."""
+    profile = result.profile
+    if profile is None:
+        return ""
+    chosen = settle(profile.kind, shown or Shown(top=None), profile.loss)
+    heading = replace(heading_of(result), name=name)
+    view = view_of(profile)
+    return profile_csv(view, chosen) if form == "csv" else profile_markdown(view, heading, chosen)
+
+
+def theory_json(kind: str, model: str, found: CostProfile | LossProfile) -> str:
+    """Return an unmeasured profile as JSON."""
+    reasons: dict[str, str] = {}
+    plain = finite(
+        {"schema": SCHEMA, "kind": kind, "model": model, "profile": to_plain(found, export_words)}, "", reasons
+    )
+    return json.dumps(plain | {"reasons": reasons}, ensure_ascii=True, allow_nan=False, indent=1) + "\n"

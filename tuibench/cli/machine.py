@@ -1,20 +1,43 @@
-"""`tuibench store`: checks that stored files are unchanged, and migrates old forms."""
+"""`tuibench doctor` and `store`: the machine's fitness for measuring, and the checks of stored files."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
+from typing import Any, TextIO
 
-from tuibench.cli.output import emit
+from tuibench.cli.output import AS_ASCII, emit, width
 from tuibench.cli.parser import ASCII, JSON, Action, switch
-from tuibench.cli.session import width
 from tuibench.cli.terminal import Interruption
+from tuibench.core import engine
 from tuibench.core.stored import StoreReport
-from tuibench.present.doctor import store_json, store_report
+from tuibench.present.doctor import render_doctor, store_json, store_report
 from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
 from tuibench.services.api import Services
+
+
+def run(args: argparse.Namespace, services: Services, _: Interruption) -> None:
+    """Examine the machine and print the findings; they do not change the exit code."""
+    from tuibench.services.doctor import ask_engines, describe_terminal  # lazy: --help must not pay for it
+
+    facts = services.machine.fitness(ask_engines(engine.names()), describe_terminal(sys.stdout))
+    report(facts, sys.stdout, as_json=args.json, private=args.include_private)
+
+
+def report(facts: dict[str, Any], stream: TextIO, *, as_json: bool = False, private: bool = False) -> None:
+    """Print the facts and findings as text, or as JSON without private data unless asked for."""
+    if as_json:
+        shown = {name: value for name, value in facts.items() if private or name != "env_private"}
+        # ASCII, since a foreign name may contain escape codes.
+        text = json.dumps(shown, indent=2, ensure_ascii=True) + "\n"
+    else:
+        text = render_doctor(facts)
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(text.encode(encoding, AS_ASCII).decode(encoding))
+    stream.flush()
 
 
 def check(args: argparse.Namespace, services: Services, _: Interruption) -> int:
@@ -41,6 +64,18 @@ def _report(args: argparse.Namespace, report: StoreReport) -> int:
 
 
 ACTIONS = {
+    "doctor": Action(
+        run,
+        "Check this machine for measuring: facts, noise now, engines, store and terminal, and each problem with its "
+        "remedy.",
+        (
+            JSON,
+            switch(
+                "--include-private",
+                text="with --json: also host name, user, paths and command lines, which are omitted otherwise",
+            ),
+        ),
+    ),
     "store": Action(
         None,
         "Check the store, or migrate files of older versions.",
@@ -62,5 +97,5 @@ ACTIONS = {
                 (JSON, ASCII),
             ),
         },
-    )
+    ),
 }
