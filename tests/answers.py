@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tuibench.services.child_call import ask_child
+from tuibench.services.models import ask_child
 
 _SMALL_BYTES = 1_000_000
 _TASKS = ("inspect", "cost", "weights")

@@ -30,7 +30,7 @@ from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.setting import Setting
 from tuibench.present.json_export import SCHEMA_FILE
-from tuibench.services.profile_values import APPROXIMATED, FLOPS
+from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import _KINDS

@@ -115,7 +115,7 @@ def answers() -> Answers:
 @pytest.fixture
 def shared_answers(monkeypatch: pytest.MonkeyPatch, answers: Answers) -> None:
     """Let the services ask a child about a small model only if no earlier test has."""
-    for module in ("model", "theory"):
+    for module in ("models", "theory"):
         monkeypatch.setattr(f"tuibench.services.{module}.ask_child", answers.ask)
 
 

@@ -28,11 +28,11 @@ from tuibench.present.plots.scaling import axes_of, scaling
 from tuibench.present.plots.selection import Selection
 from tuibench.present.summary import summary
 from tuibench.runs.base import Setup
+from tuibench.runs.comparison import compare_results
 from tuibench.runs.journal import Journal, read_events
 from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import replay
 from tuibench.runs.run import BenchmarkRun
-from tuibench.runs.side_by_side import compare_results
 from tuibench.runs.task import StopSwitch
 
 ULID = "01HXXXXXXXXXXXXXXXXXXXXX{:02d}"

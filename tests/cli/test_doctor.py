@@ -11,7 +11,7 @@ import pytest
 from tests.host.machine import Machine, build_system, process_on
 from tuibench.cli.machine import report
 from tuibench.host.checkup import examine
-from tuibench.services.doctor import describe_terminal
+from tuibench.services.machine import describe_terminal
 
 GOOD = {"name": "onnxruntime", "available": True, "version": "1.20.0", "error": None}
 PROJECT = Path(__file__).parents[2]

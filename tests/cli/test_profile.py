@@ -20,8 +20,8 @@ from tuibench.core.errors import EngineError
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import Metadata
+from tuibench.runs.profile.cache import MachineCache, describe_machine
 from tuibench.runs.profile.parts import ROOFLINE, ZEROS
-from tuibench.runs.profile.roof_cache import MachineCache, describe_machine
 from tuibench.services.api import Services
 from tuibench.services.profiles import ProfilePlan
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.runs.profile_script import make_profile_result, make_run
 from tuibench.core.profile import LAYER, PERFORMANCE, CostProfile, KernelRow, LayerRun, NodeCost, Profile
 from tuibench.core.result import RunResult
-from tuibench.runs.profile.assembly import assemble_performance
+from tuibench.runs.profile.result import assemble_performance
 
 _PARTS = (
     "self_attn/q_proj/MatMul",

@@ -22,9 +22,9 @@ from tuibench.present.reason import reason_words
 from tuibench.runs.base import Setup
 from tuibench.runs.control import ControlRequests
 from tuibench.runs.journal import Journal, cut_tail, read_events, read_history
-from tuibench.runs.outcome import exit_code
 from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import Replay, replay
+from tuibench.runs.result import exit_code
 from tuibench.runs.run import BenchmarkRun
 from tuibench.runs.supervision import Bounds, OutOfTime
 from tuibench.runs.task import StopSwitch

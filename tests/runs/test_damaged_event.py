@@ -17,8 +17,7 @@ from tuibench.core.errors import StoreDamaged, TuibenchError
 from tuibench.core.reason import Reason, because
 from tuibench.present.reason import reason_words
 from tuibench.runs.journal import NAME, decode, read_history
-from tuibench.runs.observer import RunObserver, read_replay, read_state
-from tuibench.runs.state import StateContext
+from tuibench.runs.observer import RunObserver, StateContext, read_replay, read_state
 from tuibench.services.run_view import RunWatch
 
 OBSERVER = StateContext(HERE, "")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.runs.profile_script import ZEROS
 from tuibench.core.profile import Roofline, ZeroEffect
-from tuibench.runs.profile.roof_cache import MachineCache, has_roofs
+from tuibench.runs.profile.cache import MachineCache, has_roofs
 
 FOUND = Roofline(2, 100.0, None, 12.5, ((1 << 20, 80.0),))
 WEEK_S = 7 * 24 * 3600.0

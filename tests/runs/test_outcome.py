@@ -8,7 +8,7 @@ import pytest
 from tests.runs.execution_data import asked, execution
 from tuibench.core.cell import CellResult
 from tuibench.core.reason import Failure
-from tuibench.runs.outcome import code_of, exit_code
+from tuibench.runs.result import code_of, exit_code
 
 SCHEMA = json.loads(
     Path(__file__).resolve().parents[2].joinpath("tuibench/data/benchmark.schema.json").read_text(encoding="utf-8")

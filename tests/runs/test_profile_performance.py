@@ -13,8 +13,8 @@ from tuibench.core.model import Point, Reference
 from tuibench.core.profile import PERFORMANCE, ProfileSpec, WhatIf
 from tuibench.core.reason import told
 from tuibench.core.record import to_plain
-from tuibench.runs.profile.assembly import assemble_performance
 from tuibench.runs.profile.parts import WHAT_IF, Parts
+from tuibench.runs.profile.result import assemble_performance
 
 POINT = Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, Reference(None, None, None, "not made"))
 

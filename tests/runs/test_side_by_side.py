@@ -13,7 +13,7 @@ from tuibench.core.result import CellPair, RunResult, RunSession, SideBySide
 from tuibench.core.spec import ModelSource
 from tuibench.present.headline import comparison_sentence
 from tuibench.present.reason import all_words, reason_words
-from tuibench.runs.side_by_side import compare_results
+from tuibench.runs.comparison import compare_results
 from tuibench.stats.comparison import unpaired
 
 OLD_ID, NEW_ID = "01J0000000000000000000K3F9", "01J000000000000000000077ZZ"

@@ -22,8 +22,7 @@ from tuibench.core.record import to_plain
 from tuibench.present.reason import reason_words
 from tuibench.runs.directory import LOCK, RunDirectory
 from tuibench.runs.journal import NAME, Follower, Journal
-from tuibench.runs.observer import read_state
-from tuibench.runs.state import StateContext, resume_refusal, this_boot
+from tuibench.runs.observer import StateContext, read_state, resume_refusal, this_boot
 
 BOOT, OTHER_BOOT = "b" * 36, "c" * 36
 HERE, ELSEWHERE = "a" * 16, "e" * 16

@@ -12,7 +12,7 @@ from tests.runs.execution_data import EXECUTION, USED, cell, execution
 from tuibench.core.cell import CellResult, Check, Estimate, Execution, Noise, Pooled, Samples
 from tuibench.core.reason import Failure, Reason, because, told
 from tuibench.core.record import from_plain, to_plain
-from tuibench.runs.summary import pool, summarize
+from tuibench.runs.track import pool, summarize
 from tuibench.stats.percentile import needed_samples
 from tuibench.worker.drive import histogram
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tuibench.core.errors import WriteError
-from tuibench.services.clipboard_file import keep_copy
+from tuibench.services.state_file import keep_copy
 
 
 def test_last_copy_is_in_a_file_private_to_its_user(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.model.download.server import Handler, Loopback, file_route, serve
 from tuibench.core.errors import ExitCode, ModelError, TuibenchError, UsageError, WriteError
 from tuibench.core.machine import Places
 from tuibench.core.model import FetchProgress
-from tuibench.services.child_call import ModelFetch
+from tuibench.services.models import ModelFetch
 
 BODY = b"0123456789" * 20_000
 

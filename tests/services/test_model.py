@@ -13,8 +13,8 @@ from tuibench.core.model import refer
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import ModelReference
-from tuibench.services import model
-from tuibench.services.model import find_state, inspect
+from tuibench.services import models as model
+from tuibench.services.models import find_state, inspect
 
 
 @pytest.fixture

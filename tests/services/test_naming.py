@@ -7,7 +7,7 @@ import pytest
 from tests.store.data import make_id
 from tuibench.core.errors import UnknownId
 from tuibench.core.stored import BenchmarkRow
-from tuibench.services.id_resolver import find_row
+from tuibench.services.library import find_row
 
 
 def row(number: int, name: str = "", rerun_of: str = "") -> BenchmarkRow:

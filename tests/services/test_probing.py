@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tuibench.services.doctor import ask_engines, describe_terminal
+from tuibench.services.machine import ask_engines, describe_terminal
 
 GOOD = {"name": "onnxruntime", "available": True, "version": "1.20.0", "error": None}
 

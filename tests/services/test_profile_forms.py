@@ -18,8 +18,8 @@ from tuibench.core.profile import CostProfile
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.stored import Project
 from tuibench.services.api import Services
+from tuibench.services.form_values import ProfileValues
 from tuibench.services.models import Models
-from tuibench.services.profile_values import ProfileValues
 from tuibench.services.profiles import Profiles
 from tuibench.services.projects import Projects
 

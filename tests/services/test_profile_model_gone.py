@@ -13,8 +13,8 @@ from tests.services.test_project_profiles import Launched, launched
 from tuibench.core.errors import ModelError
 from tuibench.core.ids import short_id
 from tuibench.core.spec import ModelSource
+from tuibench.services.form_values import ProfileValues
 from tuibench.services.models import Models
-from tuibench.services.profile_values import ProfileValues
 
 __all__ = ["launched", "stage"]
 

@@ -22,8 +22,8 @@ from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import Limits
 from tuibench.core.stored import Metadata
 from tuibench.runs.host_queue import HostQueue, find_holder
+from tuibench.runs.observer import StateContext
 from tuibench.runs.replay import Replay
-from tuibench.runs.state import StateContext
 from tuibench.runs.task import StopSwitch
 from tuibench.services import theory
 from tuibench.services.api import Services

@@ -9,7 +9,7 @@ from tests.store.build import make_result, make_store
 from tuibench.core.errors import StoreReadOnly
 from tuibench.core.result import RunResult
 from tuibench.core.stored import FileStamp, Metadata
-from tuibench.services.project_assignment import find_project, place
+from tuibench.services.projects import find_project, place
 from tuibench.store.projects import Projects
 from tuibench.store.store import Store
 

@@ -16,7 +16,7 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.profile import LOSS, PERFORMANCE
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.services.api import Services
-from tuibench.services.profile_values import APPROXIMATED, FLOPS, ProfileValues
+from tuibench.services.form_values import APPROXIMATED, FLOPS, ProfileValues
 from tuibench.services.profiles import Profiles
 from tuibench.services.runs import RunOptions
 

@@ -12,7 +12,7 @@ from tuibench.core.errors import ExitCode, ModelError, UsageError
 from tuibench.core.machine import Places
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import BenchmarkRow, Metadata, StoredBenchmark
-from tuibench.services.model import inspect
+from tuibench.services.models import inspect
 from tuibench.services.reruns import Repetition
 from tuibench.store.record import join_metadata, summarize
 

@@ -16,7 +16,7 @@ from tuibench.core.errors import StoreError, StoreNewer
 from tuibench.core.reason import Reason, because
 from tuibench.present.reason import reason_words
 from tuibench.runs import journal as journal_module
-from tuibench.runs.state import StateContext
+from tuibench.runs.observer import StateContext
 from tuibench.services import run_view as watching
 from tuibench.services.run_view import RunWatch
 from tuibench.stats.interval import half_width

@@ -20,11 +20,12 @@ from tuibench.core.model import Point, Reference
 from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
 from tuibench.runs import journal as journal_module
-from tuibench.runs import replay, summary
+from tuibench.runs import replay
+from tuibench.runs import track as summary
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import Journal
+from tuibench.runs.observer import StateContext
 from tuibench.runs.replay import Replay
-from tuibench.runs.state import StateContext
 from tuibench.services.opening import open_store
 from tuibench.services.run_view import RunWatch
 from tuibench.services.runs import Runs

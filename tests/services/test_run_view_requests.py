@@ -18,7 +18,7 @@ from tuibench.core.spec import Limits
 from tuibench.present.reason import all_words
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import Journal
-from tuibench.runs.state import StateContext
+from tuibench.runs.observer import StateContext
 from tuibench.services.run_view import RunWatch
 
 RUN, WISH = "01M7QJXH866DK1S3FNRAFAA4P6", "01M7QJXH866DK1S3FNRAFAA4P7"

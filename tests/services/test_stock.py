@@ -9,7 +9,7 @@ from tests.host.machine import Machine
 from tests.store.build import make_store
 from tests.store.data import make_id, make_small
 from tuibench.core.stored import Metadata
-from tuibench.services.doctor import store_facts, store_findings
+from tuibench.services.machine import store_facts, store_findings
 
 
 @pytest.fixture

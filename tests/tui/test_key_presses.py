@@ -16,8 +16,15 @@ from tests.tui.pilot import open_app, press, replace_methods, settle, type_text
 from tests.tui.stock import rich_project
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services
-from tuibench.services.form_values import FormCheck, FormStart, FormValues, RerunPlan
-from tuibench.services.profile_values import ProfileCheck, ProfileStart, ProfileValues
+from tuibench.services.form_values import (
+    FormCheck,
+    FormStart,
+    FormValues,
+    ProfileCheck,
+    ProfileStart,
+    ProfileValues,
+    RerunPlan,
+)
 from tuibench.tui.screens.comparison.screen import ComparisonScreen
 from tuibench.tui.screens.detail.screen import DetailScreen
 from tuibench.tui.screens.form.screen import FormScreen

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from tests.tui.pilot import press, settle
-from tuibench.services.profile_values import APPROXIMATED, FLOPS
+from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.detail.screen import TABS

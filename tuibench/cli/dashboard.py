@@ -18,7 +18,7 @@ from tuibench.core.settings.request import DashboardRequest
 from tuibench.core.text import show
 from tuibench.present.listing import NEWEST, hidden_words, listing, profile_words
 from tuibench.services.api import Services
-from tuibench.services.model import inspect
+from tuibench.services.models import inspect
 
 if TYPE_CHECKING:
     from tuibench.tui.terminal import Display

@@ -223,7 +223,7 @@ def fetcher(places: Places, quiet: bool, ascii_only: bool) -> Callable[[str], Mo
     """Return a function that fetches a name such as hf:ORG/REPO or https://… and shows the progress on stderr."""
 
     def fetch(token: str) -> ModelSource:
-        from tuibench.services.child_call import ModelFetch  # lazy: only for remote models
+        from tuibench.services.models import ModelFetch  # lazy: only for remote models
 
         in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
         painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)

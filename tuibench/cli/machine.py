@@ -21,7 +21,7 @@ from tuibench.services.api import Services
 
 def run(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Examine the machine and print the findings; they do not change the exit code."""
-    from tuibench.services.doctor import ask_engines, describe_terminal  # lazy: --help must not pay for it
+    from tuibench.services.machine import ask_engines, describe_terminal  # lazy: --help must not pay for it
 
     facts = services.machine.fitness(ask_engines(engine.names()), describe_terminal(sys.stdout))
     report(facts, sys.stdout, as_json=args.json, private=args.include_private)

@@ -16,9 +16,8 @@ from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.control import ControlPoller
 from tuibench.runs.journal import Journal, JournalBroken
-from tuibench.runs.preparation import Machine, Preparation, Prepared
+from tuibench.runs.preparation import Disagreement, Machine, Preparation, Prepared, check_plan, hash_inputs
 from tuibench.runs.replay import Replay
-from tuibench.runs.resumption import Disagreement, check_plan, hash_inputs
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
 from tuibench.runs.task import Call, Cancelled, StopSwitch, call_child
 from tuibench.worker.job import Job

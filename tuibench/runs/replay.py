@@ -19,8 +19,7 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.runs.journal import NONSENSE, check_execution, check_fields, check_plan, check_spec
 from tuibench.runs.profile.parts import Parts
-from tuibench.runs.summary import pool, summarize
-from tuibench.runs.track import Done, Track, count_cells, new_tracks
+from tuibench.runs.track import Done, Track, count_cells, new_tracks, pool, summarize
 from tuibench.stats.interval import log_interval
 
 _MODEL, _POINT, _CELL = strictly(ModelSummary), strictly(Point), strictly(Cell)

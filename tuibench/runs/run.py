@@ -19,13 +19,11 @@ from tuibench.engines.protocol import IO_CLASSES
 from tuibench.runs.base import BaseRun, Setup
 from tuibench.runs.control import ControlPoller
 from tuibench.runs.journal import Journal, require_room
-from tuibench.runs.preparation import Prepared, make_job
+from tuibench.runs.preparation import Disagreement, Prepared, cheapest, disagreement, make_job, restore
 from tuibench.runs.replay import Replay
-from tuibench.runs.resumption import Disagreement, cheapest, disagreement, restore
 from tuibench.runs.schedule import SLOW_NS, Schedule, Turn, make_cells, matching_cells, slow_executions
-from tuibench.runs.summary import grade_executions, pool
 from tuibench.runs.supervision import OutOfTime
-from tuibench.runs.track import Track, count_cells, new_tracks
+from tuibench.runs.track import Track, count_cells, grade_executions, new_tracks, pool
 from tuibench.stats.samples import read_samples, spans
 from tuibench.worker.job import Job
 

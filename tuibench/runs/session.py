@@ -27,9 +27,8 @@ from tuibench.runs.environment import environment_changes, forbids_resume
 from tuibench.runs.host_queue import HostQueue, Wait, holder_words
 from tuibench.runs.journal import NAME, Journal, JournalBroken, cut_tail, read_history
 from tuibench.runs.observer import read_replay
-from tuibench.runs.preparation import Machine
+from tuibench.runs.preparation import Disagreement, Machine
 from tuibench.runs.replay import Replay
-from tuibench.runs.resumption import Disagreement
 from tuibench.runs.run import BenchmarkRun
 from tuibench.runs.task import Cancelled, StopSwitch
 

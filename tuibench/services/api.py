@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from tuibench.services.machine import MachineFacts
     from tuibench.services.models import Models
     from tuibench.services.monitor import Monitor
+    from tuibench.services.profile_costs import ProjectTheory
     from tuibench.services.profile_forms import ProfileForms
     from tuibench.services.profiles import Profiles
-    from tuibench.services.project_theory import ProjectTheory
     from tuibench.services.projects import Projects
     from tuibench.services.reruns import Reruns
     from tuibench.services.runs import Runs
@@ -132,7 +132,7 @@ class Services:
     @part
     def theory(self) -> ProjectTheory:
         """The profiles that every project has, computed without measuring."""
-        from tuibench.services.project_theory import ProjectTheory
+        from tuibench.services.profile_costs import ProjectTheory
 
         return ProjectTheory(self)
 
@@ -146,7 +146,7 @@ class Services:
 
     def keep_copy(self, text: str) -> str:
         """Write copied text to a file, for terminals without a clipboard; return its path."""
-        from tuibench.services.clipboard_file import keep_copy
+        from tuibench.services.state_file import keep_copy
 
         return str(keep_copy(self.settings.places.state, text))
 

@@ -29,10 +29,10 @@ from tuibench.present.export import (
 from tuibench.present.profile.comparison import other_models
 from tuibench.present.profile.shown import Shown
 from tuibench.present.reason import all_words, reason_words
+from tuibench.runs.comparison import compare_results
 from tuibench.runs.journal import NONSENSE
-from tuibench.runs.side_by_side import compare_results
-from tuibench.services.child_call import ask_child
 from tuibench.services.library import Library
+from tuibench.services.models import ask_child
 from tuibench.services.saving import result_of
 from tuibench.services.watched_run import settle_samples
 from tuibench.store.store import Store

@@ -1,19 +1,38 @@
-"""Models by path, name or address: locate, fetch, inspect, complete."""
+"""Models by path, name or address: locate, fetch, inspect; child processes read their bytes."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import stat
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tuibench.core.model import FetchProgress, ModelSummary
+from tuibench.core.errors import ModelError, PhaseTimeout, TuibenchError
+from tuibench.core.machine import Places
+from tuibench.core.model import (
+    CHANGED,
+    GONE,
+    UNCHANGED,
+    FetchedModel,
+    FetchProgress,
+    ModelState,
+    ModelSummary,
+    public_name,
+)
+from tuibench.core.record import from_plain
 from tuibench.core.settings.model_token import SAMPLES, resolve_model
 from tuibench.core.spec import ModelSource
+from tuibench.core.stored import FileStamp, ModelReference
+from tuibench.core.text import show
+from tuibench.host.cgroup import find_groups, read_memory
+from tuibench.host.kernel_files import Tree
+from tuibench.runs.task import ChildDeath, StopSwitch, call_child
 from tuibench.services.forecast import free_dims
 
 if TYPE_CHECKING:
     from tuibench.services.api import Services
+
 
 MOST = 50
 _MODELS = (".onnx", ".ort")
@@ -42,7 +61,6 @@ class Models:
 
     def fetch(self, token: str, tell: Tell = lambda _: None) -> ModelSource:
         """Fetch a remote model unless it is cached, and return its file."""
-        from tuibench.services.child_call import ModelFetch  # lazy: child processes
 
         return ModelFetch(token, self._services.settings.places).carry_out(tell).source
 
@@ -85,3 +103,129 @@ def _is(question: Callable[[], bool]) -> bool:
         return question()
     except OSError:
         return False
+
+
+def ask_child(
+    task: str,
+    request: dict[str, Any],
+    *,
+    what: str,
+    timeout_s: float,
+    hint: str = "",
+    hear: Callable[[dict[str, Any]], float | None] | None = None,
+    kind: type[TuibenchError] = ModelError,
+    stop: StopSwitch | None = None,
+) -> Any:
+    """Return a child's answer; raise `kind` if it dies, with `what` in the message and `hint` if its log is empty.
+
+    Tripping `stop` from another thread ends the child and raises Cancelled here.
+    """
+    switch = stop or StopSwitch()
+    log = os.memfd_create(f"{task}.log")
+    try:
+        return call_child(
+            task,
+            {**request, "parent": os.getpid()},
+            timeout_s=timeout_s,
+            stop=switch,
+            log_path=f"/proc/self/fd/{log}",
+            on_line=hear,
+        )
+    except ChildDeath as death:
+        error = PhaseTimeout if death.kind == "timeout" else kind
+        raise error(f"{what} {death.message}", death.log_tail or hint) from death
+    finally:
+        os.close(log)
+        if stop is None:
+            switch.close()
+
+
+_SILENCE_S = 150.0
+"""Limit for a hung child; the child itself gives up sooner on a silent server."""
+
+
+class ModelFetch:
+    """One download of a model; an interrupted download leaves no file."""
+
+    def __init__(self, token: str, places: Places, *, bounds: Mapping[str, Any] | None = None) -> None:
+        self._token = token
+        self._shown = show(public_name(token), 120)
+        # `bounds` override the child's limits: stall_s, most_bytes, spare_bytes.
+        self._request = {"address": token, "cache": str(places.cache), **(bounds or {})}
+
+    def carry_out(self, tell: Callable[[FetchProgress], None]) -> FetchedModel:
+        """Fetch the model; call `tell` with the progress a few times a second; an exception from `tell` ends the
+        download.
+        """
+
+        def hear(line: dict[str, Any]) -> float:
+            if "fetched" in line:
+                tell(FetchProgress(int(line["fetched"]), line.get("total")))
+            return _SILENCE_S
+
+        what = f"fetching {self._shown}"
+        answer = ask_child("fetch", self._request, what=what, timeout_s=_SILENCE_S, hint="try it again", hear=hear)
+        source = ModelSource(public_name(self._token), str(answer["path"]))
+        return FetchedModel(
+            source, str(answer["name"]), str(answer["sha256"]), int(answer["bytes"]), int(answer["fetched"])
+        )
+
+
+_INSPECT_S = 30.0
+_HASH_S = 30.0
+_SLOWEST_BYTES_PER_S = 20_000_000
+
+
+def inspect(source: ModelSource, places: Places, timeout_scale: float = 1.0) -> ModelSummary:
+    """Return the summary of a model; raise ModelError if the file is no model."""
+    tree = Tree()
+    request = {
+        "path": source.path,
+        "cache": str(places.cache),
+        "memory_bytes": read_memory(tree, find_groups(tree)).room_bytes,
+    }
+    limit = _INSPECT_S * timeout_scale
+    answer = ask_child("inspect", request, what=f"{show(source.asked)}: reading the model", timeout_s=limit)
+    return from_plain(ModelSummary, answer)
+
+
+def find_state(reference: ModelReference, places: Places) -> ModelState:
+    """Return whether a model is unchanged; hash only the files whose times differ."""
+    doubtful: list[FileStamp] = []
+    for stamp in (reference.file, *reference.external):
+        state = _glance(stamp)
+        if state in (GONE, CHANGED):
+            return ModelState(state, stamp.path)
+        if state != UNCHANGED:
+            doubtful.append(stamp)
+    return _hash(doubtful, places) if doubtful else ModelState(UNCHANGED)
+
+
+def is_untouched(reference: ModelReference) -> bool:
+    """Return whether the files have the same sizes and times; do not hash."""
+    return all(_glance(stamp) == UNCHANGED for stamp in (reference.file, *reference.external))
+
+
+def _glance(stamp: FileStamp) -> str:
+    """Return a state by size and time; '' if only the content can decide."""
+    try:
+        found = os.stat(stamp.path)
+    except (OSError, ValueError):
+        return GONE
+    if not stat.S_ISREG(found.st_mode):
+        return GONE
+    if found.st_size != stamp.size:
+        return CHANGED
+    return UNCHANGED if found.st_mtime_ns == stamp.mtime_ns else ""
+
+
+def _hash(stamps: list[FileStamp], places: Places) -> ModelState:
+    request = {"paths": [stamp.path for stamp in stamps], "cache": str(places.cache)}
+    limit = _HASH_S + sum(stamp.size for stamp in stamps) / _SLOWEST_BYTES_PER_S
+    answer = ask_child("hash", request, what=f"reading {show(stamps[0].path)}", timeout_s=limit)
+    for stamp, plain in zip(stamps, answer, strict=True):
+        if plain is None:
+            return ModelState(GONE, stamp.path)
+        if plain["sha256"] != stamp.sha256:
+            return ModelState(CHANGED, stamp.path)
+    return ModelState(UNCHANGED)

@@ -20,12 +20,11 @@ from tuibench.core.text import show
 from tuibench.present.command import token_of
 from tuibench.services.forecast import free_dims, misfits
 from tuibench.services.form_reading import told
+from tuibench.services.form_values import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.services.forms import Glance
-from tuibench.services.model import is_untouched
-from tuibench.services.profile_costs import CountedCosts, ModelContents
-from tuibench.services.profile_rerun import Before, NotHere, fields_of, is_away, recall, values_of
-from tuibench.services.profile_values import ProfileCheck, ProfileStart, ProfileValues
-from tuibench.services.project_theory import newest
+from tuibench.services.models import is_untouched
+from tuibench.services.profile_costs import CountedCosts, ModelContents, newest
+from tuibench.services.reruns import Before, NotHere, fields_of, is_away, recall, values_of
 from tuibench.services.runs import RunOptions
 
 if TYPE_CHECKING:

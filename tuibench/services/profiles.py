@@ -18,7 +18,7 @@ from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, Mo
 from tuibench.core.stored import BenchmarkRow
 from tuibench.core.units import count_of, ms, scaled
 from tuibench.engines import registry
-from tuibench.runs.profile.roof_cache import has_roofs
+from tuibench.runs.profile.cache import has_roofs
 from tuibench.services.forecast import process_words
 from tuibench.services.settings import Settings
 from tuibench.services.theory import Theory

@@ -1,25 +1,29 @@
-"""The actions on projects; children inspect models, the store does everything else."""
+"""The actions on projects, and the project of each new result; children inspect models."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tuibench.core.activity import ALIVE
-from tuibench.core.errors import ModelError, StoreError, UsageError
+from tuibench.core.errors import ModelError, StoreError, UnknownId, UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Places
 from tuibench.core.model import ModelState, refer
-from tuibench.core.stored import ModelReference, Project, ProjectRow, TrashEntry, Version
+from tuibench.core.stored import Metadata, ModelReference, Project, ProjectRow, TrashEntry, Version
 from tuibench.core.text import show
+from tuibench.store.context import is_ulid
 from tuibench.store.project_files import ORDERS, name_after, sort_rows
 from tuibench.store.projects import untaken
 from tuibench.store.store import Store
 
-if TYPE_CHECKING:  # types only: lists do not need them
+if TYPE_CHECKING:
     from tuibench.core.model import ModelSummary
+    from tuibench.core.result import RunResult
     from tuibench.core.spec import ModelSource
     from tuibench.services.runs import Runs
+
 
 _LONG_BYTES = 500_000
 """About a thousand benchmarks, which take 5 ms to read."""
@@ -58,7 +62,7 @@ class Projects:
 
     def look(self, source: ModelSource) -> tuple[ModelSummary, Project | None, str]:
         """Return a model's summary, its project, and a name for a new project; raise ModelError if it is no model."""
-        from tuibench.services.model import inspect  # lazy: child processes take 8 ms
+        from tuibench.services.models import inspect  # lazy: child processes take 8 ms
 
         summary = inspect(source, self.places)
         model = refer(source.asked, summary)
@@ -69,7 +73,7 @@ class Projects:
         self, source: ModelSource, name: str = "", description: str = "", dims: Mapping[str, int] | None = None
     ) -> tuple[ProjectRow, ModelSummary]:
         """Create a project for a model, by default named after it; raise ModelError if it is no model."""
-        from tuibench.services.model import inspect  # lazy: child processes take 8 ms
+        from tuibench.services.models import inspect  # lazy: child processes take 8 ms
 
         summary = inspect(source, self.places)
         model = refer(source.asked, summary)
@@ -83,7 +87,7 @@ class Projects:
 
         Create the latter if it is missing. Raise ModelError if it is no model.
         """
-        from tuibench.services.model import inspect  # lazy: as above
+        from tuibench.services.models import inspect  # lazy: as above
 
         wanted = self._store.projects.get(asked) if asked else None
         if wanted is not None and wanted.holds_file(source.path):
@@ -150,10 +154,80 @@ class Projects:
 
     def model_state(self, version: Version) -> ModelState:
         """Return whether a version's model is unchanged."""
-        from tuibench.services.model import find_state  # lazy: as above
+        from tuibench.services.models import find_state  # lazy: as above
 
         return find_state(version.model, self.places)
 
     def newest_state(self, token: str) -> ModelState:
         """Return whether the newest model of a project is unchanged."""
         return self.model_state(self.get(token).project.versions[-1])
+
+
+def place(store: Store, result: RunResult, metadata: Metadata) -> tuple[Metadata, str]:
+    """Return the metadata with its project's id, and a message for the user, '' if none.
+
+    A second call changes nothing.
+    """
+    model = _first_model(result)
+    wanted = (metadata.project or "").strip()
+    if model is None and not wanted:
+        return replace(metadata, project=None), ""
+    try:
+        found, said = _named(store, wanted, model, metadata.rerun_of) if wanted else _adopted(store, model)
+    except (StoreError, UsageError) as error:
+        # Save the measurement without a project; the user can assign one later.
+        return replace(metadata, project=None), f"it belongs to no project: {error}"
+    return replace(metadata, project=found), said
+
+
+def find_project(store: Store, asked: str, sha256: str = "", path: str = "") -> str:
+    """Return the id of the project that a run's result will get; '' if unknown.
+
+    `asked` is the name in its metadata; `sha256` and `path` are of its first model.
+    """
+    try:
+        try:
+            if asked.strip():
+                return store.projects.resolve(asked.strip())
+        except UnknownId:
+            if not is_ulid(asked.strip()):
+                raise
+        if sha256:
+            found = store.projects.find(sha256)
+            return found.id if found is not None else ""
+        every = store.projects.all()
+        held = (one.id for one in every if any(version.model.file.path == path for version in one.versions))
+        return next(held, "") if path else ""
+    except (StoreError, UnknownId):
+        # List the run without a project rather than not at all.
+        return ""
+
+
+def _first_model(result: RunResult) -> ModelReference | None:
+    pairs = zip(result.spec.models, result.models, strict=False)
+    return next((found for source, summary in pairs if (found := refer(source.asked, summary)) is not None), None)
+
+
+def _adopted(store: Store, model: ModelReference | None) -> tuple[str | None, str]:
+    if model is None:
+        return None, ""
+    project, said = store.projects.adopt(model)
+    return project.id, said
+
+
+def _named(store: Store, wanted: str, model: ModelReference | None, rerun_of: str | None) -> tuple[str | None, str]:
+    try:
+        found = store.projects.resolve(wanted)
+        repeated = any(row.id == rerun_of and row.project == found for row in store.benchmarks.rows())
+        if model is None or not (repeated or store.projects.get(found).holds_file(model.file.path)):
+            return store.projects.touch(found).id, ""
+        # A stand-in for a model of this project is a version of it: measured again, or as its file is now.
+        return found, store.projects.add_version(found, model)[1]
+    except UnknownId:
+        if model is None:
+            raise
+        if is_ulid(wanted):
+            # The project of the run was deleted: an id is no name for a new project.
+            return _adopted(store, model)
+        made = store.projects.create(wanted, model)
+        return made.id, f"a project was made for it: {show(made.name, 80)}"

@@ -15,9 +15,8 @@ from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, NONSENSE
-from tuibench.runs.observer import RunObserver, read_state
-from tuibench.runs.state import StateContext, judge_run
-from tuibench.services.project_assignment import find_project
+from tuibench.runs.observer import RunObserver, StateContext, judge_run, read_state
+from tuibench.services.projects import find_project
 
 if TYPE_CHECKING:
     from tuibench.services.runs import Runs

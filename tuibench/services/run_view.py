@@ -24,10 +24,9 @@ from tuibench.present.preamble import preamble_lines
 from tuibench.present.run_list import RunLog, cell_line, phase_words
 from tuibench.runs.directory import LOG, RunDirectory
 from tuibench.runs.journal import NONSENSE, open_regular
-from tuibench.runs.observer import Event, RunObserver
+from tuibench.runs.observer import Event, RunObserver, StateContext, judged_info
 from tuibench.runs.profile.parts import LAYERS, list_parts, name_part
 from tuibench.runs.replay import Replay, all_warnings, display_names
-from tuibench.runs.state import StateContext, judged_info
 from tuibench.services.forecast import limit_s, preamble_of
 from tuibench.services.watched_run import unfile_points
 from tuibench.stats.interval import LEAST, half_width

@@ -25,8 +25,15 @@ from tuibench.present.reason import reason_words
 from tuibench.runs.control import ControlRequests
 from tuibench.runs.directory import LOG, RunDirectory, list_runs
 from tuibench.runs.journal import NAME, read_history
-from tuibench.runs.observer import RunObserver, read_replay, read_state, states_of
-from tuibench.runs.state import StateContext, resume_refusal, this_boot
+from tuibench.runs.observer import (
+    RunObserver,
+    StateContext,
+    read_replay,
+    read_state,
+    resume_refusal,
+    states_of,
+    this_boot,
+)
 from tuibench.services import control
 from tuibench.services.detached_runner import (
     passing_directory,
@@ -297,7 +304,7 @@ class Runs:
 
     def watch(self, token: str) -> RunWatch:
         """Watch a run of this machine from its beginning, poll by poll."""
-        from tuibench.services.project_assignment import find_project  # lazy: as above
+        from tuibench.services.projects import find_project  # lazy: as above
         from tuibench.services.run_view import RunWatch
 
         directory = self._find_here(token)

@@ -16,7 +16,7 @@ from tuibench.core.stored import Metadata
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.observer import read_replay
 from tuibench.services.opening import open_store
-from tuibench.services.project_assignment import place
+from tuibench.services.projects import place
 from tuibench.services.watched_run import unfile_points
 from tuibench.store.lock import WAIT_S
 from tuibench.store.store import Store

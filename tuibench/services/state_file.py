@@ -1,4 +1,4 @@
-"""Small files of the user: values that forms and the dashboard keep between sessions; failures are ignored."""
+"""Small files of the user: values kept between sessions, copies of the clipboard."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from tuibench.core.errors import WriteError
+from tuibench.core.text import show
+from tuibench.runs.directory import make_private, write_whole
 
 _MOST_BYTES = 1 << 20
 
@@ -96,3 +100,18 @@ class StateFile:
                 part.unlink(missing_ok=True)
             return False
         return True
+
+
+_NAME = "copied.txt"
+
+
+def keep_copy(state: Path, text: str) -> Path:
+    """Write the text to its file; raise WriteError if the disk refuses."""
+    path = state / _NAME
+    try:
+        make_private(state)
+        write_whole(path, (text + "\n").encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise WriteError(f"{show(str(path), 120)} cannot be written: {reason}", "make room there") from error
+    return path

@@ -22,8 +22,8 @@ from tuibench.core.result import RunResult
 from tuibench.present.reason import reason_words
 from tuibench.runs.directory import LOG, hold_scratch
 from tuibench.runs.observer import Event, RunObserver, ignore_event
-from tuibench.runs.outcome import exit_code, signal_code
 from tuibench.runs.replay import Replay, display_names
+from tuibench.runs.result import exit_code, signal_code
 from tuibench.runs.schedule import Schedule
 from tuibench.runs.task import DETACH, read_tail
 from tuibench.runs.track import new_tracks

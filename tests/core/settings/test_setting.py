@@ -55,7 +55,7 @@ from tuibench.runs.schedule import make_cells
 from tuibench.services.form_reading import read_form, to_request, values_of
 from tuibench.services.form_values import FormValues
 from tuibench.services.profile_forms import ProfileForms
-from tuibench.services.profile_rerun import values_of as profile_form
+from tuibench.services.reruns import values_of as profile_form
 from tuibench.tui.screens.form.fields import TextSpec, plan_rows
 
 __all__ = ["models"]

@@ -31,7 +31,7 @@ from tuibench.present.profile.layers import layer_rows
 from tuibench.present.profile.performance_view import layer_detail
 from tuibench.present.profile.summary import PARAMETERS, help_sentence, summarize
 from tuibench.present.reason import reason_words
-from tuibench.runs.profile.assembly import MOST_SCALED, assemble_performance
+from tuibench.runs.profile.result import MOST_SCALED, assemble_performance
 
 
 def assemble(*runs: LayerRun, **given: Any) -> PerformanceProfile:

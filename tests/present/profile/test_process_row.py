@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.present.profile.profile_data import row, run
 from tuibench.core.profile import FOLDED, LAYER, RUNTIME, KernelRow, LayerRun
-from tuibench.runs.profile.assembly import ProcessRow, unite_rows
+from tuibench.runs.profile.result import ProcessRow, unite_rows
 
 FOLD = replace(row("beforehand", 0.0, "k", kind=FOLDED), raw_us=0.0)
 

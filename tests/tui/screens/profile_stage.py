@@ -21,7 +21,7 @@ from tuibench.core.profile import LOSS, Profile, ProfileSpec
 from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.services.api import Services
-from tuibench.services.profile_values import ProfileCheck, ProfileStart, ProfileValues
+from tuibench.services.form_values import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.terminal import Display

@@ -8,7 +8,7 @@ from tests.present import build
 from tests.tui.stock import failed_sweep, make, rich_pair, sweep, sweep_cell
 from tuibench.core.result import RunResult
 from tuibench.present.plots.figure import Figure, draw
-from tuibench.runs.side_by_side import compare_results
+from tuibench.runs.comparison import compare_results
 from tuibench.tui.screens.comparison.pair import pairs_of_run, pairs_of_sides
 from tuibench.tui.screens.comparison.view import ComparisonData, figures_of, has_metric, make_figure
 

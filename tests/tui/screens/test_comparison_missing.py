@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.present import build
-from tuibench.runs.side_by_side import compare_results
+from tuibench.runs.comparison import compare_results
 from tuibench.tui.screens.comparison.pair import pairs_of_sides
 from tuibench.tui.screens.comparison.view import ComparisonData, missing_lines
 

@@ -10,7 +10,7 @@ from tests.runs.test_side_by_side import cell, side
 from tests.tui.stock import failed_sweep, rich_pair, sweep
 from tuibench.core.cell import Asked, CellResult, Estimate
 from tuibench.core.label import CellName
-from tuibench.runs.side_by_side import compare_results
+from tuibench.runs.comparison import compare_results
 from tuibench.tui.screens.comparison.pair import (
     Pair,
     PairSide,

@@ -14,7 +14,7 @@ from tuibench.core.profile import LOSS
 from tuibench.core.reason import told
 from tuibench.present.profile.page import ProfileHeading, profile_lines, view_of
 from tuibench.present.profile.summary import label_of
-from tuibench.services.profile_values import APPROXIMATED, FLOPS
+from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 from tuibench.tui.screens.profile.layers import LayersPane
 from tuibench.tui.screens.profile.pane import BarList

@@ -19,7 +19,7 @@ from tuibench.core.profile import LOSS, PERFORMANCE, Profile
 from tuibench.present.profile.costs import CostRow, CostView
 from tuibench.present.profile.page import view_of
 from tuibench.services.api import Services
-from tuibench.services.profile_values import APPROXIMATED, FLOPS
+from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 from tuibench.tui.screens.profile import screen as profile
 from tuibench.tui.screens.profile import screen as profile_theory

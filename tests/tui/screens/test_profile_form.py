@@ -15,7 +15,7 @@ from tuibench.core.errors import UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.spec import LEVELS
-from tuibench.services.profile_values import FLOPS, ProfileCheck, ProfileStart, ProfileValues
+from tuibench.services.form_values import FLOPS, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import route
 from tuibench.tui.screens.profile import form as profile_set_up
 from tuibench.tui.screens.profile.form import ProfileFormScreen

@@ -11,7 +11,7 @@ from tests.build import SERVER_ISA
 from tests.tui.frame import check_frame, frame
 from tests.tui.screens.profile_stage import Profiled, profiled
 from tuibench.core.machine import EngineChoice, Machine
-from tuibench.services.profile_values import APPROXIMATED, FLOPS
+from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 from tuibench.tui.terminal import Display
 

@@ -11,7 +11,7 @@ from tests.tui.pilot import replace_methods
 from tests.tui.screens.profile_stage import ProfileAnswers, profile_run, profiled
 from tuibench.core.profile import LOSS, PERFORMANCE, CostProfile, LossProfile, PerformanceProfile, Profile
 from tuibench.core.reason import told
-from tuibench.services.profile_values import APPROXIMATED, FLOPS, ProfileCheck, ProfileStart, ProfileValues
+from tuibench.services.form_values import APPROXIMATED, FLOPS, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import route
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tui.pilot import until_seen
 from tests.tui.screens.profile_stage import profiled
-from tuibench.services.profile_values import APPROXIMATED, FLOPS
+from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 
 

@@ -11,7 +11,7 @@ from tests.tui.screens.profile_stage import Profiled, profiled
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import make_going
 from tuibench.core.ids import short_id
-from tuibench.services.profile_values import APPROXIMATED, FLOPS
+from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.project.screen import ProjectScreen

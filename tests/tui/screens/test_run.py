@@ -35,7 +35,7 @@ from tuibench.core.reason import told
 from tuibench.core.result_headline import headline_of
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.present.headline import comparison_sentence, headline_sentence
-from tuibench.runs.side_by_side import compare_results
+from tuibench.runs.comparison import compare_results
 from tuibench.services.exchange import Exchange
 from tuibench.services.library import Library
 from tuibench.tui.config import Config

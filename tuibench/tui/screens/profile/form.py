@@ -19,8 +19,8 @@ from tuibench.core.settings import profile
 from tuibench.core.settings.setting import Place
 from tuibench.core.spec import LEVELS, LOSS, PERFORMANCE
 from tuibench.core.units import count_of, seconds
+from tuibench.services.form_values import FLOPS, LONG_S, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.services.monitor import Snapshot
-from tuibench.services.profile_values import FLOPS, LONG_S, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import key, route
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.actions import show_started

@@ -16,7 +16,7 @@ from tuibench.present.listing import PROFILE_COLUMNS, Listed
 from tuibench.present.outcome import export_words
 from tuibench.present.reason import all_words
 from tuibench.services.api import Services
-from tuibench.services.profile_values import APPROXIMATED, FLOPS
+from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.benchmark.preview import fold

@@ -14,8 +14,8 @@ from tuibench.core.stored import ProjectRow, StoredBenchmark
 from tuibench.core.text import cut, show
 from tuibench.present.profile.page import view_of
 from tuibench.present.table import ago_words
+from tuibench.services.form_values import FLOPS
 from tuibench.services.monitor import Snapshot
-from tuibench.services.profile_values import FLOPS
 from tuibench.tui import key, route
 from tuibench.tui.screens.benchmark.record import RecordActions
 from tuibench.tui.screens.detail.facts import INDENT, FactBlock, hung, log_facts

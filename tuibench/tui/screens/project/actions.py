@@ -9,7 +9,7 @@ from tuibench.core.ids import short_id
 from tuibench.core.stored import ProjectRow, Removal
 from tuibench.core.text import show, too_long
 from tuibench.present.outcome import project_removal_words
-from tuibench.services.profile_values import APPROXIMATED, FLOPS
+from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.profile.list import THEORIES, ProfileList, TheoryActions
