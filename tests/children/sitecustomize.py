@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # importing typing would take as long as the rest of this file
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
