@@ -345,7 +345,7 @@ def test_imported_benchmark_cannot_be_rerun(services: Services) -> None:
 
 def test_run_of_new_model_has_project_at_once(services: Services, model: Path) -> None:
     run, _ = services.forms.start(brief(services.forms.open(path=str(model))))
-    (row,) = services.projects.hurry()
+    (row,) = services.projects.list()
     assert row.project.versions[0].model.file.path == str(model)
     assert follow(services, run).project == row.project.id
     assert [stored.project for stored in services.library.list()] == [row.project.id]

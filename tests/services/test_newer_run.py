@@ -25,8 +25,8 @@ from tuibench.runs.journal import NAME, decode, encode, read_events
 from tuibench.runs.observer import read_replay
 from tuibench.runs.session import open_journal
 from tuibench.services.library import Library, NeverSaved
+from tuibench.services.monitor import Monitor
 from tuibench.services.opening import open_store
-from tuibench.services.run_monitor import RunMonitor
 from tuibench.services.runs import RunOptions, Runs
 from tuibench.services.saving import result_of
 from tuibench.services.settings import Settings
@@ -86,7 +86,7 @@ def test_newer_run_is_listed_as_such_and_never_resumed(
     runs = Runs(Settings(places, "nobody"), store)
     (info,) = runs.every()
     assert (info.state, info.resumable, info.cells) == (activity.INTERRUPTED, False, 0)
-    (row,) = RunMonitor(runs, store).look("")
+    (row,) = Monitor(runs, store).look().runs
     assert row.info.detail == info.detail
     for act in (runs.resume, runs.resume_detached, lambda one: runs.resume_detached(one, finish=True)):
         with pytest.raises(StoreNewer, match=words) as caught:
@@ -109,7 +109,7 @@ def test_newer_run_is_named_while_a_newer_version_measures(places: Places, run: 
     of_a_newer_version(run.directory)
     run.hold()
     store = open_store(places.data)
-    (row,) = RunMonitor(Runs(Settings(places, "nobody"), store), store).look("")
+    (row,) = Monitor(Runs(Settings(places, "nobody"), store), store).look().runs
     run.let_go()
     assert row.info.state == activity.RUNNING and "tuibench 9.9 (schema 4)" in reason_words(row.info.detail)
 

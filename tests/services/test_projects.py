@@ -62,22 +62,6 @@ def test_project_lists_are_searched_and_sorted(projects: Projects, source: Model
     assert set(SORTS) == {"name", "created", "modified"}
 
 
-def test_quick_list_counts_benchmarks_only_with_a_small_index(
-    projects: Projects, store: Store, source: ModelSource, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, two = projects.create(source, name="one")[0].project, projects.create(source, name="two")[0].project
-    store.benchmarks.add(make_result(1), Metadata(project=one.id))
-    assert [row.benchmarks for row in projects.hurry("name")] == [1, 0]
-    monkeypatch.setattr("tuibench.services.projects._LONG_BYTES", store.benchmarks.index_bytes())
-    reads: list[str] = []
-    monkeypatch.setattr(store.benchmarks, "rows", lambda: reads.append("rows"))
-    session = Projects(projects.places, store, projects._runs)
-    assert [(row.project.id, row.benchmarks, row.size_bytes) for row in session.hurry("name")] == [
-        (one.id, -1, -1), (two.id, -1, -1),
-    ]  # fmt: skip
-    assert reads == []
-
-
 def test_form_overwrites_only_its_changed_fields(projects: Projects, source: ModelSource) -> None:
     shown = projects.create(source, "one")[0].project
     projects.edit("one", description="theirs")

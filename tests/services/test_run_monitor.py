@@ -18,7 +18,7 @@ from tuibench.core.machine import Places
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
 from tuibench.present.reason import reason_words
 from tuibench.runs import journal, observer
-from tuibench.services.run_monitor import RunMonitor
+from tuibench.services.monitor import Monitor
 from tuibench.services.runs import Runs
 from tuibench.services.settings import Settings
 from tuibench.store.store import Store
@@ -35,8 +35,8 @@ def store(places: Places) -> Store:
 
 
 @pytest.fixture
-def monitor(places: Places, store: Store) -> RunMonitor:
-    return RunMonitor(Runs(Settings(places, "nobody"), store), store)
+def monitor(places: Places, store: Store) -> Monitor:
+    return Monitor(Runs(Settings(places, "nobody"), store), store)
 
 
 @pytest.fixture
@@ -46,8 +46,8 @@ def run(places: Places) -> Iterator[ScriptedRun]:
     made.let_go()
 
 
-def look(monitor: RunMonitor, store: Store) -> tuple[RunRow, ...]:
-    return monitor.look(store.mark())
+def look(monitor: Monitor, store: Store) -> tuple[RunRow, ...]:
+    return monitor.look().runs
 
 
 def add_line(directory: Path, body: bytes) -> None:
@@ -61,12 +61,12 @@ def the(rows: tuple[RunRow, ...]) -> RunRow:
     return row
 
 
-def test_snapshot_without_any_run_is_empty(monitor: RunMonitor, store: Store, tmp_path: Path) -> None:
+def test_snapshot_without_any_run_is_empty(monitor: Monitor, store: Store, tmp_path: Path) -> None:
     assert look(monitor, store) == ()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_active_run_is_a_row_with_its_request(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_active_run_is_a_row_with_its_request(monitor: Monitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     assert the(look(monitor, store)).info.state == activity.RUNNING
     run.begin()
@@ -78,7 +78,7 @@ def test_active_run_is_a_row_with_its_request(monitor: RunMonitor, store: Store,
 
 
 def test_each_snapshot_continues_from_the_last(
-    monitor: RunMonitor, store: Store, run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
+    monitor: Monitor, store: Store, run: ScriptedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run.hold()
     run.begin()
@@ -102,7 +102,7 @@ def test_each_snapshot_continues_from_the_last(
     assert the(look(monitor, store)).info.cells_done == 1
 
 
-def test_snapshot_without_news_has_the_same_rows(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_snapshot_without_news_has_the_same_rows(monitor: Monitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin()
     run.plan()
@@ -112,7 +112,7 @@ def test_snapshot_without_news_has_the_same_rows(monitor: RunMonitor, store: Sto
     assert the(look(monitor, store)) is first
 
 
-def test_saved_run_is_in_the_list_and_no_row(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_saved_run_is_in_the_list_and_no_row(monitor: Monitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin(host_id="")
     run.plan()
@@ -134,7 +134,7 @@ def test_saved_run_is_in_the_list_and_no_row(monitor: RunMonitor, store: Store, 
     ],
 )
 def test_ended_unsaved_run_stays_a_row(
-    monitor: RunMonitor, store: Store, run: ScriptedRun, end: dict[str, object], state: str
+    monitor: Monitor, store: Store, run: ScriptedRun, end: dict[str, object], state: str
 ) -> None:
     run.hold()
     run.begin()
@@ -144,7 +144,7 @@ def test_ended_unsaved_run_stays_a_row(
     assert the(look(monitor, store)).info.state == state
 
 
-def test_dead_runner_is_seen_in_the_next_snapshot(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_dead_runner_is_seen_in_the_next_snapshot(monitor: Monitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin()
     run.plan()
@@ -155,7 +155,7 @@ def test_dead_runner_is_seen_in_the_next_snapshot(monitor: RunMonitor, store: St
     assert (info.state, info.resumable, info.executions) == (activity.INTERRUPTED, True, 1)
 
 
-def test_resumed_run_is_followed_again(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_resumed_run_is_followed_again(monitor: Monitor, store: Store, run: ScriptedRun) -> None:
     run.begin()
     run.plan()
     run.done(0, 1)
@@ -168,7 +168,7 @@ def test_resumed_run_is_followed_again(monitor: RunMonitor, store: Store, run: S
 
 
 def test_ended_runs_are_not_read_again(
-    monitor: RunMonitor, store: Store, places: Places, monkeypatch: pytest.MonkeyPatch
+    monitor: Monitor, store: Store, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(1, 6):
         run = ScriptedRun(places.runs, number)
@@ -188,7 +188,7 @@ def test_ended_runs_are_not_read_again(
     assert {row.project for row in look(monitor, store)} == {made.id}
 
 
-def test_store_changes_are_seen_in_ended_runs(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_store_changes_are_seen_in_ended_runs(monitor: Monitor, store: Store, run: ScriptedRun) -> None:
     run.begin()
     run.plan()
     run.done(0, 1)
@@ -208,46 +208,44 @@ def test_store_changes_are_seen_in_ended_runs(monitor: RunMonitor, store: Store,
 )
 @pytest.mark.parametrize("tidies", [False, True])
 def test_end_of_an_observed_run_is_reported(
-    monitor: RunMonitor, store: Store, run: ScriptedRun, end: dict[str, Any], state: str, detail: str, tidies: bool
+    monitor: Monitor, store: Store, run: ScriptedRun, end: dict[str, Any], state: str, detail: str, tidies: bool
 ) -> None:
     run.hold()
     run.begin(host_id="")
     run.plan()
     run.done(0, 1)
     look(monitor, store)
-    assert not monitor.ended
+    assert not monitor.look().ended
     store.benchmarks.add(make_small(1), Metadata())
     run.say("run_end", **end, cells=2, cells_done=1, executions=1)
     if not tidies:
         run.let_go()
     assert look(monitor, store) == ()
-    (info,) = monitor.ended
+    (info,) = monitor.look().ended
     assert (info.id, info.state, reason_words(info.detail), info.executions) == (run.id, state, detail, 1)
-    assert look(monitor, store) == () and monitor.ended == (info,)
+    assert look(monitor, store) == () and monitor.look().ended == (info,)
 
 
-def test_run_cancelled_while_waiting_ended_as_cancelled(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_run_cancelled_while_waiting_ended_as_cancelled(monitor: Monitor, store: Store, run: ScriptedRun) -> None:
     run.hold()
     run.begin()
     run.say("waiting", place=1, holder=None)
     assert the(look(monitor, store)).info.state == activity.WAITING
     run.end("cancelled", reason="", executions=0)
     assert look(monitor, store) == ()
-    assert [(info.state, info.executions) for info in monitor.ended] == [(activity.CANCELLED, 0)]
+    assert [(info.state, info.executions) for info in monitor.look().ended] == [(activity.CANCELLED, 0)]
 
 
-def test_run_ended_before_the_first_snapshot_is_not_reported(
-    monitor: RunMonitor, store: Store, run: ScriptedRun
-) -> None:
+def test_run_ended_before_the_first_snapshot_is_not_reported(monitor: Monitor, store: Store, run: ScriptedRun) -> None:
     run.begin()
     run.plan()
     run.end("cancelled", reason="")
-    assert look(monitor, store) == () and monitor.ended == ()
+    assert look(monitor, store) == () and monitor.look().ended == ()
 
 
 @pytest.mark.parametrize("damage", ["spec", "end", "time"])
 def test_nonsense_journal_hides_no_other_run(
-    monitor: RunMonitor, store: Store, places: Places, run: ScriptedRun, damage: str
+    monitor: Monitor, store: Store, places: Places, run: ScriptedRun, damage: str
 ) -> None:
     other = ScriptedRun(places.runs, 2)
     other.begin()
@@ -259,23 +257,21 @@ def test_nonsense_journal_hides_no_other_run(
     assert [row.info.id for row in look(monitor, store)] == [other.id, run.id]
 
 
-def test_run_with_a_removed_directory_disappears(monitor: RunMonitor, store: Store, run: ScriptedRun) -> None:
+def test_run_with_a_removed_directory_disappears(monitor: Monitor, store: Store, run: ScriptedRun) -> None:
     run.begin()
     assert len(look(monitor, store)) == 1
     run.directory.remove()
     assert look(monitor, store) == ()
 
 
-def test_rows_are_newest_first(monitor: RunMonitor, store: Store, places: Places) -> None:
+def test_rows_are_newest_first(monitor: Monitor, store: Store, places: Places) -> None:
     for number in (2, 5, 3):
         ScriptedRun(places.runs, number).begin()
     assert [row.info.id for row in look(monitor, store)] == [make_id(number) for number in (5, 3, 2)]
 
 
 @pytest.mark.parametrize("damage", ["request", "journal", "other version"])
-def test_unreadable_run_is_a_row_with_its_reason(
-    monitor: RunMonitor, store: Store, run: ScriptedRun, damage: str
-) -> None:
+def test_unreadable_run_is_a_row_with_its_reason(monitor: Monitor, store: Store, run: ScriptedRun, damage: str) -> None:
     run.hold()
     run.begin()
     if damage == "request":
@@ -290,7 +286,7 @@ def test_unreadable_run_is_a_row_with_its_reason(
     assert the(look(monitor, store)).info.id == run.id
 
 
-def test_row_knows_its_project_by_metadata_model_or_path(monitor: RunMonitor, store: Store, places: Places) -> None:
+def test_row_knows_its_project_by_metadata_model_or_path(monitor: Monitor, store: Store, places: Places) -> None:
     by_path = ModelReference("p.onnx", FileStamp("/models/p.onnx", 1, 1, "b" * 64), "b" * 64)
     by_model = ModelReference("m.onnx", FileStamp("/elsewhere/m.onnx", 1, 1, SHA), SHA)
     projects = [store.projects.create("by path", by_path), store.projects.create("by model", by_model)]
@@ -308,7 +304,7 @@ def test_row_knows_its_project_by_metadata_model_or_path(monitor: RunMonitor, st
     planned.let_go()
 
 
-def test_ended_run_of_another_host_is_not_listed(monitor: RunMonitor, store: Store, places: Places) -> None:
+def test_ended_run_of_another_host_is_not_listed(monitor: Monitor, store: Store, places: Places) -> None:
     assert store.host_id
     ended, going = ScriptedRun(places.runs, 1), ScriptedRun(places.runs, 2)
     for one in (ended, going):

@@ -80,7 +80,7 @@ def test_fresh_home_is_empty_and_stays_empty(services: Services, home: Path) -> 
     first = services.monitor.look()
     assert (first.runs, first.notices) == ((), ())
     assert services.monitor.look() == first
-    assert (services.projects.hurry(), services.library.list(), services.library.trash()) == ((), (), ())
+    assert (services.projects.list(), services.library.list(), services.library.trash()) == ((), (), ())
     with pytest.raises(UnknownId, match="nothing to undo"):
         services.library.undo()
     assert sorted(home.rglob("*")) == before
@@ -101,8 +101,8 @@ def test_benchmarks_are_listed_by_project(services: Services, store: Store) -> N
     add(store, 3)
     assert [row.id for row in services.library.list(project)] == [make_id(2), make_id(1)]
     assert services.projects.get(project).benchmarks == 2
-    assert [row.project.name for row in services.projects.hurry("name", "mi")] == ["mine"]
-    assert services.projects.hurry(text="nothing") == ()
+    assert [row.project.name for row in services.projects.list("name", "mi")] == ["mine"]
+    assert services.projects.list(text="nothing") == ()
 
 
 def test_metadata_is_edited_and_record_opens(services: Services, store: Store) -> None:
@@ -162,9 +162,9 @@ def test_project_removal_and_undo_include_benchmarks(services: Services, store: 
     rows = [services.projects.get(project)]
     words = project_removal_words(services.projects.remove(project), rows)
     assert words.startswith("removed ") and words.endswith("mine with 2 benchmarks")
-    assert (services.projects.hurry(), services.library.list()) == ((), ())
+    assert (services.projects.list(), services.library.list()) == ((), ())
     services.library.undo()
-    assert [row.benchmarks for row in services.projects.hurry()] == [2]
+    assert [row.benchmarks for row in services.projects.list()] == [2]
 
 
 def test_project_with_active_run_is_not_removed(services: Services, store: Store, home: Path) -> None:
@@ -332,7 +332,7 @@ def test_concurrent_list_requests_read_once(services: Services, store: Store, mo
     # The first reader waits for a second one, which must not start.
     both = threading.Event()
     monkeypatch.setattr(index, "to_rows", count)
-    asks: list[Callable[[], object]] = [services.projects.hurry, services.library.list, services.projects.hurry]
+    asks: list[Callable[[], object]] = [services.projects.list, services.library.list, services.projects.list]
     threads = [threading.Thread(target=ask) for ask in asks]
     for thread in threads:
         thread.start()
@@ -366,7 +366,7 @@ def test_session_imports_no_model_runtime(home: Path, store: Store) -> None:
     add(store, 1, 2)
     code = (
         "from tuibench.services.api import Services; b = Services(); b.monitor.look(); "
-        "f = b.models.find('sample:tiny'); p = b.projects.create(f.source, 'tiny', '', {})[0]; b.projects.hurry(); "
+        "f = b.models.find('sample:tiny'); p = b.projects.create(f.source, 'tiny', '', {})[0]; b.projects.list(); "
         "s = b.forms.open(project=p.project.id); c = b.forms.check(s.values, s.summary); assert not c.errors; "
         "one, two = [row.id for row in b.library.list()]; b.library.get(one); b.exchange.side_by_side(one, two); "
         f"b.exchange.export(one, '{home}/out.md'); b.reruns.plan(one); b.forms.open(benchmark=one); "
@@ -381,7 +381,7 @@ def test_session_imports_no_model_runtime(home: Path, store: Store) -> None:
 def test_first_rows_do_not_wait_for_unneeded_data(home: Path, store: Store) -> None:
     add(store, 1)
     loaded = modules_after(
-        "from tuibench.services.api import Services; b = Services(); b.projects.hurry(); b.library.list()"
+        "from tuibench.services.api import Services; b = Services(); b.projects.list(); b.library.list()"
     )
     late = ("core.cell", "core.result", "runs", "present", "stats", "model", "engines", "services.runs")
     assert {name for name in loaded if name.startswith(tuple(f"tuibench.{one}" for one in late))} == set()

@@ -18,11 +18,10 @@ from tests.tui.landing import Landing, land
 from tests.tui.pilot import look, open_app, replace_methods, settle
 from tests.tui.screens.form_services import running
 from tuibench.core import activity
-from tuibench.core.activity import RunRow
+from tuibench.core.activity import RunRow, Snapshot
 from tuibench.core.errors import StoreError, TuibenchError
 from tuibench.core.reason import Reason, told
 from tuibench.services.api import Services
-from tuibench.services.monitor import Snapshot
 from tuibench.tui.app import Dashboard, ends_between
 from tuibench.tui.config import Config
 from tuibench.tui.messages import SnapshotTaken

@@ -85,6 +85,19 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The present store and runs; equal to an earlier one if nothing changed."""
+
+    stamp: str
+    """Changes whenever benchmarks, projects or the trash may have changed, by any process."""
+    runs: tuple[RunRow, ...]
+    notices: tuple[str, ...] = ()
+    """Notices of the store."""
+    ended: tuple[RunInfo, ...] = ()
+    """Runs that were active earlier in this session, have ended and are no longer in `runs`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Live:
     """The progress of the cell that is measured now."""
 

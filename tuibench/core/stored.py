@@ -225,9 +225,8 @@ class ProjectRow:
 
     project: Project
     benchmarks: int
-    """-1 if not counted yet."""
     size_bytes: int
-    """Bytes in the store for it; -1 if not measured yet."""
+    """Bytes in the store for it."""
     last_run_utc: str
     """'' if nothing was measured yet."""
     profiles: int = 0
@@ -235,8 +234,8 @@ class ProjectRow:
 
     @property
     def measured(self) -> int:
-        """Number of stored benchmarks and profiles; -1 if not counted yet."""
-        return self.benchmarks + self.profiles if self.benchmarks >= 0 else -1
+        """Number of stored benchmarks and profiles."""
+        return self.benchmarks + self.profiles
 
     @property
     def held(self) -> str:

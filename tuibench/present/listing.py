@@ -257,8 +257,8 @@ def listed_project(row: ProjectRow, now: float) -> ListedProject:
     return ListedProject(
         project.name,
         asked.rstrip("/").rpartition("/")[2] or asked,
-        str(row.measured) if row.measured >= 0 else "",
-        size=size(row.size_bytes) if row.size_bytes >= 0 else "",
+        str(row.measured),
+        size=size(row.size_bytes),
         modified=age(project.modified_utc, now),
         created=age(project.created_utc, now),
     )

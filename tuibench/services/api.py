@@ -85,7 +85,7 @@ class Services:
         """Changes of store and runs since the last look."""
         from tuibench.services.monitor import Monitor
 
-        return Monitor(self)
+        return Monitor(self.runs, self.store)
 
     @part
     def machine(self) -> MachineFacts:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from tuibench.services.runs import Runs
 
 
-_LONG_BYTES = 500_000
-"""About a thousand benchmarks, which take 5 ms to read."""
 SORTS = tuple(ORDERS)
 """Sort keys of lists."""
 
@@ -38,19 +36,11 @@ class Projects:
         self.places = places
         self._store = store
         self._runs = runs
-        self._listed = False
 
     def list(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
         """Return the projects that contain every word of `text`, sorted by modified, name or created."""
         projects = self._store.projects
         return sort_rows(projects.search(text) if text.strip() else projects.rows(), by)
-
-    def hurry(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
-        """Return the same; the first answer of a session lacks counts if the store is large, so that it is quick."""
-        first, self._listed = not (self._listed or text), True
-        if not first or self._store.benchmarks.index_bytes() < _LONG_BYTES:
-            return self.list(by, text)
-        return sort_rows(self._store.projects.bare_rows(), by)
 
     def get(self, token: str) -> ProjectRow:
         """Return the project that the token names."""
@@ -145,9 +135,9 @@ class Projects:
 
     def refuse_measured(self, projects: Collection[str]) -> None:
         """Raise UsageError if a run for one of these ids is alive: its result would lose its project."""
-        from tuibench.services.run_monitor import RunMonitor  # lazy: the runner's side takes 20 ms
+        from tuibench.services.monitor import Monitor  # lazy: the runner's side takes 20 ms
 
-        rows = RunMonitor(self._runs(), self._store).look(self._store.mark())
+        rows = Monitor(self._runs(), self._store).look().runs
         going = [short_id(row.info.id) for row in rows if row.project in projects and row.info.state in ALIVE]
         if going:
             raise UsageError(f"{', '.join(going)}: still measured for it", "cancel what goes on first")

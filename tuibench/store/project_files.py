@@ -145,10 +145,6 @@ class ProjectList:
         self._weigh([row for one in wanted for row in belonging.get(one.id, ()) if _key(row) not in self._sizes])
         return tuple(self._row(project, belonging.get(project.id, [])) for project in wanted)
 
-    def bare_rows(self, projects: Iterable[Project]) -> tuple[ProjectRow, ...]:
-        """Return a row for each project without counts and sizes."""
-        return tuple(ProjectRow(project, benchmarks=-1, size_bytes=-1, last_run_utc="") for project in projects)
-
     def _row(self, project: Project, benchmarks: Sequence[BenchmarkRow]) -> ProjectRow:
         paths = self._files.paths_of(project.id, [version.id for version in project.versions])
         return ProjectRow(

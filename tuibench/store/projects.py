@@ -64,10 +64,6 @@ class Projects:
         """Return every project with its measurements, last modified first."""
         return self._list.rows(self.all())
 
-    def bare_rows(self) -> tuple[ProjectRow, ...]:
-        """Return every project without measurements, last modified first; read no index."""
-        return self._list.bare_rows(self.all())
-
     def search(self, text: str) -> tuple[ProjectRow, ...]:
         """Return the projects with every word of `text` in their names, descriptions or models."""
         return self._list.rows(one for one in self.all() if has_words(one, text))

@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from tuibench.core import activity
-from tuibench.core.activity import RunInfo
+from tuibench.core.activity import RunInfo, Snapshot
 from tuibench.core.errors import ExitCode, TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.reason import FINISHED_ON_REQUEST, SAVED_AS_FAR
@@ -25,7 +25,6 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds
 from tuibench.present.reason import reason_words
 from tuibench.services.api import Services
-from tuibench.services.monitor import Snapshot
 from tuibench.services.state_file import StateFile
 from tuibench.tui import key, route
 from tuibench.tui.config import Config

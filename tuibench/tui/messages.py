@@ -8,9 +8,9 @@ from typing import Any, Protocol, runtime_checkable
 from textual.message import Message
 from textual.screen import Screen
 
+from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.model import FetchProgress
-from tuibench.services.monitor import Snapshot
 
 
 class Answered(Message):

@@ -9,14 +9,13 @@ from tests.build import SERVER_ISA
 from tests.store.build import make_id
 from tests.tui.pilot import replace_methods
 from tuibench.core import activity
-from tuibench.core.activity import RunInfo, RunRow
+from tuibench.core.activity import RunInfo, RunRow, Snapshot
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.model import ModelSummary
 from tuibench.core.settings.axis import Axis, parse_integers
 from tuibench.services.api import Services
 from tuibench.services.form_values import FormCheck, FormStart, FormValues
-from tuibench.services.monitor import Snapshot
 
 RUN = make_id(7)
 MODEL = "/models/resnet50.onnx"

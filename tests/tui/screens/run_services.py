@@ -13,14 +13,13 @@ from tests.present.build import OTHER_SHA, SHA, asked, estimate, execution, fail
 from tests.store.build import NOW, make_id
 from tests.tui.pilot import replace_methods
 from tuibench.core import activity
-from tuibench.core.activity import Holder, Live, RunInfo, RunRow, RunView
+from tuibench.core.activity import Holder, Live, RunInfo, RunRow, RunView, Snapshot
 from tuibench.core.cell import CellResult, Estimate, Noise
 from tuibench.core.errors import TuibenchError
 from tuibench.core.reason import Reason, told
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import Removal
 from tuibench.services.api import Services
-from tuibench.services.monitor import Snapshot
 
 RUN = make_id(7)
 CORES, BATCHES = (1, 2, 4, 8, 16), (1, 8, 32)

@@ -6,11 +6,10 @@ from typing import Any
 
 from tests.store.build import make_id
 from tests.tui.pilot import replace_methods
-from tuibench.core.activity import RUNNING, RunInfo, RunRow
+from tuibench.core.activity import RUNNING, RunInfo, RunRow, Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.machine import EngineChoice, Machine
 from tuibench.services.api import Services
-from tuibench.services.monitor import Snapshot
 
 ENGINES = (
     EngineChoice("onnxruntime", True, "1.31.1", "", ("f32",)),

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from tests.tui.screens.form_services import ENGINES, VALUES, running
 from tuibench.core import activity
-from tuibench.core.activity import Holder, RunRow
+from tuibench.core.activity import Holder, RunRow, Snapshot
 from tuibench.core.machine import Machine
 from tuibench.core.text import show
 from tuibench.services.form_values import FormCheck, FormStart, FormValues
-from tuibench.services.monitor import Snapshot
 from tuibench.tui.screens.form.summary import (
     LONGEST,
     amount_words,

@@ -205,22 +205,6 @@ async def test_benchmark_keys_act_on_newest_of_project(monkeypatch: pytest.Monke
         assert "no benchmark in bert" in frame(app)
 
 
-async def test_long_project_list_appears_before_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuibench.services.projects._LONG_BYTES", 0)
-    rich_project(Services())
-    counted: list[str] = []
-    paint = RecordTable.show_rows
-
-    def listen(table: RecordTable, columns: Any, keys: Any, line: Any) -> None:
-        paint(table, columns, keys, line)
-        counted.extend(line(key).cells[3] for key in keys)
-
-    monkeypatch.setattr(RecordTable, "show_rows", listen)
-    async with open_app() as (_, pilot):
-        await settle(pilot)
-    assert counted[0] == "" and int(counted[-1]) > 1
-
-
 async def test_next_poll_shows_changes_by_others() -> None:
     _, names = three_projects()
     async with open_app() as (app, pilot):
@@ -287,7 +271,7 @@ async def test_hostile_file_names_are_plain_text() -> None:
     (found,) = services.store.projects.all()
     version = replace(found.versions[0], model=replace(found.versions[0].model, asked=HOSTILE))
     odd = replace(services.projects.get(found.id), project=replace(found, description=HOSTILE, versions=(version,)))
-    replace_methods(services, projects__hurry=lambda *_: (odd,))
+    replace_methods(services, projects__list=lambda *_: (odd,))
     async with open_app((120, 36), services=services) as (app, _):
         assert not [char for char in frame(app) if char != "\n" and not char.isprintable()]
         assert "\\e" in frame(app)

@@ -14,10 +14,10 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input
 from textual.worker import get_current_worker
 
+from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.text import show
 from tuibench.services.api import Services
-from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
 from tuibench.tui.messages import Answered, Refused
 from tuibench.tui.textual_seam import after_painting

@@ -9,11 +9,11 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from tuibench.core import activity
+from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine
 from tuibench.present.doctor import HARM, HEADING, NOTE, REMEDY, ROW, Paragraph, paragraphs
-from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail.facts import Fact, FactBlock

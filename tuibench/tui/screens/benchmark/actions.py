@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tuibench.core import activity
-from tuibench.core.activity import RunRow
+from tuibench.core.activity import RunRow, Snapshot
 from tuibench.core.errors import TuibenchError, UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.stored import DAMAGED, BenchmarkRow, Removal
@@ -17,7 +17,6 @@ from tuibench.core.units import count_of, seconds
 from tuibench.present.outcome import export_words, removal_words
 from tuibench.services.api import Services
 from tuibench.services.form_values import RerunPlan
-from tuibench.services.monitor import Snapshot
 from tuibench.tui import route
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.status_line import Notice, ask

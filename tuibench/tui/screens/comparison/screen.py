@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widget import Widget
 
+from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.result import SideBySide
 from tuibench.core.stored import StoredBenchmark
 from tuibench.present.reason import all_words
-from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.comparison.pair import pairs_of_run, pairs_of_sides

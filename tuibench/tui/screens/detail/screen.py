@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.widget import Widget
 
+from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
@@ -16,7 +17,6 @@ from tuibench.present.listing import headline_words
 from tuibench.present.plots.scaling import axes_of, scaling
 from tuibench.present.plots.selection import Selection
 from tuibench.present.table import ago_words
-from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
 from tuibench.tui.screens.base import Panes, TabbedPage
 from tuibench.tui.screens.benchmark.record import RecordActions

@@ -11,11 +11,11 @@ from textual.binding import Binding, BindingType
 from textual.timer import Timer
 from textual.widget import Widget
 
+from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine
 from tuibench.services.form_values import FormCheck, FormStart, FormValues
-from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.actions import show_started

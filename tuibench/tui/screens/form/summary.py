@@ -13,6 +13,7 @@ from textual.containers import Container
 from textual.message import Message
 
 from tuibench.core import activity
+from tuibench.core.activity import Snapshot
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine, isa_words
 from tuibench.core.text import show
@@ -20,7 +21,6 @@ from tuibench.core.units import count_of, seconds, size
 from tuibench.present.command import quote
 from tuibench.present.plots.drawing import Row, wrapped
 from tuibench.services.form_values import FormCheck, FormStart, FormValues
-from tuibench.services.monitor import Snapshot
 from tuibench.tui.widgets.painted import LineLike, Painted, glyphs_of, shown
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine

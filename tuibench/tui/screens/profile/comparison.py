@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.widget import Widget
 
+from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.profile import Profile
@@ -15,7 +16,6 @@ from tuibench.core.stored import StoredBenchmark
 from tuibench.core.units import count_of
 from tuibench.present.plots.drawing import wrapped
 from tuibench.present.profile.pairs import Pairs, pairs_of
-from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail.facts import Fact, hung

@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from textual.timer import Timer
 from textual.widget import Widget
 
+from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine, isa_words
@@ -20,7 +21,6 @@ from tuibench.core.settings.setting import Place
 from tuibench.core.spec import LEVELS, LOSS, PERFORMANCE
 from tuibench.core.units import count_of, seconds
 from tuibench.services.form_values import FLOPS, LONG_S, ProfileCheck, ProfileStart, ProfileValues
-from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.actions import show_started

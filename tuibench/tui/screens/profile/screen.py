@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
+from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.spec import LOSS, PERFORMANCE
@@ -15,7 +16,6 @@ from tuibench.core.text import cut, show
 from tuibench.present.profile.page import view_of
 from tuibench.present.table import ago_words
 from tuibench.services.form_values import FLOPS
-from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
 from tuibench.tui.screens.benchmark.record import RecordActions
 from tuibench.tui.screens.detail.facts import INDENT, FactBlock, hung, log_facts

@@ -10,13 +10,12 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
 
-from tuibench.core.activity import RunRow, RunView
+from tuibench.core.activity import RunRow, RunView, Snapshot
 from tuibench.core.ids import short_id
 from tuibench.core.stored import BenchmarkRow, ProjectRow
 from tuibench.core.units import count_of, size
 from tuibench.present.listing import PROJECT_COLUMNS, ListedProject, headline_words, listed_project
 from tuibench.present.table import age
-from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
 from tuibench.tui.route import UNASSIGNED
 from tuibench.tui.screens.project.actions import ProjectActions
@@ -109,7 +108,7 @@ class HomeScreen(ProjectActions):
     def load(self) -> None:
         """Request the projects, sorted and filtered."""
         by, text = self._by, self._text
-        self.ask(lambda: self.services.projects.hurry(by, text), self._show, group="projects", opens=not self._loaded)
+        self.ask(lambda: self.services.projects.list(by, text), self._show, group="projects", opens=not self._loaded)
 
     def _show(self, found: Sequence[ProjectRow]) -> None:
         rows = reversed(found) if self._reverse else found
@@ -121,11 +120,9 @@ class HomeScreen(ProjectActions):
         self.show_title()
         self._show_panel()
         # Wait until the first rows are painted: another thread would compete for the interpreter.
-        after_painting(self, self._read_on, any(row.benchmarks < 0 for row in found))
+        after_painting(self, self._count_unassigned)
 
-    def _read_on(self, uncounted: bool) -> None:
-        if uncounted:
-            self.load()
+    def _count_unassigned(self) -> None:
         self.ask(lambda: len(self.services.library.list_unassigned()), self._show_unassigned, group="unassigned")
 
     def _show_unassigned(self, count: int) -> None:
@@ -332,9 +329,7 @@ def panel_lines(row: ProjectRow, newest: Sequence[BenchmarkRow], now: float) -> 
             last = age(project.versions[-1].created_utc, now)
             lines.append((f"{count_of(len(project.versions), 'version')}, the last {last} old", "dim"))
     lines += [f"{name} = {value}" for name, value in project.dims.items()]
-    stored = f", {size(row.size_bytes)}" if row.size_bytes >= 0 else ""
-    if row.benchmarks >= 0:
-        lines += ["", (f"{row.held}{stored}", "dim")]
+    lines += ["", (f"{row.held}, {size(row.size_bytes)}", "dim")]
     for one in newest:
         lines += ["", ((f"{short_id(one.id)} ", "title"), (f"{age(one.started_utc, now)}  {one.name}", "dim"))]
         lines.append(headline_words(one))

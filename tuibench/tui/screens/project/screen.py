@@ -9,12 +9,11 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.widget import Widget
 
-from tuibench.core.activity import RunRow
+from tuibench.core.activity import RunRow, Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.model import UNCHANGED, ModelState
 from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import BenchmarkRow, ProjectRow
-from tuibench.services.monitor import Snapshot
 from tuibench.tui import key
 from tuibench.tui.route import UNASSIGNED
 from tuibench.tui.screens.base import TabbedPage

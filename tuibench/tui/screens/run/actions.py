@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from textual.widget import Widget
 
 from tuibench.core import activity
-from tuibench.core.activity import RunView
+from tuibench.core.activity import RunView, Snapshot
 from tuibench.core.cell import CellResult
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
@@ -17,7 +17,6 @@ from tuibench.present.cells import failure_text, own_lines
 from tuibench.present.outcome import extend_words, finish_words, removal_words
 from tuibench.present.run_list import cancel_words
 from tuibench.services.api import Services
-from tuibench.services.monitor import Snapshot
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.actions import BenchmarkActions
 from tuibench.tui.screens.benchmark.record import leave_with

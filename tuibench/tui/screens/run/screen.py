@@ -10,14 +10,13 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from tuibench.core import activity
-from tuibench.core.activity import RunView
+from tuibench.core.activity import RunView, Snapshot
 from tuibench.core.cell import CellResult
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.result import SideBySide
 from tuibench.present.plots.drawing import Span, squeezed
-from tuibench.services.monitor import Snapshot
 from tuibench.tui import key, route
 from tuibench.tui.screens.run.actions import RunKeys
 from tuibench.tui.screens.run.grid import CellGrid, GridPlan, plan_grid
