@@ -43,6 +43,7 @@ samples:
 docs:
 	$(PYTHON) tools/make_keys.py
 	$(PYTHON) tools/make_flags.py
+	$(PYTHON) tools/make_schema.py
 
 # Real runs on this machine, so let nothing else run meanwhile.
 screenshots:

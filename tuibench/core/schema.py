@@ -46,25 +46,11 @@ Range = tuple[float, float]
 
 CORES = (1, 65_536)
 """On any machine; on this one the maximum of `-ncores` is the number of usable cores."""
-BATCH = (1, 65_536)
 LENGTH = (1, 2**31 - 1)
 """No engine accepts a longer axis."""
 SIZE = (0, 2**31 - 1)
 """Zero is a valid length: the past of a decoder at its first token."""
-STREAMS = (1, 4096)
-DISTINCT = (1, 1024)
-SEED = (0, 2**63 - 1)
-TARGET = (0.0001, 1.0)
-TIME_S = (0.001, 86_400.0)
-WARMUP_S = (0.0, 3600.0)
-EXECUTIONS = (1, 1000)
-MAX_TIME_S = (1.0, 10_000_000.0)
-WAIT_S = (0.0, 10_000_000.0)
-TIMEOUT_SCALE = (0.01, 1000.0)
-MEMORY_BYTES = (2**20, 2**60)
-PROFILE_RUNS = (1, 1000)
-PROFILE_PROCESSES = (1, 50)
-PROFILE_SAMPLES = (1, 1024)
+LONGEST_S = 10_000_000.0
 
 AMOUNT = (0.0, math.inf)
 """A measured number that cannot be negative; it may be unknown (NaN)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tuibench.core import schema as ranges
 from tuibench.core.errors import ExitCode, ModelError, UsageError
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.command import again, command_words, read_request, recall_profile
@@ -206,21 +206,21 @@ def test_levels_are_in_the_help_and_own_settings_may_change() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_every_setting_of_a_profile_survives_its_command(data: st.DataObject) -> None:
-    def number(allowed: tuple[int, int]) -> str:
-        return data.draw(st.just("") | st.integers(*allowed).map(str))
+    def number(name: str) -> str:
+        low, high = profile_setting.by_name()[name].kind.bounds or (0, 0)
+        most = 4 if name == "cores" else int(high)
+        return data.draw(st.just("") | st.integers(math.ceil(low), most).map(str))
 
     loss = data.draw(st.booleans())
     names = data.draw(st.lists(st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=6), unique=True))
-    typed: dict[str, Any] = {"samples": number(ranges.PROFILE_SAMPLES), "budget": data.draw(st.booleans())}
+    typed: dict[str, Any] = {"samples": number("samples"), "budget": data.draw(st.booleans())}
     typed["levels"] = tuple(data.draw(st.lists(st.sampled_from(LEVELS), unique=True)))
     if not loss:
-        typed = {"runs": number(ranges.PROFILE_RUNS), "processes": number(ranges.PROFILE_PROCESSES)}
+        typed = {name: number(name) for name in ("runs", "processes")}
         typed |= {"what_if": data.draw(st.sampled_from(["", "int8"])), "fresh_roofs": data.draw(st.booleans())}
+    typed |= {name: number(name) for name in ("cores", "batch", "sequence_length", "seed", "memory_limit", "max_time")}
     spec = read(
-        kind=LOSS if loss else PERFORMANCE, cores=number((1, 4)), batch=number(ranges.BATCH),
-        sequence_length=number(ranges.LENGTH), dims=tuple(f"{name}={number(ranges.SIZE) or 1}" for name in names),
-        seed=number(ranges.SEED), memory_limit=number(ranges.MEMORY_BYTES),
-        batch_dim=data.draw(st.sampled_from([*names, ""])),
-        timeout=str(data.draw(st.just(1) | st.integers(1, 1000))), max_time=number((1, 10_000_000)), **typed,
+        kind=LOSS if loss else PERFORMANCE, dims=tuple(f"{name}={number('dims') or 1}" for name in names),
+        batch_dim=data.draw(st.sampled_from([*names, ""])), timeout=number("timeout"), **typed,
     )  # fmt: skip
     assert read_profile(read_request(command_words(spec, ["sample:tiny"])[2:]).values, Machine()).require() == spec

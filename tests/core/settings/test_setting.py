@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +48,8 @@ from tuibench.core.settings.request import (
     to_spec,
 )
 from tuibench.core.settings.setting import CHANGED, Group, Place, Setting
-from tuibench.core.spec import LEVELS, PERFORMANCE, BenchmarkSpec
+from tuibench.core.spec import LEVELS, PERFORMANCE, BenchmarkSpec, Effort, Limits
+from tuibench.model.imports.checks import allowed_ranges
 from tuibench.runs.schedule import make_cells
 from tuibench.services.form_reading import read_form, to_request, values_of
 from tuibench.services.form_values import FormValues
@@ -224,7 +223,22 @@ def test_option_unknown_to_this_version_is_refused() -> None:
         repeat(spec, spec.models, {}, MACHINE, "")
 
 
-def test_flags_page_equals_the_generated_tables() -> None:
-    command = [sys.executable, "tools/make_flags.py", "--print"]
-    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=60).stdout
-    assert (ROOT / "docs" / "flags.md").read_text(encoding="utf-8") == made, "run `make docs`"
+@pytest.mark.parametrize(
+    ("tool", "maker", "made"),
+    [
+        ("make_flags", "make_page", "docs/flags.md"),
+        ("make_schema", "make_schema", "tuibench/data/benchmark.schema.json"),
+    ],
+)
+def test_generated_file_equals_the_tables(tool: str, maker: str, made: str) -> None:
+    fresh = runpy.run_path(str(ROOT / "tools" / f"{tool}.py"))[maker]()
+    assert (ROOT / made).read_text(encoding="utf-8") == fresh, "run `make docs`"
+
+
+@pytest.mark.usefixtures("declared")
+def test_ranges_of_imports_come_from_the_settings() -> None:
+    known = allowed_ranges()
+    assert known[BenchmarkSpec]["prefault"] == (0, 64)
+    assert known[BenchmarkSpec].keys() == {"cores", "batches", "sequence_lengths", "dims", "streams", "prefault"}
+    assert known[Limits].keys() == {"max_time_s", "timeout_scale", "memory_bytes"}
+    assert known[Effort]["min_executions"] == (1, 1000)

@@ -20,7 +20,6 @@ from tuibench.core.errors import UsageError
 from tuibench.core.model import FedInput
 from tuibench.core.reason import told
 from tuibench.core.result import RunResult, RunSession
-from tuibench.core.schema import DISTINCT, MAX_TIME_S, SEED, TIMEOUT_SCALE, WARMUP_S
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.command import command_words
 from tuibench.core.settings.request import BenchmarkRequest
@@ -198,18 +197,17 @@ def test_settings_survive_export_import_and_the_command(tmp_path: Path, request:
     assert spec_of(parse(command_words(found, [source.asked for source in found.models])[1:])) == spec
 
 
-def test_flag_readers_and_imports_share_their_ranges(tmp_path: Path) -> None:
-    fields = {"distinct": ("inputs", DISTINCT), "seed": ("inputs", SEED), "timeout_scale": ("limits", TIMEOUT_SCALE),
-              "warmup_s": ("effort", WARMUP_S), "max_time_s": ("limits", MAX_TIME_S)}  # fmt: skip
-    for name, (block, (low, high)) in fields.items():
-        read = benchmark_setting.by_name()[name].kind
-        for end in (low, high):
-            assert read("-x", _plain(end)) == end
-        beyond = high * 2 + 1
-        with pytest.raises(UsageError):
-            read("-x", _plain(beyond))
-        if beyond < LARGEST:
-            assert f"{block}.{name}" in refused(tmp_path, _set("spec", block, name, beyond)).message
+@pytest.mark.parametrize("name", ["distinct", "seed", "timeout_scale", "warmup_s", "max_time_s"])
+def test_flag_readers_and_imports_share_their_ranges(tmp_path: Path, name: str) -> None:
+    setting = benchmark_setting.by_name()[name]
+    block = setting.at.partition(".")[0]
+    low, high = setting.kind.bounds or (0, 0)
+    assert [setting.kind("-x", _plain(end)) for end in (low, high)] == [low, high]
+    beyond = high * 2 + 1
+    with pytest.raises(UsageError):
+        setting.kind("-x", _plain(beyond))
+    if beyond < LARGEST:
+        assert f"{block}.{name}" in refused(tmp_path, _set("spec", block, name, beyond)).message
 
 
 def _plain(value: float) -> str:

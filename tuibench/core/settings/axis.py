@@ -11,8 +11,6 @@ from tuibench.core.text import show
 
 T = TypeVar("T")
 
-_LARGEST = SIZE[1]
-
 MOST_VALUES = 1000
 """Longer lists are typing errors: that many cells would take too long."""
 
@@ -42,7 +40,7 @@ class Axis:
     @property
     def allowed(self) -> str:
         """The range in words, for messages."""
-        end = f"{self.low} to {self.high if self.high is not None else _LARGEST}"
+        end = f"{self.low} to {self.high if self.high is not None else SIZE[1]}"
         return f"{end} ({self.meaning})" if self.meaning else end
 
 
@@ -98,7 +96,7 @@ def _within(digits: str, token: str, axis: Axis) -> int:
     # str.isdigit accepts digits of other scripts, and int() accepts spaces and underscores.
     plain = digits.isascii() and digits.isdigit() and len(digits) <= 10
     value = int(digits) if plain else -1
-    if not axis.low <= value <= (_LARGEST if axis.high is None else axis.high):
+    if not axis.low <= value <= (SIZE[1] if axis.high is None else axis.high):
         raise UsageError(f"{axis.flag} takes {axis.allowed}, not '{show(token, 40)}'", _forms(axis))
     return value
 

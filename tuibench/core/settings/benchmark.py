@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from tuibench.core import engine, scenario
-from tuibench.core import schema as ranges
-from tuibench.core.settings import kinds as value
-from tuibench.core.settings import kinds as value_list
+from tuibench.core.schema import LONGEST_S
+from tuibench.core.settings import kinds
 from tuibench.core.settings.kinds import Decimal, OneOf, Switch, Whole
 from tuibench.core.settings.setting import ALWAYS, CHANGED, EFFORT, Group, Place, Setting
 from tuibench.core.spec import EFFORTS
@@ -24,30 +23,30 @@ def _effort(name: str) -> str:
 _AXES = (
     Setting(
         "engines", "-e --engine LIST", ", ".join(engine.names()), engine.DEFAULT,
-        kind=value_list.NameList((engine.DEFAULT,)), at="engines", many="list", place=Place("Engines"),
+        kind=kinds.NameList((engine.DEFAULT,)), at="engines", many="list", place=Place("Engines"),
     ),
     Setting(
         "scenarios", "-s --scenario LIST", "sync: one request at a time; async: several streams at once",
-        "async and sync", kind=value_list.NameList(scenario.DEFAULT, scenario.names(), scenario.names(planned=True)),
+        "async and sync", kind=kinds.NameList(scenario.DEFAULT, scenario.names(), scenario.names(planned=True)),
         at="scenarios", many="list", place=Place("Scenarios"),
     ),
     Setting(
         "cores", "-ncores --num_cores LIST", "physical cores: 1,2,max  1-8  pow2  node",
-        "max, all that affinity and quota allow", kind=value_list.CoreList(1, None), at="cores", many="list",
+        "max, all that affinity and quota allow", kind=kinds.CoreList(1, None), at="cores", many="list",
         place=Place("Cores", 24),
     ),
     Setting(
         "batches", "-b --batch_size LIST", "1,8,32  1-4  pow2:64", "1, or the model's own where it is fixed",
-        kind=value_list.IntegerList(*ranges.BATCH), at="batches", many="list",
+        kind=kinds.IntegerList(1, 65_536), at="batches", many="list",
         place=Place("Batches", 24, "1, or the model's", _LIST_HINT),
     ),
     Setting(
         "sequence_lengths", "-seq_len --sequence_length LIST", "length of the sequence axes",
-        "chosen per model and printed", kind=value_list.IntegerList(1, None), at="sequence_lengths", many="list",
+        "chosen per model and printed", kind=kinds.IntegerList(1, None), at="sequence_lengths", many="list",
     ),
     Setting(
         "dims", "--dim NAME=LIST", "any other symbolic dim, by name or as INPUT:AXIS=LIST; may be repeated",
-        "chosen and printed", kind=value_list.Dims(), at="dims", default=(), many="each",
+        "chosen and printed", kind=kinds.Dims(), at="dims", default=(), many="each",
         place=Place("", 24, "chosen, and said", _LIST_HINT),
     ),
 )  # fmt: skip
@@ -55,7 +54,7 @@ _AXES = (
 _RUNNING = (
     Setting(
         "streams", "-nstreams --num_streams N", "requests in flight for async", "one per core, not tuned",
-        kind=value.Streams(*ranges.STREAMS), at="streams", place=Place("Streams", 10, "per core"),
+        kind=kinds.Streams(1, 4096), at="streams", place=Place("Streams", 10, "per core"),
     ),
     Setting(
         "stream_kind", "--stream-kind KIND", "queue, threads or processes", "by engine and latency",
@@ -86,19 +85,19 @@ _FED = (
     Setting(
         "shapes", "-i -shapes --input_shapes SHAPES",
         "shapes in the order of the inputs, quoted: '[1,3,224,224]' or '[1,128],[1,128]'", "the model's",
-        kind=value.shapes, at="inputs.shapes", default=(),
+        kind=kinds.shapes, at="inputs.shapes", default=(),
     ),
     Setting(
         "inputs_file", "--inputs FILE.npz", "arrays by input name; a leading sample axis is rotated over",
-        "made from the seed", kind=value.FilePath(), at="inputs.file",
+        "made from the seed", kind=kinds.FilePath(), at="inputs.file",
     ),
     Setting(
         "distinct", "--distinct-inputs N", "samples to rotate over; 1 is the hot loop", "8",
-        kind=Whole(*ranges.DISTINCT), at="inputs.distinct", default=8, always_spelled=True, identity=ALWAYS,
+        kind=Whole(1, 1024), at="inputs.distinct", default=8, always_spelled=True, identity=ALWAYS,
     ),
     Setting(
         "seed", "--seed N", "of the samples and the order", "0",
-        kind=Whole(*ranges.SEED), at="inputs.seed", default=0, always_spelled=True, identity=ALWAYS,
+        kind=Whole(0, 2**63 - 1), at="inputs.seed", default=0, always_spelled=True, identity=ALWAYS,
     ),
     Setting(
         "no_check", "--no-check", "do not compare outputs with the reference", "compared",
@@ -117,22 +116,22 @@ _EFFORT = (
     ),
     Setting(
         "target", "--target PCT", "another half-width of the 95 % interval to stop at", "2",
-        kind=value.percent, at=EFFORT, replaces=("time_s", "executions"), place=Place("Target", 10, "as above"),
+        kind=kinds.percent, at=EFFORT, replaces=("time_s", "executions"), place=Place("Target", 10, "as above"),
     ),
     Setting(
         "time_s", "-t --time SEC", "measured time per cell, shared among its executions, instead of a target",
-        "until the target is met", kind=Decimal(*ranges.TIME_S, "seconds"), at=EFFORT, replaces=("target",),
+        "until the target is met", kind=Decimal(0.001, 86_400.0, "seconds"), at=EFFORT, replaces=("target",),
         place=Place("Time in s", 10, "needed", "per cell"),
     ),
     Setting(
         "warmup_s", "-w --warmup_time SEC", "longest warm-up of each execution",
         f"{_DEFAULT.warmup_s:g}, {_QUICK.warmup_s:g} with --quick, {_PRECISE.warmup_s:g} with --precise",
-        kind=Decimal(*ranges.WARMUP_S, "seconds"), at=EFFORT,
+        kind=Decimal(0.0, 3600.0, "seconds"), at=EFFORT,
         place=Place("Warm-up s", 10, "as above", "at most", beside=40),
     ),
     Setting(
         "executions", "--executions K", "exactly K fresh processes per cell",
-        f"{_DEFAULT.min_executions} to {_DEFAULT.max_executions}", kind=Whole(*ranges.EXECUTIONS), at=EFFORT,
+        f"{_DEFAULT.min_executions} to {_DEFAULT.max_executions}", kind=Whole(1, 1000), at=EFFORT,
         replaces=("target",),
     ),
 )  # fmt: skip
@@ -140,15 +139,15 @@ _EFFORT = (
 _LIMITS = (
     Setting(
         "max_time_s", "--max-time SEC", "end the whole command after this", "no limit",
-        kind=Decimal(*ranges.MAX_TIME_S, "seconds"), at="limits.max_time_s",
+        kind=Decimal(1.0, LONGEST_S, "seconds"), at="limits.max_time_s",
     ),
     Setting(
         "timeout_scale", "--timeout FACTOR", "stretch the limits for hanging loads and calls", "1",
-        kind=Decimal(*ranges.TIMEOUT_SCALE, "a factor"), at="limits.timeout_scale", default=1.0,
+        kind=Decimal(0.01, 1000.0, "a factor"), at="limits.timeout_scale", default=1.0,
     ),
     Setting(
         "memory_bytes", "--memory-limit SIZE", "address space of one worker, such as 8GB", "from what is free",
-        kind=value.size, at="limits.memory_bytes",
+        kind=kinds.size, at="limits.memory_bytes",
     ),
 )  # fmt: skip
 
@@ -178,12 +177,12 @@ _OUTPUT = (
 _KEEPING = (
     Setting(
         "name", "--name TEXT", "what to call it in lists", "none",
-        kind=value.label, default="", place=Place("Name", 14, "none"),
+        kind=kinds.label, default="", place=Place("Name", 14, "none"),
     ),
     Setting(
         "note", "--note TEXT", "what to remember of it", "none", default="", place=Place("Note", 0, "none", beside=30)
     ),
-    Setting("project", "--project NAME", "where it belongs", "the project of its model", kind=value.label, default=""),
+    Setting("project", "--project NAME", "where it belongs", "the project of its model", kind=kinds.label, default=""),
     Setting("no_save", "--no-save", "do not keep the result in the store", "kept", kind=_SWITCH, default=False),
     Setting(
         "detach", "--detach", "start it, print its id and return; it goes on when you log out",
@@ -191,7 +190,7 @@ _KEEPING = (
     ),
     Setting(
         "wait_s", "--wait SEC", "for another benchmark on this machine to end, then give up with exit 7",
-        "as long as it takes", kind=Decimal(*ranges.WAIT_S, "seconds"), with_form=True,
+        "as long as it takes", kind=Decimal(0.0, LONGEST_S, "seconds"), with_form=True,
     ),
     Setting(
         "no_wait", "--no-wait", "exit 7 at once where another benchmark is measuring",

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from tuibench.core import schema as ranges
 from tuibench.core.errors import UsageError
+from tuibench.core.schema import CORES, LENGTH, SIZE, Range, holds
 from tuibench.core.settings.axis import Axis, parse_integers, parse_names
 from tuibench.core.spec import LEVELS
 from tuibench.core.text import LONGEST_NAME, show
@@ -55,6 +55,8 @@ class Kind:
     is_free = False
     """True if any text is allowed, even with a leading dash."""
     is_switch = False
+    bounds: Range | None = None
+    """Lowest and highest number on any machine; None if it is no number."""
 
     def __call__(self, flag: str, given: str) -> Any:
         """Return the value of a text; raise UsageError if it is not allowed."""
@@ -137,6 +139,11 @@ class Whole(Kind):
     low: int
     high: int
 
+    @property
+    def bounds(self) -> Range:  # type: ignore[override]
+        """See Kind."""
+        return self.low, self.high
+
     def _read(self, flag: str, given: str) -> int:
         is_plain = given.isascii() and given.isdigit() and len(given) <= 20
         if not is_plain or not self.low <= int(given) <= self.high:
@@ -161,6 +168,11 @@ class Decimal(Kind):
     high: float
     unit: str
 
+    @property
+    def bounds(self) -> Range:  # type: ignore[override]
+        """See Kind."""
+        return self.low, self.high
+
     def _read(self, flag: str, given: str) -> float:
         value = _float(given)
         if not self.low <= value <= self.high:
@@ -171,9 +183,11 @@ class Decimal(Kind):
 class Percent(Kind):
     """A percentage, with or without its sign, as a fraction."""
 
+    bounds = (0.0001, 1.0)
+
     def _read(self, flag: str, given: str) -> float:
         value = _float(given.rstrip("%").rstrip()) / 100
-        if not ranges.holds(ranges.TARGET, value):
+        if not holds(self.bounds, value):
             raise UsageError(f"{flag} takes percent from 0.01 to 100, not '{show(given, 40)}'")
         return value
 
@@ -202,11 +216,13 @@ class OneOf(Kind):
 class Size(Kind):
     """A number of bytes such as 8GB, 512MiB or 4000000000."""
 
+    bounds = (2**20, 2**60)
+
     def _read(self, flag: str, given: str) -> int:
         match = _SIZE.fullmatch(given.strip().lower())
         count = math.floor(float(match[1]) * _SIZES[match[2] or ""]) if match and not given.isdigit() else 0
         count = int(given) if given.isascii() and given.isdigit() and len(given) <= 19 else count
-        if not ranges.holds(ranges.MEMORY_BYTES, count):
+        if not holds(self.bounds, count):
             allowed = "a size from 1MiB to 1048576TiB such as 8GB or 512MiB"
             raise UsageError(f"{flag} takes {allowed}, not '{show(given, 40)}'")
         return count
@@ -214,6 +230,8 @@ class Size(Kind):
 
 class Shapes(Kind):
     """Shapes in the order of the model's inputs, such as [1,3,224,224] or [1,128],[1,128]."""
+
+    bounds = SIZE
 
     def _read(self, flag: str, given: str) -> tuple[tuple[int, ...], ...]:
         found = _SHAPE.findall(given)
@@ -223,7 +241,7 @@ class Shapes(Kind):
         result = []
         for inner in found:
             parts = [part.strip() for part in inner.split(",")] if inner.strip() else []
-            if not all(part.isdigit() and int(part[:12]) <= ranges.SIZE[1] for part in parts):
+            if not all(part.isdigit() and int(part[:12]) <= SIZE[1] for part in parts):
                 raise _bad_shapes(flag, given)
             result.append(tuple(int(part) for part in parts))
         return tuple(result)
@@ -324,6 +342,11 @@ class IntegerList(Text):
     """Name of the one value of a profile; '' where lists are allowed."""
     is_free = False
 
+    @property
+    def bounds(self) -> Range:  # type: ignore[override]
+        """See Kind."""
+        return self.low, LENGTH[1] if self.high is None else self.high
+
     def axis(self, flag: str, context: Context) -> Axis:
         """Return the allowed range."""
         return Axis(flag, self.low, self.high, has_max=False)
@@ -344,6 +367,8 @@ class IntegerList(Text):
 class CoreList(IntegerList):
     """Numbers of cores; the maximum is the number of usable cores."""
 
+    bounds = CORES
+
     def axis(self, flag: str, context: Context) -> Axis:
         """See IntegerList."""
         usable = context.topology.usable_cores
@@ -360,6 +385,7 @@ class Dims(Text):
 
     noun: str = ""
     """See IntegerList."""
+    bounds = SIZE
 
     def settle(self, flag: str, value: Any, context: Context) -> Any:
         """See Kind."""

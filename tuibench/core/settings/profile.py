@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from tuibench.core import engine
-from tuibench.core import schema as ranges
 from tuibench.core.settings import benchmark as benchmark_setting
-from tuibench.core.settings import kinds as value
-from tuibench.core.settings import kinds as value_list
-from tuibench.core.settings.kinds import Decimal, Switch, Whole
+from tuibench.core.settings import kinds
+from tuibench.core.settings.kinds import Switch, Whole
 from tuibench.core.settings.setting import Group, Place, Setting
 from tuibench.core.spec import LEVELS, LOSS, PERFORMANCE, WHAT_IF, ProfileSpec
 
@@ -51,7 +49,7 @@ _ASKED = (
     ),
     Setting(
         "what_if", "--what-if int8", "time each heavy layer alone in INT8, too: what that would gain", "not",
-        kind=value_list.NameList((), WHAT_IF), at="profile.what_if", many="list", of=PERFORMANCE,
+        kind=kinds.NameList((), WHAT_IF), at="profile.what_if", many="list", of=PERFORMANCE,
         place=Place("  what if INT8", hint="each heavy layer alone in INT8, too"),
     ),
 )  # fmt: skip
@@ -59,55 +57,55 @@ _ASKED = (
 _SUBJECT = (
     Setting(
         "engine", "-e --engine NAME", "what runs it: so far one tells its layers apart", "onnxruntime",
-        kind=value_list.NameList(engine.timed()[:1], noun="engine"), at="engines", many="list",
+        kind=kinds.NameList(engine.timed()[:1], noun="engine"), at="engines", many="list",
         place=Place("Engine"),
     ),
     Setting(
         "cores", "-ncores --num_cores N", "physical cores", "all that affinity and quota allow",
-        kind=value_list.CoreList(1, None, "core count"), at="cores", many="list",
+        kind=kinds.CoreList(1, None, "core count"), at="cores", many="list",
         place=Place("Cores"),
     ),
     Setting(
         "batch", "-b --batch_size N", "items in one inference", "1, or the model's own where it is fixed",
-        kind=value_list.IntegerList(*ranges.BATCH, "batch size"), at="batches", many="list",
+        kind=kinds.IntegerList(1, 65_536, "batch size"), at="batches", many="list",
         place=Place("Batch", empty="1", hint="1 for real time, 64 for throughput"),
     ),
     Setting(
         "sequence_length", "-seq_len --sequence_length N", "length of the sequence axes", "chosen and printed",
-        kind=value_list.IntegerList(1, None, "length"), at="sequence_lengths", many="list",
+        kind=kinds.IntegerList(1, None, "length"), at="sequence_lengths", many="list",
         place=Place("Sequence", empty="chosen", hint="of all axes of tokens"),
     ),
     Setting(
         "dims", "--dim NAME=N", "any other symbolic dim; may be repeated", "chosen and printed",
-        kind=value_list.Dims("size"), at="dims", default=(), many="each",
+        kind=kinds.Dims("size"), at="dims", default=(), many="each",
         place=Place("", empty="chosen", hint="a size such as 128"),
     ),
     _SHARED["batch_dim"],
     Setting(
         "shapes", "-i -shapes --input_shapes SHAPES", "in the order of the inputs: '[1,3,224,224]'", "the model's",
-        kind=value.shapes, at="inputs.shapes", default=(),
+        kind=kinds.shapes, at="inputs.shapes", default=(),
     ),
     Setting(
         "inputs_file", "--inputs FILE.npz", "arrays by input name; for --loss calibration data", "made from the seed",
-        kind=value.FilePath(), at="inputs.file",
+        kind=kinds.FilePath(), at="inputs.file",
         place=Place("  data", 30, "seeded inputs", "calibration data, an .npz"),
     ),
     Setting(
         "seed", "--seed N", "of the inputs that are made", "0",
-        kind=Whole(*ranges.SEED), at="inputs.seed", default=0, always_spelled=True,
+        kind=_SHARED["seed"].kind, at="inputs.seed", default=0, always_spelled=True,
     ),
 )  # fmt: skip
 
 _AMOUNT = (
     Setting(
         "processes", "--processes N", "fresh processes, over which a layer's time gets its interval",
-        f"{_USUAL.processes}", kind=Whole(*ranges.PROFILE_PROCESSES), at="profile.processes",
+        f"{_USUAL.processes}", kind=Whole(1, 50), at="profile.processes",
         default=_USUAL.processes, always_spelled=True, of=PERFORMANCE,
         place=Place("processes", 4, hint="fresh ones", beside=30),
     ),
     Setting(
         "runs", "--runs N", "profiled runs in each of them", f"{_USUAL.runs}",
-        kind=Whole(*ranges.PROFILE_RUNS), at="profile.runs", default=_USUAL.runs, always_spelled=True, of=PERFORMANCE,
+        kind=Whole(1, 1000), at="profile.runs", default=_USUAL.runs, always_spelled=True, of=PERFORMANCE,
         place=Place("  runs", 6, hint="in each process"),
     ),
     Setting(
@@ -116,25 +114,25 @@ _AMOUNT = (
     ),
     Setting(
         "samples", "--samples N", "with --loss: of the data, for each changed layer", f"{_USUAL.samples}",
-        kind=Whole(*ranges.PROFILE_SAMPLES), at="profile.samples", default=_USUAL.samples, always_spelled=True,
+        kind=Whole(1, 1024), at="profile.samples", default=_USUAL.samples, always_spelled=True,
         of=LOSS, place=Place("samples", 5, hint="for each layer", beside=36),
     ),
     Setting(
         "levels", "--level LEVEL", f"with --loss: {', '.join(LEVELS)}; may be repeated", "all",
-        kind=value_list.Levels(), at="profile.levels", default=(), many="each", of=LOSS,
+        kind=kinds.Levels(), at="profile.levels", default=(), many="each", of=LOSS,
         place=Place("  levels", hint="share of zeros"),
     ),
     Setting(
         "max_time", "--max-time SEC", "end the whole command after this", "no limit",
-        kind=Decimal(*ranges.MAX_TIME_S, "seconds"), at="limits.max_time_s",
+        kind=_SHARED["max_time_s"].kind, at="limits.max_time_s",
     ),
     Setting(
         "timeout", "--timeout FACTOR", "stretch the limits for hanging loads and calls", "1",
-        kind=Decimal(*ranges.TIMEOUT_SCALE, "a factor"), at="limits.timeout_scale", default=1.0,
+        kind=_SHARED["timeout_scale"].kind, at="limits.timeout_scale", default=1.0,
     ),
     Setting(
         "memory_limit", "--memory-limit SIZE", "address space of one process, such as 8GB", "from what is free",
-        kind=value.size, at="limits.memory_bytes",
+        kind=kinds.size, at="limits.memory_bytes",
     ),
 )  # fmt: skip
 

@@ -6,15 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from tuibench.core.schema import Range
 from tuibench.core.settings.kinds import Kind, text
-from tuibench.core.spec import BenchmarkSpec, InputSettings, Limits, ProfileSpec
+from tuibench.core.spec import BenchmarkSpec, Effort, InputSettings, Limits, ProfileSpec
 
 NEVER, CHANGED, ALWAYS = "never", "changed", "always"
 """Values of `identity`: when a setting is part of a cell's identity; CHANGED: if it is not at its default."""
 EFFORT = "effort"
 """Place in the specification of the six settings that make up one Effort."""
-_OPTIONS = "options"
-_SECTIONS: Mapping[str, Any] = {"inputs": InputSettings, "limits": Limits, "profile": ProfileSpec}
+OPTIONS = "options"
+SECTIONS: Mapping[str, Any] = {"inputs": InputSettings, "limits": Limits, "profile": ProfileSpec}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ class Setting:
         """Return its value in a specification."""
         section, _, name = self.at.partition(".")
         found = getattr(spec, section)
-        if section == _OPTIONS:
+        if section == OPTIONS:
             return found.get(name, self.default)
         return getattr(found, name) if name else found
 
@@ -125,7 +126,7 @@ def in_spec_order(settings: Iterable[Setting]) -> list[Setting]:
 
     def place(setting: Setting) -> tuple[float, int]:
         section, _, name = setting.at.partition(".")
-        inner = [one.name for one in fields(_SECTIONS[section])] if section in _SECTIONS else []
+        inner = [one.name for one in fields(SECTIONS[section])] if section in SECTIONS else []
         # Dims follow the other axes.
         return top.index(section) + 1.5 * (setting.many == "each"), inner.index(name) if name in inner else 0
 
@@ -134,20 +135,32 @@ def in_spec_order(settings: Iterable[Setting]) -> list[Setting]:
 
 def build_sections(settings: Iterable[Setting], values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a BenchmarkSpec from values by name; an option at its default is omitted."""
-    top: dict[str, Any] = {_OPTIONS: {}}
+    top: dict[str, Any] = {OPTIONS: {}}
     sections: dict[str, dict[str, Any]] = {}
     for setting in settings:
         if setting.name not in values:
             continue
         value = values[setting.name]
         section, _, name = setting.at.partition(".")
-        if section in _SECTIONS:
+        if section in SECTIONS:
             sections.setdefault(section, {})[name] = value
-        elif section != _OPTIONS:
+        elif section != OPTIONS:
             top[section] = value
         elif value != setting.default:
-            top[_OPTIONS][name] = value
-    return top | {name: _SECTIONS[name](**found) for name, found in sections.items()}
+            top[OPTIONS][name] = value
+    return top | {name: SECTIONS[name](**found) for name, found in sections.items()}
+
+
+def ranges_of(settings: Iterable[Setting]) -> dict[type, dict[str, Range]]:
+    """Return the allowed range of each number in a specification, by class and field; options by their name."""
+    found: dict[type, dict[str, Range]] = {kind: {} for kind in (BenchmarkSpec, Effort, *SECTIONS.values())}
+    for setting in settings:
+        section, _, name = setting.at.partition(".")
+        if setting.at == EFFORT and setting.kind.bounds is not None:
+            found[Effort][setting.name] = setting.kind.bounds
+        elif setting.at and setting.kind.bounds is not None:
+            found[SECTIONS.get(section, BenchmarkSpec)][name or section] = setting.kind.bounds
+    return found
 
 
 def identity_options(settings: Iterable[Setting], spec: BenchmarkSpec, *, has_streams: bool) -> dict[str, str]:

@@ -12,12 +12,13 @@ from typing import Any
 
 from tuibench.core import cell, model, profile, spec
 from tuibench.core import result as run
-from tuibench.core import schema as ranges
 from tuibench.core.cell import CellResult, Estimate, Execution
 from tuibench.core.reason import Verdict
 from tuibench.core.result import RunResult
-from tuibench.core.schema import AMOUNT, CORES, COUNT, LENGTH, SIZE, Range
-from tuibench.core.spec import ProfileSpec
+from tuibench.core.schema import AMOUNT, CORES, COUNT, LENGTH, LONGEST_S, SIZE, Range, holds, words_of
+from tuibench.core.settings import benchmark as benchmark_setting
+from tuibench.core.settings import profile as profile_setting
+from tuibench.core.settings.setting import ranges_of
 from tuibench.core.text import show
 
 
@@ -44,21 +45,9 @@ def _amounts(*names: str) -> dict[str, Range]:
     return dict.fromkeys(names, AMOUNT)
 
 
-_RANGES: Mapping[type, Mapping[str, Range]] = {
-    spec.BenchmarkSpec: {
-        "cores": CORES, "batches": ranges.BATCH, "dims": SIZE, "sequence_lengths": LENGTH, "streams": ranges.STREAMS,
-    },
-    spec.Effort: {
-        "min_executions": ranges.EXECUTIONS, "max_executions": ranges.EXECUTIONS, "timed_s": (0, ranges.MAX_TIME_S[1]),
-        "warmup_s": ranges.WARMUP_S, "target": ranges.TARGET, "limit_s": (0, ranges.MAX_TIME_S[1]),
-    },
-    spec.InputSettings: {"seed": ranges.SEED, "distinct": ranges.DISTINCT, "shapes": SIZE},
-    spec.Limits: {
-        "max_time_s": ranges.MAX_TIME_S, "timeout_scale": ranges.TIMEOUT_SCALE, "memory_bytes": ranges.MEMORY_BYTES,
-    },
-    ProfileSpec: {
-        "runs": ranges.PROFILE_RUNS, "processes": ranges.PROFILE_PROCESSES, "samples": ranges.PROFILE_SAMPLES,
-    },
+Ranges = Mapping[type, Mapping[str, Range]]
+
+_MEASURED: Ranges = {
     run.RunResult: _amounts("seconds", "waited_s"),
     run.RunSession: _amounts("executions"),
     Verdict: _amounts("n", "ratio"),
@@ -88,6 +77,15 @@ _RANGES: Mapping[type, Mapping[str, Range]] = {
 }  # fmt: skip
 
 
+def allowed_ranges() -> Ranges:
+    """Return the range of each number in a result by class and field; those of its specification from the settings."""
+    asked = ranges_of((*benchmark_setting.settings(), *profile_setting.settings()))
+    effort = asked[spec.Effort]
+    effort["min_executions"] = effort["max_executions"] = effort["executions"]
+    effort["timed_s"] = effort["limit_s"] = (0, LONGEST_S)
+    return {**_MEASURED, **asked}
+
+
 def find_impossible(result: RunResult) -> str:
     """Return the first impossible value in a well-formed result; '' if there is none."""
     return next(_problems(result), "")
@@ -96,7 +94,12 @@ def find_impossible(result: RunResult) -> str:
 def _problems(result: RunResult) -> Iterator[str]:
     if not ULID.match(result.id):
         yield f"tuibench.id is '{show(result.id, 60)}', which is no ULID"
-    yield from _range_problems(result, "tuibench")
+    known = allowed_ranges()
+    yield from _range_problems(result, known, "tuibench")
+    for name, value in result.spec.options.items():
+        allowed = known[spec.BenchmarkSpec].get(name)
+        if allowed is not None:
+            yield from outside(value, allowed, f"tuibench.spec.options.{name}")
     yield from _text_problems(result)
     seen: set[str] = set()
     for i, found in enumerate(result.cells):
@@ -104,23 +107,23 @@ def _problems(result: RunResult) -> Iterator[str]:
         if found.key in seen:
             yield f"{place}.key is that of a cell before it"
         seen.add(found.key)
-        yield from _cell_problems(found, place)
+        yield from _cell_problems(found, known, place)
 
 
-def _range_problems(value: Any, place: str) -> Iterator[str]:
+def _range_problems(value: Any, ranges: Ranges, place: str) -> Iterator[str]:
     """Yield each number outside its range, with its place and the range."""
     if isinstance(value, (list, tuple)):
         for i, part in enumerate(value):
             if not isinstance(part, (int, float, str)):
-                yield from _range_problems(part, f"{place}[{i}]")
+                yield from _range_problems(part, ranges, f"{place}[{i}]")
     elif dataclasses.is_dataclass(value):
-        known = _RANGES.get(type(value), {})
+        known = ranges.get(type(value), {})
         for field in dataclasses.fields(value):
             part = getattr(value, field.name)
             if field.name in known:
                 yield from outside(part, known[field.name], f"{place}.{field.name}")
             elif part is not None and not isinstance(part, (int, float, str)):
-                yield from _range_problems(part, f"{place}.{field.name}")
+                yield from _range_problems(part, ranges, f"{place}.{field.name}")
 
 
 def outside(value: Any, allowed: Range, place: str) -> Iterator[str]:
@@ -131,8 +134,8 @@ def outside(value: Any, allowed: Range, place: str) -> Iterator[str]:
     elif isinstance(value, dict):
         for name, part in value.items():
             yield from outside(part, allowed, f"{place}.{show(name, 60)}")
-    elif isinstance(value, (int, float)) and not ranges.holds(allowed, value):
-        yield f"{place} is {value}; allowed is {ranges.words_of(allowed)}"
+    elif isinstance(value, (int, float)) and not holds(allowed, value):
+        yield f"{place} is {value}; allowed is {words_of(allowed)}"
 
 
 def _text_problems(result: RunResult) -> Iterator[str]:
@@ -153,11 +156,11 @@ def _text_problems(result: RunResult) -> Iterator[str]:
             yield f"tuibench.{name} is a text of {len(text)} characters; allowed are {LONGEST_LISTED}"
 
 
-def _cell_problems(cell: CellResult, place: str) -> Iterator[str]:
+def _cell_problems(cell: CellResult, ranges: Ranges, place: str) -> Iterator[str]:
     estimates = {f"latency_ms.{show(name, 60)}": estimate for name, estimate in cell.latency_ms.items()}
     estimates |= {"items_per_sec": cell.items_per_sec, "items_per_cpu_sec": cell.items_per_cpu_sec}
     for name, estimate in estimates.items():
-        yield from _range_problems(estimate, f"{place}.{name}")
+        yield from _range_problems(estimate, ranges, f"{place}.{name}")
         yield from _estimate_problems(estimate, f"{place}.{name}")
     for n, execution in enumerate(cell.executions):
         yield from _execution_problems(execution, f"{place}.executions[{n}]")
