@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 
 import pytest
 from tinydb import TinyDB
 
 from tests.store.build import make_id, make_store
-from tuibench.core.errors import StoreConflict, UnknownId
+from tuibench.core.errors import StoreConflict, StoreDamaged, UnknownId
 from tuibench.store.documents import Documents
 
 
@@ -60,3 +62,40 @@ def test_put_with_a_malformed_id_is_refused(tmp_path: Path) -> None:
     for name in ("../x", "a", "", f"{make_id(1)}/"):
         with pytest.raises(UnknownId):
             open_documents(tmp_path).put(name, {}, 0)
+
+
+def test_hand_edited_document_is_read_and_kept_in_quarantine(tmp_path: Path) -> None:
+    open_documents(tmp_path).put(make_id(1), {"name": "a"}, 0)
+    path = tmp_path / "projects" / f"{make_id(1)}.json"
+    with TinyDB(path) as stock:
+        stock.table("projects").update({"name": "b"})
+    edited = path.read_bytes()
+    store = make_store(tmp_path)
+    documents = Documents(store._context, "projects")
+    (found,) = documents.all()
+    assert found.values == {"name": "b"} and path.read_bytes() == edited
+    assert [make_id(1) in notice for notice in store.notices()] == [True]
+    documents.put(make_id(1), {"name": "c"}, 1)
+    assert [kept.read_bytes() for kept in (tmp_path / "quarantine").iterdir()] == [edited]
+    state = path.stat()
+    path.write_bytes(path.read_bytes().replace(b'"name": "c"', b'"name": "d"'))
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns + 1))
+    assert [one.values for one in documents.all()] == [{"name": "d"}], "an edit of equal length is noticed"
+
+
+def test_unreadable_document_is_read_from_its_previous_generation(tmp_path: Path) -> None:
+    for number in range(3):
+        open_documents(tmp_path).put(make_id(1), {"name": number}, number)
+    path = tmp_path / "projects" / f"{make_id(1)}.json"
+    path.write_bytes(path.read_bytes()[:-3])
+    store = make_store(tmp_path)
+    documents = Documents(store._context, "projects")
+    (found,) = documents.all()
+    assert (found.values, found.generation) == ({"name": 1}, 2) and len(store.notices()) == 1
+    assert documents.put(make_id(1), {"name": 5}, 2).generation == 3
+    # The damaged file did not replace the previous generation.
+    assert json.loads(Path(f"{path}.prev").read_bytes())["_meta"]["1"]["generation"] == 2
+    path.write_bytes(b"")
+    Path(f"{path}.prev").write_bytes(b"\0\0\0")
+    with pytest.raises(StoreDamaged, match=make_id(1)):
+        open_documents(tmp_path).get(make_id(1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,17 @@ from tinydb import TinyDB, where
 from tinydb.storages import MemoryStorage
 
 from tests.store.build import make_store
-from tuibench.core.errors import StoreDamaged, StoreError
+from tuibench.core.errors import StoreError
+from tuibench.store.envelope import encode_table
 from tuibench.store.storage import SealedDB, SealedStorage
 
 
 def open_sealed(root: Path, **changes: Any) -> SealedDB:
     context = make_store(root, **changes)._context
     lock = context.lock(str(root / "some.json.lock"))
-    return SealedDB(context.sealing, str(root / "some.json"), lock, "document", storage=SealedStorage)
+    derived: dict[str, Any] = {}
+    parts = (lambda _: derived, lambda _: None, lambda tables: {name: encode_table(tables[name]) for name in tables})
+    return SealedDB(context.sealing, str(root / "some.json"), lock, *parts, storage=SealedStorage)
 
 
 @pytest.fixture(params=["memory", "sealed"])
@@ -102,56 +104,6 @@ def test_documents_changed_before_an_error_are_not_shown(tmp_path: Path) -> None
     with pytest.raises(TypeError):
         database.update({"a": object()}, doc_ids=[1])
     assert database.all() == [{"a": 1}]
-
-
-def test_hand_edited_file_is_read_and_kept(tmp_path: Path) -> None:
-    open_sealed(tmp_path).insert({"a": 1})
-    path = tmp_path / "some.json"
-    with TinyDB(path) as stock:
-        stock.insert({"a": 2})
-    edited = path.read_bytes()
-    store = make_store(tmp_path)
-    context = store._context
-    lock = context.lock(str(path) + ".lock")
-    database = SealedDB(context.sealing, str(path), lock, "document", storage=SealedStorage)
-    assert database.all() == [{"a": 1}, {"a": 2}]
-    assert "edit by hand" in store.notices()[0]
-    assert path.read_bytes() == edited
-    database.insert({"a": 3})
-    assert [kept.read_bytes() for kept in (tmp_path / "quarantine").iterdir()] == [edited]
-    with TinyDB(path) as stock:
-        assert stock.all() == [{"a": 1}, {"a": 2}, {"a": 3}]
-
-
-def test_hand_edit_of_equal_length_is_noticed(tmp_path: Path) -> None:
-    database = open_sealed(tmp_path)
-    database.insert({"a": 1})
-    path = tmp_path / "some.json"
-    found = path.stat()
-    path.write_bytes(path.read_bytes().replace(b'"a": 1', b'"a": 7'))
-    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
-    assert database.all() == [{"a": 7}]
-
-
-def test_unreadable_file_is_read_from_its_previous_generation(tmp_path: Path) -> None:
-    database = open_sealed(tmp_path)
-    for number in range(3):
-        database.insert({"a": number})
-    path = tmp_path / "some.json"
-    path.write_bytes(path.read_bytes()[:-3])
-    store = make_store(tmp_path)
-    lock = store._context.lock(str(path) + ".lock")
-    fresh = SealedDB(store._context.sealing, str(path), lock, "document", storage=SealedStorage)
-    assert fresh.all() == [{"a": 0}, {"a": 1}]
-    assert "previous generation is used" in store.notices()[0]
-    fresh.insert({"a": 5})
-    # The damaged file did not replace the previous generation.
-    assert json.loads((tmp_path / "some.json.prev").read_bytes())["_meta"]["1"]["generation"] == 2
-    assert open_sealed(tmp_path).all() == [{"a": 0}, {"a": 1}, {"a": 5}]
-    path.write_bytes(b"")
-    (tmp_path / "some.json.prev").write_bytes(b"\0\0\0")
-    with pytest.raises(StoreDamaged, match=r"some\.json of the store is damaged"):
-        open_sealed(tmp_path).all()
 
 
 def test_value_that_is_not_json_is_not_written(tmp_path: Path) -> None:

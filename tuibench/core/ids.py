@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tuibench.core.errors import UnknownId
 from tuibench.core.text import show
@@ -97,3 +97,16 @@ def make_ulid(time_ms: int, entropy: bytes) -> str:
         raise ValueError("a ULID takes ten random bytes")
     value = (time_ms << 80) | int.from_bytes(entropy, "big")
     return "".join(_ALPHABET[(value >> shift) & 31] for shift in range(125, -1, -5))
+
+
+_DRAWS = 1000
+
+
+def draw_ulid(time_ms: int, entropy: Callable[[int], bytes], taken: Iterable[str]) -> str:
+    """Return a new id whose short form is none of the short forms in `taken`; raise UnknownId if none is free."""
+    ends = {one[-LENGTH:] for one in taken}
+    for _ in range(_DRAWS):
+        ulid = make_ulid(time_ms, entropy(10))
+        if ulid[-LENGTH:] not in ends:
+            return ulid
+    raise UnknownId("a thousand new ids were all taken", "Empty the trash, or move old benchmarks away.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, UnknownId
 from tuibench.core.headline import fact_texts
-from tuibench.core.ids import LENGTH, make_ulid, short_id
+from tuibench.core.ids import draw_ulid, short_id
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, Metadata, StoredBenchmark
 from tuibench.core.text import show
 from tuibench.store.context import Context, HostLayout, check_ulid
@@ -157,9 +157,6 @@ def join_rows(parts: Sequence[Iterable[BenchmarkRow]]) -> tuple[BenchmarkRow, ..
     return tuple(sorted(rows, key=attrgetter("id"), reverse=True))
 
 
-_DRAWS = 1000
-
-
 class Benchmarks:
     """All benchmarks of a store, those of other hosts too."""
 
@@ -176,13 +173,8 @@ class Benchmarks:
 
     def draw_id(self, time_ms: int, taken: Iterable[str] = ()) -> str:
         """Return a new id whose last four characters are unique in the store, its trash, and `taken`."""
-        ends = {one[-LENGTH:] for one in taken} | {row.id[-LENGTH:] for row in self.rows()}
-        ends |= {one[-LENGTH:] for one in self._trash.ids()} if self._trash is not None else set()
-        for _ in range(_DRAWS):
-            ulid = make_ulid(time_ms, self._entropy(10))
-            if ulid[-LENGTH:] not in ends:
-                return ulid
-        raise StoreError("a thousand new ids were all taken", "Empty the trash, or move old benchmarks away.")
+        trashed = self._trash.ids() if self._trash is not None else ()
+        return draw_ulid(time_ms, self._entropy, (*taken, *trashed, *(row.id for row in self.rows())))
 
     def add(self, result: RunResult, metadata: Metadata, samples: Path | None = None) -> BenchmarkRow:
         """Save a benchmark durably; saving it again changes nothing.

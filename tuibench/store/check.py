@@ -13,7 +13,7 @@ from tuibench.core.schema import NEWEST
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, StoreReport
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.benchmarks import Benchmarks
-from tuibench.store.context import PROJECTS, RECORD, SAMPLES, VERSIONS, Context, HostLayout, is_ulid
+from tuibench.store.context import PROJECTS, RECORD, SAMPLES, VERSIONS, Context, HostLayout, is_ulid, ulid_in
 from tuibench.store.disk import damaged, refuse_newer
 from tuibench.store.documents import projects_lock
 from tuibench.store.envelope import DOCUMENT, INDEX, SCHEMA, read_header, to_header
@@ -45,7 +45,7 @@ class DocumentCheck:
         for kind in (PROJECTS, VERSIONS):
             directory = os.path.join(files.root, kind)
             for name in files.names(directory):
-                if name.endswith(RECORD) and is_ulid(name.removesuffix(RECORD)):
+                if ulid_in(name):
                     path = os.path.join(directory, name)
                     found = self._file.look(path, self._load)
                     if found is not State.GONE and read_data:
@@ -348,7 +348,7 @@ class Migration:
 
     def _older(self, directory: str) -> list[str]:
         names = self._context.files.names(directory)
-        paths = [os.path.join(directory, n) for n in names if n.endswith(RECORD) and is_ulid(n.removesuffix(RECORD))]
+        paths = [os.path.join(directory, name) for name in names if ulid_in(name)]
         return [path for path in paths if self._is_older(path)]
 
     def _is_older(self, path: str) -> bool:

@@ -6,11 +6,12 @@ import hashlib
 import hmac
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from tuibench.core.errors import StoreDamaged, StoreReadOnly, UnknownId
+from tuibench.core.errors import StoreDamaged, StoreNewer, StoreReadOnly, UnknownId
 from tuibench.core.text import show
 from tuibench.store.disk import damaged
 from tuibench.store.files import Files
@@ -40,6 +41,12 @@ def is_ulid(name: str) -> bool:
 def is_host(name: str) -> bool:
     """Return whether a name is a host id."""
     return _HOST.fullmatch(name) is not None
+
+
+def ulid_in(name: str) -> str:
+    """Return the id in the name of a record or document; '' for any other file."""
+    ulid = name.removesuffix(RECORD)
+    return ulid if name.endswith(RECORD) and is_ulid(ulid) else ""
 
 
 def check_ulid(name: str) -> str:
@@ -109,6 +116,14 @@ class Notices:
     def say(self, notice: str) -> None:
         """Add a notice."""
         self.said[notice] = None
+
+    @contextmanager
+    def saying_damage(self) -> Iterator[None]:
+        """Skip the rest of the block at a damaged or newer file, and add a notice about it."""
+        try:
+            yield
+        except (StoreDamaged, StoreNewer) as error:
+            self.say(str(error))
 
 
 @dataclass(frozen=True, slots=True)

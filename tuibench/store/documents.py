@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tuibench.core.errors import StoreConflict, StoreDamaged, StoreNewer
+from tuibench.core.errors import StoreConflict
 from tuibench.core.text import show
 from tuibench.store.atomic import PREVIOUS, Stamp
-from tuibench.store.context import PROJECTS, RECORD, VERSIONS, Context, check_ulid, is_ulid
+from tuibench.store.context import PROJECTS, RECORD, VERSIONS, Context, check_ulid, ulid_in
 from tuibench.store.disk import damaged
 from tuibench.store.envelope import DOCUMENT, Header
 from tuibench.store.files import parse_temp
@@ -43,34 +42,21 @@ class Documents:
         """Return the lock shared by projects and versions, so that both can change together."""
         return self._context.lock(projects_lock(self._context.files.root))
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Hold the lock over several changes."""
-        with self.lock.hold():
-            yield
-
     def path(self, id: str) -> str:  # noqa: A002
         """Return the file of a document."""
         return os.path.join(self._directory, check_ulid(id) + RECORD)
 
     def ids(self) -> tuple[str, ...]:
         """Return the ids of all documents, oldest first."""
-        names = self._context.files.names(self._directory)
-        return tuple(
-            name.removesuffix(RECORD) for name in names if name.endswith(RECORD) and is_ulid(name[: -len(RECORD)])
-        )
+        return tuple(filter(None, map(ulid_in, self._context.files.names(self._directory))))
 
     def all(self) -> tuple[Document, ...]:
         """Return every readable document, oldest first; add a notice for each unreadable one."""
         found = []
         for one in self.ids():
-            try:
-                document = self.get(one)
-            except (StoreDamaged, StoreNewer) as error:
-                self._context.notices.say(str(error))
-                continue
-            found += [document] if document is not None else []
-        return tuple(found)
+            with self._context.notices.saying_damage():
+                found.append(self.get(one))
+        return tuple(one for one in found if one is not None)
 
     def get(self, id: str) -> Document | None:  # noqa: A002
         """Return a document, or None for an unknown id; callers must not change its values."""
@@ -96,7 +82,7 @@ class Documents:
     def put(self, id: str, values: Mapping[str, Any], generation: int) -> Document:  # noqa: A002
         """Write a document based on this generation, 0 for a new one; raise StoreConflict if it has changed since."""
         path = self.path(id)
-        with self.writing():
+        with self.lock.hold():
             old = self._context.sealing.load(path, DOCUMENT)
             there = old.header.generation if old is not None else 0
             if there != generation:
@@ -118,11 +104,6 @@ class ProjectFiles:
         self._context = context
         self._projects = Documents(context, PROJECTS)
         self._versions = Documents(context, VERSIONS)
-
-    @property
-    def lock(self) -> StoreLock:
-        """Return the lock to hold while files move."""
-        return self._projects.lock
 
     def title(self, id: str) -> str:  # noqa: A002
         """Return the project's name."""

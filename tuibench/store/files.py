@@ -342,9 +342,9 @@ def sync_names(files: Files, targets: Iterable[str], sources: Iterable[str]) -> 
 
 def measure(files: Files, path: str) -> int:
     """Return the bytes of a file, or of all files below a directory."""
-    if files.kind(path) == "directory":
-        return sum(measure(files, os.path.join(path, name)) for name in files.names(path))
     found = files.stat(path)
+    if found is not None and stat.S_ISDIR(found.st_mode):
+        return sum(measure(files, os.path.join(path, name)) for name in files.names(path))
     return found.st_size if found is not None else 0
 
 

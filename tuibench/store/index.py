@@ -11,8 +11,8 @@ from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
 from tuibench.core.record import pause_collector
 from tuibench.core.stored import BenchmarkRow
 from tuibench.store.atomic import Stamp
-from tuibench.store.context import PROJECTS, RECORD, VERSIONS, Context, HostLayout, is_ulid
-from tuibench.store.envelope import INDEX, RowEncoder, Tables
+from tuibench.store.context import PROJECTS, VERSIONS, Context, HostLayout, is_ulid, ulid_in
+from tuibench.store.envelope import RowEncoder, Tables
 from tuibench.store.files import Files
 from tuibench.store.lock import StoreLock
 from tuibench.store.record import RecordFiles, damaged_row, foreign_row, to_document, to_row
@@ -34,10 +34,9 @@ class Index:
             sealing,
             layout.index,
             lock,
-            INDEX,
-            recover=self._recover,
-            check=self._take_rows,
-            encode=RowEncoder(TABLE).encode,
+            self._recover,
+            self._take_rows,
+            RowEncoder(TABLE).encode,
             storage=SealedStorage,
         )
         self._kept: tuple[Key, tuple[BenchmarkRow, ...]] | None = None
@@ -136,8 +135,8 @@ class Index:
         found = []
         for directory in files.names(self._layout.records):
             for name in files.names(os.path.join(self._layout.records, directory)):
-                ulid = name.removesuffix(RECORD)
-                if name.endswith(RECORD) and is_ulid(ulid) and ulid[-2:].lower() == directory:
+                ulid = ulid_in(name)
+                if ulid and ulid[-2:].lower() == directory:
                     found.append(ulid)
         return sorted(found)
 

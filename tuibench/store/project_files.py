@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
 from tuibench.store.disk import cannot_show, damaged
 from tuibench.store.documents import Document, ProjectFiles
+from tuibench.store.files import measure
 
 _NOTED_APART = ("id", "versions", "generation")
 _PLAIN_NAMES = ("model", "")
@@ -150,7 +150,8 @@ class ProjectList:
         return ProjectRow(
             project=project,
             benchmarks=sum(not row.kind for row in benchmarks),
-            size_bytes=sum(map(self._file_bytes, paths)) + sum(self._sizes[_key(row)] for row in benchmarks),
+            size_bytes=sum(measure(self._context.files, path) for path in paths)
+            + sum(self._sizes[_key(row)] for row in benchmarks),
             last_run_utc=max((row.started_utc for row in benchmarks), default=""),
             profiles=sum(bool(row.kind) for row in benchmarks),
         )
@@ -163,18 +164,8 @@ class ProjectList:
                 for name in files.names(directory):
                     ulid = name[:_ULID_LENGTH]
                     if ulid in sizes:
-                        sizes[ulid] += self._bytes_below(os.path.join(directory, name))
+                        sizes[ulid] += measure(files, os.path.join(directory, name))
         self._sizes.update((_key(row), sizes[row.id]) for row in rows)
-
-    def _bytes_below(self, path: str) -> int:
-        found = self._context.files.stat(path)
-        if found is None or not stat.S_ISDIR(found.st_mode):
-            return 0 if found is None else found.st_size
-        return sum(self._file_bytes(os.path.join(path, name)) for name in self._context.files.names(path))
-
-    def _file_bytes(self, path: str) -> int:
-        found = self._context.files.stat(path)
-        return 0 if found is None else found.st_size
 
 
 def _key(row: BenchmarkRow) -> tuple[str, int]:

@@ -7,12 +7,11 @@ so an edit only overwrites a field that both sessions changed.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from tuibench.core.errors import StoreConflict, StoreDamaged, StoreError, StoreNewer, UnknownId, UsageError
-from tuibench.core.ids import LENGTH, make_ulid, resolve, short_id, short_ids
+from tuibench.core.errors import StoreConflict, StoreError, UnknownId, UsageError
+from tuibench.core.ids import LENGTH, draw_ulid, resolve, short_id, short_ids
 from tuibench.core.stored import ModelReference, Project, ProjectRow, Version
 from tuibench.core.text import show
 from tuibench.store.benchmarks import Benchmarks
@@ -30,7 +29,6 @@ from tuibench.store.project_files import (
 )
 
 _TRIES = 20
-_DRAWS = 1000
 ORIGINAL = "original"
 
 
@@ -56,7 +54,7 @@ class Projects:
         versions = self._read_versions()
         found = []
         for document in self._projects.all():
-            with self._saying_damage():
+            with self._context.notices.saying_damage():
                 found.append(decode_project(document, versions.get(document.id, ())))
         return tuple(sorted(found, key=lambda one: (one.modified_utc, one.id), reverse=True))
 
@@ -98,7 +96,7 @@ class Projects:
     ) -> Project:
         """Create a project for a model; raise UsageError if the name is taken."""
         name = check_name(_normal(name))
-        with self._projects.writing():
+        with self._projects.lock.hold():
             self._check_free(name)
             return self._make(name, model, description, dims or {})
 
@@ -108,7 +106,7 @@ class Projects:
         Equal content belongs to the same project; other content at a known path becomes a new version. Among several
         projects the oldest wins, so a copy does not take runs from its original.
         """
-        with self._projects.writing():
+        with self._projects.lock.hold():
             held = self._holding(model.sha256)
             if held is not None:
                 project, version = held
@@ -126,7 +124,7 @@ class Projects:
 
     def add_version(self, id: str, model: ModelReference) -> tuple[Project, str]:  # noqa: A002
         """Add a model to this project wherever its file is; the note is '' if the project already has it."""
-        with self._projects.writing():
+        with self._projects.lock.hold():
             project = self.get(id)
             for version in project.versions:
                 if version.model.sha256 == model.sha256:
@@ -177,7 +175,7 @@ class Projects:
     def duplicate(self, id: str, name: str) -> Project:  # noqa: A002
         """Create a second project with the same versions; benchmarks stay with the first."""
         name = check_name(_normal(name))
-        with self._projects.writing():
+        with self._projects.lock.hold():
             self._check_free(name)
             source = self.get(id)
             now = self._context.now_utc()
@@ -227,7 +225,7 @@ class Projects:
     def _change(self, id: str, change: Callable[[Project], Project]) -> Project:  # noqa: A002
         last: StoreError | None = None
         for _ in range(_TRIES):
-            with self._projects.writing():
+            with self._projects.lock.hold():
                 before = self.get(id)
                 after = change(before)
                 if after == before:
@@ -249,27 +247,15 @@ class Projects:
 
     def _draw(self) -> str:
         taken = (*self._projects.ids(), *self._versions.ids(), *self._trashed())
-        ends = {one[-LENGTH:] for one in taken}
-        for _ in range(_DRAWS):
-            ulid = make_ulid(self._context.now_ms(), self._entropy(10))
-            if ulid[-LENGTH:] not in ends:
-                return ulid
-        raise UnknownId("a thousand new ids were all taken", "Empty the trash.")
+        return draw_ulid(self._context.now_ms(), self._entropy, taken)
 
     def _read_versions(self) -> dict[str, list[Version]]:
         found: dict[str, list[Version]] = {}
         for document in self._versions.all():
-            with self._saying_damage():
+            with self._context.notices.saying_damage():
                 version = decode_version(document)
                 found.setdefault(version.project, []).append(version)
         return found
-
-    @contextmanager
-    def _saying_damage(self) -> Iterator[None]:
-        try:
-            yield
-        except (StoreDamaged, StoreNewer) as error:
-            self._context.notices.say(str(error))
 
 
 def _normal(name: str) -> str:

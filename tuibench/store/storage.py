@@ -1,4 +1,4 @@
-"""TinyDB storage on a sealed file: atomic, locked, and cached until the file changes."""
+"""TinyDB storage on a sealed file that can be derived from others: atomic, locked, and cached until it changes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from tinydb.table import Table
 
 from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.store.atomic import Stamp
-from tuibench.store.envelope import Tables
+from tuibench.store.envelope import INDEX, Tables
 from tuibench.store.lock import StoreLock
 from tuibench.store.sealed import Loaded, Sealing
 
+Check = Callable[[Loaded], None]
+"""Raises StoreDamaged for tables that are none of this file."""
 Encode = Callable[[Tables], dict[str, bytes]]
 Recover = Callable[[StoreError | None], Tables]
 """Returns tables for a missing file (None), or for a damaged or newer one (its error)."""
@@ -25,21 +27,10 @@ Recover = Callable[[StoreError | None], Tables]
 class SealedStorage(Storage):
     """One file; each write is a transaction unless the caller opens a longer one."""
 
-    def __init__(
-        self,
-        sealing: Sealing,
-        path: str,
-        lock: StoreLock,
-        kind: str,
-        *,
-        recover: Recover | None = None,
-        check: Callable[[Loaded], None] | None = None,
-        encode: Encode | None = None,
-    ) -> None:
+    def __init__(self, sealing: Sealing, path: str, lock: StoreLock, recover: Recover, check: Check, encode: Encode):
         self._sealing = sealing
         self._path = path
         self._lock = lock
-        self._kind = kind
         self._recover = recover
         self._check = check
         self._encode = encode
@@ -109,33 +100,23 @@ class SealedStorage(Storage):
         if not self._changed:
             self._cache = self._before, tables, self._old
             return
-        if self._encode is None:
-            header, stamp = self._sealing.write_tables(self._path, tables, self._old)
-        else:
-            header, stamp = self._sealing.write(self._path, self._encode(tables), self._old)
+        header, stamp = self._sealing.write(self._path, self._encode(tables), self._old)
         self._cache = stamp, tables, Loaded({}, header, stamp, True)
 
     def _load(self) -> tuple[Stamp | None, Tables, Loaded | None]:
-        derived, loaded = self._recover is not None, None
+        loaded = None
         try:
-            loaded = self._sealing.load(self._path, self._kind, fall_back=not derived, strict=derived)
-            if loaded is not None and self._check is not None:
-                self._check(loaded)
+            loaded = self._sealing.load(self._path, INDEX, fall_back=False, strict=True)
+            if loaded is None:
+                return None, self._recover(None), None
+            self._check(loaded)
         except StoreDamaged as damage:
-            if self._recover is None:
-                raise
             # A newer version's file stays read-only, even if its rows are unusable.
             if loaded is not None and loaded.beyond:
                 return loaded.stamp, self._recover(self._sealing.misfit(self._path, loaded, damage)), loaded
-            return self._rebuild(damage)
-        if loaded is None:
-            return None, self._recover(None) if self._recover else {}, None
+            stamp = self._sealing.files.stamp(self._path)
+            return stamp, self._recover(damage), self._sealing.stand_in(self._path, stamp)
         return loaded.stamp, loaded.tables, loaded
-
-    def _rebuild(self, damage: StoreDamaged) -> tuple[Stamp | None, Tables, Loaded | None]:
-        stamp = self._sealing.files.stamp(self._path)
-        tables = self._recover(damage) if self._recover else {}
-        return stamp, tables, self._sealing.stand_in(self._path, stamp)
 
 
 class LockedTable(Table):

@@ -139,8 +139,7 @@ class Removals:
     def drop(self, layout: HostLayout, id: str) -> None:  # noqa: A002
         """Delete a removal permanently."""
         self._rename(layout, id, "", DROPPING)
-        self._context.files.remove_tree(self._at(layout, id, DROPPING))
-        self._context.files.sync_directory(layout.trash)
+        self._delete(layout, self._at(layout, id, DROPPING))
 
     def unfinished(self, layout: HostLayout) -> list[str]:
         """Return the names of removals interrupted by a crash."""
@@ -151,15 +150,13 @@ class Removals:
         files = self._context.files
         directory = os.path.join(layout.trash, name)
         if name.endswith(DROPPING):
-            files.remove_tree(directory)
-            files.sync_directory(layout.trash)
+            self._delete(layout, directory)
             return
         manifest = read_manifest(self._context.sealing, directory)
         if manifest is None:
             # Moves happen only while the manifest exists, so a directory of temporary files alone contains no data.
             if all(one.endswith(".tmp") for one in files.names(directory)):
-                files.remove_tree(directory)
-                files.sync_directory(layout.trash)
+                self._delete(layout, directory)
                 return
             raise StoreDamaged(
                 f"{files.name(directory)} of the store has lost its manifest",
@@ -174,7 +171,7 @@ class Removals:
     def _finish_moving(self, layout: HostLayout, manifest: Manifest) -> None:
         files = self._context.files
         directory = self._at(layout, manifest.id, MOVING)
-        with self._projects(manifest):
+        with self.lock_projects(manifest.projects):
             for move in manifest.moves:
                 move_tree(files, self._source(move.source), os.path.join(directory, move.name))
             sync_names(files, [directory], self._places(manifest))
@@ -185,7 +182,7 @@ class Removals:
     def _finish_restoring(self, layout: HostLayout, manifest: Manifest) -> None:
         files = self._context.files
         directory = self._at(layout, manifest.id, RESTORING)
-        with self._projects(manifest):
+        with self.lock_projects(manifest.projects):
             for move in manifest.moves:
                 files.make_directory(os.path.dirname(self._source(move.source)))
                 move_tree(files, os.path.join(directory, move.name), self._source(move.source))
@@ -193,17 +190,21 @@ class Removals:
         index = self._index(layout)
         there = [index.derive(one) for one in manifest.benchmarks if files.kind(layout.record(one))]
         index.put([_as_listed(row, manifest) if row.status == DAMAGED else row for row in there])
-        files.remove_tree(directory)
-        files.sync_directory(layout.trash)
+        self._delete(layout, directory)
+
+    def _delete(self, layout: HostLayout, directory: str) -> None:
+        self._context.files.remove_tree(directory)
+        self._context.files.sync_directory(layout.trash)
 
     def _check_list(self, layout: HostLayout) -> None:
         # Fail on a read-only index before anything moves.
         with self._index(layout).transaction():
             return
 
-    def _projects(self, manifest: Manifest) -> AbstractContextManager[object]:
+    def lock_projects(self, projects: Sequence[str]) -> AbstractContextManager[object]:
+        """Hold the lock of projects if there are any to move."""
         lock = self._context.lock(projects_lock(self._context.files.root))
-        return lock.hold() if manifest.projects else nullcontext()
+        return lock.hold() if projects else nullcontext()
 
     def _source(self, path: str) -> str:
         return os.path.join(self._context.files.root, path)
@@ -272,7 +273,7 @@ class Trash:
         parts: list[_Part] = []
         for host, (layout, ids) in by_host.items():
             mine = list(dict.fromkeys(projects)) if host == own.id else []
-            with self._benchmarks.locked(layout), self._lock_projects(mine):
+            with self._benchmarks.locked(layout), self._removals.lock_projects(mine):
                 sequence = parts[0].manifest.sequence if parts else self._next_sequence()
                 manifest = replace(self._describe(layout, entry, ids, mine), sequence=sequence)
                 self._removals.take(layout, manifest)
@@ -296,7 +297,7 @@ class Trash:
             for part in wanted:
                 self._context.check_writable(part.layout)
             for part in wanted:
-                with self._benchmarks.locked(part.layout), self._lock_projects(part.manifest.projects):
+                with self._benchmarks.locked(part.layout), self._removals.lock_projects(part.manifest.projects):
                     self._removals.bring_back(part.layout, part.manifest)
         return _join(wanted)
 
@@ -383,9 +384,6 @@ class Trash:
             rows=tuple(rows),
         )
 
-    def _lock_projects(self, projects: Sequence[str]) -> AbstractContextManager[object]:
-        return self._projects.lock.hold() if projects else nullcontext()
-
     def _all_parts(self) -> list[_Part]:
         return self._parts(self._context.hosts())
 
@@ -400,15 +398,10 @@ class Trash:
     def _manifest(self, directory: str) -> Manifest | None:
         # A manifest is written once, so it can be cached.
         if directory not in self._manifests:
-            try:
-                manifest = read_manifest(self._context.sealing, directory)
-            except (StoreDamaged, StoreNewer) as error:
-                self._context.notices.say(str(error))
-                return None
-            if manifest is None:
-                return None
-            self._manifests[directory] = manifest
-        return self._manifests[directory]
+            with self._context.notices.saying_damage():
+                if (manifest := read_manifest(self._context.sealing, directory)) is not None:
+                    self._manifests[directory] = manifest
+        return self._manifests.get(directory)
 
     def expire_old(self, layout: HostLayout) -> int:
         """Delete expired removals by the time in their names; runs with every addition."""
