@@ -50,7 +50,7 @@ ROOMS = {
     "runs": Room(
         ours=(
             *("stats", "host", "host/facts", "host/cpu", "worker/main", "worker/job"),
-            *("engines/protocol", "engines/registry"),
+            *("engines/protocol", "engines/factory"),
         )
     ),
     "store": Room(third=("tinydb",)),
@@ -58,7 +58,7 @@ ROOMS = {
     "present": Room(ours=("stats",), third=("rich",)),
     "services": Room(
         ours=(
-            *("store", "store/directories", "runs", "present", "stats", "engines/registry"),
+            *("store", "store/directories", "runs", "present", "stats", "engines/factory"),
             *("host", "host/facts", "host/cpu", "host/checkup"),
         )
     ),

@@ -175,7 +175,7 @@ def layers(request: dict[str, Any], send: Send) -> Any:
     from tuibench.core.errors import EngineError
     from tuibench.core.model import Point
     from tuibench.core.record import from_plain, to_plain
-    from tuibench.engines import registry
+    from tuibench.engines import factory
     from tuibench.engines.protocol import LayerOrder, Refusal
     from tuibench.host.cpu import read_identity
     from tuibench.host.kernel_files import Tree
@@ -189,7 +189,7 @@ def layers(request: dict[str, Any], send: Send) -> Any:
         max_s=float(request["max_s"]),
         work_dir=request["run_dir"],
     )
-    timer = registry.make_timer(str(request["engine"]))
+    timer = factory.make_timer(str(request["engine"]))
     try:
         found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))
     except Refusal as refusal:
@@ -294,11 +294,11 @@ _GENTLEST = 19
 
 
 def _describe_engine(name: str) -> dict[str, Any]:
-    from tuibench.engines import registry
-    from tuibench.engines.protocol import engine_words
+    from tuibench.engines import factory
+    from tuibench.engines.error_words import engine_words
 
     try:
-        return {"name": name, "available": True, "version": registry.make(name).start(), "error": None}
+        return {"name": name, "available": True, "version": factory.make(name).start(), "error": None}
     except Exception as error:  # a broken installation raises anything; doctor shows the message
         return {"name": name, "available": False, "version": None, "error": engine_words(error, 1000)}
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tests.benchmarks.calibration import figure
 from tuibench.core.settings.model_token import resolve_model
-from tuibench.engines import registry
+from tuibench.engines import factory
 from tuibench.engines.protocol import Bound, LoadSettings
 from tuibench.worker.sync import harness_ns, rotate, time_block
 
@@ -25,7 +25,7 @@ CALLS = 20_000
 
 def bound_tiny(samples: int) -> Bound:
     """The smallest sample, loaded and bound as a worker binds it."""
-    engine = registry.make("onnxruntime")
+    engine = factory.make("onnxruntime")
     engine.start()
     session = engine.load(LoadSettings(resolve_model("sample:tiny").path, 1, 1, (0,), "none", "f32", True, "."))
     (port,) = session.inputs()

@@ -30,10 +30,10 @@ def setting(model_path: str, **changes: Any) -> LoadSettings:
 
 def list_modules(engine: str) -> list[str]:
     """Return the modules that reading the capabilities imports."""
-    from tuibench.engines import registry
+    from tuibench.engines import factory
 
     before = set(sys.modules)
-    registry.capabilities(engine)
+    factory.capabilities(engine)
     return sorted({name.split(".")[0] for name in set(sys.modules) - before} | set(sys.modules) & {"numpy"})
 
 
@@ -43,9 +43,9 @@ def list_cpus(engine: str, model: str, count: str) -> dict[str, Any]:
     os.sched_setaffinity(0, cpus)
     import numpy as np
 
-    from tuibench.engines import registry
+    from tuibench.engines import factory
 
-    made = registry.make(engine)
+    made = factory.make(engine)
     made.start()
     session = made.load(setting(model, cpus=cpus, threads=len(cpus)))
     bound = session.bind([{"x": np.ones((1, 8), dtype=np.float32)}] * 2, "bound")
@@ -58,9 +58,9 @@ def list_cpus(engine: str, model: str, count: str) -> dict[str, Any]:
 
 def weigh(engine: str, model: str) -> dict[str, int]:
     """Return resident bytes before loading, with the model loaded, and after closing it."""
-    from tuibench.engines import registry
+    from tuibench.engines import factory
 
-    made = registry.make(engine)
+    made = factory.make(engine)
     made.start()
     before = _resident_bytes()
     session = made.load(setting(model))
@@ -75,9 +75,9 @@ def churn(engine: str, model: str, times: str) -> int:
     """Make a queue, run it and close everything at once, repeatedly; return the number of completed rounds."""
     import numpy as np
 
-    from tuibench.engines import registry
+    from tuibench.engines import factory
 
-    made = registry.make(engine)
+    made = factory.make(engine)
     made.start()
     feed = {"x": np.ones((1, 8), dtype=np.float32)}
     for _ in range(int(times)):
@@ -105,9 +105,9 @@ def watch(engine: str, model: str, guard: str, record: str) -> None:
     if guard == "unguarded":
         importlib.import_module(engine)
         return
-    from tuibench.engines import registry
+    from tuibench.engines import factory
 
-    made = registry.make(engine)
+    made = factory.make(engine)
     made.start()
     session = made.load(setting(model))
     session.read_back()

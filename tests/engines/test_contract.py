@@ -20,8 +20,8 @@ from onnx.reference import ReferenceEvaluator
 
 from tests.engines import make
 from tests.engines.probe import setting
-from tuibench.core.engine import names
-from tuibench.engines import registry
+from tuibench.core.engine import REGISTRY, names
+from tuibench.engines import factory
 from tuibench.engines.protocol import IO_CLASSES, Engine, IoUnavailable, Refusal, Session
 
 ALL = names(hidden=True)
@@ -40,7 +40,7 @@ def probe(*args: str, **environment: str) -> Any:
 @pytest.fixture(params=ALL)
 def any_engine(request: pytest.FixtureRequest) -> Engine:
     """Every engine, started."""
-    engine = registry.make(request.param)
+    engine = factory.make(request.param)
     engine.start()
     return engine
 
@@ -48,7 +48,7 @@ def any_engine(request: pytest.FixtureRequest) -> Engine:
 @pytest.fixture(params=REAL)
 def engine(request: pytest.FixtureRequest) -> Engine:
     """Every engine that computes, started."""
-    engine = registry.make(request.param)
+    engine = factory.make(request.param)
     engine.start()
     return engine
 
@@ -91,8 +91,8 @@ def test_capabilities_are_known_without_importing_the_engine(name: str) -> None:
 
 @pytest.mark.parametrize("name", REAL)
 def test_version_is_that_of_the_distribution(name: str) -> None:
-    version = registry.make(name).start()
-    assert version.startswith(metadata.version(registry.capabilities(name).distribution))
+    version = factory.make(name).start()
+    assert version.startswith(metadata.version(REGISTRY[name].package))
 
 
 @pytest.mark.parametrize("build", make.PLAIN)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.engines.protocol import plain_words
+from tuibench.engines.error_words import plain_words
 
 SOURCE = "/onnxruntime_src/onnxruntime/core"
 

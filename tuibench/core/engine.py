@@ -1,4 +1,4 @@
-"""Engines, which execute models. Each is declared here once; `engines/registry.py` makes them."""
+"""Engines, which execute models. Each is declared here once; `engines/factory.py` makes them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ class EngineEntry:
     name: str
     short: str
     """Name in narrow columns."""
+    package: str = ""
+    """Name of its package, for its version and for the hint if it is missing."""
+    extra: str = ""
+    """The extra of tuibench that installs the package; '' if tuibench itself requires it."""
     module: str = ""
     """Module with `make()`, which builds the engine, and `CAPABILITIES`; '' for a planned engine."""
     layer_timer: str = ""
@@ -22,19 +26,36 @@ class EngineEntry:
     hidden: bool = False
     """True for the engine for tests and screenshots, which is not offered."""
 
+    @property
+    def install_command(self) -> str:
+        """The command that installs its package."""
+        return f"pip install 'tuibench[{self.extra}]'" if self.extra else f"pip install {self.package}"
+
 
 REGISTRY: dict[str, EngineEntry] = {
     one.name: one
     for one in (
         EngineEntry(
-            "onnxruntime", "ort", "tuibench.engines.onnxruntime", "tuibench.model.profile.layers", runs_ours=True
+            "onnxruntime",
+            "ort",
+            package="onnxruntime",
+            module="tuibench.engines.onnxruntime",
+            layer_timer="tuibench.model.profile.layers",
+            runs_ours=True,
         ),
-        EngineEntry("openvino", "ov", "tuibench.engines.openvino"),
-        EngineEntry("fake", "fake", "tuibench.engines.fake", "tuibench.model.profile.scripted", hidden=True),
-        EngineEntry("deepsparse", "ds"),
+        EngineEntry("openvino", "ov", package="openvino", extra="openvino", module="tuibench.engines.openvino"),
+        EngineEntry(
+            "fake",
+            "fake",
+            package="tuibench",
+            module="tuibench.engines.fake",
+            layer_timer="tuibench.model.profile.scripted",
+            hidden=True,
+        ),
+        EngineEntry("deepsparse", "ds", package="deepsparse"),
         EngineEntry("executor", "executor"),
-        EngineEntry("torch", "torch"),
-        EngineEntry("tract", "tract"),
+        EngineEntry("torch", "torch", package="torch"),
+        EngineEntry("tract", "tract", package="tract"),
     )
 }
 """Engines by name, in the order in which they are offered."""

@@ -1,4 +1,4 @@
-"""The facts of a result's headline; `report/headline.py` makes its sentences from them."""
+"""The facts of a result's headline; `present/headline.py` makes its sentences from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Short words for instruction sets: the families that speed up models first, each with its members."""
+"""Facts of the machine for forms and headers, the directories of a user, and short words for instruction sets."""
 
 from __future__ import annotations
 

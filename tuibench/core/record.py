@@ -1,4 +1,8 @@
-"""Turn frozen dataclasses into plain JSON values and back, so that processes never exchange pickles."""
+"""Turn frozen dataclasses into plain JSON values and back, so that processes never exchange pickles.
+
+A field that is added later needs a default and nothing else: `from_plain` gives the default to older files.
+Migrations (`store/migration.py`) change the layout of the store only.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A project: named work around one model, and the model's state when last seen."""
+"""Contents of the store: benchmarks and their rows, projects, the trash, and the report of a check."""
 
 from __future__ import annotations
 

@@ -26,7 +26,6 @@ _MEGABYTE = 1 << 20
 
 CAPABILITIES = Capabilities(
     name="fake",
-    distribution="tuibench",
     precisions=("f32", "bf16"),
     stream_kinds=("threads", "processes"),
     io_classes=("bound", "engine-allocated", "call"),

@@ -45,7 +45,6 @@ _PRECISIONS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float64"
 
 CAPABILITIES = Capabilities(
     name="onnxruntime",
-    distribution="onnxruntime",
     precisions=("f32",),
     stream_kinds=("threads", "processes"),
     io_classes=("bound", "engine-allocated", "call"),
@@ -54,7 +53,7 @@ CAPABILITIES = Capabilities(
 
 
 def make() -> OnnxRuntimeEngine:
-    """Return the engine, for the registry."""
+    """Return the engine; `engines/factory.py` calls it."""
     return OnnxRuntimeEngine()
 
 

@@ -93,18 +93,16 @@ def _varint(data: mmap.mmap, at: int, end: int) -> tuple[int, int]:
 
 CAPABILITIES = Capabilities(
     name="openvino",
-    distribution="openvino",
     precisions=("f32", "bf16", "f16"),
     stream_kinds=("queue", "threads", "processes"),
     io_classes=("bound", "engine-allocated", "call"),
-    extra="openvino",
 )
 _SHAPES = ("model", "static")
 _ORT_MARK = b"ORTM"
 
 
 def make() -> OpenVinoEngine:
-    """Return the engine, for the registry."""
+    """Return the engine; `engines/factory.py` calls it."""
     return OpenVinoEngine()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,8 +24,6 @@ class Capabilities:
     """Capabilities of an engine, known without importing it."""
 
     name: str
-    distribution: str
-    """The engine's distribution, for its version and for the hint if it is missing."""
     precisions: tuple[str, ...]
     """'engine-default' is always accepted as well."""
     stream_kinds: tuple[str, ...]
@@ -37,8 +34,6 @@ class Capabilities:
 
     False for engines that create threads later, which would inherit that one CPU.
     """
-    extra: str | None = None
-    """The extra of tuibench that installs the engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,51 +177,9 @@ class LayerTimer(Protocol):
         """Time every layer; raise TuibenchError if that is impossible, Refusal if the engine rejects the model."""
 
 
-_CODE = re.compile(r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
-_PLACE = re.compile(r"/[\w./+-]+\.(?:cc|cpp|h|hpp):\d+ (?=[\w:<~])")
-_LOADING = re.compile(r"Load model from .*? failed:\s*", re.DOTALL)
-"""The phase and the cell already say so, and a path can be long."""
-_UNNAMED = "(anonymous namespace)"
-
-
-def plain_words(text: str) -> str:
-    """Return only the reason: a signature of 400 characters would push it off any line of limited length."""
-    text = _LOADING.sub("", _CODE.sub("", text))
-    begin = 0
-    while place := _PLACE.search(text, begin):
-        end = _end_of_signature(text, place.end())
-        text = text[: place.start()] + text[end:].lstrip() if end else text
-        begin = place.start() if end else place.end()
-    return text.strip()
-
-
-def engine_words(error: BaseException, most: int = 300) -> str:
-    """Return the reason in an engine's exception, cut to `most` characters; its type if it has no text."""
-    return (plain_words(str(error)) or type(error).__name__)[:most]
-
-
 def run_once(session: Session, feed: Feed) -> dict[str, Any]:
     """Return the outputs for one feed, in the first I/O class that its types allow."""
     try:
         return session.bind([feed], "call").outputs(0)
     except IoUnavailable:
         return session.bind([feed], "engine-allocated").outputs(0)
-
-
-def is_of_engine(error: Exception) -> bool:
-    """Return whether the engine raised the error, as opposed to our own code."""
-    return type(error).__module__.startswith("onnxruntime") or type(error) is RuntimeError
-
-
-def _end_of_signature(text: str, begin: int) -> int:
-    """Return the position after the argument list that starts behind `begin`; 0 if there is none."""
-    start = text.find("(", begin)
-    while start >= 0 and text.startswith(_UNNAMED, start):
-        start = text.find("(", start + len(_UNNAMED))
-    depth = 0
-    for index in range(start, len(text) if start >= 0 else start):
-        depth += {"(": 1, ")": -1}.get(text[index], 0)
-        if depth == 0:
-            rest = re.match(r"(?: const)?(?: \[with [^]]*\])?", text[index + 1 :])
-            return index + 1 + (rest.end() if rest else 0)
-    return 0

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.engine import REGISTRY
 from tuibench.core.units import cpu_ranges
 from tuibench.host.cgroup import find_groups
 from tuibench.host.cpu import read_caches, read_frequency, read_identity
@@ -17,7 +18,7 @@ from tuibench.host.noise import read_frequency_mhz, read_load1
 from tuibench.host.system import read_container, read_group_facts, read_kernel, read_memory_facts
 from tuibench.host.topology import Topology, read_topology
 
-PACKAGES = ("tuibench", "onnxruntime", "openvino", "onnx", "numpy", "torch", "deepsparse", "tract")
+PACKAGES = ("tuibench", *(one.package for one in REGISTRY.values() if one.package and not one.hidden), "onnx", "numpy")
 """Distributions whose versions a result records."""
 _NAMED = ("brand", "vendor", "family", "model", "stepping", "microcode")
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from tuibench.core.errors import ModelError
 from tuibench.core.text import show
-from tuibench.engines import registry
+from tuibench.engines import factory
+from tuibench.engines.error_words import engine_words
 from tuibench.engines.onnxruntime import OnnxRuntimeSession, open_session
-from tuibench.engines.protocol import LoadSettings, engine_words, run_once
+from tuibench.engines.protocol import LoadSettings, run_once
 from tuibench.model.inputs import RAW_BYTES
 from tuibench.model.inspection import Interface
 from tuibench.model.preparation import RunRefused
@@ -114,7 +115,7 @@ class TracedRun:
 
     def _open(self) -> Any:
         setting = _plain_setting("", self._work_dir, optimize=False)
-        registry.make("onnxruntime").start()
+        factory.make("onnxruntime").start()
         import onnxruntime as ort  # only after its telemetry is off
 
         # Prepacked weights would be missing from a kernel's input shapes.
@@ -167,7 +168,7 @@ def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
 
 def load_session(path: str, work_dir: str, optimize: bool) -> Any:
     """Load a model into ONNX Runtime on a few CPUs; only its values matter, not its speed."""
-    engine = registry.make("onnxruntime")
+    engine = factory.make("onnxruntime")
     engine.start()
     return engine.load(_plain_setting(path, work_dir, optimize))
 

@@ -14,7 +14,7 @@ from tuibench.core.label import name_cell
 from tuibench.core.reason import FINISHED_ON_REQUEST, Failure, Reason, because
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec, Effort
-from tuibench.engines import registry
+from tuibench.engines import factory
 from tuibench.engines.protocol import IO_CLASSES
 from tuibench.runs.base import BaseRun, Setup
 from tuibench.runs.control import ControlPoller
@@ -117,7 +117,7 @@ class BenchmarkRun(BaseRun):
 
     def _prepare(self) -> None:
         for name in self.spec.engines:
-            registry.check(name)
+            factory.check(name)
         self._prepared = self.prepare(lambda activity: self.journal.append("progress", cell=None, activity=activity))
         cells = make_cells(self.spec, self._prepared.models, self._prepared.points)
         earlier, inputs_sha256 = self.check_plan(self._prepared, cells)

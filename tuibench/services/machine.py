@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tuibench.core import engine
-from tuibench.core.engine import timed
+from tuibench.core.engine import REGISTRY, timed
 from tuibench.core.errors import StoreError
 from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.record import to_plain
 from tuibench.core.stored import TrashEntry
-from tuibench.engines import registry
+from tuibench.engines import factory
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.checkup import Finding
 from tuibench.host.cpu import read_identity
@@ -70,7 +70,7 @@ class MachineFacts:
     def check_engines(self, names: Sequence[str]) -> None:
         """Raise an error for the first name that is no engine of this version; start and import nothing."""
         for name in names:
-            registry.check(name)
+            factory.check(name)
 
     def examine(self) -> dict[str, Any]:
         """Return the facts of `doctor` with all engines and the terminal; takes a second."""
@@ -117,11 +117,11 @@ def read_machine(store: Store, engines: Iterable[str]) -> Machine:
 
 
 def _choice(name: str) -> EngineChoice:
-    can = registry.capabilities(name)
-    version = read_versions([can.distribution])[can.distribution]
-    package = f"tuibench[{can.extra}]" if can.extra else can.distribution
-    hint = "" if version else f"pip install '{package}'"
-    return EngineChoice(name, version is not None, version or "", hint, can.precisions, name in timed())
+    entry = REGISTRY[name]
+    version = read_versions([entry.package])[entry.package]
+    hint = "" if version else entry.install_command
+    precisions = factory.capabilities(name).precisions
+    return EngineChoice(name, version is not None, version or "", hint, precisions, name in timed())
 
 
 _ENGINES_TIMEOUT_S = 60.0

@@ -17,7 +17,7 @@ from tuibench.core.scenario import PROFILED
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.stored import BenchmarkRow
 from tuibench.core.units import count_of, ms, scaled
-from tuibench.engines import registry
+from tuibench.engines import factory
 from tuibench.runs.profile.cache import has_roofs
 from tuibench.services.forecast import process_words
 from tuibench.services.settings import Settings
@@ -75,7 +75,7 @@ class Profiles:
 
     def check_engine(self, engine: str) -> None:
         """Raise EngineError for an engine that does not report times per layer."""
-        registry.check_timed(engine)
+        factory.check_timed(engine)
 
     def close(self) -> None:
         """End the child processes that count costs."""

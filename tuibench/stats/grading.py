@@ -10,7 +10,7 @@ from tuibench.core.reason import Reason, because
 
 _BOUNDS = (("A", 0.01), ("B", 0.05), ("C", 0.20))
 _STEAL = 0.005
-_DRIFT = 0.02
+_CANARY_DRIFT = 0.02
 # Time a thread waits if another one takes its CPU: the scheduler's usual slice under load.
 _SLICE_S = 0.004
 
@@ -65,7 +65,7 @@ def _further(steal: float | None, throttled_us: float | None, drift: float | Non
         found["stolen"] = steal
     if throttled_us:
         found["throttled_ms"] = throttled_us / 1000
-    if drift is not None and drift > _DRIFT:
+    if drift is not None and drift > _CANARY_DRIFT:
         found["drift"] = drift
     return found
 

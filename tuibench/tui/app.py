@@ -27,8 +27,9 @@ from tuibench.present.reason import reason_words
 from tuibench.services.api import Services
 from tuibench.services.state_file import StateFile
 from tuibench.tui import key, route
+from tuibench.tui.ages import Ages
 from tuibench.tui.config import Config
-from tuibench.tui.messages import Ages, Refused, SnapshotTaken
+from tuibench.tui.messages import Refused, SnapshotTaken
 from tuibench.tui.screens.base import Page
 from tuibench.tui.start import DaemonThreads
 from tuibench.tui.terminal import Display

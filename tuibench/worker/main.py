@@ -8,10 +8,12 @@ import time
 from multiprocessing.connection import Connection
 from typing import Any
 
+from tuibench.core.engine import REGISTRY
 from tuibench.core.reason import Failure
 from tuibench.core.record import from_plain, to_plain
-from tuibench.engines import registry
-from tuibench.engines.protocol import BadSetting, IoUnavailable, Refusal, plain_words
+from tuibench.engines import factory
+from tuibench.engines.error_words import plain_words
+from tuibench.engines.protocol import BadSetting, IoUnavailable, Refusal
 from tuibench.worker import isolation, loading
 from tuibench.worker.job import Job, receive, send
 
@@ -73,7 +75,7 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     reporter.enter("start")
     isolation.pin_process(job.cpus)
     asked = job.cell.asked
-    engine = registry.make(asked.engine)
+    engine = factory.make(asked.engine)
     own_queue = job.scenario.has_streams and queue_wanted(engine.capabilities.stream_kinds, job.stream_kind)
     whole = loading.Share(job.cpus, len(job.cpus))
     shares = loading.divide_cpus(job.cpus, job.streams, asked.pin) if job.scenario.has_streams else [whole]
@@ -93,9 +95,8 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     try:
         version = engine.start()
     except ImportError as error:
-        extra = engine.capabilities.extra
-        mend = f"pip install 'tuibench[{extra}]'" if extra else f"pip install {engine.capabilities.distribution}"
-        raise MissingEngine(f"{asked.engine} is not installed ({error}); {mend}") from error
+        hint = REGISTRY[asked.engine].install_command
+        raise MissingEngine(f"{asked.engine} is not installed ({error}); {hint}") from error
     isolation.limit_memory(job.memory_room_bytes, max(len(job.cpus), job.streams), job.memory_limit_bytes)
 
     from tuibench.worker.execution import Measurement

@@ -12,7 +12,7 @@ from typing import Any
 
 from tuibench.core.cell import Asked, Noise
 from tuibench.core.record import from_plain, to_plain
-from tuibench.engines import registry
+from tuibench.engines import factory
 from tuibench.engines.protocol import Engine, LoadSettings
 from tuibench.host.noise import Witness
 from tuibench.worker import isolation, loading
@@ -163,7 +163,7 @@ class Stream:
         isolation.die_with_parent(job.parent)
         isolation.ignore_interrupts()
         isolation.pin_process(job.cpus)
-        engine = registry.make(job.asked.engine)
+        engine = factory.make(job.asked.engine)
         setting = loading.setting_for(
             job.asked,
             job.model_path,

@@ -3,13 +3,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tuibench.engines import registry
+from tuibench.engines import factory
 from tuibench.model.profile.calibration import Bias, calibrate, middle_mean
 from tuibench.model.profile.layers import setting_for
 
 
 def test_calibration_finds_all_profiler_costs_and_leaves_no_file(tmp_path: Path) -> None:
-    registry.make("onnxruntime").start()
+    factory.make("onnxruntime").start()
     found = calibrate(setting_for("", (min(os.sched_getaffinity(0)),), 1, str(tmp_path)), str(tmp_path))
     assert found.single_us > 0 and found.inner_us > 0 and found.further_us >= 0
     assert list(tmp_path.iterdir()) == []

@@ -24,7 +24,7 @@ from tuibench.core import engine
 from tuibench.core.model import Point, Reference
 from tuibench.core.profile import FOLDED, LAYER, RUNTIME, UNMAPPED, LayerRun
 from tuibench.core.record import from_plain, to_plain
-from tuibench.engines import registry
+from tuibench.engines import factory
 from tuibench.model.graph import walk
 from tuibench.worker.bundle import write_bundle
 
@@ -108,7 +108,7 @@ def test_times_are_per_inference_and_folded_rows_have_no_calls(timed: Timed) -> 
 def test_layer_run_matches_its_request(timed: Timed) -> None:
     engine, _, run, _, _ = timed
     assert run.runs == RUNS and not run.notes and run.unprofiled_runs >= 1
-    assert run.engine_version == registry.make(engine).start()
+    assert run.engine_version == factory.make(engine).start()
     assert run.cpus == (CPU,) and run.threads == 1 and run.precision and run.isa
     assert run.load_ms > 0 and run.first_ms > 0 and run.noise.blocks >= 1
 
@@ -118,7 +118,7 @@ def test_stages_are_reported_in_order(timed: Timed) -> None:
     told = list(dict.fromkeys(stages))
     assert told == [stage for stage in ("loading", "first", "checking", "profiling", "timing") if stage in told]
     # An engine that runs the model reports its first run, which tells an endless one from a slow one.
-    runs_it = registry.runs_ours(timed[0])
+    runs_it = factory.runs_ours(timed[0])
     assert stages[0] == "loading" and "profiling" in told and ("first" in told) == runs_it
 
 

@@ -14,7 +14,7 @@ from onnx import helper
 from tests.model.factory import F32, U8, model, save, tensor, weight
 from tests.model.profile.graphs import GRAPHS, chain
 from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, UNMAPPED
-from tuibench.engines import registry
+from tuibench.engines import factory
 from tuibench.engines.protocol import LoadSettings
 from tuibench.model.profile.events import Flat
 from tuibench.model.profile.layers import read_optimized, setting_for
@@ -22,7 +22,7 @@ from tuibench.model.profile.mapping import Row, map_rows
 
 
 def setting(path: str, work_dir: Path) -> LoadSettings:
-    registry.make("onnxruntime").start()
+    factory.make("onnxruntime").start()
     return setting_for(path, (min(os.sched_getaffinity(0)),), 1, str(work_dir))
 
 

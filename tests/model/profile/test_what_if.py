@@ -17,7 +17,7 @@ from tests.model.factory import save
 from tests.model.profile.graphs import GRAPHS
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import WhatIf
-from tuibench.engines.protocol import is_of_engine
+from tuibench.engines.error_words import is_of_engine
 from tuibench.model.graph import walk
 from tuibench.model.profile.calibration import Bias
 from tuibench.model.profile.events import Kernel, Run

@@ -26,8 +26,9 @@ _AXES = (
         kind=kinds.NameList((engine.DEFAULT,)), at="engines", many="list", place=Place("Engines"),
     ),
     Setting(
-        "scenarios", "-s --scenario LIST", "sync: one request at a time; async: several streams at once",
-        "async and sync", kind=kinds.NameList(scenario.DEFAULT, scenario.names(), scenario.names(planned=True)),
+        "scenarios", "-s --scenario LIST",
+        "; ".join(f"{name}: {scenario.REGISTRY[name].summary}" for name in scenario.names()), "async and sync",
+        kind=kinds.NameList(scenario.DEFAULT, scenario.names(), scenario.names(planned=True)),
         at="scenarios", many="list", place=Place("Scenarios"),
     ),
     Setting(

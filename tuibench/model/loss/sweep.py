@@ -19,8 +19,9 @@ from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, RECURRENT, LossPoi
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of
-from tuibench.engines import registry
-from tuibench.engines.protocol import LoadSettings, Session, engine_words, run_once
+from tuibench.engines import factory
+from tuibench.engines.error_words import engine_words
+from tuibench.engines.protocol import LoadSettings, Session, run_once
 from tuibench.model.file import check_external, locate
 from tuibench.model.graph import walk
 from tuibench.model.inspection import require_graph
@@ -70,7 +71,7 @@ def loader(work_dir: str, threads: int | None = None, cpus: tuple[int, ...] = ()
     allowed = cpus or tuple(sorted(os.sched_getaffinity(0)))
 
     def load(path: Path) -> Runs:
-        engine = registry.make("onnxruntime")
+        engine = factory.make("onnxruntime")
         engine.start()
         count = threads or len(allowed)
         setting = LoadSettings(str(path), count, 1, allowed, "none", "engine-default", True, work_dir)

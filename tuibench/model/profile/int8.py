@@ -11,8 +11,9 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper, version_converter
 
+from tuibench.engines.error_words import engine_words
 from tuibench.engines.onnxruntime import open_session
-from tuibench.engines.protocol import LoadSettings, engine_words
+from tuibench.engines.protocol import LoadSettings
 from tuibench.model.graph import op_of
 from tuibench.model.profile.mapping import is_integer
 from tuibench.worker.bundle import Array

@@ -15,9 +15,10 @@ from onnx import helper
 from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.core.profile import FOLDED, RUNTIME, UNMAPPED, KernelRow, LayerRun, own_key
 from tuibench.core.text import show
-from tuibench.engines import registry
+from tuibench.engines import factory
+from tuibench.engines.error_words import engine_words, is_of_engine
 from tuibench.engines.onnxruntime import open_session
-from tuibench.engines.protocol import LayerOrder, LoadSettings, Tell, engine_words, is_of_engine
+from tuibench.engines.protocol import LayerOrder, LoadSettings, Tell
 from tuibench.model.file import is_external
 from tuibench.model.graph import text, walk_nodes, walk_weights
 from tuibench.model.inspection import require_graph
@@ -178,7 +179,7 @@ def _as_called(row: KernelRow, named: PlainlyNamed) -> KernelRow:
 
 
 def _measure(original: Flat, path: str, bundle: str, order: LayerOrder, said: Sequence[str], tell: Tell) -> LayerRun:
-    version = registry.make("onnxruntime").start()
+    version = factory.make("onnxruntime").start()
     run_dir = order.work_dir
     setting = setting_for(path, order.cpus, order.threads, run_dir)
     bias = calibrate(setting, run_dir)

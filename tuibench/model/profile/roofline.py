@@ -14,8 +14,9 @@ import numpy as np
 
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import Roofline, ZeroEffect
-from tuibench.engines import registry
-from tuibench.engines.protocol import LoadSettings, engine_words, is_of_engine
+from tuibench.engines import factory
+from tuibench.engines.error_words import engine_words, is_of_engine
+from tuibench.engines.protocol import LoadSettings
 from tuibench.model.profile import small_session as bench_model
 from tuibench.model.profile.layers import setting_for
 from tuibench.model.profile.small_session import NoiseWatch, SmallSession, Turn, alternate, time_ratios
@@ -41,7 +42,7 @@ Probe = tuple[bytes, Mapping[str, Array]]
 
 def measure_roofline(cpus: Sequence[int], threads: int, max_s: float, room_bytes: int | None, run_dir: str) -> Roofline:
     """Measure peaks with large matrix products; memory and caches with sums and a matrix-vector product."""
-    registry.make("onnxruntime").start()
+    factory.make("onnxruntime").start()
     bench = _Bench(setting_for("", cpus, threads, run_dir), max_s)
     call_s = bench.best_s(lambda: (bench_model.nothing(), {"x": np.ones((1, 1), np.float32)})) or 0.0
     square = (_SIDE, _SIDE)
@@ -152,7 +153,7 @@ _ENGINE = "onnxruntime"
 
 def measure_zeros(cpus: Sequence[int], threads: int, max_s: float, run_dir: str) -> ZeroEffect:
     """Time a convolution and a matrix product with and without zeros, in turn; combine both ratios."""
-    version = registry.make(_ENGINE).start()
+    version = factory.make(_ENGINE).start()
     setting = setting_for("", cpus, threads, run_dir)
     size, channels = 28, 64
     pairs = (

@@ -18,9 +18,10 @@ from tuibench.core.model import Point
 from tuibench.core.profile import INT8, WhatIf
 from tuibench.core.reason import because
 from tuibench.core.text import show
-from tuibench.engines import registry
+from tuibench.engines import factory
+from tuibench.engines.error_words import engine_words, is_of_engine
 from tuibench.engines.onnxruntime import open_session
-from tuibench.engines.protocol import Feed, LoadSettings, engine_words, is_of_engine
+from tuibench.engines.protocol import Feed, LoadSettings
 from tuibench.model.file import check_external, is_external
 from tuibench.model.inspection import require_graph
 from tuibench.model.profile.calibration import Bias, calibrate, middle_mean
@@ -160,7 +161,7 @@ def measure_what_if(
     if point.bundle is None:
         raise ModelError(f"{show(path)}: its layers cannot run alone", "profile an .onnx file that runs")
     check_external(model, Path(path))
-    registry.make("onnxruntime").start()
+    factory.make("onnxruntime").start()
     setting = setting_for(path, cpus, threads, run_dir)
     bias = calibrate(setting, run_dir)
     until = perf_counter() + max_s

@@ -11,7 +11,7 @@ from tuibench.core.profile_facts import is_disturbed
 from tuibench.core.reason import Failure, because, failure_words
 from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.engines import registry
+from tuibench.engines import factory
 from tuibench.runs.base import Setup
 from tuibench.runs.preparation import Disagreement, disagreement
 from tuibench.runs.profile.cache import MachineCache, describe_machine
@@ -79,7 +79,7 @@ class PerformanceRun(ProfileRun):
     def _lacks_alone(self, part: str) -> bool:
         """Return whether the profile's engine cannot measure this part; record the failure if so."""
         engine = self.spec.engines[0]
-        if registry.runs_ours(engine):
+        if factory.runs_ours(engine):
             return False
         self.fail(part, Failure("refused", "planning", f"it is not measured with {engine}"))
         return True

@@ -16,7 +16,7 @@ from tuibench.core.reason import FINISHED_ON_REQUEST, Failure, Reason, because, 
 from tuibench.core.record import from_plain, to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
-from tuibench.engines import registry
+from tuibench.engines import factory
 from tuibench.runs.base import BaseRun, Setup
 from tuibench.runs.journal import require_room
 from tuibench.runs.preparation import Prepared
@@ -243,7 +243,7 @@ class ProfileRun(BaseRun):
     def _refuse_endless(self, failure: Failure) -> None:
         """Raise NothingMeasured if the first inference hung and every later part would hang, too."""
         is_endless = (failure.kind, failure.phase) == ("timeout", "first")
-        if is_endless and registry.runs_ours(self.spec.engines[0]) and not self.asked.approximate:
+        if is_endless and factory.runs_ours(self.spec.engines[0]) and not self.asked.approximate:
             raise NothingMeasured.because(failure)
 
     def checked(self, end: dict[str, Any]) -> dict[str, Any]:
@@ -284,8 +284,8 @@ class ProfileRun(BaseRun):
     def _prepare(self) -> None:
         spec = self.spec
         for engine in spec.engines:
-            registry.check_timed(engine)
-            if self.asked.kind == LOSS and not registry.runs_ours(engine):
+            factory.check_timed(engine)
+            if self.asked.kind == LOSS and not factory.runs_ours(engine):
                 raise EngineError(f"layers are not changed with {engine}", "a loss profile is made without -e")
         prepared = self.prepare(self.pace.say)
         if prepared.models[0].format == "ort":

@@ -9,8 +9,8 @@ from typing import Any
 from textual.message import Message
 from textual.widget import Widget
 
+from tuibench.core import scenario
 from tuibench.core.machine import Machine
-from tuibench.core.scenario import DEFAULT
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.kinds import OneOf
 from tuibench.core.settings.setting import Place, Setting
@@ -66,7 +66,7 @@ def plan_rows(values: FormValues, machine: Machine | None, plus_minus: str) -> t
     return (
         (TextSpec("model", "Model", 40, hint="a path, or sample"),),
         (_engines(values, machine, _placed("engines").label),),
-        (_choice("scenarios", DEFAULT, many=True),),
+        (_choice("scenarios", tuple(dict.fromkeys((*scenario.DEFAULT, *scenario.names()))), many=True),),
         (cores,),
         (_placed("batches"),),
         *((replace(_placed("dims"), name=f"dim:{name}", label=name),) for name, _ in values.dims),

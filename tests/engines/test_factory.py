@@ -7,7 +7,7 @@ import pytest
 
 from tuibench.core import engine
 from tuibench.core.errors import EngineError, UsageError
-from tuibench.engines import registry
+from tuibench.engines import factory
 
 
 @pytest.mark.parametrize(
@@ -22,32 +22,32 @@ def test_unsupported_and_missing_engine_names_raise_different_errors(
     name: str, kind: type[EngineError | UsageError], said: str
 ) -> None:
     with pytest.raises(kind) as caught:
-        registry.check(name)
+        factory.check(name)
     assert caught.value.message == said
     assert caught.value.hint.endswith("onnxruntime, openvino")
 
 
 def test_names_of_this_version_are_accepted() -> None:
     for name in engine.names(hidden=True):
-        registry.check(name)
+        factory.check(name)
 
 
 def test_engines_for_profiles_are_those_with_layer_times() -> None:
     assert engine.timed() == ("onnxruntime",)
     assert engine.timed(hidden=True) == ("onnxruntime", "fake")
     for name in engine.timed(hidden=True):
-        registry.check_timed(name)
+        factory.check_timed(name)
     with pytest.raises(EngineError, match="openvino does not tell") as caught:
-        registry.check_timed("openvino")
+        factory.check_timed("openvino")
     assert caught.value.hint.startswith("-e onnxruntime")
     with pytest.raises(EngineError, match="unknown engine"):
-        registry.check_timed("nope")
+        factory.check_timed("nope")
 
 
 def test_layer_timing_support_is_known_without_importing_it() -> None:
     code = (
-        "import sys; from tuibench.core import engine; from tuibench.engines import registry; engine.timed();"
-        "registry.check_timed('onnxruntime');"
+        "import sys; from tuibench.core import engine; from tuibench.engines import factory; engine.timed();"
+        "factory.check_timed('onnxruntime');"
         "print([name for name in sys.modules if name.startswith(('tuibench.model', 'numpy', 'onnx'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
