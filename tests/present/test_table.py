@@ -5,7 +5,7 @@ from tuibench.core.cell import Warmup
 from tuibench.core.reason import Failure
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import width_of
-from tuibench.present.table import table
+from tuibench.present.cells import cell_table as table
 
 
 def rows(text: list[str]) -> list[str]:

@@ -138,7 +138,7 @@ def test_active_run_is_removed_only_on_request(services: Services, home: Path) -
     run.let_go()
     with pytest.raises(NeverSaved, match="nothing was measured"):
         services.library.remove([run.id])
-    assert removal_words(services.library.remove([run.id], discard=True)) == "removed 0001 for good"
+    assert removal_words(services.library.remove([run.id], discard=True)) == "deleted 0001 permanently: 0 executions"
     assert services.monitor.look().runs == ()
 
 

@@ -12,6 +12,7 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.text import show
 from tuibench.present.export import LEFT_OUT, STDOUT, form_of
+from tuibench.present.outcome import export_words
 from tuibench.present.profile.shown import Shown
 from tuibench.services.api import Services
 
@@ -23,8 +24,8 @@ def export(args: argparse.Namespace, services: Services, _: Interruption) -> Non
         emit(services.exchange.text(args.id, include_private=private))
         return
     written = services.exchange.export(args.id, args.export_path, include_private=private, shown=shown)
-    left_out = "" if private else " without private paths (--include-private keeps them)"
-    tell(f"wrote {short_id(written)} to {show(args.export_path)}{left_out}")
+    kept = "" if private else " (--include-private keeps them)"
+    tell(export_words(short_id(written), args.export_path, private=private) + kept)
 
 
 def _shown(args: argparse.Namespace) -> Shown | None:

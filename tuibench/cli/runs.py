@@ -13,17 +13,16 @@ from tuibench.cli.publication import compared_page, page
 from tuibench.cli.terminal import Ended, Interruption
 from tuibench.cli.view import View
 from tuibench.core import activity
-from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ExitCode, StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.core.settings.kinds import Decimal, Whole
 from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.stored import Metadata
-from tuibench.core.units import count_of, seconds
 from tuibench.present.export import check_target
-from tuibench.present.reason import finishing_words, reason_words, worded
-from tuibench.present.run_list import cancel_words, resume_words, run_list, runs_json
+from tuibench.present.outcome import cancel_words, extend_words, finish_words
+from tuibench.present.reason import reason_words, worded
+from tuibench.present.run_list import resume_words, run_list, runs_json
 from tuibench.services.api import Services
 from tuibench.services.watched_run import ActiveRun, RunObserver, ending_code, settle_samples
 
@@ -61,26 +60,13 @@ def cancel(args: argparse.Namespace, services: Services, interruption: Interrupt
 
 def finish(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Request the end of a run after its current execution."""
-    info = services.runs.finish(args.id)
-    so_far = count_of(info.executions, "measurement" if info.kind else "execution")
-    _answer(info, f"{finishing_words(bool(info.kind))}; {so_far} so far", info.state)
+    emit(finish_words(services.runs.finish(args.id), counted=True) + "\n")
 
 
 def extend(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Request more time for a run."""
     by_s = None if args.by is None else float(Decimal(0.1, _LONGEST_S, "seconds")("--by", args.by))
-    info = services.runs.extend(args.id, by_s)
-    amount = "as much time per cell again" if by_s is None else f"{seconds(by_s)} more per cell"
-    words = f"{amount}; tuibench attach {short_id(info.id)} follows it"
-    _answer(info, words, words)
-
-
-def _answer(info: RunInfo, alive: str, ended: str) -> None:
-    """Print what the request does to a run; a runner on another machine sees it later."""
-    words = alive if info.state in activity.ALIVE else ended
-    if info.state == activity.ELSEWHERE:
-        words = f"{reason_words(info.detail)}; its runner there will see the request within seconds"
-    emit(f"{short_id(info.id)}: {words}\n")
+    emit(extend_words(services.runs.extend(args.id, by_s), by_s) + "\n")
 
 
 def resume(args: argparse.Namespace, services: Services, interruption: Interruption) -> int:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
 
 from tuibench.cli.output import confirmed, emit, tell, width
 from tuibench.cli.parser import ASCII, JSON, YES, Action, argument
 from tuibench.cli.terminal import Interruption
-from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ExitCode
 from tuibench.core.ids import short_id
 from tuibench.core.units import count_of, size
-from tuibench.present.listing import held_words, listed_words, trash_json, trash_list
-from tuibench.present.run_list import cancel_words
+from tuibench.present.listing import listed_words, trash_json, trash_list
+from tuibench.present.outcome import emptied_words, executions_words, removal_lines, restored_words
 from tuibench.services.api import Services
 from tuibench.services.library import Targets
 
@@ -28,21 +26,15 @@ def remove(args: argparse.Namespace, services: Services, _: Interruption) -> Exi
         tell("nothing was removed")
         return ExitCode.OK
     removal = services.library.remove(targets.ids, cancel=True, discard=True)
-    for run in removal.cancelled:
-        tell(cancel_words(run) if run in removal.unsaved else f"cancelled {short_id(run.id)}")
-    for run in removal.discarded:
-        tell(f"deleted {short_id(run.id)} permanently: {_executions([run])}")
-    if removal.entry is not None:
-        tell(f"removed {held_words(removal.entry)}; tuibench undo restores it")
-    elif not removal.discarded and not removal.unsaved:
-        tell("nothing of it was saved, so nothing was removed")
+    undo_hint = "; tuibench undo restores it" if removal.entry is not None else ""
+    tell("\n".join(removal_lines(removal)) + undo_hint)
     # Unsaved results still exist, whatever else was removed.
     return ExitCode.STORE if removal.unsaved else ExitCode.OK
 
 
 def undo(_args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Restore the last removal."""
-    tell(f"restored {held_words(services.library.undo())}")
+    tell(restored_words(services.library.undo()))
 
 
 def _question(targets: Targets) -> str:
@@ -54,12 +46,8 @@ def _question(targets: Targets) -> str:
         question += f" {listed_words([short_id(run.id) for run in targets.going])} will be cancelled."
     if targets.unsaved:
         shorts = listed_words([short_id(run.id) for run in targets.unsaved])
-        question += f" Not saved: {shorts}; {_executions(targets.unsaved)} will be deleted permanently."
+        question += f" Not saved: {shorts}; {executions_words(targets.unsaved)} will be deleted permanently."
     return f"{question} [y/N]"
-
-
-def _executions(runs: Sequence[RunInfo]) -> str:
-    return count_of(sum(run.executions for run in runs), "execution")
 
 
 def show_trash(args: argparse.Namespace, services: Services, _: Interruption) -> None:
@@ -72,7 +60,7 @@ def show_trash(args: argparse.Namespace, services: Services, _: Interruption) ->
 
 def restore(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Restore one removal."""
-    tell(f"restored {held_words(services.library.restore(args.id))}")
+    tell(restored_words(services.library.restore(args.id)))
 
 
 def empty(args: argparse.Namespace, services: Services, _: Interruption) -> None:
@@ -87,8 +75,7 @@ def empty(args: argparse.Namespace, services: Services, _: Interruption) -> None
         tell("nothing was deleted")
         return
     # Delete only the confirmed entries: another session may have removed more meanwhile.
-    count, gone = services.library.empty_trash([entry.id for entry in entries])
-    tell(f"deleted {count_of(count, 'removal')}, {size(gone)}")
+    tell(emptied_words(*services.library.empty_trash([entry.id for entry in entries])))
 
 
 ACTIONS = {

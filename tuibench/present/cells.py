@@ -1,8 +1,8 @@
-"""Lines of one cell: the eight lines of deepsparse.benchmark in its order, then further numbers."""
+"""Cells in words: their names, the table of all, and the lines of one, those of deepsparse.benchmark first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tuibench.core.cell import CellResult, Check, Estimate, Pooled, Used
@@ -13,8 +13,9 @@ from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
-from tuibench.core.units import count_of, number, percent, short, size
+from tuibench.core.units import count_of, ms, number, percent, percent_number, short, size
 from tuibench.present.reason import all_words, reason_words
+from tuibench.present.table import Column, table_lines
 
 AXES = ("model", "engine", "scenario", "cores", "batch", "dims", "streams", "precision")
 """Columns of tables from left to right; only varying ones are printed."""
@@ -356,3 +357,78 @@ def _resumed(run: RunResult) -> Iterator[str]:
         more = f" and {len(cells) - len(named)} more" if len(cells) > len(named) else ""
         which = "" if len(cells) == len(run.cells) else f": {' / '.join(named)}{more}"
         yield f"Executions from {sessions} sessions{which}"
+
+
+# Table of cells
+
+WIDTH = 80
+_RIGHT = ("cores", "batch", "streams")
+_SHRINKABLE = ("model", "dims", "engine", "precision")
+_NARROWEST = 8
+
+
+def cell_table(run: RunResult, width: int = WIDTH) -> list[str]:
+    """Return the table and, below it, the full reason of each cell that is not ok."""
+    axes = [_axis_column(run, axis) for axis in varying(run) or ["scenario"]]
+    return table_lines((*axes, *_FIGURES), run.cells, width) + _footnotes(run)
+
+
+def _axis_column(run: RunResult, axis: str) -> Column[CellResult]:
+    """Return the column of one coordinate; long names are cut, but stay distinguishable."""
+    least = _NARROWEST if axis in _SHRINKABLE else None
+    right = axis in _RIGHT
+    return Column(
+        axis, axis, 0, lambda cell: axis_value(run, cell, axis), right=right, least=least, start=axis == "dims"
+    )
+
+
+def _p50(cell: CellResult) -> Estimate:
+    return cell.latency_ms.get("p50", Estimate(None))
+
+
+def _known(value: float | None, unit: Callable[[float], str]) -> str:
+    return "-" if value is None else unit(value)
+
+
+def _half(estimate: Estimate) -> str:
+    return _known(estimate.half_width, percent_number)
+
+
+def _mark(cell: CellResult) -> str:
+    state = cell.check.state if cell.check else "unchecked"
+    word = {"agrees": "agree", "differs": "DIFFER"}.get(state, "-")
+    return f"{word}, partial" if cell.status == "partial" else word
+
+
+_FIGURES: tuple[Column[CellResult], ...] = (
+    Column("p50", "p50", 0, lambda cell: _known(_p50(cell).value, ms), right=True,
+           instead=lambda cell: failure_text(cell) if _p50(cell).value is None else ""),
+    Column("p50 half", "±%", 0, lambda cell: _half(_p50(cell)), right=True),
+    Column("rate", "items/s", 0, lambda cell: _known(cell.items_per_sec.value, short), right=True),
+    Column("rate half", "±%", 0, lambda cell: _half(cell.items_per_sec), right=True),
+    Column("grade", "grade", 0, lambda cell: show(cell.grade.letter, 4) if cell.grade else "-"),
+    Column("outputs", "outputs", 0, _mark),
+)  # fmt: skip
+
+
+def _footnotes(run: RunResult) -> list[str]:
+    notes, axes = [], varying(run)
+    for cell in run.cells:
+        if cell.status != "ok":
+            notes.append(f"{describe(run, cell, axes)}: {failure_text(cell)}")
+        if cell.check is not None and cell.check.state == "differs":
+            reason = show(cell.check.reason or f"by {short(cell.check.difference or 0.0, 2)} of their range", 300)
+            notes.append(f"{describe(run, cell, axes)}: outputs differ from the reference {reason}")
+        if cell.grade is not None and cell.grade.letter in ("C", "D"):
+            notes.append(
+                f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {reason_words(cell.grade.cause, 300)}"
+            )
+    notes += no_interval_notes(run) + _restless(run)
+    return ["", *notes] if notes else []
+
+
+def _restless(run: RunResult) -> list[str]:
+    """Return a line about executions whose warm-up ended before the times had settled."""
+    every = [execution for cell in run.cells for execution in cell.executions]
+    count = sum(not execution.warmup.settled for execution in every)
+    return [f"Warm-up: not settled in {count} of {count_of(len(every), 'execution')}"] if count else []

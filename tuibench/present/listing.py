@@ -13,7 +13,7 @@ from tuibench.core.model import UNCHANGED, ModelState
 from tuibench.core.record import to_plain
 from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import BenchmarkRow, ProjectRow, TrashEntry, Version
-from tuibench.core.text import cut, cut_start, pad, show, width_of
+from tuibench.core.text import pad, show, width_of
 from tuibench.core.units import count_of, size
 from tuibench.present.headline import brief_headline, headline_sentence
 from tuibench.present.table import Column, age, table_lines, to_ascii
@@ -231,8 +231,8 @@ def _project_column(key: str, title: str = "", width: int = 0, **more: Any) -> C
 
 _SHELL_PROJECTS = (
     _project_column("id"),
-    _project_column("name"),
-    _project_column("model"),
+    _project_column("name", least=_LEAST_NAME),
+    _project_column("model", least=_LEAST_MODEL, start=True),
     _project_column("benchmarks", right=True),
     _project_column("profiles", right=True),
     _project_column("size", right=True),
@@ -270,13 +270,7 @@ def project_list(rows: Sequence[ProjectRow], width: int | None = WIDTH, ascii_on
         return ""
     names = short_ids(row.project.id for row in rows)
     lines = [_shell_project(row, names[row.project.id]) for row in rows]
-    room = [max(width_of(text) for text in (one.title, *map(one.text, lines))) for one in _SHELL_PROJECTS]
-    columns = list(_SHELL_PROJECTS)
-    if width is not None:
-        name, model = _share(room, width)
-        columns[1] = replace(_SHELL_PROJECTS[1], text=lambda line: cut(_SHELL_PROJECTS[1].text(line), name))
-        columns[2] = replace(_SHELL_PROJECTS[2], text=lambda line: cut_start(_SHELL_PROJECTS[2].text(line), model))
-    return _encode(table_lines(columns, lines, None), ascii_only)
+    return _encode(table_lines(_SHELL_PROJECTS, lines, width), ascii_only)
 
 
 def project_text(row: ProjectRow, states: Mapping[str, ModelState], short: str, ascii_only: bool = False) -> str:
@@ -328,15 +322,6 @@ def _shell_project(row: ProjectRow, short: str) -> ListedProject:
         modified=_minute(project.modified_utc),
         id=short,
     )
-
-
-def _share(room: Sequence[int], width: int) -> tuple[int, int]:
-    """Return the widths of name and model; the model is cut first, since its end identifies it."""
-    left = width - 2 * (len(room) - 1) - sum(room) + room[1] + room[2]
-    name = min(room[1], max(left - min(room[2], _LEAST_MODEL), _LEAST_NAME))
-    if room[1] + room[2] > left and name > left // 2:
-        name = max(left - room[2], left // 2)
-    return name, max(min(room[2], left - name), 0)
 
 
 def _version_lines(version: Version, state: ModelState | None) -> list[str]:

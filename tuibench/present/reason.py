@@ -297,6 +297,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
         " executions of a few calls each"
     ),
     # Differences between two environments
+    "other_files": "the models are not the same: only layers with the same outputs and operators are compared",
     "machine_changed": lambda fields: (
         f"this machine is not what it was when the run began: {'; '.join(map(reason_words, fields['changes']))}"
     ),

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tuibench.core.activity import ALIVE, ELSEWHERE, RESUMABLE, UNSAVED, WAITING, Holder, RunInfo
+from tuibench.core.activity import ALIVE, RESUMABLE, UNSAVED, WAITING, Holder, RunInfo
 from tuibench.core.cell import CellResult
 from tuibench.core.errors import ExitCode
 from tuibench.core.ids import short_id, short_ids
@@ -68,18 +68,6 @@ def holder_words(holder: Holder) -> str:
     left = f", {seconds(max(holder.eta_s, 0.0))} left" if holder.eta_s is not None else ""
     stopped = ", which is stopped and may never end" if holder.stopped else ""
     return f"behind {who} of {show(holder.user, 40)}{left}{stopped}"
-
-
-def cancel_words(run: RunInfo) -> str:
-    """Return the result of cancelling a run."""
-    short = short_id(run.id)
-    if run.state == ELSEWHERE:
-        return f"{short}: {reason_words(run.detail)}; its runner there will see the request within seconds"
-    if run.state == UNSAVED:
-        return f"{short}: ended, not saved: {reason_words(run.detail)}; tuibench resume {short} tries again"
-    measured = count_of(run.executions, "part" if run.kind else "execution")
-    kept = f"{measured} saved" if run.executions else "nothing was measured"
-    return f"{short}: {run.state}, {kept}"
 
 
 Named = tuple[RunInfo, str, float]

@@ -14,6 +14,7 @@ from tuibench.core.units import count_of, seconds, short
 from tuibench.present.cells import (
     cell_lines,
     cell_name,
+    cell_table,
     describe,
     differences,
     first_cell,
@@ -31,7 +32,7 @@ from tuibench.present.plots.scaling import Scaling, axes_of, figure_of, scaling
 from tuibench.present.plots.selection import Selection, tradeoffs
 from tuibench.present.reason import all_words
 from tuibench.present.side_by_side import side_by_side
-from tuibench.present.table import moment_words, table, to_ascii
+from tuibench.present.table import moment_words, to_ascii
 
 
 def summary(run: RunResult, ascii_only: bool = False, beside: SideBySide | None = None) -> str:
@@ -54,7 +55,7 @@ def _cells(run: RunResult) -> list[str]:
         return cell_lines(run, first)
     if len(others) == 1 and varying(run) == ["scenario"]:
         return [*cell_lines(run, first), *own_lines(others[0], f"{_capital(others[0])} ")]
-    return [*table(run), *_shared_differences(run)]
+    return [*cell_table(run), *_shared_differences(run)]
 
 
 def _ending(run: RunResult) -> list[str]:

@@ -7,12 +7,8 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from tuibench.core.cell import CellResult, Estimate
-from tuibench.core.result import RunResult
 from tuibench.core.text import cut, cut_apart, cut_start, pad, show, width_of
-from tuibench.core.units import count_of, ms, percent, short
-from tuibench.present.cells import axis_value, describe, failure_text, no_interval_notes, varying
-from tuibench.present.reason import reason_words
+from tuibench.core.units import percent_number
 
 UNKNOWN, NONE = "unknown", "–"
 """Texts for a value that could not be found out, and for one that a row does not have."""
@@ -27,6 +23,11 @@ R = TypeVar("R")
 
 def _nothing(_: Any) -> None:
     """Return no sort value: the rows keep their order."""
+
+
+def _no_text(_: Any) -> str:
+    """Return no text: every column of the row is shown."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,10 @@ class Column(Generic[R]):
     """Greatest width where space is short; None for no limit."""
     middle: bool = False
     """True if it is cut in the middle, since both ends of a name matter."""
+    start: bool = False
+    """True if it is cut at the start in the shell, since the end of a path identifies it."""
+    instead: Callable[[R], str] = _no_text
+    """Return the text that takes the place of this column and of all behind it in the shell; '' for none."""
     shared: tuple[str, str] = ("", "")
     """Prefix and suffix common to all its cells, safe to print; the screen cuts them before the middle."""
     grow: bool = False
@@ -119,7 +124,7 @@ def reason_column(key: str, title: str, reason: Callable[[R], str], rank: int) -
 
 def percent_text(value: float | None) -> str:
     """Return a share for a column of per cent."""
-    return NONE if value is None else percent(value).removesuffix(" %")
+    return NONE if value is None else percent_number(value)
 
 
 # Rows
@@ -193,7 +198,13 @@ def table_lines(columns: Sequence[Column[R]], rows: Iterable[R], width: int | No
     widths = dict(natural) if width is None else _shrunk(columns, kept, natural, width)
     last = max(widths)
     cells = [_cells(columns[i], texts[i], widths[i], natural[i], pads=i != last) for i in widths]
-    return [_GAP.join(line).rstrip() for line in zip(*cells, strict=True)]
+    lines = [_GAP.join(line).rstrip() for line in zip(*cells, strict=True)]
+    for place, i in enumerate(widths):
+        for number, row in enumerate(listed, 1):
+            if said := columns[i].instead(row):
+                left = "".join(cells[each][number] + _GAP for each in range(place))
+                lines[number] = left + (said if width is None else cut(said, width - width_of(left)))
+    return lines
 
 
 def _shrunk(columns: Sequence[Column[R]], kept: list[int], natural: dict[int, int], width: int) -> dict[int, int]:
@@ -215,7 +226,8 @@ def _shrunk(columns: Sequence[Column[R]], kept: list[int], natural: dict[int, in
 
 def _cells(column: Column[R], texts: list[str], width: int, natural: int, pads: bool) -> list[str]:
     if width < natural:
-        texts = cut_apart(texts, width) if column.middle else [cut(text, width) for text in texts]
+        shorten = cut_start if column.start else cut
+        texts = cut_apart(texts, width) if column.middle else [shorten(text, width) for text in texts]
     return [pad(text, width, column.right) for text in texts] if pads or column.right else texts
 
 
@@ -265,105 +277,6 @@ def lay_out(columns: Sequence[Column[Any]], room: int, wide: bool = False) -> La
 
 def _wide(column: Column[Any], room: int) -> int:
     return min(column.wide, room // column.part) if column.part else column.wide
-
-
-WIDTH = 80
-_RIGHT = ("cores", "batch", "streams")
-_FIGURES = ("p50", "±%", "items/s", "±%", "grade", "outputs")
-_SHRINKABLE = ("model", "dims", "engine", "precision")
-_NARROWEST = 8
-
-
-def table(run: RunResult, width: int = WIDTH) -> list[str]:
-    """Return the table and, below it, the full reason of each cell that is not ok."""
-    axes = varying(run) or ["scenario"]
-    names = [[axis_value(run, cell, axis) for axis in axes] for cell in run.cells]
-    figures = [_figures(cell) for cell in run.cells]
-    room = [_widest([title, *column]) for title, column in zip(_FIGURES, _columns(figures), strict=True)]
-    widths = _shrink(axes, [_widest([axis, *column]) for axis, column in zip(axes, _columns(names), strict=True)],
-                     width - sum(room) - 2 * len(room))  # fmt: skip
-    lines = [_row(axes, axes, widths) + _join(_FIGURES, room)]
-    for cell, name, figure in zip(run.cells, names, figures, strict=True):
-        left = _row(axes, name, widths)
-        reason = failure_text(cell) if figure[0] == "-" else ""
-        lines.append(left + (f"  {cut(reason, width - width_of(left) - 2)}" if reason else _join(figure, room)))
-    return [line.rstrip() for line in lines] + _footnotes(run)
-
-
-def _figures(cell: CellResult) -> list[str]:
-    p50, rate = cell.latency_ms.get("p50", Estimate(None)), cell.items_per_sec
-    return [
-        "-" if p50.value is None else ms(p50.value),
-        _half(p50),
-        "-" if rate.value is None else short(rate.value),
-        _half(rate),
-        show(cell.grade.letter, 4) if cell.grade else "-",
-        _mark(cell),
-    ]
-
-
-def _half(estimate: Estimate) -> str:
-    half = estimate.half_width
-    return "-" if half is None else percent(half).removesuffix(" %")
-
-
-def _mark(cell: CellResult) -> str:
-    state = cell.check.state if cell.check else "unchecked"
-    word = {"agrees": "agree", "differs": "DIFFER"}.get(state, "-")
-    return f"{word}, partial" if cell.status == "partial" else word
-
-
-def _columns(rows: list[list[str]]) -> list[list[str]]:
-    return [list(column) for column in zip(*rows, strict=True)]
-
-
-def _widest(texts: list[str]) -> int:
-    return max(width_of(text) for text in texts)
-
-
-def _shrink(axes: list[str], widths: list[int], room: int) -> list[int]:
-    """Shorten the longest names first until the row fits, but keep names distinguishable."""
-    widths = list(widths)
-    while sum(widths) + 2 * (len(widths) - 1) > room:
-        able = [i for i, axis in enumerate(axes) if axis in _SHRINKABLE and widths[i] > _NARROWEST]
-        if not able:
-            break
-        widest = max(able, key=lambda i: widths[i])
-        widths[widest] -= 1
-    return widths
-
-
-def _row(axes: list[str], texts: list[str], widths: list[int]) -> str:
-    texts = [cut_start(t, w) if a == "dims" else cut(t, w) for a, t, w in zip(axes, texts, widths, strict=True)]
-    return "  ".join(pad(t, w, right=a in _RIGHT) for a, t, w in zip(axes, texts, widths, strict=True))
-
-
-def _join(texts: list[str] | tuple[str, ...], widths: list[int]) -> str:
-    last = len(texts) - 2
-    return "".join(f"  {pad(t, w, right=i < last)}" for i, (t, w) in enumerate(zip(texts, widths, strict=True)))
-
-
-def _footnotes(run: RunResult) -> list[str]:
-    notes, axes = [], varying(run)
-    for cell in run.cells:
-        if cell.status != "ok":
-            notes.append(f"{describe(run, cell, axes)}: {failure_text(cell)}")
-        if cell.check is not None and cell.check.state == "differs":
-            reason = show(cell.check.reason or f"by {short(cell.check.difference or 0.0, 2)} of their range", 300)
-            notes.append(f"{describe(run, cell, axes)}: outputs differ from the reference {reason}")
-        if cell.grade is not None and cell.grade.letter in ("C", "D"):
-            notes.append(
-                f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {reason_words(cell.grade.cause, 300)}"
-            )
-    notes += no_interval_notes(run) + _restless(run)
-    return ["", *notes] if notes else []
-
-
-def _restless(run: RunResult) -> list[str]:
-    """Return a line about executions whose warm-up ended before the times had settled."""
-    every = [execution for cell in run.cells for execution in cell.executions]
-    count = sum(not execution.warmup.settled for execution in every)
-    return [f"Warm-up: not settled in {count} of {count_of(len(every), 'execution')}"] if count else []
 
 
 _ASCII = str.maketrans(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core import activity
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.ids import LENGTH, make_ulid, short_id
+from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.stored import BenchmarkRow, Metadata
@@ -26,9 +27,9 @@ from tuibench.present.export import (
     without_private,
     write_export,
 )
-from tuibench.present.profile.comparison import other_models
+from tuibench.present.profile.comparison import OTHER_FILES
 from tuibench.present.profile.shown import Shown
-from tuibench.present.reason import all_words, reason_words
+from tuibench.present.reason import reason_words
 from tuibench.runs.comparison import compare_results
 from tuibench.runs.journal import NONSENSE
 from tuibench.services.library import Library
@@ -135,9 +136,10 @@ class Exchange:
         """Compare two loaded results."""
         return compare_results(old, new)
 
-    def differences(self, old: RunResult, new: RunResult) -> tuple[str, ...]:
+    def differences(self, old: RunResult, new: RunResult) -> tuple[Reason, ...]:
         """Return the differences of two profiles outside their layers: models, machines, versions."""
-        return (*other_models(old, new), *all_words(compare_results(old, new).environment))
+        files = [result.models[0].sha256 if result.models else "" for result in (old, new)]
+        return (*((OTHER_FILES,) if files[0] != files[1] else ()), *compare_results(old, new).environment)
 
     def _unsaved(self, token: str) -> RunResult | None:
         runs = self._runs()

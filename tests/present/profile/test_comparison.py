@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.present.profile.stock import disturbed, make_performance
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import FOLDED, LayerTime, PerformanceProfile
+from tuibench.core.reason import Reason
 from tuibench.present.profile.comparison import OTHER_FILES, ProfileComparison, compare_performance
 
 
@@ -116,7 +117,7 @@ def test_conditions_that_differ_are_reported() -> None:
     new = replace(
         disturbed(old), engine="openvino", cores=1, cpus=(0,), threads=1, batch=8, dims={"seq": 128}, precision="bf16"
     )
-    words = compare_performance(old, new, ("governor powersave / performance",)).words
+    words = compare_performance(old, new, (Reason("told", {"text": "governor powersave / performance"}),)).words
     assert words == (
         "engine onnxruntime 1.31.1 / openvino 1.31.1",
         "cores 2 / 1",

@@ -11,6 +11,7 @@ import pytest
 from tests.present.profile.stock import make_loss
 from tuibench.core.profile import LEVELS, LossProfile
 from tuibench.core.profile_facts import describe_data
+from tuibench.core.reason import Reason
 from tuibench.present.profile.comparison import compare_loss
 
 
@@ -25,7 +26,7 @@ def with_db(loss: LossProfile, place: int, db: float | None, **changes: Any) -> 
 def test_loss_profiles_match_by_node_sorted_by_change() -> None:
     old, new = make_loss(), with_db(make_loss(), 2, 3.0)
     changed = new.layers[2]
-    found = compare_loss(old, new, ("kernel differs",))
+    found = compare_loss(old, new, (Reason("told", {"text": "kernel differs"}),))
     assert found.pairs[0].id == changed.id and found.words == ("kernel differs",) and not found.unlike
     assert found.pairs[0].delta == pytest.approx(10 ** (-3 / 20) - 10 ** (-44 / 20))
     assert [pair.id for pair in found.pairs[1:]] == [each.id for each in old.layers if each.id != changed.id]

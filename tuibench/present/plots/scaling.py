@@ -143,6 +143,7 @@ def _point(place: Place, value: int, grid: Grid, selection: Selection) -> Scalin
     name = coordinate_name(grid.axis_key(selection))
     return ScalingPoint(
         value=value,
+        name=name,
         label=count_of(value, "core") if selection.axis == "cores" else f"{name} {value}",
         cell_key=cell.key,
         estimate=quantity(cell, selection.metric, selection.statistic),

@@ -180,6 +180,8 @@ class ScalingPoint:
     """One cell on a line, measured or not."""
 
     value: int
+    name: str
+    """Of the axis, for example `seq`."""
     label: str
     """For example `4 cores` or `seq 128`."""
     cell_key: str

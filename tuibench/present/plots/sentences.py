@@ -205,7 +205,7 @@ def _growth(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
     if first.value < 1 or slower <= 0:
         return
     power = math.log(slower) / math.log(last.value / first.value)
-    yield Sentence("growth", f"time grows as {_name(last)}^{power:.2f}, {first.value} to {last.value}")
+    yield Sentence("growth", f"time grows as {last.name}^{power:.2f}, {first.value} to {last.value}")
 
 
 def _last_step(line: Line, axis: str) -> Iterator[Sentence]:
@@ -219,14 +219,9 @@ def _last_step(line: Line, axis: str) -> Iterator[Sentence]:
     else:
         what, ratio = "items/s", relative(last.throughput, before.throughput)
     between = f"{before.value} → {last.value}"
-    step = f"{between} cores: {what}" if axis == "cores" else f"{_name(last)} {between}: {what}"
+    step = f"{between} cores: {what}" if axis == "cores" else f"{last.name} {between}: {what}"
     brief = f"{step} {_change(replace(ratio, low=None, high=None))}"
     yield Sentence("step", f"{step} {_change(ratio)}", brief)
-
-
-def _name(point: ScalingPoint) -> str:
-    """Return the label without its value."""
-    return point.label.removesuffix(f" {point.value}")
 
 
 def _change(ratio: Estimate) -> str:

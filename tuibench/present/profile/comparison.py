@@ -10,13 +10,13 @@ from tuibench.core.cell import Estimate
 from tuibench.core.profile import FOLDED, CostProfile, LayerLoss, LayerTime, LossProfile, PerformanceProfile, Profile
 from tuibench.core.profile_facts import MADE_UP, time_of
 from tuibench.core.reason import Reason
-from tuibench.core.result import RunResult
 from tuibench.core.spec import APPROXIMATED
 from tuibench.core.text import show
 from tuibench.core.units import cpu_ranges, percent
 from tuibench.present.profile.loss import noise_of
+from tuibench.present.reason import reason_words
 
-OTHER_FILES = "the models are not the same: only layers with the same outputs and operators are compared"
+OTHER_FILES = Reason("other_files")
 _NOTHING_SHARED = "models: no node is in both: these are two models, of which nothing but totals compares"
 _LONGEST = 80
 _LEAST_SHARE = 1e-9
@@ -82,7 +82,7 @@ class ProfileComparison:
 def compare_performance(
     old: PerformanceProfile,
     new: PerformanceProfile,
-    environment: Sequence[str] = (),
+    environment: Sequence[Reason] = (),
     operators: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
 ) -> ProfileComparison:
     """Match layers, subtract their times and sort by difference.
@@ -99,8 +99,8 @@ def compare_performance(
     pairs.sort(key=lambda pair: -1.0 if pair.delta_ms is None else abs(pair.delta_ms), reverse=True)
     models = _models(old, new, others)
     # Two models without a common node need no note on which of their layers are compared.
-    told = (line for line in environment if not (line == OTHER_FILES and _NOTHING_SHARED in models))
-    words = (*_settings(old, new), *models, *(show(line, 300) for line in told))
+    told = (one for one in environment if not (one == OTHER_FILES and _NOTHING_SHARED in models))
+    words = (*_settings(old, new), *models, *(reason_words(one, 300) for one in told))
     return ProfileComparison(tuple(pairs), old.ms, new.ms, words)
 
 
@@ -273,7 +273,7 @@ class LossComparison:
 
 
 def compare_loss(
-    old: LossProfile, new: LossProfile, environment: Sequence[str] = (), sizes: tuple[str, str] = ("", "")
+    old: LossProfile, new: LossProfile, environment: Sequence[Reason] = (), sizes: tuple[str, str] = ("", "")
 ) -> LossComparison:
     """Match layers by node and operator, subtract and sort; `sizes` are the batch and dims of each side."""
     levels = tuple(dict.fromkeys([*old.levels, *new.levels]))
@@ -289,8 +289,8 @@ def compare_loss(
         pairs.append(LossPair(*key, named.weight if named else "", a, b, noise, not unlike))
     pairs.sort(key=lambda pair: -1.0 if pair.delta is None else abs(pair.delta), reverse=True)
     # Two models without a common layer need no note on which of their layers are compared.
-    told = (line for line in environment if not (line == OTHER_FILES and unlike == _TWO_MODELS))
-    words = [*_loss_comparison_settings(old, new, sizes), *(show(line, 300) for line in told)]
+    told = (one for one in environment if not (one == OTHER_FILES and unlike == _TWO_MODELS))
+    words = [*_loss_comparison_settings(old, new, sizes), *(reason_words(one, 300) for one in told)]
     if 0 < shared < len(pairs):
         words.append(f"models: {shared} of {len(pairs)} layers with weights are in both")
     both = tuple(level for level in old.levels if level in new.levels)
@@ -353,7 +353,7 @@ def _data_words(old: LossProfile, new: LossProfile) -> tuple[str, str]:
 
 
 def compare_profiles(
-    old: Profile, new: Profile, environment: Sequence[str] = ()
+    old: Profile, new: Profile, environment: Sequence[Reason] = ()
 ) -> ProfileComparison | LossComparison | None:
     """Compare by layer; None if their kinds differ. `environment` has the differences between the two machines."""
     if old.performance is not None and new.performance is not None:
@@ -362,14 +362,6 @@ def compare_profiles(
     if old.loss is not None and new.loss is not None:
         return compare_loss(old.loss, new.loss, environment, (_sizes(old.costs), _sizes(new.costs)))
     return None
-
-
-def other_models(old: RunResult, new: RunResult) -> tuple[str, ...]:
-    """Return a note if two profiles are of different files."""
-    files = [result.models[0].sha256 if result.models else "" for result in (old, new)]
-    if files[0] == files[1]:
-        return ()
-    return (OTHER_FILES,)
 
 
 def _operators(costs: CostProfile) -> dict[str, str]:

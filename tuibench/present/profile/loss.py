@@ -24,6 +24,7 @@ from tuibench.present.table import (
     node_column,
     number_column,
     op_column,
+    percent_text,
     place_column,
     reason_column,
     weight_column,
@@ -185,7 +186,7 @@ def noise_words(noise: float | None) -> str:
 
 
 def _percent(value: float | None) -> str:
-    return NONE if value is None else noise_words(value).removesuffix(" %")
+    return HARM if value == math.inf else percent_text(value)
 
 
 def _reason(row: LossRow) -> str:

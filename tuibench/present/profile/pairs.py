@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import INT8, RESIDUAL, Profile
+from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.text import cut, show
@@ -36,7 +37,7 @@ def profile_comparison_lines(
     new: Profile,
     names: tuple[ProfileHeading, ProfileHeading],
     *,
-    environment: Sequence[str] = (),
+    environment: Sequence[Reason] = (),
     width: int = WIDTH,
     ascii_only: bool = False,
     top: int | None = TOP,
@@ -196,7 +197,7 @@ class Pairs:
         return [str(n) for n, one in enumerate(self.searched) if all(word in one for word in words)]
 
 
-def pairs_of(old: Profile, new: Profile, environment: Sequence[str]) -> Pairs | None:
+def pairs_of(old: Profile, new: Profile, environment: Sequence[Reason]) -> Pairs | None:
     """Return the pairs of two profiles; None if they are of different kinds or empty."""
     found = compare_profiles(old, new, environment)
     if isinstance(found, ProfileComparison):
@@ -312,7 +313,7 @@ def _ms(value: float | None) -> str:
 
 
 def comparison_page(
-    old: RunResult, new: RunResult, environment: tuple[str, ...], names: tuple[str, str], shown: Shown
+    old: RunResult, new: RunResult, environment: Sequence[Reason], names: tuple[str, str], shown: Shown
 ) -> str:
     """Return the comparison of two profiles of a kind by layer; `names` are their names."""
     if old.profile is None or new.profile is None:
@@ -325,7 +326,7 @@ def comparison_page(
     return "\n".join(lines) + "\n"
 
 
-def comparison_json(old: RunResult, new: RunResult, environment: tuple[str, ...]) -> str:
+def comparison_json(old: RunResult, new: RunResult, environment: Sequence[Reason]) -> str:
     """Return the comparison as JSON."""
     reasons: dict[str, str] = {}
     found = to_plain(_compared(old, new, environment), export_words) or {}
@@ -343,7 +344,7 @@ def count_pairs(old: RunResult, new: RunResult) -> int:
 
 
 def _compared(
-    old: RunResult, new: RunResult, environment: tuple[str, ...]
+    old: RunResult, new: RunResult, environment: Sequence[Reason]
 ) -> ProfileComparison | LossComparison | None:
     if old.profile is None or new.profile is None:
         return None

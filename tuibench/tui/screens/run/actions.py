@@ -14,8 +14,7 @@ from tuibench.core.ids import short_id
 from tuibench.core.stored import Removal
 from tuibench.core.units import count_of
 from tuibench.present.cells import failure_text, own_lines
-from tuibench.present.outcome import extend_words, finish_words, removal_words
-from tuibench.present.run_list import cancel_words
+from tuibench.present.outcome import cancel_words, extend_words, finish_words, removal_words
 from tuibench.services.api import Services
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.actions import BenchmarkActions
