@@ -7,9 +7,8 @@ import pytest
 from tests.present import build
 from tuibench.core.cell import Samples
 from tuibench.core.errors import EngineError, UsageError
-from tuibench.core.model import Reference
+from tuibench.runs.result import settle_samples
 from tuibench.services.api import Services
-from tuibench.services.watched_run import settle_samples
 
 
 def test_engines_are_checked_by_name_alone() -> None:
@@ -23,13 +22,10 @@ def test_engines_are_checked_by_name_alone() -> None:
 def test_settled_result_names_no_file_of_the_run(tmp_path: Path) -> None:
     (tmp_path / "x.z").write_bytes(b"samples")
     cell = build.ok_cell(executions=(build.execution(samples=Samples(1, 1, str(tmp_path / "x.z"))),))
-    point = build.point(bundle="/run/p0.npz", reference=Reference("/run/p0.ref.npz", 1e-7, 1e-3))
-    run = build.run(cell, points=(point,))
+    run = build.run(cell)
     for directory, kept in ((None, None), (str(tmp_path / "kept"), str(tmp_path / "kept" / "x.z"))):
         settled = settle_samples(run, tmp_path, directory)
         assert settled.cells[0].executions[0].samples.file == kept
-        assert (settled.points[0].bundle, settled.points[0].reference) == (None, Reference(None, 1e-7, 1e-3))
-        assert settled.points[0].inputs == point.inputs
 
 
 def test_load_of_this_machine_is_read_without_an_engine() -> None:

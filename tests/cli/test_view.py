@@ -15,8 +15,8 @@ from tuibench.core.profile import LossPoint
 from tuibench.core.record import to_plain
 from tuibench.present.progress import Snapshot
 from tuibench.runs.replay import Replay
+from tuibench.services.active_run import ActiveRun
 from tuibench.services.profiles import ProfilePlan
-from tuibench.services.watched_run import ActiveRun
 
 
 class Run:

@@ -250,11 +250,14 @@ def test_journal_alone_yields_the_same_result(bench: Bench, model: Path) -> None
     again = Replay()
     for event in read_events(bench.run_dir):
         again.take(event)
-    assert again.result() == state.result()
+    result = state.result()
+    assert again.result() == result
+    assert all(point.bundle and point.reference.file for point in state.points)
+    assert not any(point.bundle or point.reference.file for point in result.points), "they are deleted with the run"
     for path in bench.run_dir.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
-    assert replay(read_events(bench.run_dir)).result() == state.result()
+    assert replay(read_events(bench.run_dir)).result() == result
 
 
 def test_anchor_executions_show_drift_and_count_for_no_cell(bench: Bench, model: Path) -> None:

@@ -12,7 +12,7 @@ from typing import IO, Any, cast
 import pytest
 
 from tuibench.core.errors import TuibenchError
-from tuibench.services.watched_run import ActiveRun
+from tuibench.services.active_run import ActiveRun
 
 
 @contextmanager

@@ -26,10 +26,10 @@ from tuibench.runs.observer import StateContext
 from tuibench.runs.replay import Replay
 from tuibench.runs.task import StopSwitch
 from tuibench.services import theory
+from tuibench.services.active_run import ActiveRun
 from tuibench.services.api import Services
 from tuibench.services.profiles import theory_spec
 from tuibench.services.run_view import RunWatch
-from tuibench.services.watched_run import ActiveRun
 
 MODEL = Path("/models/m.onnx")
 Ask = Callable[..., Any]

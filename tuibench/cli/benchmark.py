@@ -21,9 +21,9 @@ from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.present.export import check_target, spare
 from tuibench.present.profile.shown import Shown
+from tuibench.services.active_run import ActiveRun, Event
 from tuibench.services.api import Services
 from tuibench.services.runs import RunOptions
-from tuibench.services.watched_run import ActiveRun, Event
 
 SCHEMA = 1
 

@@ -28,8 +28,8 @@ from tuibench.present.progress import DryRun, ProgressPainter, Snapshot, can_rep
 from tuibench.present.reason import reason_words
 from tuibench.present.run_list import resume_words
 from tuibench.present.table import to_ascii
+from tuibench.services.active_run import ActiveRun, ending_code
 from tuibench.services.api import Services
-from tuibench.services.watched_run import ActiveRun, ending_code
 
 
 class Following:

@@ -13,8 +13,8 @@ from tuibench.core.stored import Metadata
 from tuibench.present.export import STDOUT, files_beside, form_of, render, spare, write_export
 from tuibench.present.profile.shown import WIDTH, Shown
 from tuibench.present.summary import summary
+from tuibench.services.active_run import settle_samples
 from tuibench.services.api import Services
-from tuibench.services.watched_run import settle_samples
 
 
 def page(

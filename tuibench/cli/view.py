@@ -18,8 +18,8 @@ from tuibench.present.profile.page import left_line, time_lines
 from tuibench.present.progress import DryRun, ProgressPainter, Snapshot, can_repaint
 from tuibench.present.reason import extension_words, finishing_words, read_words, reason_words
 from tuibench.present.run_list import cell_line, phase_words
-from tuibench.services.forecast import expected_s, limit_s, preamble_of
-from tuibench.services.watched_run import Event, RunObserver, display_names, expected_memory, first_round
+from tuibench.services.active_run import Event, RunObserver, display_names
+from tuibench.services.forecast import expected_memory, expected_s, first_round, limit_s, preamble_of
 
 if TYPE_CHECKING:  # types only: benchmarks do not need them
     from tuibench.services.profiles import ProfilePlan

@@ -219,7 +219,7 @@ class RunObserver:
         """True if a runner held the lock at the last poll."""
         self._follower = Follower(run_dir)
         self._request: Mapping[str, Any] = {}
-        self._broken: StoreError | None = None
+        self.broken: StoreError | None = None
         """The error that made the journal unusable; every later poll raises it again."""
 
     @property
@@ -255,8 +255,8 @@ class RunObserver:
 
         Call `each` after an event is applied and before the next one is.
         """
-        if self._broken is not None:
-            raise self._broken.with_traceback(None)
+        if self.broken is not None:
+            raise self.broken.with_traceback(None)
         events = self._follower.read()
         self.replay.damaged = self._follower.missing
         try:
@@ -266,7 +266,7 @@ class RunObserver:
                 self.replay.take(event)
                 each(event)
         except StoreError as error:
-            self._broken = error
+            self.broken = error
             raise
         return events
 

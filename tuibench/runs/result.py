@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from tuibench.core.cell import CellResult
-from tuibench.core.errors import ExitCode
-from tuibench.core.reason import Failure, Reason
+from tuibench.core.cell import CellResult, Execution, Samples
+from tuibench.core.errors import ExitCode, WriteError
+from tuibench.core.reason import FINISHED_ON_REQUEST, Failure, Reason
 from tuibench.core.result import RunResult
 from tuibench.core.schema import PROFILE
 from tuibench.runs.comparison import compare_cells
@@ -48,7 +50,8 @@ def _frame(replay: Replay) -> RunResult:
         status=str(replay.end.get("status", "interrupted")),
         spec=replay.spec,
         models=replay.models,
-        points=replay.points,
+        # Inputs and reference outputs are deleted with the run.
+        points=tuple(replace(p, bundle=None, reference=replace(p.reference, file=None)) for p in replay.points),
         cells=(),
         environment=dict(replay.start.get("host", {})),
         versions=dict(replay.start.get("versions", {})),
@@ -93,3 +96,53 @@ def code_of(failure: Failure) -> ExitCode:
 def signal_code(reason: Reason | None) -> ExitCode | None:
     """Return the exit code of a run ended by a signal."""
     return _SIGNAL_CODES.get(reason.fields.get("signal", "")) if reason is not None else None
+
+
+def ending_code(replay: Replay, result: RunResult) -> ExitCode:
+    """Return the exit code of the command that waited for a run."""
+    ended = signal_code(replay.end.get("reason"))
+    # With `only_saved`, the signal ended an earlier session and not this command.
+    if ended is not None and not replay.end.get("only_saved"):
+        return ended
+    if replay.end.get("saved") is False:
+        return ExitCode.STORE
+    if result.status == "interrupted":
+        return ExitCode(int(replay.end.get("exit_code", ExitCode.SOME_FAILED)))
+    return exit_code(result.cells) if result.spec.profile is None else _profile_code(replay, result)
+
+
+def _profile_code(replay: Replay, result: RunResult) -> ExitCode:
+    """Return 0 if all requested parts exist, or if the user ended the run on purpose."""
+    asked = result.spec.profile
+    if asked is None or result.profile is None:
+        return ExitCode.SOME_FAILED
+    whole = result.status == "finished" and replay.end.get("reason") in (None, Reason(FINISHED_ON_REQUEST))
+    return ExitCode.OK if whole and not replay.parts.lacking(asked) else ExitCode.SOME_FAILED
+
+
+def settle_samples(result: RunResult, source: Path | None, target: str | None) -> RunResult:
+    """Copy the samples from `source` to `target`, or mark each as not kept; never name a file of the run."""
+    if target is not None:
+        Path(target).mkdir(exist_ok=True)
+    cells = [
+        replace(
+            cell,
+            samples=None if cell.samples is None else replace(cell.samples, file=None),
+            executions=tuple(_settle(e, source, target) for e in cell.executions),
+        )
+        for cell in result.cells
+    ]
+    return replace(result, cells=tuple(cells))
+
+
+def _settle(execution: Execution, source: Path | None, target: str | None) -> Execution:
+    file = execution.samples.file
+    samples: Samples = replace(execution.samples, file=None)
+    if target is not None and source is not None and file is not None:
+        name = Path(file).name
+        try:
+            shutil.copyfile(source / name, Path(target) / name)
+        except OSError as error:
+            raise WriteError(f"samples cannot be copied to {target}: {error.strerror}") from error
+        samples = replace(samples, file=str(Path(target) / name))
+    return replace(execution, samples=samples)

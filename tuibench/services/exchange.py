@@ -32,10 +32,10 @@ from tuibench.present.profile.shown import Shown
 from tuibench.present.reason import reason_words
 from tuibench.runs.comparison import compare_results
 from tuibench.runs.journal import NONSENSE
+from tuibench.runs.result import settle_samples
 from tuibench.services.library import Library
 from tuibench.services.models import ask_child
 from tuibench.services.saving import result_of
-from tuibench.services.watched_run import settle_samples
 from tuibench.store.store import Store
 
 if TYPE_CHECKING:

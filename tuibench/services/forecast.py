@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tuibench.core.cell import Cell
 from tuibench.core.dims import PointRequest, Search, expand
 from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Point, Reference, unpacked_bytes
@@ -18,7 +20,8 @@ from tuibench.host.kernel_files import parse_cpus
 from tuibench.present.preamble import EngineFact, Preamble, StreamChoice
 from tuibench.present.reason import all_words
 from tuibench.runs.replay import Replay
-from tuibench.runs.schedule import make_cells
+from tuibench.runs.schedule import Schedule, make_cells
+from tuibench.runs.track import new_tracks
 
 _START_S = 0.8
 """Time of an execution outside its timed part: process, imports, load, warm-up."""
@@ -61,6 +64,25 @@ def worker_bytes(model: ModelSummary, input_bytes: int) -> int:
 def item_bytes(dtype: str) -> int:
     """Return the bytes of one element as fed; a guess for text and unknown types."""
     return _WORD_BYTES if dtype == "string" else unpacked_bytes(dtype) or 1
+
+
+def first_round(replay: Replay) -> tuple[Cell, ...]:
+    """Return the planned cells in the order of the first round, without those that failed already."""
+    spec = replay.spec
+    live = new_tracks(track.cell for track in replay.tracks.values() if track.failure is None)
+    schedule = Schedule(live, spec.effort, random.Random(spec.inputs.seed))
+    return tuple(turn.cell for turn in schedule.next_round())
+
+
+def expected_memory(replay: Replay) -> dict[str, int]:
+    """Return the estimated memory of each planned cell: weights as read, reordered and packed, and the inputs."""
+    models, points = replay.models, {p.id: p for p in replay.points}
+    sizes = {}
+    for cell in replay.cells:
+        point, model = points[cell.point], models[cell.model]
+        inputs = point.distinct * sum(math.prod(fed.shape) * item_bytes(fed.dtype) for fed in point.inputs)
+        sizes[cell.key] = worker_bytes(model, inputs)
+    return sizes
 
 
 def free_dims(model: ModelSummary, batch_dim: str | None = None) -> tuple[str, ...]:

@@ -26,9 +26,9 @@ from tuibench.store.store import Store
 
 if TYPE_CHECKING:  # types only: listing profiles must not import them
     from tuibench.runs.observer import RunObserver
+    from tuibench.services.active_run import ActiveRun
     from tuibench.services.library import Library
     from tuibench.services.runs import RunOptions, Runs
-    from tuibench.services.watched_run import ActiveRun
 
 _BEFORE_S = 2.0
 """Time to inspect a model, generate inputs and count costs."""

@@ -28,7 +28,6 @@ from tuibench.runs.observer import Event, RunObserver, StateContext, judged_info
 from tuibench.runs.profile.parts import LAYERS, list_parts, name_part
 from tuibench.runs.replay import Replay, all_warnings, display_names
 from tuibench.services.forecast import limit_s, preamble_of
-from tuibench.services.watched_run import unfile_points
 from tuibench.stats.interval import LEAST, half_width
 
 
@@ -83,28 +82,21 @@ class RunWatch:
         self._began: tuple[float, int] = (0.0, 0)
         """Start time in seconds since 1970, and the journal's clock at that time."""
         self._view: RunView | None = None
-        self._broken: StoreError | None = None
-        """The error that made the journal unusable; every later poll raises it again."""
 
     def look(self) -> RunView:
         """Return the view, the same object if nothing changed; raise StoreError if the journal is inconsistent."""
-        if self._broken is not None:
-            raise self._broken.with_traceback(None)
         before = self._run.alive, self._replay.damaged
         try:
             events = self._run.poll(self._take)
             if self._view is not None and not events and before == (self._run.alive, self._replay.damaged):
                 return self._view
             self._view = self._make()
-        except StoreError as error:
-            self._broken = error
-            raise
         except NONSENSE as error:
             # Each line is valid, but the events contradict each other: another version wrote them.
             short, what = short_id(self._run.id), type(error).__name__
             told = f"the journal of run {short} cannot be understood: {what} {show(error, 80)}"
-            self._broken = StoreError(told)
-            raise self._broken from error
+            self._run.broken = StoreError(told)
+            raise self._run.broken from error
         return self._view
 
     def close(self) -> None:
@@ -184,7 +176,7 @@ class RunWatch:
             status=str(end.get("status", "interrupted")),
             reason=reason,
             saved=bool(end.get("saved") or self._context().is_saved(self._run.id)),
-            result=unfile_points(self._replay.result()) if view.cells or self._has_profile else None,
+            result=self._replay.result() if view.cells or self._has_profile else None,
             other_machine=int(end.get("exit_code") or 0) == ExitCode.NOT_COMPARABLE,
         )
 

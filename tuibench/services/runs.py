@@ -46,8 +46,8 @@ from tuibench.services.saving import remember_saved
 from tuibench.services.settings import Settings
 
 if TYPE_CHECKING:  # types only: listing runs must not import them (25 ms)
+    from tuibench.services.active_run import ActiveRun
     from tuibench.services.run_view import RunWatch
-    from tuibench.services.watched_run import ActiveRun
     from tuibench.store.store import Store
 
 
@@ -177,7 +177,7 @@ class Runs:
             return ""
 
     def _launch(self, run_dir: Path, request: dict[str, Any], *, kept: bool, first_seq: int | None = None) -> ActiveRun:
-        from tuibench.services.watched_run import ActiveRun
+        from tuibench.services.active_run import ActiveRun
 
         line = json.dumps(request).encode("ascii") + b"\n"
         log = os.memfd_create(LOG)

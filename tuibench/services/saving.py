@@ -17,7 +17,6 @@ from tuibench.runs.directory import RunDirectory
 from tuibench.runs.observer import read_replay
 from tuibench.services.opening import open_store
 from tuibench.services.projects import place
-from tuibench.services.watched_run import unfile_points
 from tuibench.store.lock import WAIT_S
 from tuibench.store.store import Store
 
@@ -66,7 +65,7 @@ def result_of(directory: RunDirectory, end: dict[str, Any] | None = None) -> Run
         replay.end = end
     elif not replay.end:
         replay.end = {"status": "interrupted", "reason": Reason(RUNNER_DIED)}
-    return unfile_points(replay.result())
+    return replay.result()
 
 
 def _save(store: Store, result: RunResult, metadata: Metadata, samples: Path) -> dict[str, Any]:

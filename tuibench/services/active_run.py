@@ -2,124 +2,28 @@
 
 from __future__ import annotations
 
-import math
 import os
-import random
 import select
 import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
-from tuibench.core.cell import Cell, Execution, Samples
-from tuibench.core.errors import ExitCode, HostBusy, TuibenchError, WriteError, signal_name
+from tuibench.core.errors import ExitCode, HostBusy, TuibenchError, signal_name
 from tuibench.core.ids import short_id
-from tuibench.core.model import Point
-from tuibench.core.reason import FINISHED_ON_REQUEST, Reason, because
+from tuibench.core.reason import Reason, because
 from tuibench.core.result import RunResult
 from tuibench.present.reason import reason_words
 from tuibench.runs.directory import LOG, hold_scratch
 from tuibench.runs.observer import Event, RunObserver, ignore_event
-from tuibench.runs.replay import Replay, display_names
-from tuibench.runs.result import exit_code, signal_code
-from tuibench.runs.schedule import Schedule
+from tuibench.runs.replay import display_names
+from tuibench.runs.result import ending_code, settle_samples
 from tuibench.runs.task import DETACH, read_tail
-from tuibench.runs.track import new_tracks
 from tuibench.services.detached_runner import no_room, send_request
-from tuibench.services.forecast import item_bytes, worker_bytes
 
-__all__ = [
-    "ActiveRun",
-    "Event",
-    "RunObserver",
-    "display_names",
-    "ending_code",
-    "expected_memory",
-    "first_round",
-    "settle_samples",
-]
-"""What the shell needs of a run that it follows, started here or elsewhere."""
-
-
-def ending_code(replay: Replay, result: RunResult) -> ExitCode:
-    """Return the exit code of the command that waited for a run."""
-    ended = signal_code(replay.end.get("reason"))
-    # With `only_saved`, the signal ended an earlier session and not this command.
-    if ended is not None and not replay.end.get("only_saved"):
-        return ended
-    if replay.end.get("saved") is False:
-        return ExitCode.STORE
-    if result.status == "interrupted":
-        return ExitCode(int(replay.end.get("exit_code", ExitCode.SOME_FAILED)))
-    return exit_code(result.cells) if result.spec.profile is None else _profile_code(replay, result)
-
-
-def _profile_code(replay: Replay, result: RunResult) -> ExitCode:
-    """Return 0 if all requested parts exist, or if the user ended the run on purpose."""
-    asked = result.spec.profile
-    if asked is None or result.profile is None:
-        return ExitCode.SOME_FAILED
-    whole = result.status == "finished" and replay.end.get("reason") in (None, Reason(FINISHED_ON_REQUEST))
-    return ExitCode.OK if whole and not replay.parts.lacking(asked) else ExitCode.SOME_FAILED
-
-
-def first_round(replay: Replay) -> tuple[Cell, ...]:
-    """Return the planned cells in the order of the first round, without those that failed already."""
-    spec = replay.spec
-    live = new_tracks(track.cell for track in replay.tracks.values() if track.failure is None)
-    schedule = Schedule(live, spec.effort, random.Random(spec.inputs.seed))
-    return tuple(turn.cell for turn in schedule.next_round())
-
-
-def expected_memory(replay: Replay) -> dict[str, int]:
-    """Return the estimated memory of each planned cell: weights as read, reordered and packed, and the inputs."""
-    models, points = replay.models, {p.id: p for p in replay.points}
-    sizes = {}
-    for cell in replay.cells:
-        point, model = points[cell.point], models[cell.model]
-        inputs = point.distinct * sum(math.prod(fed.shape) * item_bytes(fed.dtype) for fed in point.inputs)
-        sizes[cell.key] = worker_bytes(model, inputs)
-    return sizes
-
-
-def settle_samples(result: RunResult, source: Path | None, target: str | None) -> RunResult:
-    """Copy the samples from `source` to `target`, or mark each as not kept; never name a file of the run."""
-    if target is not None:
-        Path(target).mkdir(exist_ok=True)
-    cells = [
-        replace(
-            cell,
-            samples=None if cell.samples is None else replace(cell.samples, file=None),
-            executions=tuple(_settle(e, source, target) for e in cell.executions),
-        )
-        for cell in result.cells
-    ]
-    return unfile_points(replace(result, cells=tuple(cells)))
-
-
-def unfile_points(result: RunResult) -> RunResult:
-    """Remove the paths of inputs and reference outputs, which are deleted with the run."""
-    return replace(result, points=tuple(_unfiled(point) for point in result.points))
-
-
-def _unfiled(point: Point) -> Point:
-    return replace(point, bundle=None, reference=replace(point.reference, file=None))
-
-
-def _settle(execution: Execution, source: Path | None, target: str | None) -> Execution:
-    file = execution.samples.file
-    samples: Samples = replace(execution.samples, file=None)
-    if target is not None and source is not None and file is not None:
-        name = Path(file).name
-        try:
-            shutil.copyfile(source / name, Path(target) / name)
-        except OSError as error:
-            raise WriteError(f"samples cannot be copied to {target}: {error.strerror}") from error
-        samples = replace(samples, file=str(Path(target) / name))
-    return replace(execution, samples=samples)
-
+__all__ = ["ActiveRun", "Event", "RunObserver", "display_names", "ending_code", "settle_samples"]
+"""Names that the shell needs for a run that it follows, started here or elsewhere."""
 
 _LOOK_S = 0.25
 _END_S = 1.5
