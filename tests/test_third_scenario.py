@@ -29,8 +29,8 @@ from tuibench.present.plots.selection import Selection
 from tuibench.present.summary import summary
 from tuibench.runs.base import Setup
 from tuibench.runs.comparison import compare_results
+from tuibench.runs.cpu_choice import CpuChoice
 from tuibench.runs.journal import Journal, read_events
-from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import replay
 from tuibench.runs.run import BenchmarkRun
 from tuibench.runs.task import StopSwitch
@@ -54,7 +54,7 @@ def measure(directory: Path, number: int) -> RunResult:
     journal = Journal(directory)
     head = {"run": ULID.format(number), "spec": to_plain(spec), "host": {}, "versions": {}}
     journal.append("run_start", **head, started_utc="2026-11-19T10:00:00Z")
-    setup = Setup(directory, journal, Machine(lambda _: None), StopSwitch(), lambda: 8 << 30, 1)
+    setup = Setup(directory, journal, CpuChoice(lambda _: None), StopSwitch(), lambda: 8 << 30, 1)
     BenchmarkRun(spec, setup).carry_out()
     journal.append("run_end", status="finished")
     journal.close()

@@ -31,8 +31,8 @@ from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.base import Setup
+from tuibench.runs.cpu_choice import CpuChoice
 from tuibench.runs.journal import NAME, Journal, cut_tail, read_events, read_history
-from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import Replay, replay
 from tuibench.runs.session import choose_run
 from tuibench.runs.task import ChildDeath, StopSwitch
@@ -174,7 +174,7 @@ class Bench:
             return {"saved": True}
 
         setup = Setup(
-            self.run_dir, journal, Machine(lambda _: None), self.stop, lambda: 8 << 30, 1, earlier=earlier,
+            self.run_dir, journal, CpuChoice(lambda _: None), self.stop, lambda: 8 << 30, 1, earlier=earlier,
             cache=self.cache, save=save, call=call, cpu="a CPU", **changes,
         )  # fmt: skip
         choose_run(spec, setup).carry_out()

@@ -21,8 +21,8 @@ from tuibench.present.headline import result_headline
 from tuibench.present.reason import reason_words
 from tuibench.runs.base import Setup
 from tuibench.runs.control import ControlRequests
+from tuibench.runs.cpu_choice import CpuChoice
 from tuibench.runs.journal import Journal, cut_tail, read_events, read_history
-from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import Replay, replay
 from tuibench.runs.result import exit_code
 from tuibench.runs.run import BenchmarkRun
@@ -168,7 +168,7 @@ def sit(bench: Bench, spec: BenchmarkSpec, execute: Any, earlier: Replay | None 
     setup = Setup(
         bench.run_dir,
         journal,
-        Machine(lambda _: None),
+        CpuChoice(lambda _: None),
         StopSwitch(),
         lambda: 8 << 30,
         1,

@@ -21,8 +21,8 @@ from tuibench.core.record import to_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits, ModelSource
 from tuibench.present.headline import conclusions
 from tuibench.runs.base import Setup
+from tuibench.runs.cpu_choice import CpuChoice
 from tuibench.runs.journal import Journal, read_events
-from tuibench.runs.preparation import Machine
 from tuibench.runs.replay import Replay, replay
 from tuibench.runs.run import BenchmarkRun
 from tuibench.runs.schedule import Schedule
@@ -67,7 +67,15 @@ class Bench:
             return script(job)
 
         setup = Setup(
-            self.run_dir, journal, Machine(lambda _: None), stop, lambda: 8 << 30, 1, execute, plan_only, call=self.call
+            self.run_dir,
+            journal,
+            CpuChoice(lambda _: None),
+            stop,
+            lambda: 8 << 30,
+            1,
+            execute,
+            plan_only,
+            call=self.call,
         )
         BenchmarkRun(spec, setup).carry_out()
         journal.close()

@@ -17,8 +17,8 @@ from tuibench.core.errors import WriteError
 from tuibench.core.model import ModelSummary
 from tuibench.core.profile import LOSS, PERFORMANCE, SECONDS, CountBound
 from tuibench.core.record import from_plain, to_compact
-from tuibench.runs.preparation import hash_inputs
 from tuibench.runs.profile.cache import FileCache
+from tuibench.runs.resumption import hash_inputs
 from tuibench.runs.task import Cancelled, StopSwitch
 from tuibench.services import theory
 from tuibench.services.api import Services

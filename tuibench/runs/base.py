@@ -15,9 +15,11 @@ from tuibench.core.reason import CANCELLED_ON_REQUEST, MAX_TIME, Failure, Reason
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.control import ControlPoller
+from tuibench.runs.cpu_choice import CpuChoice
 from tuibench.runs.journal import Journal, JournalBroken
-from tuibench.runs.preparation import Disagreement, Machine, Preparation, Prepared, check_plan, hash_inputs
+from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.replay import Replay
+from tuibench.runs.resumption import Disagreement, check_plan, hash_inputs
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
 from tuibench.runs.task import Call, Cancelled, StopSwitch, call_child
 from tuibench.worker.job import Job
@@ -39,7 +41,7 @@ class Setup:
 
     run_dir: Path
     journal: Journal
-    machine: Machine
+    cpu_choice: CpuChoice
     stop: StopSwitch
     memory_room: Callable[[], int | None]
     """Returns the bytes that may be allocated now."""

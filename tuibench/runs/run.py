@@ -18,9 +18,11 @@ from tuibench.engines import factory
 from tuibench.engines.protocol import IO_CLASSES
 from tuibench.runs.base import BaseRun, Setup
 from tuibench.runs.control import ControlPoller
+from tuibench.runs.job import make_job
 from tuibench.runs.journal import Journal, require_room
-from tuibench.runs.preparation import Disagreement, Prepared, cheapest, disagreement, make_job, restore
+from tuibench.runs.preparation import Prepared
 from tuibench.runs.replay import Replay
+from tuibench.runs.resumption import Disagreement, cheapest, disagreement, restore
 from tuibench.runs.schedule import SLOW_NS, Schedule, Turn, make_cells, matching_cells, slow_executions
 from tuibench.runs.supervision import OutOfTime
 from tuibench.runs.track import Track, count_cells, grade_executions, new_tracks, pool
@@ -274,7 +276,7 @@ class BenchmarkRun(BaseRun):
     def _job(self, turn: Turn) -> Job:
         setup, track = self.setup, self._schedule.tracks[turn.cell.key]
         io, kind = track.io or self.spec.io, self.spec.stream_kind or track.stream_kind
-        cpus = setup.machine.choose(turn.cell.asked.cores)
+        cpus = setup.cpu_choice.choose(turn.cell.asked.cores)
         room, most = setup.memory_room(), max(self.spec.effort.max_executions, track.most or 0)
         return make_job(self.spec, self._prepared, turn, setup.run_dir, cpus, io, kind, room, most)
 

@@ -22,13 +22,14 @@ from tuibench.host.facts import read_facts, this_process
 from tuibench.host.kernel_files import Tree
 from tuibench.host.system import start_ticks
 from tuibench.runs.base import BaseRun, Setup
+from tuibench.runs.cpu_choice import CpuChoice
 from tuibench.runs.directory import RunDirectory, make_scratch, prune
 from tuibench.runs.environment import environment_changes, forbids_resume
 from tuibench.runs.host_queue import HostQueue, Wait, holder_words
 from tuibench.runs.journal import NAME, Journal, JournalBroken, cut_tail, read_history
 from tuibench.runs.observer import read_replay
-from tuibench.runs.preparation import Disagreement, Machine
 from tuibench.runs.replay import Replay
+from tuibench.runs.resumption import Disagreement
 from tuibench.runs.run import BenchmarkRun
 from tuibench.runs.task import Cancelled, StopSwitch
 
@@ -222,7 +223,7 @@ class RunnerSession:
         setup = Setup(
             run_dir=self._directory.path,
             journal=journal,
-            machine=Machine(self._stop.pause),
+            cpu_choice=CpuChoice(self._stop.pause),
             stop=self._stop,
             memory_room=lambda: read_memory(tree, find_groups(tree)).room_bytes,
             seed=request["seed"],

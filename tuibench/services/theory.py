@@ -24,8 +24,8 @@ from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.kernel_files import Tree
 from tuibench.runs.directory import make_private, make_scratch
 from tuibench.runs.host_queue import hold_for_a_moment
-from tuibench.runs.preparation import hash_inputs
 from tuibench.runs.profile.cache import FileCache
+from tuibench.runs.resumption import hash_inputs
 from tuibench.runs.task import Cancelled, StopSwitch
 from tuibench.services.detached_runner import no_room, passing_directory, sweep_temporary
 from tuibench.services.models import ask_child, inspect

@@ -13,10 +13,10 @@ from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.engines import factory
 from tuibench.runs.base import Setup
-from tuibench.runs.preparation import Disagreement, disagreement
 from tuibench.runs.profile.cache import MachineCache, describe_machine
 from tuibench.runs.profile.parts import COSTS, LAYERS, ROOFLINE, WHAT_IF, ZEROS
 from tuibench.runs.profile.run import ProfileRun
+from tuibench.runs.resumption import Disagreement, disagreement
 
 _MACHINE: dict[str, type[Roofline] | type[ZeroEffect]] = {ROOFLINE: Roofline, ZEROS: ZeroEffect}
 _MACHINE_S = {ROOFLINE: 3.0, ZEROS: 2.0}

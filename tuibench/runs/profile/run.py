@@ -197,7 +197,7 @@ class ProfileRun(BaseRun):
 
     def placed(self) -> dict[str, Any]:
         """Return the currently idlest CPUs and the thread count."""
-        return {"cpus": list(self.setup.machine.choose(self.cores)), "threads": self.cores}
+        return {"cpus": list(self.setup.cpu_choice.choose(self.cores)), "threads": self.cores}
 
     def keep(self, part: str, result: Any, n: int = 0, **more: Any) -> None:
         """Write a finished part durably."""
