@@ -85,6 +85,19 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Ahead:
+    """The run that a new run of this machine would wait for."""
+
+    run: str
+    """Its id; '' if unknown."""
+    user: str
+    """The user who runs it, for a run outside of this store; else ''."""
+    eta_s: float | None
+    waiting: int
+    """Number of runs of this store that wait for it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """The present store and runs; equal to an earlier one if nothing changed."""
 
@@ -95,6 +108,17 @@ class Snapshot:
     """Notices of the store."""
     ended: tuple[RunInfo, ...] = ()
     """Runs that were active earlier in this session, have ended and are no longer in `runs`."""
+
+    @property
+    def ahead(self) -> Ahead | None:
+        """The measuring run, as far as this session knows; None if there is none."""
+        infos = [row.info for row in self.runs]
+        waiting = sum(info.state == WAITING for info in infos)
+        running = next((info for info in infos if info.state == RUNNING), None)
+        holder = next((info.holder for info in infos if info.holder is not None), None)
+        if running is not None:
+            return Ahead(running.id, "", running.eta_s, waiting)
+        return Ahead(holder.run, holder.user, holder.eta_s, waiting) if holder is not None else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,8 @@ class Page(FooterScreen):
     AUTO_FOCUS = "RecordTable, ScrollBlock"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it for instances
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it for instances
+    follows_store: ClassVar[bool] = True
+    """True to reload when stored data may have changed; False for pages that other sessions cannot change."""
     about: ClassVar[str] = ""
     """Description of the screen for its help page, one paragraph."""
     _was_left = False
@@ -172,7 +174,7 @@ class Page(FooterScreen):
 
     def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Handle a poll that differs from the last; by default, reload if stored data may have changed."""
-        if before is None or snapshot.stamp != before.stamp:
+        if self.follows_store and (before is None or snapshot.stamp != before.stamp):
             self.load()
 
     def show_title(self) -> None:

@@ -9,7 +9,6 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from tuibench.core import activity
-from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine
@@ -28,6 +27,7 @@ _Looked = tuple[Machine, tuple[Paragraph, ...]]
 class SystemScreen(Page):
     """The output of `tuibench doctor`, with the install commands of missing engines."""
 
+    follows_store = False
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("machine", only=("system",))
     hints: tuple[str, ...] = ("look-again", "page-down", "page-up", "trash", "palette", "help", "back")
     about = (
@@ -64,9 +64,6 @@ class SystemScreen(Page):
                     f"{self.shown_key('look-again')} examines it anyway.",
                 )
             )
-
-    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
-        """Do nothing: the page shows nothing of the store."""
 
     def action_look_again(self) -> None:
         """Examine the machine again, one examination at a time."""

@@ -118,12 +118,17 @@ class StatusLine(Painted):
         )
 
 
-def ask(screen: Screen[Any], text: str, answers: Mapping[str, str], then: Callable[[str], None]) -> None:
+def ask(screen: Screen[Any], text: str, answers: Mapping[str, str], then: Callable[[str], object]) -> None:
     """Ask in the screen's status line, which sends some hundred bytes; a separate screen would send all of it.
 
     `answers` maps single characters to words; `then` gets the character pressed, '' for escape.
     """
     screen.query_one(StatusLine).ask(text, answers, then)
+
+
+def confirm(screen: Screen[Any], text: str, word: str, then: Callable[[], object]) -> None:
+    """Ask in the status line; `then` is called on y, whose effect is `word`, and nothing on any other key."""
+    ask(screen, text, {"y": word}, lambda answer: then() if answer == "y" else None)
 
 
 class Notice(QuietScreen, ModalScreen[None]):

@@ -8,6 +8,7 @@ from typing import ClassVar
 from textual import events
 from textual.binding import BindingType
 from textual.geometry import Size
+from textual.message import Message
 
 from tuibench.present.plots.drawing import Row, wrapped
 from tuibench.tui.key import bindings
@@ -82,6 +83,59 @@ class Movable(Painted, can_focus=True):
     def on_blur(self) -> None:
         """Repaint without the focus sign."""
         self.repaint()
+
+
+class CursorList(Movable):
+    """Items with a cursor that `enter` opens; a subclass paints them and gives their number."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings("open")
+
+    class Moved(Message):
+        """Another item is under the cursor."""
+
+    class Opened(Message):
+        """Enter was pressed on an item."""
+
+    at = 0
+    """Index of the item under the cursor."""
+    _first = 0
+    """Index of the first visible item."""
+
+    @property
+    def count(self) -> int:
+        """Number of items."""
+        raise NotImplementedError
+
+    @property
+    def room(self) -> int:
+        """Number of items visible at once."""
+        return self.page
+
+    def move(self, by: int) -> None:
+        """Move the cursor by this many items."""
+        before, self.at = self.at, min(max(self.at + by, 0), max(self.count - 1, 0))
+        self.follow()
+        self.repaint()
+        if self.at != before:
+            self.post_message(self.Moved())
+
+    def follow(self) -> None:
+        """Keep the cursor visible, and no empty room below the last item."""
+        first = min(self._first, max(self.count - self.room, 0))
+        self._first = min(max(first, self.at - self.room + 1), self.at)
+
+    def move_to_end(self, last: bool) -> None:
+        """Move the cursor to the first or the last item."""
+        self.move(self.count if last else -self.count)
+
+    def action_open(self) -> None:
+        """Post Opened for the item under the cursor."""
+        if self.count:
+            self.post_message(self.Opened())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Disable `open` if there are no items."""
+        return bool(self.count) if action == "open" else True
 
 
 class TextBlock(Painted):

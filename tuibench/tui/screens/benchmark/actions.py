@@ -19,7 +19,7 @@ from tuibench.services.api import Services
 from tuibench.services.form_values import RerunPlan
 from tuibench.tui import route
 from tuibench.tui.screens.base import Page
-from tuibench.tui.widgets.status_line import Notice, ask
+from tuibench.tui.widgets.status_line import Notice, confirm
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
@@ -57,18 +57,12 @@ def rerun_question(plan: RerunPlan, snapshot: Snapshot | None) -> str:
 
 def _behind(snapshot: Snapshot | None) -> str:
     """Return the current run and the number of waiting runs, as far as this session knows; '' if none."""
-    runs = [row.info for row in snapshot.runs] if snapshot is not None else []
-    waiting = sum(info.state == activity.WAITING for info in runs)
-    running = next((info for info in runs if info.state == activity.RUNNING), None)
-    holder = next((info.holder for info in runs if info.holder is not None), None)
-    if running is not None:
-        said, left = short_id(running.id), running.eta_s
-    elif holder is not None:
-        said, left = short_id(holder.run) if holder.run else f"one of {holder.user}", holder.eta_s
-    else:
+    ahead = snapshot.ahead if snapshot is not None else None
+    if ahead is None:
         return ""
-    said += f" (~{seconds(max(left, 0.0))})" if left is not None else ""
-    return f"{said} + {waiting} more" if waiting else said
+    said = short_id(ahead.run) if ahead.run else f"one of {ahead.user}"
+    said += f" (~{seconds(max(ahead.eta_s, 0.0))})" if ahead.eta_s is not None else ""
+    return f"{said} + {ahead.waiting} more" if ahead.waiting else said
 
 
 def show_started(page: Page, run: str, notes: Sequence[str] = (), *, replace: bool = False) -> None:
@@ -99,6 +93,9 @@ async def _tell(app: Dashboard, opened: Awaitable[object], notes: Sequence[str])
         app.page.say("; ".join(notes), "warn")
 
 
+Texts = tuple[str, ...]
+Change = Callable[[], str]
+"""Changes something in a thread and returns the words for its success."""
 _NOTHING = "no benchmark under the cursor: n measures one"
 
 
@@ -179,7 +176,7 @@ class BenchmarkActions(Page):
             self._ask(only + rerun_question(plan, self.dashboard.snapshot), "run", plan.id, False)
 
     def _ask(self, text: str, word: str, one: str, changed: bool) -> None:
-        ask(self, text, {"y": word}, lambda answer: self._rerun(one, changed) if answer == "y" else None)
+        confirm(self, text, word, lambda: self._rerun(one, changed))
 
     def _rerun(self, one: str, changed: bool) -> None:
         self.wish(
@@ -251,12 +248,7 @@ class BenchmarkActions(Page):
         going = [run.id for run in runs if run.state in activity.ALIVE]
         lost = [run.id for run in runs if run.state not in activity.ALIVE]
         text, word = remove_words(wanted, going, lost)
-
-        def answer(key: str) -> None:
-            if key == "y":
-                self._remove(wanted, bool(going), bool(lost))
-
-        ask(self, text, {"y": word}, answer)
+        confirm(self, text, word, lambda: self._remove(wanted, bool(going), bool(lost)))
 
     def _remove(self, wanted: tuple[str, ...], cancel: bool, discard: bool) -> None:
         def done(removed: Removal) -> None:
@@ -288,28 +280,24 @@ class BenchmarkActions(Page):
         else:
             self.ask(lambda: _with_metadata(row_of(self.services, one)), self._ask_metadata, group="edit", opens=True)
 
-    def _ask_metadata(self, row: BenchmarkRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
-        from tuibench.tui.widgets.field import TextQuestion  # imported late: the first frame needs no fields
+    def _ask_metadata(self, row: BenchmarkRow) -> None:
+        one, old = short_id(row.id), (row.name, row.note)
 
-        name, note = typed or (row.name, row.note)
-        heading = f"{short_id(row.id)} not saved, {why}" if why else f"Name and note of {short_id(row.id)}"
-        question = TextQuestion(heading, (("name", name), ("note", note)), check=_name_words)
-        self.app.push_screen(question, lambda answers: self._edit(row, answers))
+        def change(answers: Texts) -> Change | None:
+            if answers == old:
+                return None
+            # Send only changed fields: others may have changed the rest meanwhile.
+            name, note = (new if new != before else None for new, before in zip(answers, old, strict=True))
+            self.say(f"saving {one} ...")
 
-    def _edit(self, row: BenchmarkRow, answers: tuple[str, ...] | None) -> None:
-        if answers is None or answers == (row.name, row.note):
-            return
-        name, note = answers
-        # Send only changed fields: others may have changed the rest meanwhile.
-        new_name, new_note = (new if new != old else None for new, old in ((name, row.name), (note, row.note)))
-        done = f"{short_id(row.id)} is now called {name}" if name != row.name and name else f"{short_id(row.id)} noted"
-        self.say(f"saving {short_id(row.id)} ...")
-        self.wish(
-            lambda: self.services.library.edit(row.id, new_name, new_note),
-            lambda _: self.show_done(done),
-            # Ask again with the typed text, so that it is not lost.
-            otherwise=lambda error: self.when_shown(lambda: self._ask_metadata(row, answers, error.message)),
-        )
+            def save() -> str:
+                self.services.library.edit(row.id, name, note)
+                return f"{one} is now called {name}" if name else f"{one} noted"
+
+            return save
+
+        fields = (("name", row.name), ("note", row.note))
+        ask_texts(self, f"Name and note of {one}", f"{one} not saved", fields, _name_words, change)
 
     # Export, command and log
 
@@ -345,6 +333,37 @@ class BenchmarkActions(Page):
     def _show_lines(self, one: str, lines: tuple[str, ...]) -> None:
         said = lines or ("No process output yet.",)
         self.app.push_screen(Notice(f"Log of {short_id(one)}", said))
+
+
+def ask_texts(
+    page: BenchmarkActions,
+    heading: str,
+    failed: str,
+    fields: Sequence[tuple[str, str]],
+    check: Callable[[Texts], str],
+    change: Callable[[Texts], Change | None],
+) -> None:
+    """Ask for texts and carry out the change that `change` makes of them, or nothing for None.
+
+    After an error ask again, so that the typed texts are not lost.
+    """
+    from tuibench.tui.widgets.field import TextQuestion  # imported late: the first frame needs no fields
+
+    def show(title: str, values: Texts) -> None:
+        labelled = [(label, value) for (label, _), value in zip(fields, values, strict=True)]
+        page.app.push_screen(TextQuestion(title, labelled, check=check), take)
+
+    def take(answers: Texts | None) -> None:
+        work = change(answers) if answers is not None else None
+        if answers is not None and work is not None:
+            typed = answers
+            page.wish(
+                work,
+                page.show_done,
+                otherwise=lambda error: page.when_shown(lambda: show(f"{failed}, {error.message}", typed)),
+            )
+
+    show(heading, tuple(value for _, value in fields))
 
 
 def _name_words(answers: tuple[str, ...]) -> str:

@@ -23,7 +23,7 @@ from tuibench.tui.screens.detail.facts import Fact
 from tuibench.tui.widgets.choice_field import Choice, ChoiceField
 from tuibench.tui.widgets.field import FieldColumn, TextField
 from tuibench.tui.widgets.painted import QuietScreen
-from tuibench.tui.widgets.status_line import ask
+from tuibench.tui.widgets.status_line import confirm
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 
@@ -174,7 +174,7 @@ def carry_out(page: Page, export: Export | None, *, write: Callable[[Export], st
     if export is not None and export.replaces:
         # Keep the question short enough to fit beside its keys at 80 columns, however long the path is.
         words = f"{cut_middle(show(export.path), _PATH)} exists"
-        ask(page, words, {"y": "overwrite"}, lambda answer: begin() if answer == "y" else None)
+        confirm(page, words, "overwrite", begin)
     else:
         begin()
 

@@ -10,7 +10,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.result import SideBySide
@@ -30,6 +29,7 @@ Found = tuple[SideBySide, StoredBenchmark, StoredBenchmark]
 class ComparisonScreen(Page):
     """Shows each cell of the newer benchmark beside the matching cell of the older one."""
 
+    follows_store = False
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("copy-command",))
     hints: tuple[str, ...] = ("side", "figure", "metric", "open", "copy-command", "wide", "back", "palette", "help")
     words: ClassVar[Mapping[str, str]] = {**key.ONE_WORD, "side": "swap"}
@@ -76,9 +76,6 @@ class ComparisonScreen(Page):
                 group="comparison",
                 otherwise=self._refuse,
             )
-
-    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
-        """Do nothing: other sessions cannot change this page."""
 
     def _show(self, found: Found) -> None:
         side, old, new = found

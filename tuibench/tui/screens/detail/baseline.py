@@ -225,18 +225,11 @@ class BaselinePane(DetailPane):
         if view.display:
             view.show_figure(lambda width, height: draw_cell(cell, figure, width, height, ascii_only))
 
-    def _step(self, by: int) -> None:
+    def step(self, by: int) -> None:
+        """Select another cell."""
         if self._cells:
             self._at = (self._at + by) % len(self._cells)
             self.refresh_cell()
-
-    def action_previous_value(self) -> None:
-        """Show the previous cell."""
-        self._step(-1)
-
-    def action_next_value(self) -> None:
-        """Show the next cell."""
-        self._step(1)
 
     def action_figure(self) -> None:
         """Show the next figure."""

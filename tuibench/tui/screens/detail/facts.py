@@ -39,6 +39,18 @@ class DetailPane(Pane):
         keys = [self.page.shown_key(name) for name in ("previous-value", "next-value")]
         return ("" if max(map(len, keys)) == 1 else " ").join(keys)
 
+    def step(self, by: int) -> None:
+        """Select another value of the first selector."""
+        raise NotImplementedError
+
+    def action_previous_value(self) -> None:
+        """Select the previous value."""
+        self.step(-1)
+
+    def action_next_value(self) -> None:
+        """Select the next value."""
+        self.step(1)
+
 
 class Beside(QuietContainer, Horizontal):
     """A container that puts the parts of a tab side by side."""

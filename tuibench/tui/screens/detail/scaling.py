@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.message import Message
 
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import cut, cut_start
@@ -23,7 +22,7 @@ from tuibench.present.plots.trace import signs
 from tuibench.tui import key
 from tuibench.tui.screens.detail.facts import Beside, DetailPane, Fact, hung
 from tuibench.tui.widgets.painted import FigureView, shown
-from tuibench.tui.widgets.text_block import Movable, TextBlock
+from tuibench.tui.widgets.text_block import CursorList, TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, Selector, SelectorLine
 
 _INDENT = 8
@@ -31,16 +30,8 @@ _FEWEST = 6
 """Minimum number of visible points, however many sentences there are."""
 
 
-class PointList(Movable):
+class PointList(CursorList):
     """A table of points that scrolls while the sentences stay visible."""
-
-    BINDINGS: ClassVar[list[BindingType]] = key.bindings("open")
-
-    class Moved(Message):
-        """Another point is under the cursor."""
-
-    class Opened(Message):
-        """Enter was pressed on a point."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,8 +41,6 @@ class PointList(Movable):
         self._said: list[Row] = []
         self._said_for = -1
         self._about = ""
-        self._first = 0
-        self.at = 0
 
     def show_points(self, head: Row, lines: Sequence[Row], facts: Sequence[Fact], about: str = "") -> None:
         """Show these points and keep the cursor's index; `about` is the heading of the sentences."""
@@ -72,31 +61,20 @@ class PointList(Movable):
         return self._said
 
     @property
-    def _room(self) -> int:
+    def count(self) -> int:
+        """Number of points."""
+        return len(self._lines)
+
+    @property
+    def room(self) -> int:
         """Number of points visible at once: the rows that the sentences leave, but never too few."""
         left = self.size.height - 2 - len(self._sentences)
         return min(max(left, _FEWEST), max(self.size.height - 1, 1), len(self._lines))
 
-    def move(self, by: int) -> None:
-        """Move the cursor."""
-        before, self.at = self.at, min(max(self.at + by, 0), max(len(self._lines) - 1, 0))
-        self._first = min(max(self._first, self.at - self._room + 1), self.at)
-        self.repaint()
-        if self.at != before:
-            self.post_message(self.Moved())
-
-    def move_to_end(self, last: bool) -> None:
-        """Move the cursor to the first or the last point."""
-        self.move(len(self._lines) if last else -len(self._lines))
-
-    def action_open(self) -> None:
-        """Post Opened for the point under the cursor."""
-        self.post_message(self.Opened())
-
     def row(self, y: int) -> Row:
         """Return the head, a point, the scroll position or a sentence."""
-        room = self._room
-        self._first = min(max(self._first, self.at - room + 1), self.at, max(len(self._lines) - room, 0))
+        room = self.room
+        self.follow()
         if y == 0:
             return ((" ", ""), *self._head)
         if y <= room:
@@ -392,7 +370,7 @@ class ScalingPane(DetailPane):
         if self._shown is not None:
             self._show_points(self._shown)
 
-    def on_point_list_moved(self, message: PointList.Moved) -> None:
+    def on_cursor_list_moved(self, message: CursorList.Moved) -> None:
         """Redraw for another point."""
         message.stop()
         self._show_point()
@@ -413,17 +391,10 @@ class ScalingPane(DetailPane):
                 statistic=found.statistic if len(choices.statistics) > 1 else before.statistic,
             )
 
-    def _step(self, by: int) -> None:
+    def step(self, by: int) -> None:
+        """Select another value of the fixed axis."""
         if self._axis_held and self._shown is not None:
             self._choose(self._selection.next_fixed(self._shown.choices, self._axis_held, by))
-
-    def action_previous_value(self) -> None:
-        """Select the previous value of the fixed axis."""
-        self._step(-1)
-
-    def action_next_value(self) -> None:
-        """Select the next value of the fixed axis."""
-        self._step(1)
 
     def action_figure(self) -> None:
         """Let left and right change the next fixed axis; after the last one, draw the figure over the next dim."""

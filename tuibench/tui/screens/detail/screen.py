@@ -8,7 +8,6 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
@@ -30,8 +29,8 @@ from tuibench.tui.screens.detail.facts import (
     log_facts,
     settings_words,
 )
-from tuibench.tui.screens.detail.scaling import PointList, ScalingPane
-from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.screens.detail.scaling import ScalingPane
+from tuibench.tui.widgets.text_block import CursorList, TextBlock
 from tuibench.tui.widgets.title_line import TabLine
 
 AXES = {"cores": "cores", "batches": "batch", "shapes": "shape"}
@@ -145,11 +144,6 @@ class DetailScreen(TabbedPage, RecordActions):
             otherwise=self._refuse,
             opens=self.stored is None,
         )
-
-    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
-        """Reload if stored data may have changed: the benchmark may be renamed or removed."""
-        if before is None or snapshot.stamp != before.stamp:
-            self.load()
 
     def _show(self, stored: StoredBenchmark) -> None:
         before, self.stored, self._is_gone = self.stored, stored, False
@@ -277,7 +271,7 @@ class DetailScreen(TabbedPage, RecordActions):
         """Show the log tab."""
         self.call_next(self.go_to_tab, TABS.index("log"))
 
-    async def on_point_list_opened(self, message: PointList.Opened) -> None:
+    async def on_cursor_list_opened(self, message: CursorList.Opened) -> None:
         """Show the numbers of the cell of a point."""
         message.stop()
         name = TABS[self._tab]

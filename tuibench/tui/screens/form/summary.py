@@ -12,7 +12,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.message import Message
 
-from tuibench.core import activity
 from tuibench.core.activity import Snapshot
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine, isa_words
@@ -74,17 +73,12 @@ def origin_words(
 
 def busy_words(snapshot: Snapshot | None) -> str:
     """Return the runs that measure before this one; '' for none."""
-    runs = [row.info for row in snapshot.runs] if snapshot is not None else []
-    waiting = sum(info.state == activity.WAITING for info in runs)
-    running = next((info for info in runs if info.state == activity.RUNNING), None)
-    holder = next((info.holder for info in runs if info.holder is not None), None)
-    if running is not None:
-        said = f"run {short_id(running.id)} is measuring{_left(running.eta_s)}"
-    elif holder is not None:
-        said = f"a run of {holder.user} is measuring{_left(holder.eta_s)}"
-    else:
+    ahead = snapshot.ahead if snapshot is not None else None
+    if ahead is None:
         return ""
-    return _behind(f"{said}, {waiting} more queued" if waiting else said)
+    run = f"a run of {ahead.user}" if ahead.user else f"run {short_id(ahead.run)}"
+    said = f"{run} is measuring{_left(ahead.eta_s)}"
+    return _behind(f"{said}, {ahead.waiting} more queued" if ahead.waiting else said)
 
 
 def _left(eta_s: float | None) -> str:

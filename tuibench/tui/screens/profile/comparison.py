@@ -8,7 +8,6 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.widget import Widget
 
-from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.profile import Profile
@@ -37,6 +36,7 @@ _LEAST_LINES, _MOST_LINES, _TALL = 6, 14, 30
 class ProfileComparisonScreen(Page):
     """Compares two profiles; matches layers by the nodes of the model, however the engine fused them."""
 
+    follows_store = False
     CSS_PATH = "profile_comparison.tcss"
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("copy-command", "filter", "side"))
     hints: tuple[str, ...] = ("open", "side", "filter", "copy-command", "wide", "back", "palette", "help")
@@ -97,9 +97,6 @@ class ProfileComparisonScreen(Page):
             return sides, pairs_of(profiles[0], profiles[1], differ), turned
 
         self.ask(work, self._show, group="comparison", otherwise=self._refuse)
-
-    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
-        """Do nothing: other sessions do not change these records."""
 
     def _show(self, found: Compared) -> None:
         self._sides, pairs, self._turned = found

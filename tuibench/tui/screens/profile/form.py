@@ -12,7 +12,6 @@ from textual.binding import BindingType
 from textual.timer import Timer
 from textual.widget import Widget
 
-from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import Machine, isa_words
@@ -197,6 +196,8 @@ CHECK_S = 0.15
 class ProfileSetUp(Page):
     """Fields and checks of the set-up; a subclass starts the run."""
 
+    follows_store = False
+
     def __init__(self, project_id: str = "", kind: str = "", profile: str = "") -> None:
         """Create the page; `kind` switches the other kind off; `profile` is the id of a profile to re-run."""
         super().__init__()
@@ -363,9 +364,6 @@ class ProfileSetUp(Page):
     def on_resize(self) -> None:
         """Wrap sentences at the new width."""
         self._show_amount()
-
-    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
-        """Keep the typed values on other processes' changes."""
 
 
 _OFF = {PERFORMANCE: ("o", "Performance off"), LOSS: ("l", "Loss off")}

@@ -17,7 +17,7 @@ from tuibench.tui.screens.profile.pane import ChoicePane, ProfilePane
 from tuibench.tui.widgets.field import FilterLine
 from tuibench.tui.widgets.painted import shown
 from tuibench.tui.widgets.record_table import Line, RecordTable, line_of
-from tuibench.tui.widgets.text_block import Movable, TextBlock
+from tuibench.tui.widgets.text_block import CursorList, TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, SelectorLine
 
 
@@ -127,23 +127,14 @@ class LayersPane(ProfilePane):
         self.post_message(self.Changed())
 
 
-class DepthFigure(Movable):
+class DepthFigure(CursorList):
     """The plot; the keys of lists move its cursor."""
-
-    BINDINGS: ClassVar[list[BindingType]] = key.bindings("open")
-
-    class Moved(Message):
-        """Posted when the cursor moves to another layer."""
-
-    class Opened(Message):
-        """Posted on enter on a layer."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._depth = Depth("", (), ())
         self._rows: tuple[Row, ...] = ()
         self._drawn_for: object = None
-        self.at = 0
 
     def show_depth(self, depth: Depth) -> None:
         """Show new values and keep the cursor on its layer."""
@@ -151,7 +142,13 @@ class DepthFigure(Movable):
         self._depth = replace(depth, title=self.legible(depth.title), empty=self.legible(depth.empty))
         self.at = depth.keys.index(held) if held in depth.keys else 0
         self._drawn_for = None
-        self.move(0)
+        self.repaint()
+        self.post_message(self.Moved())
+
+    @property
+    def count(self) -> int:
+        """Number of layers."""
+        return len(self._depth.keys)
 
     @property
     def under(self) -> str:
@@ -162,21 +159,6 @@ class DepthFigure(Movable):
     def page(self) -> int:
         """A tenth of all layers."""
         return max(len(self._depth.keys) // 10, 1) + 1
-
-    def move(self, by: int) -> None:
-        """Move the cursor by this many layers."""
-        self.at = min(max(self.at + by, 0), max(len(self._depth.keys) - 1, 0))
-        self.repaint()
-        self.post_message(self.Moved())
-
-    def move_to_end(self, last: bool) -> None:
-        """Move to the first or last layer."""
-        self.move(len(self._depth.keys) if last else -len(self._depth.keys))
-
-    def action_open(self) -> None:
-        """Open the layer under the cursor."""
-        if self.under:
-            self.post_message(self.Opened())
 
     def row(self, y: int) -> Row:
         """Return line `y` of the figure, which fills the widget."""
@@ -217,7 +199,7 @@ class DepthPane(ChoicePane):
         self._depth = self.view.depth(self.chosen_kind, self.chosen_display)
         self.figure.show_depth(self._depth)
 
-    def on_depth_figure_moved(self, message: DepthFigure.Moved) -> None:
+    def on_cursor_list_moved(self, message: CursorList.Moved) -> None:
         """Show the layer under the cursor."""
         message.stop()
         depth, figure = self._depth, self.figure
@@ -228,7 +210,7 @@ class DepthPane(ChoicePane):
         first = f" {figure.at + 1} of {len(depth.keys)}  {depth.texts[figure.at]}"
         block.show_lines([(first, "title"), *self.view.brief(self.view.row(figure.under))[:2]])
 
-    def on_depth_figure_opened(self, message: DepthFigure.Opened) -> None:
+    def on_cursor_list_opened(self, message: CursorList.Opened) -> None:
         """Show all facts of the layer."""
         message.stop()
         self.open_layer(self.figure.under)

@@ -19,7 +19,7 @@ from tuibench.tui.screens.detail.screen import WORDS
 from tuibench.tui.screens.profile.layers import DepthPane, LayersPane
 from tuibench.tui.screens.profile.pane import BarList, ChoicePane, SummaryPane
 from tuibench.tui.widgets.field import FilterLine
-from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.text_block import CursorList, TextBlock
 from tuibench.tui.widgets.title_line import TabLine
 
 TABS = ("summary", "layers", "depth", "environment", "log")
@@ -188,12 +188,13 @@ class ProfilePage(TabbedPage):
 
     # The table
 
-    async def on_bar_list_opened(self, message: BarList.Opened) -> None:
+    async def on_cursor_list_opened(self, message: CursorList.Opened) -> None:
         """Show the bar's layers in the table, and no others with its name."""
         message.stop()
+        label = self.query_one(BarList).label
         await self.go_to_tab(TABS.index("layers"))
-        self.query_one(LayersPane).show_bar(message.label)
-        self.say(f"only {message.label}: esc shows all layers again")
+        self.query_one(LayersPane).show_bar(label)
+        self.say(f"only {label}: esc shows all layers again")
 
     def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
         """Filter while the user types."""

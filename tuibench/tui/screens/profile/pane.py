@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.message import Message
 
 from tuibench.present.plots.depth import draw_bars
@@ -18,7 +17,7 @@ from tuibench.tui.screens.base import Pane
 from tuibench.tui.screens.detail.facts import Fact, FactBlock, hung
 from tuibench.tui.widgets.painted import LineLike, Painted, shown
 from tuibench.tui.widgets.status_line import Notice
-from tuibench.tui.widgets.text_block import Movable, TextBlock
+from tuibench.tui.widgets.text_block import CursorList, TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, Selector, SelectorLine
 
 _INDENT = 15
@@ -109,17 +108,8 @@ class ChoicePane(ProfilePane):
 _SIGN = 2
 
 
-class BarList(Movable):
+class BarList(CursorList):
     """One bar per line; enter opens the bar under the cursor."""
-
-    BINDINGS: ClassVar[list[BindingType]] = key.bindings("open")
-
-    class Opened(Message):
-        """Posted on enter; carries the bar's label."""
-
-        def __init__(self, label: str) -> None:
-            super().__init__()
-            self.label = label
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
@@ -127,42 +117,24 @@ class BarList(Movable):
         self._empty: tuple[str, ...] = ()
         self._drawn: tuple[Row, ...] = ()
         self._drawn_for = -1
-        self._first = 0
-        self._at = 0
 
     def show_bars(self, bars: Sequence[tuple[str, float, str]], empty: Sequence[str] = ()) -> None:
         """Show these bars and keep the cursor on its label, else at the top; show `empty` if there are none."""
-        held = self.label if self._at else ""
+        held = self.label if self.at else ""
         self._bars, self._empty = tuple(bars), tuple(empty)
-        self._at = next((n for n, bar in enumerate(self._bars) if bar[0] == held), 0)
+        self.at = next((n for n, bar in enumerate(self._bars) if bar[0] == held), 0)
         self._drawn_for = -1
         self.move(0)
 
     @property
+    def count(self) -> int:
+        """Number of bars."""
+        return len(self._bars)
+
+    @property
     def label(self) -> str:
         """Label of the bar under the cursor; '' if there is none."""
-        return self._bars[self._at][0] if self._at < len(self._bars) else ""
-
-    def move(self, by: int) -> None:
-        """Move the cursor by this many bars."""
-        self._at = min(max(self._at + by, 0), max(len(self._bars) - 1, 0))
-        # Scroll back while there is empty room below the last bar.
-        first = min(self._first, max(len(self._bars) - self.page, 0))
-        self._first = min(max(first, self._at - self.page + 1), self._at)
-        self.repaint()
-
-    def move_to_end(self, last: bool) -> None:
-        """Move to the first or last bar."""
-        self.move(len(self._bars) if last else -len(self._bars))
-
-    def action_open(self) -> None:
-        """Open the bar under the cursor."""
-        if self._bars:
-            self.post_message(self.Opened(self.label))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable `open` if there are no bars."""
-        return bool(self._bars) if action == "open" else True
+        return self._bars[self.at][0] if self.at < len(self._bars) else ""
 
     def on_resize(self) -> None:
         """Keep the cursor visible."""
@@ -180,7 +152,7 @@ class BarList(Movable):
         row = self._drawn[at]
         if not self._bars:
             return row
-        here = at == self._at
+        here = at == self.at
         lit = " cursor" if here and self.has_focus else ""
         sign = self.glyphs.cursor if here else " "
         name, *rest = row

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from tuibench.core.activity import Snapshot
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.spec import LOSS, PERFORMANCE
@@ -77,11 +76,6 @@ class ProfileScreen(ProfilePage, RecordActions):
 
         self.ask(read, self._show, group="open", otherwise=self._refuse, opens=self.stored is None)
 
-    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
-        """Its card may be another, or it may be gone."""
-        if before is None or snapshot.stamp != before.stamp:
-            self.load()
-
     def _show(self, found: tuple[StoredBenchmark, View | None]) -> None:
         before, (stored, view) = self.stored, found
         if view is None:
@@ -150,6 +144,7 @@ Worked = tuple[ProjectRow, View]
 class TheoryScreen(ProfilePage, TheoryActions):
     """A theoretical profile; a child computes it unless cached."""
 
+    follows_store = False
     BINDINGS: ClassVar = [*key.bindings(*KEYS), *key.bindings(only=("new", "export", "copy-command"))]
     record_keys: ClassVar[tuple[str, ...]] = ("new", "export", "copy-command")
 
@@ -185,9 +180,6 @@ class TheoryScreen(ProfilePage, TheoryActions):
             return row, view_of(services.theory.costs(project) if flops else services.theory.approximated(project))
 
         return work
-
-    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
-        """Do nothing: other sessions do not change it."""
 
     def _show(self, found: Worked) -> None:
         row, view = found

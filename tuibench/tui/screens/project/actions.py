@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from tuibench.core.ids import short_id
 from tuibench.core.stored import ProjectRow, Removal
@@ -11,12 +10,13 @@ from tuibench.core.text import show, too_long
 from tuibench.present.outcome import project_removal_words
 from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
+from tuibench.tui.screens.benchmark.actions import Change, Texts, ask_texts
 from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.profile.list import THEORIES, ProfileList, TheoryActions
 from tuibench.tui.screens.run.actions import RunActions
 from tuibench.tui.widgets.field import FilterLine
 from tuibench.tui.widgets.record_table import RecordTable
-from tuibench.tui.widgets.status_line import ask
+from tuibench.tui.widgets.status_line import confirm
 
 
 class ProjectActions(RunActions):
@@ -37,44 +37,37 @@ class ProjectActions(RunActions):
         else:
             self._with_project(self._ask_edit)
 
-    def _ask_edit(self, row: ProjectRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
-        from tuibench.tui.widgets.field import TextQuestion  # lazy: the first frame needs no fields
+    def _ask_edit(self, row: ProjectRow) -> None:
+        project = row.project
+        old = (project.name, project.description)
 
-        name, description = typed or (row.project.name, row.project.description)
-        heading = f"{show(row.project.name, 16)} not saved, {why}" if why else "Name and description of the project"
-        question = TextQuestion(heading, (("name", name), ("description", description)), check=_named)
-        self.app.push_screen(question, partial(self._edit_project, row))
+        def change(answers: Texts) -> Change | None:
+            name, description = answers
 
-    def _edit_project(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
-        if answers is None or answers == (row.project.name, row.project.description):
-            return
-        name, description = answers
-        self.wish(
-            lambda: self.services.projects.edit(row.project.id, name=name, description=description, base=row.project),
-            lambda _: self.show_done("project saved"),
-            # Ask again with the typed text, so that it is not lost.
-            otherwise=lambda error: self.when_shown(lambda: self._ask_edit(row, answers, error.message)),
-        )
+            def save() -> str:
+                self.services.projects.edit(project.id, name=name, description=description, base=project)
+                return "project saved"
+
+            return save if answers != old else None
+
+        fields = (("name", project.name), ("description", project.description))
+        failed = f"{show(project.name, 16)} not saved"
+        ask_texts(self, "Name and description of the project", failed, fields, _named, change)
 
     def action_copy_project(self) -> None:
         """Create a second project with the same model."""
         self._with_project(self._ask_copy)
 
-    def _ask_copy(self, row: ProjectRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
-        from tuibench.tui.widgets.field import TextQuestion  # lazy: as above
+    def _ask_copy(self, row: ProjectRow) -> None:
+        def change(answers: Texts) -> Change:
+            def copy() -> str:
+                made = self.services.projects.duplicate(row.project.id, answers[0])
+                return f"{made.project.name} created; benchmarks stay with the original"
 
-        (name,) = typed or (f"{row.project.name} copy",)
-        heading = f"{show(row.project.name, 16)} not copied, {why}" if why else "Name of the copy"
-        question = TextQuestion(heading, (("name", name),), check=_named)
-        self.app.push_screen(question, partial(self._copy, row))
+            return copy
 
-    def _copy(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
-        if answers is not None:
-            self.wish(
-                lambda: self.services.projects.duplicate(row.project.id, answers[0]),
-                lambda made: self.show_done(f"{made.project.name} created; benchmarks stay with the original"),
-                otherwise=lambda error: self.when_shown(lambda: self._ask_copy(row, answers, error.message)),
-            )
+        failed = f"{show(row.project.name, 16)} not copied"
+        ask_texts(self, "Name of the copy", failed, (("name", f"{row.project.name} copy"),), _named, change)
 
     def action_remove(self) -> None:
         """Remove the project with its benchmarks, or a run without a project, after one question."""
@@ -87,7 +80,7 @@ class ProjectActions(RunActions):
         held = f" with {row.held}" if row.measured > 0 else ""
         # `u undoes it` must be visible at 80 columns.
         text = f"Remove {show(row.project.name, 16)}{held}? u restores it."
-        ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)
+        confirm(self, text, "remove", lambda: self._remove_project(row))
 
     def _remove_project(self, row: ProjectRow) -> None:
         services, one = self.services, row.project.id

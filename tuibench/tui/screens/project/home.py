@@ -161,8 +161,7 @@ class HomeScreen(ProjectActions):
 
     def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Reload if stored data changed; the runs are part of the poll."""
-        if before is None or snapshot.stamp != before.stamp:
-            self.load()
+        super().snapshot_changed(snapshot, before)
         if self._loaded and (before is None or snapshot.runs != before.runs):
             self._list()
 

@@ -181,8 +181,7 @@ class ProjectScreen(TabbedPage, ProjectProfiles):
 
     def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
         """Reload stored records if they changed; take runs from the snapshot."""
-        if before is None or snapshot.stamp != before.stamp:
-            self.load()
+        super().snapshot_changed(snapshot, before)
         if before is None or snapshot.runs != before.runs:
             for one in self.lists:
                 one.show_runs(one.runs_of_mine(self._runs()))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from textual.widget import Widget
 
 from tuibench.core import activity
-from tuibench.core.activity import RunView, Snapshot
+from tuibench.core.activity import RunView
 from tuibench.core.cell import CellResult
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
@@ -20,7 +20,7 @@ from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.actions import BenchmarkActions
 from tuibench.tui.screens.benchmark.record import leave_with
 from tuibench.tui.widgets.painted import LineLike
-from tuibench.tui.widgets.status_line import Notice, ask
+from tuibench.tui.widgets.status_line import Notice, ask, confirm
 from tuibench.tui.widgets.text_block import ScrollBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
@@ -31,6 +31,7 @@ _Found = tuple[RunView, tuple[str, ...]]
 class RunLogScreen(Page):
     """Follows the end of the log until the user scrolls up."""
 
+    follows_store = False
     AUTO_FOCUS = "ScrollBlock"
     hints = ("page-up", "page-down", "first", "last", "back", "palette", "help")
     about = (
@@ -59,9 +60,6 @@ class RunLogScreen(Page):
     def title_parts(self) -> tuple[str, ...]:
         """Return the run and the word `log`."""
         return (f"run {short_id(self._run)}", "log")
-
-    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
-        """Do nothing: the page polls the run itself."""
 
     def load(self) -> None:
         """Poll, unless a poll is in progress or the run is saved."""
@@ -131,7 +129,7 @@ class RunActions(BenchmarkActions):
         done = "" if view.info.kind else " measured so far"
         words = f"{count_of(kept, noun)}{done} {'is' if kept == 1 else 'are'} kept."
         text = f"Cancel {self.run_name(view)}? {words if kept else 'Nothing measured yet.'}"
-        ask(self, text, {"y": "cancel"}, lambda answer: self._cancel(view.info.id) if answer == "y" else None)
+        confirm(self, text, "cancel", lambda: self._cancel(view.info.id))
 
     def _cancel(self, run: str) -> None:
         self.say("cancelling ...")
@@ -358,7 +356,7 @@ class RunKeys(RunActions):
         lost = count_of(view.info.executions, "execution") if view.info.executions else ""
         what = f"{lost} will be lost" if lost else "nothing was measured"
         text = f"Remove run {short_id(self.run_id)}? It is not saved: {what}."
-        ask(self, text, {"y": "remove"}, lambda answer: self._remove(wanted, False, True) if answer == "y" else None)
+        confirm(self, text, "remove", lambda: self._remove(wanted, False, True))
 
     def _not_removed(self, error: TuibenchError) -> None:
         """Leave the page if the run is gone: a shell removes a run without measurements itself."""

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.widget import Widget
 
 from tuibench.core import activity
-from tuibench.core.activity import RunView, Snapshot
+from tuibench.core.activity import RunView
 from tuibench.core.cell import CellResult
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
@@ -53,6 +53,7 @@ LOOK_S = 1.0
 class RunScreen(RunKeys):
     """Shows a run from its journal; leaving the page does not stop the run."""
 
+    follows_store = False
     CSS_PATH = "run.tcss"
     AUTO_FOCUS = "CellGrid"
     VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-low"), (20, "-short"), (30, "-tall")]  # noqa: RUF012 - as in Page
@@ -143,9 +144,6 @@ class RunScreen(RunKeys):
             if self._feed is None:
                 self._feed = self.services.runs.watch(self.run_id)
             return self._feed.look()
-
-    def snapshot_changed(self, snapshot: Snapshot, before: Snapshot | None) -> None:
-        """Do nothing: the page polls the run itself."""
 
     def _cannot(self, error: TuibenchError) -> None:
         self._looking = False
