@@ -22,10 +22,10 @@ PAGE = ROOT / "docs" / "flags.md"
 INTRO = """\
 # Flags
 
-<!-- Made by tools/make_flags.py from the tables of settings: `make docs` writes it anew. -->
+<!-- Made by tools/make_flags.py from the tables of settings: `make docs` writes it again. -->
 
-Every flag of the commands that measure. `-b8`, `-b 8`, `-b=8` and `--batch-size=8` mean the same; underscores and
-dashes are the same in names.
+Every flag of the commands that measure. `-b8`, `-b 8`, `-b=8` and `--batch-size=8` mean the same; `_` and `-` are the
+same in names.
 """
 
 

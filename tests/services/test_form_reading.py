@@ -93,13 +93,13 @@ def test_remote_model_is_fetched_later_without_error() -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        ("-b 4", "-b is not for here"),
-        ("--detach", "--detach is not for here"),
+        ("-b 4", "-b is not allowed here"),
+        ("--detach", "--detach is not allowed here"),
         ("stray", "stray is no flag"),
         ("--nope", "unknown flag --nope"),
         ("'open", "cannot be read"),
         ("--inputs gone.npz", "gone.npz"),
-        ("--executions 3 --target 1", "--target is not for here"),
+        ("--executions 3 --target 1", "--target is not allowed here"),
     ],
 )
 def test_flags_unsupported_by_form_are_refused(flags: str, words: str) -> None:

@@ -90,7 +90,7 @@ def _refuse_files(token: str) -> None:
     shown = show(token, 60)
     sample = token == "sample" or token.startswith("sample:")
     if sample or is_remote(token) or token.endswith(_MODELS) or os.path.isdir(token):
-        hint = "tuibench benchmark BASE NEW measures two models in turns and gives a verdict"
+        hint = "tuibench benchmark BASE NEW measures two models interleaved and gives a verdict"
         raise UsageError(f"{shown} is a model; compare takes saved results", hint)
     if os.path.isfile(token):
         raise UsageError(f"{shown} is a file; compare takes saved results", f"tuibench import {shown}")
@@ -99,19 +99,21 @@ def _refuse_files(token: str) -> None:
         raise UsageError(f"{shown}: one engine of a benchmark cannot be named in this version", hint)
 
 
-_ID = "short id, any part of the long one, a name, last, last~1 or ID~"
+_ID = "short id, any part of the long id, a name, last, last~1 or ID~"
 
 ACTIONS = {
     "compare": Action(
         compare,
         "Print two results side by side: each pair of cells with NEW / BASE in time, and the differences between their "
         "machines. There is no verdict, because they were measured at different times. Exit code 14 if no pair has a "
-        "ratio. For a verdict, measure both models in turns: tuibench benchmark BASE.onnx NEW.onnx",
+        "ratio. For a verdict, measure both models in one run: tuibench benchmark BASE.onnx NEW.onnx",
         (
             argument("base", metavar="BASE", help=_ID),
-            argument("new", metavar="NEW", help="likewise"),
+            argument("new", metavar="NEW", help=_ID),
             JSON,
-            argument("--top", type=reads("--top", Whole(1, MOST_ROWS)), metavar="N", help=f"layers shown [{TOP}]"),
+            argument(
+                "--top", type=reads("--top", Whole(1, MOST_ROWS)), metavar="N", help=f"number of layers shown [{TOP}]"
+            ),
             ASCII,
         ),
     )

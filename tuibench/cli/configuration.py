@@ -108,7 +108,7 @@ ACTIONS = {
         "the terminal or the default. Nothing is written. Exit code 2 if the file is wrong.",
         (
             switch("--keys", text="list every action of the dashboard with its keys"),
-            switch("--json", text="one JSON object instead of text, keys included"),
+            switch("--json", text="print one JSON object instead of text, keys included"),
             ASCII,
         ),
     )

@@ -62,9 +62,12 @@ def import_files(args: argparse.Namespace, services: Services, _: Interruption) 
     return code
 
 
-_EXPORTED = "a benchmark, a profile, or an interrupted run; last is the newest saved one"
+_EXPORTED = "id of a benchmark, a profile or an interrupted run; last is the newest saved one"
 _PATH: Argument = argument(
-    *("-x", "--export-path"), required=True, metavar="FILE", help=".csv, .md, any other name JSON, - JSON on stdout"
+    *("-x", "--export-path"),
+    required=True,
+    metavar="FILE",
+    help="file to write: .csv, .md, any other name JSON; - is JSON on stdout",
 )
 
 ACTIONS = {
@@ -74,7 +77,7 @@ ACTIONS = {
         (
             argument("id", metavar="ID", help=_EXPORTED),
             _PATH,
-            switch("--include-private", text="omit nothing"),
+            switch("--include-private", text="include private paths and names"),
             PAGE,
         ),
         epilog=f"Omitted unless --include-private: {'; '.join(LEFT_OUT)}.",
@@ -83,6 +86,6 @@ ACTIONS = {
         import_files,
         "Add benchmarks to the store from JSON that tuibench export wrote, or deepsparse.benchmark 0.10 to 1.8 with "
         "-x. Existing results stay unchanged.",
-        (argument("files", nargs="+", metavar="FILE", help="JSON of a benchmark"),),
+        (argument("files", nargs="+", metavar="FILE", help="JSON file of a benchmark"),),
     ),
 }

@@ -16,22 +16,22 @@ _LEFT = 27
 _USAGE = 29
 
 _ROOT = """\
-tuibench: how fast an ONNX model really runs on this machine
+tuibench: measure ONNX models on the CPU of this machine
 
 Dashboard
-  tuibench                       projects, benchmarks, runs; all by keys
-  tuibench PATH                  a model: its benchmark form, filled in
-    --mouse, --no-mouse          the mouse too [yes, but not over SSH]
-    --ascii                      plain ASCII only [as the locale says]
-    --debug                      show the traceback where it breaks
+  tuibench                       dashboard: projects, benchmarks and runs
+  tuibench PATH                  dashboard: benchmark form of a model
+    --mouse, --no-mouse          turn the mouse on or off [off over SSH]
+    --ascii                      print plain ASCII only [by locale]
+    --debug                      show the traceback of an error
 
 {commands}
   tuibench benchmark sample      try it on the built-in model
-  tuibench COMMAND --help        the flags of a command and their defaults
+  tuibench COMMAND --help        flags of a command, with defaults
   tuibench --version
 
-ID is the short name that a result is listed under, any part of its long one
-that means only this one, last, last~1, or ID~ (what ID re-ran).
+ID is the short id in the list, any unambiguous part of the long id, a name,
+last, last~1, or ID~ (the original of the re-run ID).
 """
 
 _INTRO = """\
@@ -40,25 +40,25 @@ tuibench benchmark: measure how fast ONNX models run on this machine
   tuibench benchmark MODEL [MODEL ...] [flags]
 
   MODEL is an .onnx file, a directory with a model.onnx, or a built-in one:
-  {samples} (sample:? says what they are);
-  https://... and hf:ORG/REPO[/FILE] are fetched once and kept.
-  Several models are measured in turns and compared with the first.
-  Defaults stand in brackets.
+  {samples} (sample:? lists them);
+  https://... and hf:ORG/REPO[/FILE] are downloaded once and cached.
+  Several models are interleaved and compared with the first.
+  Defaults are in brackets.
 """
 
 _RERUN = """\
-tuibench rerun: measure again what a stored benchmark measured
+tuibench rerun: repeat a stored benchmark or profile
 
   tuibench rerun ID [flags]
 
-  The settings are those of the stored one, name and project too; flags of
-  benchmark replace single ones. Both are shown side by side when it is done.
-  A model that has changed or is gone is not measured unless you say how:
+  Uses the stored settings, name and project. Flags of tuibench benchmark
+  replace single settings. At the end both results are compared.
+  A changed or missing model is an error unless you pass:
 """
 
 _RERUN_OUTRO = """\
-All flags of tuibench benchmark are taken too: tuibench benchmark --help.
-How long to measure is replaced as a whole by --quick and --precise.
+Also accepts all flags of tuibench benchmark: tuibench benchmark --help.
+--quick and --precise replace all settings of the effort.
 
 Examples
   tuibench rerun last
@@ -67,7 +67,7 @@ Examples
 """
 
 _OUTRO = """\
-Underscores and dashes are the same in names; -b8, -b 8 and --batch-size=8 too.
+--batch_size and --batch-size are the same; so are -b8, -b 8, --batch-size=8.
 Results go to stdout, everything else to stderr.
 
 Examples
@@ -78,7 +78,7 @@ Examples
   tuibench benchmark model.onnx --executions 1 -t 10 -w 2 -s async -nstreams 8
 
 Exit codes: 0 ok, 1 some cells failed, 2 usage, 3 model, 4 engine, 5 timeout,
-6 cannot write, 130 interrupted; above 1 only where nothing was measured.
+6 cannot write, 130 interrupted. After 2 to 5 nothing was measured.
 """
 
 
@@ -122,20 +122,20 @@ def flag_lines(setting: Setting) -> list[str]:
 
 
 _PROFILE_HELP_INTRO = """\
-tuibench profile: where the time of a model goes, layer by layer
+tuibench profile: measure the time of a model layer by layer
 
   tuibench profile MODEL [flags]
 
   MODEL as in tuibench benchmark: a file, a directory, https://..., hf:...,
   or a built-in one: {samples}.
-  Defaults stand in brackets.
+  Defaults are in brackets.
 """
 
 _PROFILE_HELP_OUTRO = """\
-A profile is of one engine, one batch size and one core count. It is kept like
+A profile has one engine, one batch size and one core count. It is saved like
 a benchmark: tuibench list --profiles, show, export, compare, rerun, remove.
---flops and --loss --approximate answer at once and keep nothing; they take
-flags about the model and about what comes out, and refuse the others.
+--flops and --loss --approximate compute at once and save nothing; they accept
+only flags of the model and of the output.
 
 Examples
   tuibench profile model.onnx
@@ -146,7 +146,7 @@ Examples
   tuibench show last --layer 37
 
 Exit codes: 0 ok, 1 some parts failed, 2 usage, 3 model, 4 engine, 5 timeout,
-6 cannot write, 7 host busy, 130 interrupted; above 1 only where nothing was
+6 cannot write, 7 host busy, 130 interrupted. After 2 to 5 nothing was
 measured.
 """
 

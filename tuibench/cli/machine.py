@@ -72,7 +72,7 @@ ACTIONS = {
             JSON,
             switch(
                 "--include-private",
-                text="with --json: also host name, user, paths and command lines, which are omitted otherwise",
+                text="with --json: include host name, user, paths and command lines",
             ),
         ),
     ),
@@ -93,7 +93,7 @@ ACTIONS = {
             ),
             "migrate": Action(
                 migrate,
-                "Write files of older forms anew, keep the old ones, and complete list rows of older results.",
+                "Migrate files to the current schema, keep the originals, and complete the list rows of older results.",
                 (JSON, ASCII),
             ),
         },

@@ -70,10 +70,10 @@ def switch(*names: str, text: str) -> Argument:
     return Argument(names, {"action": "store_true", "help": text})
 
 
-JSON = switch("--json", text="one JSON object instead of text")
-ASCII = switch("--ascii", text="plain ASCII only")
-QUIET = switch("-q", "--quiet", text="nothing on stderr but errors")
-YES = switch("-y", "--yes", text="do not ask")
+JSON = switch("--json", text="print one JSON object instead of text")
+ASCII = switch("--ascii", text="print plain ASCII only")
+QUIET = switch("-q", "--quiet", text="print only errors on stderr")
+YES = switch("-y", "--yes", text="do not ask for confirmation")
 
 
 class _HelpAsked(Exception):

@@ -100,9 +100,9 @@ def _print(args: argparse.Namespace, projects: Projects, row: ProjectRow) -> Non
 
 _PROJECT = argument("project", metavar="PROJECT", help=_ID)
 _FIELDS = (
-    argument("--name", metavar="NAME", help="its name"),
-    argument("--description", metavar="TEXT", help="its purpose"),
-    argument("--dim", metavar="NAME=N", action="append", default=[], help="a dim of the model to remember"),
+    argument("--name", metavar="NAME", help="name of the project"),
+    argument("--description", metavar="TEXT", help="purpose of the project"),
+    argument("--dim", metavar="NAME=N", action="append", default=[], help="default size of a dim of the model"),
 )
 # Given before or behind the word of the action, so an action does not reset them.
 _OUTPUT = tuple(Argument(one.names, {**one.options, "default": argparse.SUPPRESS}) for one in (JSON, ASCII))
@@ -110,22 +110,22 @@ _OUTPUT = tuple(Argument(one.names, {**one.options, "default": argparse.SUPPRESS
 ACTIONS = {
     "project": Action(
         list_projects,
-        "A project holds the measurements of one model. Without an action, list the projects.",
+        "A project contains the results of one model. Without an action, list the projects.",
         (JSON, ASCII),
         actions={
             "list": Action(
                 list_projects,
-                "List the projects, or those with all of the given words.",
+                "List the projects, or those that match every WORD.",
                 (
                     *_OUTPUT,
-                    argument("words", nargs="*", metavar="WORD", help="words in names, descriptions and models"),
+                    argument("words", nargs="*", metavar="WORD", help="word in name, description or model"),
                     argument("--sort", choices=_SORTS, default=_SORTS[0], help=f"sort order [{_SORTS[0]}]"),
                 ),
             ),
             "show": Action(show_project, "Show everything about a project.", (*_OUTPUT, _PROJECT)),
             "new": Action(
                 make_project,
-                "Make a project of a model.",
+                "Create a project for a model.",
                 (
                     *_OUTPUT,
                     argument("model", metavar="MODEL", help="a file, a directory, sample, hf:ORG/REPO or https://..."),
@@ -135,8 +135,8 @@ ACTIONS = {
             "edit": Action(edit_project, "Change the given fields of a project.", (*_OUTPUT, _PROJECT, *_FIELDS)),
             "copy": Action(
                 copy_project,
-                "Make a second project of the same versions; benchmarks stay with the first.",
-                (*_OUTPUT, _PROJECT, argument("name", metavar="NAME", help="of the copy")),
+                "Copy a project without its benchmarks.",
+                (*_OUTPUT, _PROJECT, argument("name", metavar="NAME", help="name of the copy")),
             ),
             "remove": Action(
                 remove_projects,

@@ -34,7 +34,7 @@ def _declare(setting: Setting) -> Argument:
     return argument(*setting.flags, dest=setting.name, metavar=setting.metavar, type=reader, help=text)
 
 
-PAGE = Group(tuple(map(_declare, profile_setting.PAGE)), "of a profile")
+PAGE = Group(tuple(map(_declare, profile_setting.PAGE)), "profile options")
 """The flags, for `show` and `export`."""
 
 
@@ -178,13 +178,13 @@ ACTIONS = {
         list_results,
         "List the saved results, newest first.",
         (
-            argument("words", nargs="*", metavar="WORD", help="only those that have every WORD in some field"),
-            argument("--project", metavar="NAME", help="only those of this project"),
-            switch("--profiles", text="profiles instead of benchmarks"),
+            argument("words", nargs="*", metavar="WORD", help="show only results that match every WORD"),
+            argument("--project", metavar="NAME", help="show only results of this project"),
+            switch("--profiles", text="list profiles instead of benchmarks"),
             Group(
                 (
-                    argument("-n", type=_COUNT, default=NEWEST, metavar="N", help=f"how many [{NEWEST}]"),
-                    switch("--all", text="all of them"),
+                    argument("-n", type=_COUNT, default=NEWEST, metavar="N", help=f"number of results [{NEWEST}]"),
+                    switch("--all", text="list all results"),
                 )
             ),
             JSON,
@@ -193,11 +193,11 @@ ACTIONS = {
     ),
     "show": Action(
         show_result,
-        "Show one benchmark or profile: its name, its conditions, its result.",
+        "Show one benchmark or profile: name, settings and numbers.",
         (
             argument("id", metavar="ID", help=RESULT_ID),
             JSON,
-            switch("--samples", text="print only the directory with its samples"),
+            switch("--samples", text="print only the directory of the raw timings"),
             switch("--no-figures", text="omit the figures"),
             ASCII,
             PAGE,
@@ -208,9 +208,9 @@ ACTIONS = {
         "Change the name, note or project of a benchmark; its result never changes.",
         (
             argument("id", metavar="ID", help=RESULT_ID),
-            argument("--name", type=_name, metavar="TEXT", help="its name in lists; '' removes it"),
-            argument("--note", metavar="TEXT", help="its note; '' removes it"),
-            argument("--project", metavar="NAME", help="its project; '' removes it from its project"),
+            argument("--name", type=_name, metavar="TEXT", help="name in lists; '' removes it"),
+            argument("--note", metavar="TEXT", help="note; '' removes it"),
+            argument("--project", metavar="NAME", help="project; '' removes the result from its project"),
         ),
     ),
 }

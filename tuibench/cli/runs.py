@@ -28,7 +28,7 @@ from tuibench.services.api import Services
 
 _LONGEST_S = 10_000_000
 _QUIET_STATES = frozenset({activity.FINISHED, activity.CANCELLED})
-_RUN = "a name that only one run has, or any part of its id; last is the newest"
+_RUN = "unique name, or any part of the id; last is the newest"
 RUN_ID = argument("id", metavar="ID", help=_RUN)
 
 
@@ -155,42 +155,42 @@ ACTIONS = {
     "ps": Action(
         list_runs,
         "List the runs that measure, wait, were interrupted or could not be saved.",
-        (switch("--all", text="also those of the last days that ended and are saved"), JSON, ASCII),
+        (switch("--all", text="include runs of the last days that ended and were saved"), JSON, ASCII),
     ),
     "cancel": Action(
         cancel,
-        "End runs that measure or wait. Their measurements so far are saved as a cancelled benchmark.",
+        "End running or queued runs at once. Their measurements so far are saved as a cancelled benchmark.",
         (argument("ids", metavar="ID", nargs="+", help=_RUN),),
     ),
     "finish": Action(
         finish,
         "End a run after its current execution, and save it as finished. Cells that were measured at least once count "
-        "as measured, all others as skipped. A profile ends as soon as it has something to show. tuibench cancel ends "
-        "a run at once.",
+        "as measured, all others as skipped. A profile ends at its first usable result. tuibench cancel ends a run "
+        "at once.",
         (RUN_ID,),
     ),
     "extend": Action(
         extend,
         "Give every cell of a running run more time, and the executions that fit into it: cells still measured, and "
-        "cells that used up their time. Cells that reached their target stay as they are. --max-time moves by the same "
-        "amount.",
-        (RUN_ID, argument("--by", metavar="SEC", help="so much per cell [what each was given at first]")),
+        "cells that used up their time. Cells that reached their target stay as they are. --max-time is raised by the "
+        "same amount.",
+        (RUN_ID, argument("--by", metavar="SEC", help="seconds per cell [the original limit]")),
     ),
     "resume": Action(
         resume,
         "Resume a run whose runner died, whose machine was restarted, or whose result could not be saved. Executions "
-        "in its journal are not repeated. One more execution of the cheapest cell must agree with the earlier ones; a "
-        "machine or library that has changed is refused unless --mixed.",
+        "in its journal are not repeated. First repeats one execution of the cheapest cell, which must agree with the "
+        "earlier ones. A changed machine or library is an error unless --mixed.",
         (
             RUN_ID,
             switch("--mixed", text="resume although the machine has changed; recorded"),
-            switch("--finish", text="measure nothing more, save what there is"),
-            switch("--detach", text="start it, print its id and return"),
-            argument("--wait", metavar="SEC", help="wait for another benchmark on this machine at most so long"),
+            switch("--finish", text="measure nothing more; save the partial result"),
+            switch("--detach", text="start the run, print its id and return"),
+            argument("--wait", metavar="SEC", help="wait at most SEC for other benchmarks, then exit 7"),
             switch("--no-wait", text="exit 7 if another benchmark is measuring"),
-            switch("--share-host", text="measure at once, beside another benchmark"),
-            argument("-x", "--export-path", metavar="FILE", help="write the result, as benchmark -x does"),
-            switch("--json", text="the result as JSON on stdout"),
+            switch("--share-host", text="measure concurrently with another benchmark"),
+            argument("-x", "--export-path", metavar="FILE", help="write the result to FILE, as benchmark -x does"),
+            switch("--json", text="print the result as JSON"),
             QUIET,
             ASCII,
         ),
@@ -202,8 +202,8 @@ ACTIONS = {
         "code is the run's.",
         (
             RUN_ID,
-            switch("--json", text="the journal's events, one JSON object per line, as they come"),
-            argument("--from", dest="first", default="0", metavar="SEQ", help="with --json: from this event on"),
+            switch("--json", text="print the events of the journal as JSON lines"),
+            argument("--from", dest="first", default="0", metavar="SEQ", help="with --json: number of the first event"),
             QUIET,
             ASCII,
         ),

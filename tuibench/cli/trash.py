@@ -83,18 +83,18 @@ ACTIONS = {
         remove,
         "Move benchmarks to the trash; tuibench undo restores them. An interrupted run that was never saved is deleted "
         "permanently, after a question that names what is lost.",
-        (argument("ids", nargs="+", metavar="ID", help="what to remove; a running one is cancelled first"), YES),
+        (argument("ids", nargs="+", metavar="ID", help="id of a result or run; a running one is cancelled first"), YES),
     ),
     "undo": Action(undo, "Restore the last removal of this machine."),
     "trash": Action(
         show_trash,
         "List, restore or delete removed results. They are deleted after 30 days, the oldest first above 1 GiB.",
         actions={
-            "list": Action(show_trash, "List what can be restored, newest first.", (JSON, ASCII)),
+            "list": Action(show_trash, "List the removals, newest first.", (JSON, ASCII)),
             "restore": Action(
                 restore,
                 "Restore a removal with all its items.",
-                (argument("id", metavar="ID", help="of the removal, or of anything in it"),),
+                (argument("id", metavar="ID", help="id of the removal, or of anything in it"),),
             ),
             "empty": Action(empty, "Delete everything in the trash permanently.", (YES,)),
         },

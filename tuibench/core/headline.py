@@ -1,4 +1,4 @@
-"""The facts of a result's headline; `present/headline.py` makes its sentences from them."""
+"""Facts of a result's headline; `present/headline.py` formats them."""
 
 from __future__ import annotations
 

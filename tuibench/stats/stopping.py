@@ -1,6 +1,7 @@
-"""End of warm-up: the cut after which the mean of a series is known best, and a check that the rest is level.
+"""When to stop: the stop rule of a cell, and the end of a warm-up.
 
-The series has one value per block, the tenth percentile of its iterations, which preemption hardly changes.
+A warm-up ends at the cut after which the mean of a series is known best, if the rest is level. The series has
+one value per block, the tenth percentile of its iterations, which preemption hardly changes.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ async def test_incompatible_comparison_shows_reason() -> None:
         text, names = frame(seen.app), [short_id(seen.ids[n]) for n in (4, 0)]
         assert "cells [none match]" in rows(seen.app)[1] and "[-]" not in text and "no pair of cells" in text
         assert f"batches: 512 in {names[0]}; 1, 8, 32 in {names[1]}" in text
-        assert "R on one of them measures it again" in text and "choose batches of the other one." in text
+        assert "press R and choose the other benchmark's batches" in text
         await seen.press("f", "m", "h", "down")
 
 

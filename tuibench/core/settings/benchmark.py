@@ -22,7 +22,7 @@ def _effort(name: str) -> str:
 
 _AXES = (
     Setting(
-        "engines", "-e --engine LIST", ", ".join(engine.names()), engine.DEFAULT,
+        "engines", "-e --engine LIST", f"engines: {', '.join(engine.names())}", engine.DEFAULT,
         kind=kinds.NameList((engine.DEFAULT,)), at="engines", many="list", place=Place("Engines"),
     ),
     Setting(
@@ -32,12 +32,12 @@ _AXES = (
         at="scenarios", many="list", place=Place("Scenarios"),
     ),
     Setting(
-        "cores", "-ncores --num_cores LIST", "physical cores: 1,2,max  1-8  pow2  node",
-        "max, all that affinity and quota allow", kind=kinds.CoreList(1, None), at="cores", many="list",
+        "cores", "-ncores --num_cores LIST", "physical cores, such as 1,2,max  1-8  pow2  node",
+        "max: all cores that affinity and quota allow", kind=kinds.CoreList(1, None), at="cores", many="list",
         place=Place("Cores", 24),
     ),
     Setting(
-        "batches", "-b --batch_size LIST", "1,8,32  1-4  pow2:64", "1, or the model's own where it is fixed",
+        "batches", "-b --batch_size LIST", "batch sizes, such as 1,8,32  1-4  pow2:64", "1, or the model's fixed batch",
         kind=kinds.IntegerList(1, 65_536), at="batches", many="list",
         place=Place("Batches", 24, "1, or the model's", _LIST_HINT),
     ),
@@ -46,38 +46,38 @@ _AXES = (
         "chosen per model and printed", kind=kinds.IntegerList(1, None), at="sequence_lengths", many="list",
     ),
     Setting(
-        "dims", "--dim NAME=LIST", "any other symbolic dim, by name or as INPUT:AXIS=LIST; may be repeated",
+        "dims", "--dim NAME=LIST", "sizes of another symbolic dim, by name or as INPUT:AXIS=LIST; may be repeated",
         "chosen and printed", kind=kinds.Dims(), at="dims", default=(), many="each",
-        place=Place("", 24, "chosen, and said", _LIST_HINT),
+        place=Place("", 24, "chosen", _LIST_HINT),
     ),
 )  # fmt: skip
 
 _RUNNING = (
     Setting(
-        "streams", "-nstreams --num_streams N", "requests in flight for async", "one per core, not tuned",
+        "streams", "-nstreams --num_streams N", "requests in flight in async", "one per core, not tuned",
         kind=kinds.Streams(1, 4096), at="streams", place=Place("Streams", 10, "per core"),
     ),
     Setting(
-        "stream_kind", "--stream-kind KIND", "queue, threads or processes", "by engine and latency",
+        "stream_kind", "--stream-kind KIND", "how streams run: queue, threads or processes", "by engine and latency",
         kind=OneOf("queue", "threads", "processes"), at="stream_kind", identity=CHANGED, needs_streams=True,
     ),
     Setting(
         "pin", "-pin --thread_pinning core|none",
-        "core: each engine thread keeps one CPU; none: they move within the cores given", "core",
+        "core: each engine thread stays on one CPU; none: threads move among the selected cores", "core",
         kind=OneOf("core", "none", later=("numa",)), at="pin", default="core", always_spelled=True,
         place=Place("Pinning", beside=29),
     ),
     Setting(
-        "precision", "--precision NAME", "f32, f16, bf16 or engine-default", "f32",
+        "precision", "--precision NAME", "number format: f32, f16, bf16 or engine-default", "f32",
         kind=OneOf("f32", "f16", "bf16", "engine-default"), at="precision", default="f32", always_spelled=True,
         place=Place("Precision"),
     ),
     Setting(
-        "io", "--io CLASS", "bound, engine-allocated or call: what copying the timed call includes",
+        "io", "--io CLASS", "copies in the timed call: bound, engine-allocated or call (docs/engines.md)",
         "bound where possible", kind=OneOf("bound", "engine-allocated", "call"), at="io", identity=CHANGED,
     ),
     Setting(
-        "batch_dim", "--batch-dim NAME", "the symbolic dim that is the batch", "found on axis 0",
+        "batch_dim", "--batch-dim NAME", "name of the batch dim", "the one on axis 0",
         at="inputs.batch_dim",
     ),
 )  # fmt: skip
@@ -89,19 +89,20 @@ _FED = (
         kind=kinds.shapes, at="inputs.shapes", default=(),
     ),
     Setting(
-        "inputs_file", "--inputs FILE.npz", "arrays by input name; a leading sample axis is rotated over",
-        "made from the seed", kind=kinds.FilePath(), at="inputs.file",
+        "inputs_file", "--inputs FILE.npz",
+        "input arrays by name; an extra leading axis holds several inputs, used in rotation", "generated from the seed",
+        kind=kinds.FilePath(), at="inputs.file",
     ),
     Setting(
-        "distinct", "--distinct-inputs N", "samples to rotate over; 1 is the hot loop", "8",
+        "distinct", "--distinct-inputs N", "number of different inputs in rotation; 1 repeats one input", "8",
         kind=Whole(1, 1024), at="inputs.distinct", default=8, always_spelled=True, identity=ALWAYS,
     ),
     Setting(
-        "seed", "--seed N", "of the samples and the order", "0",
+        "seed", "--seed N", "seed of generated inputs and of the order of cells", "0",
         kind=Whole(0, 2**63 - 1), at="inputs.seed", default=0, always_spelled=True, identity=ALWAYS,
     ),
     Setting(
-        "no_check", "--no-check", "do not compare outputs with the reference", "compared",
+        "no_check", "--no-check", "do not compare outputs with the reference", "compare",
         kind=Switch(given=False, absent=True), at="check", default=False,
     ),
 )  # fmt: skip
@@ -116,11 +117,11 @@ _EFFORT = (
         kind=_SWITCH, at=EFFORT, default=False, replaces=_EFFORT_FLAGS, place=Place("Effort"),
     ),
     Setting(
-        "target", "--target PCT", "another half-width of the 95 % interval to stop at", "2",
+        "target", "--target PCT", "half-width of the 95 % interval to stop at, in percent", "2",
         kind=kinds.percent, at=EFFORT, replaces=("time_s", "executions"), place=Place("Target", 10, "as above"),
     ),
     Setting(
-        "time_s", "-t --time SEC", "measured time per cell, shared among its executions, instead of a target",
+        "time_s", "-t --time SEC", "measured time per cell, divided among its executions; replaces the target",
         "until the target is met", kind=Decimal(0.001, 86_400.0, "seconds"), at=EFFORT, replaces=("target",),
         place=Place("Time in s", 10, "needed", "per cell"),
     ),
@@ -143,33 +144,33 @@ _LIMITS = (
         kind=Decimal(1.0, LONGEST_S, "seconds"), at="limits.max_time_s",
     ),
     Setting(
-        "timeout_scale", "--timeout FACTOR", "stretch the limits for hanging loads and calls", "1",
+        "timeout_scale", "--timeout FACTOR", "multiply the time limits of load and inference", "1",
         kind=Decimal(0.01, 1000.0, "a factor"), at="limits.timeout_scale", default=1.0,
     ),
     Setting(
-        "memory_bytes", "--memory-limit SIZE", "address space of one worker, such as 8GB", "from what is free",
+        "memory_bytes", "--memory-limit SIZE", "address space of one worker, such as 8GB", "from free memory",
         kind=kinds.size, at="limits.memory_bytes",
     ),
 )  # fmt: skip
 
 _OUTPUT = (
     Setting(
-        "export_path", "-x --export_path FILE", "write the result: .csv, .md, any other name JSON, - stdout", "none",
-        once="one run writes one file; --json prints to stdout besides",
+        "export_path", "-x --export_path FILE", "write the result to FILE: .csv, .md, any other name JSON; - is stdout",
+        "none", once="one run writes one file; --json prints to stdout besides",
     ),
-    Setting("json", "--json", "the result as JSON on stdout instead of lines", kind=_SWITCH, default=False),
-    Setting("quiet", "-q --quiet", "nothing on stderr but errors", kind=_SWITCH, default=False),
-    Setting("ascii", "--ascii", "plain ASCII only", kind=_SWITCH, default=False),
+    Setting("json", "--json", "print the result as JSON", kind=_SWITCH, default=False),
+    Setting("quiet", "-q --quiet", "print only errors on stderr", kind=_SWITCH, default=False),
+    Setting("ascii", "--ascii", "print plain ASCII only", kind=_SWITCH, default=False),
     Setting(
         "dry_run", "--dry-run", "print cells, order, seconds and memory (--json: as JSON); measure nothing",
         kind=_SWITCH, default=False,
     ),
     Setting(
-        "keep_raw", "--keep-raw", "keep every sample", "at most 65,536 per execution",
+        "keep_raw", "--keep-raw", "save the time of every call", "at most 65,536 per execution",
         kind=_SWITCH, at="keep_raw", default=False,
     ),
     Setting(
-        "compare_to", "--compare-to ID", "afterwards, side by side with a stored benchmark", "none",
+        "compare_to", "--compare-to ID", "compare the result with a stored benchmark", "none",
         place=Place("Compare to", 24, "nothing", "a stored benchmark, such as m9q"),
     ),
     Setting("debug", "--debug", "show the traceback of an error", kind=_SWITCH, default=False),
@@ -177,48 +178,51 @@ _OUTPUT = (
 
 _KEEPING = (
     Setting(
-        "name", "--name TEXT", "what to call it in lists", "none",
+        "name", "--name TEXT", "name of the result in lists", "none",
         kind=kinds.label, default="", place=Place("Name", 14, "none"),
     ),
     Setting(
-        "note", "--note TEXT", "what to remember of it", "none", default="", place=Place("Note", 0, "none", beside=30)
+        "note", "--note TEXT", "note on the result", "none", default="", place=Place("Note", 0, "none", beside=30)
     ),
-    Setting("project", "--project NAME", "where it belongs", "the project of its model", kind=kinds.label, default=""),
-    Setting("no_save", "--no-save", "do not keep the result in the store", "kept", kind=_SWITCH, default=False),
     Setting(
-        "detach", "--detach", "start it, print its id and return; it goes on when you log out",
+        "project", "--project NAME", "project of the result", "the project of its model",
+        kind=kinds.label, default="",
+    ),
+    Setting("no_save", "--no-save", "do not save the result in the store", "save", kind=_SWITCH, default=False),
+    Setting(
+        "detach", "--detach", "start the run, print its id and return; the run continues after log-out",
         kind=_SWITCH, default=False,
     ),
     Setting(
-        "wait_s", "--wait SEC", "for another benchmark on this machine to end, then give up with exit 7",
-        "as long as it takes", kind=Decimal(0.0, LONGEST_S, "seconds"), with_form=True,
+        "wait_s", "--wait SEC", "wait at most SEC for other benchmarks on this machine, then exit 7",
+        "no limit", kind=Decimal(0.0, LONGEST_S, "seconds"), with_form=True,
     ),
     Setting(
-        "no_wait", "--no-wait", "exit 7 at once where another benchmark is measuring",
+        "no_wait", "--no-wait", "exit 7 at once if another benchmark is measuring",
         kind=_SWITCH, default=False, with_form=True,
     ),
     Setting(
-        "share_host", "--share-host", "measure beside another benchmark; recorded in the result",
+        "share_host", "--share-host", "measure concurrently with another benchmark; recorded in the result",
         kind=_SWITCH, default=False, with_form=True,
     ),
 )  # fmt: skip
 
 GROUPS = (
-    Group("What to measure; each takes a list, and every combination is one cell", _AXES),
+    Group("What to measure: each flag accepts a list, and every combination is one cell", _AXES),
     Group("How to run it", _RUNNING),
-    Group("What is fed", _FED),
+    Group("Inputs", _FED),
     Group("How long and how precisely", (*_EFFORT, *_LIMITS)),
-    Group("What comes out", _OUTPUT),
-    Group("Where it is kept, and when it runs", _KEEPING),
+    Group("Output", _OUTPUT),
+    Group("Saving and queueing", _KEEPING),
 )
 
 RERUN = (
     Setting(
-        "changed", "--changed", "measure a model that was changed since as a new version of it", "refused",
+        "changed", "--changed", "measure a changed model as a new version", "refuse it",
         kind=_SWITCH, default=False,
     ),
     Setting(
-        "paths", "--model PATH", "where a model lies now; may be repeated", "where it was measured",
+        "paths", "--model PATH", "new path of a moved model; may be repeated", "the path it was measured at",
         default=(), many="each",
     ),
 )  # fmt: skip

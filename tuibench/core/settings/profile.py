@@ -15,40 +15,40 @@ _SHARED = benchmark_setting.by_name()
 _SWITCH = Switch()
 
 PAGE = (
-    Setting("sort", "--sort COLUMN", "of the table of layers", "ms, of a loss profile worst, of FLOPS flops"),
-    Setting("reverse", "--reverse", "that table the other way round", kind=_SWITCH, default=False),
-    Setting("text", "--filter TEXT", "only layers with each word in operator, node, weight or kernel", "all"),
-    Setting("top", "--top N", "so many layers of it", "20", kind=Whole(1, MOST_ROWS)),
+    Setting("sort", "--sort COLUMN", "column that the table of layers is sorted by", "ms; loss: worst; FLOPS: flops"),
+    Setting("reverse", "--reverse", "reverse the order of the table", kind=_SWITCH, default=False),
+    Setting("text", "--filter TEXT", "show only layers with each word in operator, node, weight or kernel", "all"),
+    Setting("top", "--top N", "number of layers shown", "20", kind=Whole(1, MOST_ROWS)),
     Setting(
         "summary", "--summary-type KIND",
-        "what the bars per operator show: baseline ms, potential ms, potential %, INT8 ms, pruned, FLOPs, bytes or"
-        " params; of a loss profile a level or params", "baseline ms, int8, FLOPs",
+        "value of the bars per operator: baseline ms, potential ms, potential %, INT8 ms, pruned, FLOPs, bytes or"
+        " params; loss: a level or params", "baseline ms, int8, FLOPs",
     ),
-    Setting("display", "--value WHAT", "how they show it: values, log, or % of total (% is enough)", "values"),
-    Setting("layer", "--layer NODE", "instead, all that is known of one layer: by its number, a node or its weight"),
+    Setting("display", "--value WHAT", "scale of the bars: values, log, or % of total (short: %)", "values"),
+    Setting("layer", "--layer NODE", "show one layer in full, given by its number, a node or its weight"),
 )  # fmt: skip
 """Options for showing a profile; commands that show stored profiles accept them too."""
 
 _ASKED = (
     Setting(
-        "flops", "--flops", "what each layer costs by its shapes alone; nothing is measured or kept",
+        "flops", "--flops", "compute FLOPs and bytes per layer from the shapes; measure and save nothing",
         kind=_SWITCH, default=False,
     ),
     Setting(
-        "loss", "--loss", "how much the outputs lose when one layer is pruned or made INT8",
+        "loss", "--loss", "measure how the outputs change when one layer is pruned or quantized",
         kind=Switch(LOSS, PERFORMANCE), at="profile.kind", default=False,
     ),
     Setting(
-        "approximate", "--approximate", "with --loss: from the weights alone; nothing is measured or kept",
+        "approximate", "--approximate", "with --loss: estimate from the weights; run and save nothing",
         kind=_SWITCH, at="profile.approximate", default=False, of=LOSS,
     ),
     Setting(
-        "budget", "--budget", "with --loss: one level for all layers, the others for the ten worst",
+        "budget", "--budget", "with --loss: one level for all layers, all levels for the ten most sensitive",
         kind=_SWITCH, at="profile.budget", default=False, of=LOSS,
         place=Place("  levels of", hint="others: one level"),
     ),
     Setting(
-        "what_if", "--what-if int8", "time each heavy layer alone in INT8, too: what that would gain", "not",
+        "what_if", "--what-if int8", "also time each heavy layer alone in INT8", "off",
         kind=kinds.NameList((), WHAT_IF), at="profile.what_if", many="list", of=PERFORMANCE,
         place=Place("  what if INT8", hint="each heavy layer alone in INT8, too"),
     ),
@@ -56,17 +56,17 @@ _ASKED = (
 
 _SUBJECT = (
     Setting(
-        "engine", "-e --engine NAME", "what runs it: so far one tells its layers apart", "onnxruntime",
+        "engine", "-e --engine NAME", "the engine; only onnxruntime reports layer times", "onnxruntime",
         kind=kinds.NameList(engine.timed()[:1], noun="engine"), at="engines", many="list",
         place=Place("Engine"),
     ),
     Setting(
-        "cores", "-ncores --num_cores N", "physical cores", "all that affinity and quota allow",
+        "cores", "-ncores --num_cores N", "number of physical cores", "all cores that affinity and quota allow",
         kind=kinds.CoreList(1, None, "core count"), at="cores", many="list",
         place=Place("Cores"),
     ),
     Setting(
-        "batch", "-b --batch_size N", "items in one inference", "1, or the model's own where it is fixed",
+        "batch", "-b --batch_size N", "items in one inference", "1, or the model's fixed batch",
         kind=kinds.IntegerList(1, 65_536, "batch size"), at="batches", many="list",
         place=Place("Batch", empty="1", hint="1 for real time, 64 for throughput"),
     ),
@@ -76,49 +76,49 @@ _SUBJECT = (
         place=Place("Sequence", empty="chosen", hint="of all axes of tokens"),
     ),
     Setting(
-        "dims", "--dim NAME=N", "any other symbolic dim; may be repeated", "chosen and printed",
+        "dims", "--dim NAME=N", "size of another symbolic dim; may be repeated", "chosen and printed",
         kind=kinds.Dims("size"), at="dims", default=(), many="each",
         place=Place("", empty="chosen", hint="a size such as 128"),
     ),
     _SHARED["batch_dim"],
     Setting(
-        "shapes", "-i -shapes --input_shapes SHAPES", "in the order of the inputs: '[1,3,224,224]'", "the model's",
-        kind=kinds.shapes, at="inputs.shapes", default=(),
+        "shapes", "-i -shapes --input_shapes SHAPES", "shapes in the order of the inputs: '[1,3,224,224]'",
+        "the model's", kind=kinds.shapes, at="inputs.shapes", default=(),
     ),
     Setting(
-        "inputs_file", "--inputs FILE.npz", "arrays by input name; for --loss calibration data", "made from the seed",
-        kind=kinds.FilePath(), at="inputs.file",
+        "inputs_file", "--inputs FILE.npz", "input arrays by name; with --loss: calibration data",
+        "generated from the seed", kind=kinds.FilePath(), at="inputs.file",
         place=Place("  data", 30, "seeded inputs", "calibration data, an .npz"),
     ),
     Setting(
-        "seed", "--seed N", "of the inputs that are made", "0",
+        "seed", "--seed N", "seed of generated inputs", "0",
         kind=_SHARED["seed"].kind, at="inputs.seed", default=0, always_spelled=True,
     ),
 )  # fmt: skip
 
 _AMOUNT = (
     Setting(
-        "processes", "--processes N", "fresh processes, over which a layer's time gets its interval",
+        "processes", "--processes N", "number of fresh processes; intervals are over processes",
         f"{_USUAL.processes}", kind=Whole(1, 50), at="profile.processes",
         default=_USUAL.processes, always_spelled=True, of=PERFORMANCE,
         place=Place("processes", 4, hint="fresh ones", beside=30),
     ),
     Setting(
-        "runs", "--runs N", "profiled runs in each of them", f"{_USUAL.runs}",
+        "runs", "--runs N", "profiled inferences per process", f"{_USUAL.runs}",
         kind=Whole(1, 1000), at="profile.runs", default=_USUAL.runs, always_spelled=True, of=PERFORMANCE,
         place=Place("  runs", 6, hint="in each process"),
     ),
     Setting(
-        "fresh_roofs", "--fresh-roofs", "measure what this machine can do anew", "once a week",
+        "fresh_roofs", "--fresh-roofs", "measure the peak speeds of this machine again", "cached for a week",
         kind=_SWITCH, at="profile.fresh_roofs", default=False, of=PERFORMANCE,
     ),
     Setting(
-        "samples", "--samples N", "with --loss: of the data, for each changed layer", f"{_USUAL.samples}",
+        "samples", "--samples N", "with --loss: number of inputs for each changed layer", f"{_USUAL.samples}",
         kind=Whole(1, 1024), at="profile.samples", default=_USUAL.samples, always_spelled=True,
         of=LOSS, place=Place("samples", 5, hint="for each layer", beside=36),
     ),
     Setting(
-        "levels", "--level LEVEL", f"with --loss: {', '.join(LEVELS)}; may be repeated", "all",
+        "levels", "--level LEVEL", f"with --loss: level of change: {', '.join(LEVELS)}; may be repeated", "all",
         kind=kinds.Levels(), at="profile.levels", default=(), many="each", of=LOSS,
         place=Place("  levels", hint="share of zeros"),
     ),
@@ -127,11 +127,11 @@ _AMOUNT = (
         kind=_SHARED["max_time_s"].kind, at="limits.max_time_s",
     ),
     Setting(
-        "timeout", "--timeout FACTOR", "stretch the limits for hanging loads and calls", "1",
+        "timeout", "--timeout FACTOR", "multiply the time limits of load and inference", "1",
         kind=_SHARED["timeout_scale"].kind, at="limits.timeout_scale", default=1.0,
     ),
     Setting(
-        "memory_limit", "--memory-limit SIZE", "address space of one process, such as 8GB", "from what is free",
+        "memory_limit", "--memory-limit SIZE", "address space of one process, such as 8GB", "from free memory",
         kind=kinds.size, at="limits.memory_bytes",
     ),
 )  # fmt: skip
@@ -140,7 +140,7 @@ _OUTPUT = (
     *PAGE,
     *(_SHARED[name] for name in ("export_path", "json", "quiet", "ascii")),
     Setting(
-        "dry_run", "--dry-run", "print what would be done and about how long it takes; measure nothing",
+        "dry_run", "--dry-run", "print the plan and the expected time; measure nothing",
         kind=_SWITCH, default=False,
     ),
     _SHARED["debug"],
@@ -148,11 +148,11 @@ _OUTPUT = (
 _KEEPING = ("name", "note", "project", "no_save", "detach", "wait_s", "no_wait", "share_host")
 
 GROUPS = (
-    Group("What to find out; without any of these, how long each layer takes", _ASKED),
-    Group("Of what, where", _SUBJECT),
-    Group("How much", _AMOUNT),
-    Group("What comes out", _OUTPUT),
-    Group("Where it is kept, and when it runs", tuple(_SHARED[name] for name in _KEEPING)),
+    Group("Kind of profile (default: the time of each layer)", _ASKED),
+    Group("Model and machine", _SUBJECT),
+    Group("Effort", _AMOUNT),
+    Group("Output", _OUTPUT),
+    Group("Saving and queueing", tuple(_SHARED[name] for name in _KEEPING)),
 )
 
 

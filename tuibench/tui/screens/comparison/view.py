@@ -123,19 +123,18 @@ _MOST = 5
 
 def missing_lines(material: ComparisonData, rerun: str) -> tuple[str, ...]:
     """Return the lines in place of the pairs; `rerun` is the key of a re-run with changes."""
-    first = "No matching cells: the two benchmarks have no settings in common."
     if material.side is None:
-        return (first,)
+        return ("No matching cells.",)
     apart = [axis for axis in _WORDS if not _values(material, axis, 0).keys() & _values(material, axis, 1)]
     names = short_id(material.side.old_id), short_id(material.side.new_id)
+    what = " and ".join(_WORDS[axis] for axis in apart)
     lines = [f"{_WORDS[axis]}: {'; '.join(_side(material, axis, names))}" for axis in apart]
     models = [run.models[0].sha256[:8] for run in (material.old, material.new) if run.models]
     if len(set(models)) > 1:
         told = "; ".join(f"{sha256} in {name}" for sha256, name in zip(models, names, strict=False))
         lines.insert(0, f"model: different content, {told}")
-    what = " and ".join(_WORDS[axis] for axis in apart) or "cells"
-    doing = f"{rerun} on one of them measures it again:"
-    return (first, *lines, doing, f"choose {what} of the other one.")
+    first = f"No matching cells: the {what} differ." if what else "No matching cells."
+    return (first, *lines, f"To compare, press {rerun} and choose the other benchmark's {what or 'cells'}.")
 
 
 def _side(material: ComparisonData, axis: str, names: Sequence[str]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -39,6 +39,7 @@ class ProfileComparisonScreen(Page):
     follows_store = False
     CSS_PATH = "profile_comparison.tcss"
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("copy-command", "filter", "side"))
+    words: ClassVar[Mapping[str, str]] = {**key.ONE_WORD, "side": "swap"}
     hints: tuple[str, ...] = ("open", "side", "filter", "copy-command", "wide", "back", "palette", "help")
     about = (
         "Two profiles layer by layer: those of one model are matched by their nodes, whatever the engine fused with "

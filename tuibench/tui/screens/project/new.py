@@ -43,6 +43,7 @@ class NewProjectScreen(Page):
     CSS_PATH = "new_project.tcss"
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [*key.bindings(only=("run-form", "set-up-profiles"))]
+    words: ClassVar[Mapping[str, str]] = {**key.ONE_WORD, "run-form": "measure"}
     hints = ("next-field", "complete", "run-form", "set-up-profiles", "back", "help")
     about = (
         "A project holds the measurements of one model. Type its path: tab completes it, and the model is read as "
