@@ -43,7 +43,7 @@ class PointRequest:
     shapes: Mapping[str, Shape] = field(default_factory=dict)
     """Shapes of inputs whose rank the model leaves open."""
     notes: tuple[str, ...] = ()
-    problem: str | None = None
+    problem: UsageError | None = None
 
 
 def expand(
@@ -102,7 +102,7 @@ class _Builder:
     ) -> None:
         self._layout = layout
         self.notes: list[str] = []
-        self.problem: str | None = None
+        self.problem: UsageError | None = None
         self.batch: int | None = None
         self.fixed = dict(given)
         self._origin = origin
@@ -120,7 +120,7 @@ class _Builder:
         constants = _constant_lengths(self._layout)
         if not keys and length not in constants:
             said = f"fixed to {constants[0]}" if constants else self._layout.describe()
-            self.problem = f"-seq_len {length}: the model has no free dim for it ({said})"
+            self.problem = UsageError(f"the model has no free dim for it ({said})", subject=f"-seq_len {length}:")
 
     def take_batch(self, batch: int | None) -> None:
         """Apply -b, or use the model's own batch."""
@@ -133,13 +133,15 @@ class _Builder:
             self.batch = self._agree(batch, known.pop() if known else None)
             if self.batch < 1:
                 flag = next((self._flags[key] for key in sorted(keys) if key in self._flags), f"-b {batch}")
-                raise UsageError(f"{flag}: a batch of {self.batch} leaves nothing to measure", "a batch is at least 1")
+                raise UsageError(
+                    f"a batch of {self.batch} leaves nothing to measure", "a batch is at least 1", subject=f"{flag}:"
+                )
             self.fixed.update(dict.fromkeys(keys, self.batch))
             return
         self.batch = _own_batch(self._layout)
         if batch is not None and batch != (self.batch or 1):
             fixed = _fixed_by(self._layout)
-            self.problem = f"batch {batch}: the model allows {self.batch or 1} only, {fixed}"
+            self.problem = UsageError(f"the model allows {self.batch or 1} only, {fixed}", subject=f"batch {batch}:")
             # With the model's own batch it would have the same key as a valid cell, and one would hide the other.
             self.batch = batch
 
@@ -163,7 +165,7 @@ class _Builder:
 
     def _set(self, key: str, value: int, flag: str) -> None:
         if self.fixed.get(key, value) != value:
-            raise UsageError(f"{flag}: this dim was also given as {self.fixed[key]}", "pass one of the two")
+            raise UsageError(f"this dim was also given as {self.fixed[key]}", "pass one of the two", subject=f"{flag}:")
         self.fixed[key] = value
         self._flags.setdefault(key, flag)
 
@@ -178,7 +180,7 @@ def _asked_dims(dims: Sequence[tuple[str, int]], layout: Layout) -> dict[str, tu
         for key in layout.resolve(address, "--dim"):
             known, _ = asked.setdefault(key, (value, flag))
             if known != value:
-                raise UsageError(f"{flag}: this dim was also given as {known}")
+                raise UsageError(f"this dim was also given as {known}", subject=f"{flag}:")
     return asked
 
 

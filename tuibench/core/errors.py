@@ -42,6 +42,11 @@ class UsageError(TuibenchError):
 
     exit_code = ExitCode.USAGE
 
+    def __init__(self, message: str, hint: str = "", *, subject: str = "") -> None:
+        """`subject` is the flag that the message begins with; beside a form's field it is left out."""
+        super().__init__(f"{subject} {message}" if subject else message, hint)
+        self.detail = message
+
 
 class ModelError(TuibenchError):
     """The model cannot be read or does not accept what it is given."""

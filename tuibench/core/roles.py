@@ -91,8 +91,8 @@ class Layout:
         if isinstance(found, str):
             return (found,)
         if isinstance(found, int):
-            raise UsageError(f"{flag} {show(address)}: the model fixes this dim to {found}", self.describe())
-        raise UsageError(f"{flag} {show(address)}: the model has no such dim", self.describe())
+            raise UsageError(f"{show(address)}: the model fixes this dim to {found}", self.describe(), subject=flag)
+        raise UsageError(f"{show(address)}: the model has no such dim", self.describe(), subject=flag)
 
     def find_axis(self, address: str) -> int | str | None:
         """Return the key or fixed size of INPUT:AXIS; None if no input has that axis."""

@@ -162,7 +162,7 @@ class _PointMaker:
     def make(self) -> Point:
         """Return the finished point, or one with the failure that left it without inputs."""
         if self._request.problem is not None:
-            return self._failed(self._request.problem)
+            return self._failed(self._request.problem.message)
         first: Point | None = None
         for steps, candidate in self._search.candidates(self._owner._known):
             try:

@@ -93,7 +93,7 @@ def free_dims(model: ModelSummary, batch_dim: str | None = None) -> tuple[str, .
 
 def check_dim(model: ModelSummary, spec: BenchmarkSpec, name: str) -> None:
     """Raise UsageError if a model has no such dim or fixes it; call it per dim to report each error."""
-    Layout(model.inputs, spec.inputs.batch_dim).resolve(name, f"--dim {name}:")
+    Layout(model.inputs, spec.inputs.batch_dim).resolve(name, "--dim")
 
 
 def misfits(model: ModelSummary, spec: BenchmarkSpec) -> dict[str, UsageError]:
@@ -118,7 +118,7 @@ def _refused(asked: Mapping[str, BenchmarkSpec], model: ModelSummary) -> dict[st
         else:
             problem = next((request.problem for request in requests if request.problem), None)
             if problem:
-                found[name] = UsageError(problem)
+                found[name] = problem
     return found
 
 
@@ -132,7 +132,7 @@ def forecast(spec: BenchmarkSpec, models: Sequence[ModelSummary]) -> Forecast:
             raise UsageError(f"that is a sweep of {_product(spec)} shapes", f"at most {_MOST_POINTS} can be planned")
         layout = Layout(model.inputs, spec.inputs.batch_dim)
         for request in expand(spec, number, layout):
-            problems += [request.problem] if request.problem else []
+            problems += [request.problem.message] if request.problem else []
             point, size = _plan(model, number, layout, request)
             points.append(point)
             memory = max(memory, worker_bytes(model, size * spec.inputs.distinct))

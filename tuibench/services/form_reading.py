@@ -50,7 +50,7 @@ class Reading:
             self.fields[name] = text if setting.many else setting.kind(flag, text)
             setting.kind.settle(flag, self.fields[name], self.context)
         except UsageError as error:
-            self.errors[name] = told(error, setting.flags)
+            self.errors[name] = told(error, beside=True)
         if text != _default_text(setting):
             # A text with a leading dash is joined to its flag.
             self.words += [f"{setting.flags[-1]}={text}"] if text.startswith("-") else [flag, text]
@@ -94,11 +94,9 @@ def to_command(values: FormValues, reading: Reading) -> str:
     return shlex.join(["tuibench", "benchmark", *words])
 
 
-def told(error: TuibenchError, flags: Iterable[str] = ()) -> str:
-    """Return the text of an error beside its field, without the field's name."""
-    message = error.message
-    for flag in flags:
-        message = message.removeprefix(f"{flag} ").removeprefix(f"{flag}: ")
+def told(error: TuibenchError, *, beside: bool = False) -> str:
+    """Return the text of an error; `beside` its own field without the flag that stands for the field."""
+    message = error.detail if beside and isinstance(error, UsageError) else error.message
     return f"{message}; {error.hint}" if error.hint else message
 
 
@@ -177,7 +175,7 @@ def _take_dims(reading: Reading, values: FormValues) -> None:
         try:
             setting.kind.settle(setting.flag, (f"{name}={text}",), reading.context)
         except UsageError as error:
-            reading.errors[f"dim:{name}"] = told(error, (f"{setting.flag} {show(name, 60)}",))
+            reading.errors[f"dim:{name}"] = told(error, beside=True)
         reading.words.append(f"{setting.flag}={name}={text}")
     reading.fields["dims"] = tuple(f"{name}={text}" for name, text in given)
 

@@ -216,8 +216,8 @@ class Forms:
         project, moved = self._services.projects.assign(spec.models[0], project, rerun_of)
         card = Metadata(values.name.strip(), values.note, project or None, rerun_of or None, compare_to=partner)
         wait_s = 0.0 if reading.fields.get("no_wait") else reading.fields.get("wait_s")
-        wishes = RunOptions(metadata=card, wait_s=wait_s, share_host=bool(reading.fields.get("share_host")))
-        run, said = self._services.runs.launch(spec, wishes)
+        options = RunOptions(metadata=card, wait_s=wait_s, share_host=bool(reading.fields.get("share_host")))
+        run, said = self._services.runs.launch(spec, options)
         if project:
             # If the disk fails, the next form starts with defaults and the run is unaffected.
             plain = {name: value for name, value in asdict(values).items() if name not in _OF_ONE}
@@ -266,7 +266,7 @@ def _forecast(reading: Reading, spec: BenchmarkSpec, summary: ModelSummary | Non
         try:
             check_dim(models[0], spec, name)
         except UsageError as error:
-            reading.errors[f"dim:{name}"] = told(error, (f"--dim {name}:",))
+            reading.errors[f"dim:{name}"] = told(error, beside=True)
     if not reading.errors:
         try:
             return forecast(spec, models)

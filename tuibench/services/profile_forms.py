@@ -92,8 +92,7 @@ class ProfileForms:
         for kind, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
             wrong = {name: error for name, error in reading.errors.items() if not isinstance(error, NotHere)}
             wrong |= self._misfits(reading.spec, before) if reading.spec is not None else {}
-            flags = (f"batch {values.batch.strip()}",)
-            errors |= {name: told(error, flags) for name, error in wrong.items()}
+            errors |= {name: told(error, beside=True) for name, error in wrong.items()}
             if reading.spec is None:
                 continue
             try:

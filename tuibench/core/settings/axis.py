@@ -50,7 +50,9 @@ def parse_integers(text: str, axis: Axis) -> tuple[tuple[int, ...], tuple[str, .
     for token in text.split(","):
         values += _expand(token.strip().lower(), axis)
         if len(values) > MOST_VALUES:
-            raise UsageError(f"{axis.flag} {show(text, 60)} has more than {MOST_VALUES} values", "give a shorter list")
+            raise UsageError(
+                f"{show(text, 60)} has more than {MOST_VALUES} values", "give a shorter list", subject=axis.flag
+            )
     return _drop_repeats(tuple(values), axis.flag)
 
 
@@ -60,10 +62,10 @@ def parse_names(text: str, flag: str, allowed: tuple[str, ...] = ()) -> tuple[tu
     for name in names:
         if allowed and name not in allowed:
             raise UsageError(
-                f"{flag} takes {' or '.join(allowed)}, not '{show(name, 40)}'", "separate several by commas"
+                f"takes {' or '.join(allowed)}, not '{show(name, 40)}'", "separate several by commas", subject=flag
             )
         if not name or not all(c.isascii() and (c.isalnum() or c in "-_.") for c in name):
-            raise UsageError(f"{flag} takes names separated by commas, not '{show(text, 40)}'")
+            raise UsageError(f"takes names separated by commas, not '{show(text, 40)}'", subject=flag)
     return _drop_repeats(names, flag)
 
 
@@ -82,7 +84,7 @@ def _expand(token: str, axis: Axis) -> list[int]:
         return [_within(token, token, axis)]
     start, end = _within(first, token, axis), _within(last, token, axis)
     if end < start:
-        raise UsageError(f"{axis.flag} {show(token, 40)} runs backwards", f"write {end}-{start}")
+        raise UsageError(f"{show(token, 40)} runs backwards", f"write {end}-{start}", subject=axis.flag)
     # Longer ranges than a list may have are cut, so that 1-2000000000 does not fill the memory.
     return list(range(start, min(end, start + MOST_VALUES + 1) + 1))
 
@@ -97,7 +99,7 @@ def _within(digits: str, token: str, axis: Axis) -> int:
     plain = digits.isascii() and digits.isdigit() and len(digits) <= 10
     value = int(digits) if plain else -1
     if not axis.low <= value <= (SIZE[1] if axis.high is None else axis.high):
-        raise UsageError(f"{axis.flag} takes {axis.allowed}, not '{show(token, 40)}'", _forms(axis))
+        raise UsageError(f"takes {axis.allowed}, not '{show(token, 40)}'", _forms(axis), subject=axis.flag)
     return value
 
 

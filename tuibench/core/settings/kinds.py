@@ -64,7 +64,7 @@ class Kind:
 
     def _read(self, flag: str, given: str) -> Any:
         if not given:
-            raise UsageError(f"{flag} needs a value")
+            raise UsageError("needs a value", subject=flag)
         return given
 
     def spell(self, value: Any) -> str:
@@ -105,10 +105,10 @@ class Label(Kind):
 
     def _read(self, flag: str, given: str) -> str:
         if not given.strip():
-            raise UsageError(f"{flag} needs a value")
+            raise UsageError("needs a value", subject=flag)
         if len(given) > LONGEST_NAME or show(given, LONGEST_NAME) != given:
             what = f"one line of at most {LONGEST_NAME} visible characters, not '{show(given, 40)}'"
-            raise UsageError(f"{flag} takes {what}")
+            raise UsageError(f"takes {what}", subject=flag)
         return given
 
 
@@ -147,7 +147,9 @@ class Whole(Kind):
     def _read(self, flag: str, given: str) -> int:
         is_plain = given.isascii() and given.isdigit() and len(given) <= 20
         if not is_plain or not self.low <= int(given) <= self.high:
-            raise UsageError(f"{flag} takes a whole number from {self.low} to {self.high}, not '{show(given, 40)}'")
+            raise UsageError(
+                f"takes a whole number from {self.low} to {self.high}, not '{show(given, 40)}'", subject=flag
+            )
         return int(given)
 
 
@@ -156,7 +158,7 @@ class Streams(Whole):
 
     def _read(self, flag: str, given: str) -> int:
         if given.lower() == "auto":
-            raise not_in_this_version(f"{flag} auto")
+            raise not_in_this_version("auto", subject=flag)
         return super()._read(flag, given)
 
 
@@ -176,7 +178,9 @@ class Decimal(Kind):
     def _read(self, flag: str, given: str) -> float:
         value = _float(given)
         if not self.low <= value <= self.high:
-            raise UsageError(f"{flag} takes {self.unit} from {self.low:g} to {self.high:g}, not '{show(given, 40)}'")
+            raise UsageError(
+                f"takes {self.unit} from {self.low:g} to {self.high:g}, not '{show(given, 40)}'", subject=flag
+            )
         return value
 
 
@@ -188,7 +192,7 @@ class Percent(Kind):
     def _read(self, flag: str, given: str) -> float:
         value = _float(given.rstrip("%").rstrip()) / 100
         if not holds(self.bounds, value):
-            raise UsageError(f"{flag} takes percent from 0.01 to 100, not '{show(given, 40)}'")
+            raise UsageError(f"takes percent from 0.01 to 100, not '{show(given, 40)}'", subject=flag)
         return value
 
     def spell(self, value: Any) -> str:
@@ -206,10 +210,10 @@ class OneOf(Kind):
     def _read(self, flag: str, given: str) -> str:
         name = given.lower()
         if name in self._later:
-            raise not_in_this_version(f"{flag} {name}")
+            raise not_in_this_version(name, subject=flag)
         if name not in self.names:
             allowed = f"{', '.join(self.names[:-1])} or {self.names[-1]}"
-            raise UsageError(f"{flag} takes {allowed}, not '{show(given, 40)}'")
+            raise UsageError(f"takes {allowed}, not '{show(given, 40)}'", subject=flag)
         return name
 
 
@@ -224,7 +228,7 @@ class Size(Kind):
         count = int(given) if given.isascii() and given.isdigit() and len(given) <= 19 else count
         if not holds(self.bounds, count):
             allowed = "a size from 1MiB to 1048576TiB such as 8GB or 512MiB"
-            raise UsageError(f"{flag} takes {allowed}, not '{show(given, 40)}'")
+            raise UsageError(f"takes {allowed}, not '{show(given, 40)}'", subject=flag)
         return count
 
 
@@ -258,9 +262,9 @@ size = Size()
 shapes = Shapes()
 
 
-def not_in_this_version(what: str) -> UsageError:
+def not_in_this_version(what: str, *, subject: str = "") -> UsageError:
     """Return the error for features that are planned but not implemented."""
-    return UsageError(f"{what} is not in this version")
+    return UsageError(f"{what} is not in this version", subject=subject)
 
 
 def plain(value: float) -> str:
@@ -285,8 +289,9 @@ def joined(values: Any) -> str:
 
 def _bad_shapes(flag: str, given: str) -> UsageError:
     return UsageError(
-        f"{flag} takes one shape per input such as [1,3,224,224],[1,128], not '{show(given, 60)}'",
+        f"takes one shape per input such as [1,3,224,224],[1,128], not '{show(given, 60)}'",
         "quote it, or the shell takes the brackets",
+        subject=flag,
     )
 
 
@@ -319,11 +324,11 @@ class NameList(Text):
         asked = {token.strip().lower() for token in value.split(",")}
         for later in self._planned:
             if later in asked:
-                raise not_in_this_version(f"{flag} {later}")
+                raise not_in_this_version(later, subject=flag)
         names, said = parse_names(value, flag, self.allowed)
         if self._noun and len(names) > 1:
-            what = f"{flag} takes one {self._noun} here, not '{show(value, 40)}'"
-            raise UsageError(what, f"a profile is of one {self._noun}")
+            what = f"takes one {self._noun} here, not '{show(value, 40)}'"
+            raise UsageError(what, f"a profile is of one {self._noun}", subject=flag)
         context.notes.extend(said)
         return names
 
@@ -395,10 +400,10 @@ class Dims(Text):
             name, equals, sizes = given.rpartition("=")
             if not equals or not name:
                 form, hint = ("NAME=N", "") if self.noun else ("NAME=LIST", "such as --dim height=224,320")
-                raise UsageError(f"{flag} takes {form}, not '{show(given, 60)}'", hint)
+                raise UsageError(f"takes {form}, not '{show(given, 60)}'", hint, subject=flag)
             if name in dims:
                 hint = "a profile has one of each" if self.noun else "one list holds all its values: NAME=32,64"
-                raise UsageError(f"{flag} {show(name, 60)} is given twice", hint)
+                raise UsageError(f"{show(name, 60)} is given twice", hint, subject=flag)
             # Zero is a valid length: the past of a decoder at its first token.
             dims[name], said = _integers(sizes, Axis(f"{flag} {show(name, 60)}", 0, None), self.noun)
             context.notes.extend(said)
@@ -416,7 +421,7 @@ class Levels(Kind):
         known = {level: level for level in LEVELS} | {level.removeprefix("pruned "): level for level in LEVELS}
         name = given.strip().lower()
         if name not in known:
-            raise UsageError(f"{flag} takes {', '.join(LEVELS[:-1])} or {LEVELS[-1]}, not '{show(given, 40)}'")
+            raise UsageError(f"takes {', '.join(LEVELS[:-1])} or {LEVELS[-1]}, not '{show(given, 40)}'", subject=flag)
         return known[name]
 
     def settle(self, flag: str, value: Any, context: Context) -> Any:
@@ -433,6 +438,6 @@ def _integers(given: str, axis: Axis, noun: str) -> tuple[tuple[int, ...], tuple
     """Return the values of a list and a note about repeated values; with `noun` only one value is allowed."""
     values, said = parse_integers(given, replace(axis, is_list=False) if noun else axis)
     if noun and len(values) > 1:
-        what = f"{axis.flag} takes one value here, not '{show(given, 40)}'"
-        raise UsageError(what, f"a profile has one {noun}; tuibench benchmark takes lists")
+        what = f"takes one value here, not '{show(given, 40)}'"
+        raise UsageError(what, f"a profile has one {noun}; tuibench benchmark takes lists", subject=axis.flag)
     return values, said

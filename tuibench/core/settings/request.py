@@ -314,7 +314,7 @@ class _Reader:
                     found[name] = self._settle(setting)
             elif getattr(self._values, name):
                 way = "leave --loss out" if kind == LOSS else "give --loss"
-                self.errors[name] = UsageError(f"{setting.flag} belongs to a {setting.of} profile", way)
+                self.errors[name] = UsageError(f"belongs to a {setting.of} profile", way, subject=setting.flag)
         return found
 
     def _settle(self, setting: Setting) -> Any:

@@ -165,7 +165,7 @@ class _Task:
         layout = self._layout
         request = expand_points(self.spec, 0, layout)[0]
         if request.problem is not None:
-            raise ModelError(request.problem)
+            raise ModelError(request.problem.message)
         search = Search(layout, request.batch, request.fixed, request.shapes)
         _, candidate = next(iter(search.candidates()))
         shapes = {port.name: candidate.shapes[port.name] for port in layout.ports if port.kind == "tensor"}
