@@ -23,7 +23,6 @@ from tuibench.core.errors import StoreError, TuibenchError
 from tuibench.core.reason import Reason, told
 from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard, ends_between
-from tuibench.tui.config import Config
 from tuibench.tui.messages import SnapshotTaken
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.field import TextQuestion
@@ -141,13 +140,6 @@ async def test_two_run_ends_in_one_poll_share_line_and_bell(services: SnapshotSe
         assert len(bells) == 1
 
 
-async def test_run_ended_before_dashboard_start_is_not_announced(services: SnapshotServices, bells: list[None]) -> None:
-    services.show(row(1, activity.INTERRUPTED), ended=(row(2, activity.FINISHED),))
-    async with dashboard(services) as (app, pilot):
-        await look(app, pilot)
-        assert bells == [] and "run " not in frame(app).splitlines()[-3]
-
-
 async def test_run_removed_by_user_is_not_announced(services: SnapshotServices, bells: list[None]) -> None:
     services.show(row(1))
     async with dashboard(services) as (app, pilot):
@@ -155,23 +147,6 @@ async def test_run_removed_by_user_is_not_announced(services: SnapshotServices, 
         services.show()
         await look(app, pilot)
         assert bells == [] and "removed" not in frame(app)
-
-
-async def test_narrow_title_line_fits_all_active_runs(services: SnapshotServices) -> None:
-    broken = (row(n, activity.INTERRUPTED) for n in (4, 5))
-    services.show(row(1), row(2, activity.WAITING), row(3, activity.WAITING), *broken)
-    async with dashboard(services) as (app, _):
-        words = app.going_words()
-        assert words.endswith("2 waiting · 2 to resume") and words.startswith(f"{name(1)} runs ~")
-        assert len(words) <= 45, "beside ' tuibench › Projects (14)' and more"
-
-
-async def test_bell_can_be_disabled(services: SnapshotServices, bells: list[None]) -> None:
-    services.show(row(1))
-    async with dashboard(services, config=Config(bell=False)) as (app, pilot):
-        services.show()
-        await look(app, pilot)
-        assert bells == [] and "was removed" in frame(app)
 
 
 def test_run_starting_to_measure_is_not_announced_as_ended() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from tests.present.build import model
 from tests.present.profile.stock import make_costs
-from tests.tui.frame import frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import open_app, press, replace_methods, settle, type_text
 from tests.tui.stock import rich_project
@@ -25,8 +24,6 @@ from tuibench.services.form_values import (
     ProfileValues,
     RerunPlan,
 )
-from tuibench.tui.screens.comparison.screen import ComparisonScreen
-from tuibench.tui.screens.detail.screen import DetailScreen
 from tuibench.tui.screens.form.screen import FormScreen
 
 VALUES = FormValues(model="/models/resnet50.onnx", scenarios="sync", cores="1,2,4", batches="1,8")
@@ -88,31 +85,6 @@ async def counted(path: str = "") -> AsyncIterator[Counted]:
         seen = Counted(app, pilot, ids)
         seen.started = started
         yield seen
-
-
-async def test_core_scaling_at_other_batch_and_metric_takes_four_keys() -> None:
-    async with counted() as seen:
-        await seen.press("enter", "enter", "2", "right")
-        page = seen.app.page
-        assert isinstance(page, DetailScreen) and page.benchmark == seen.ids[0]
-        assert "[2 Cores]" in rows(seen.app)[1]
-        assert "batch ‹ 1 [8] 32 › ←→   metric [items/s] m" in frame(seen.app)
-
-
-async def test_comparing_newest_with_its_original_takes_one_key() -> None:
-    async with counted() as seen:
-        await seen.press("c")
-        page = seen.app.page
-        assert isinstance(page, ComparisonScreen) and (page.old, page.new) == (seen.ids[2], seen.ids[0])
-        assert "0.943 [0.937, 0.950]" in frame(seen.app)
-
-
-async def test_rerunning_newest_takes_two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run")
-    async with counted() as seen:
-        await seen.press("r", "y")
-        assert seen.count == 2 and seen.started == [(seen.ids[0], False)]
-        assert landed(seen.app)[:2] == ("run", ("01RUN",))
 
 
 async def test_rerun_with_other_batches_takes_at_most_five_keys(

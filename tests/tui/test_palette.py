@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 from textual.command import CommandList, CommandPalette
 from textual.pilot import Pilot
-from textual.widgets import Input
 
 from tests.store.data import make_small
 from tests.tui.frame import frame
@@ -88,15 +87,6 @@ async def test_palette_action_applies_to_previous_focus() -> None:
         assert isinstance(app.screen, HomeScreen) and "reversed" in frame(app)
 
 
-async def test_palette_escape_changes_nothing_and_second_colon_is_text() -> None:
-    async with open_app() as (app, pilot):
-        before = frame(app)
-        await press(pilot, "ctrl+p")
-        assert isinstance(app.screen, CommandPalette)
-        await press(pilot, "ctrl+p", "escape")
-        assert isinstance(app.screen, HomeScreen) and frame(app) == before
-
-
 async def test_palette_shows_user_bound_keys() -> None:
     async with open_app(config=Config(keys={"help": "f9"})) as (app, pilot):
         await press(pilot, "colon")
@@ -121,13 +111,6 @@ async def test_palette_survives_too_narrow_terminal(size: tuple[int, int]) -> No
         await pilot.resize_terminal(80, 24)
         await press(pilot, "escape")
         assert app.is_running and "tuibench" in frame(app)
-
-
-async def test_palette_has_no_animation() -> None:
-    async with open_app() as (app, pilot):
-        await search(pilot, "help")
-        assert not app.screen.query_one(Input).cursor_blink
-        assert [one.auto_refresh for one in app.screen.query("*")] == [None] * len(app.screen.query("*"))
 
 
 async def test_ctrl_c_shows_quit_key() -> None:

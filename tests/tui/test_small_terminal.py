@@ -11,7 +11,6 @@ from tests.present.build import model
 from tests.tui.frame import rows
 from tests.tui.hostile import LONG, SAMPLE
 from tests.tui.pilot import look, open_app, settle
-from tests.tui.screens.run_services import RUN, RunServices, sketch_view
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import add, add_project, make_going, make_id, rich_project, sweep
 from tests.tui.tour import visit_all
@@ -66,16 +65,3 @@ async def test_every_list_shows_selected_line_at_20x5() -> None:
             await settle(pilot)
             assert app.page.query_one(RecordTable).cursor_key
             assert any(row.startswith(">") for row in rows(app)), rows(app)
-
-
-async def test_active_run_page_shows_selected_line_at_20x5() -> None:
-    views = [sketch_view(elapsed_s=112.0 + second) for second in range(9)]
-    async with open_app(USUAL, services=RunServices(*views)) as (app, pilot):
-        app.go(route.run(RUN))
-        await settle(pilot)
-        for size in (SMALL, USUAL, (1, 1), USUAL):
-            await pilot.resize_terminal(*size)
-            app.page.load()
-            await settle(pilot)
-            assert max(map(len, rows(app))) <= size[0]
-        assert "16" in "\n".join(rows(app)) and app.is_running

@@ -81,11 +81,6 @@ def test_no_color_applies_to_session(value: str) -> None:
     assert variables(display)["TEXTUAL_THEME"] == "ansi-dark"
 
 
-def test_empty_no_color_is_ignored() -> None:
-    display = plan(NO_COLOR="")
-    assert display.colour
-
-
 MANY: list[dict[str, str]] = [
     {"TERM": "xterm-256color"},
     {"TERM": "screen-256color"},

@@ -20,12 +20,6 @@ async def test_status_news_next_key_clears_it() -> None:
         assert "no project yet: n creates one" not in frame(app)
 
 
-async def test_status_news_repeated_by_key_stays() -> None:
-    async with open_app() as (app, pilot):
-        await press(pilot, "r", "r")
-        assert "no project yet: n creates one" in frame(app)
-
-
 async def test_status_news_appears_only_on_its_own_page() -> None:
     async with open_app() as (app, pilot):
         app.page.say("old news")

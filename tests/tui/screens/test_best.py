@@ -12,7 +12,7 @@ from tuibench.core.reason import Failure, Verdict
 from tuibench.core.result_headline import profile_headline
 from tuibench.core.scenario import LATENCY, THROUGHPUT
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow
-from tuibench.tui.screens.benchmark.rows import best_of, engine_word, half_of, order_of
+from tuibench.tui.screens.benchmark.rows import best_of, half_of, order_of
 
 ROW = BenchmarkRow(
     id="01", host="", started_utc="", status="finished", models="m.onnx", model_sha256="", engines="onnxruntime",
@@ -55,10 +55,6 @@ def test_best_shows_headline_number(row: BenchmarkRow, text: str, half: str) -> 
     assert best.differs == ("outputs differ" in text)
 
 
-def test_best_single_cell_omits_cell_name() -> None:
-    assert best_of(replace(row_of(SYNC), cores="16")).text == "1.92 ms"
-
-
 def test_best_incomplete_run_shows_state_first() -> None:
     row = replace(row_of(SYNC, status="interrupted"), measured=3)
     assert best_of(row).text == "interrupted 3/15 · 1.92 ms @16×1"
@@ -89,10 +85,6 @@ def test_intervals_sort_by_width() -> None:
     assert half_of(row_of(SYNC)) == 0.007
     for row in (row_of(replace(SYNC, half_width=None)), row_of()):
         assert half_of(row) == math.inf
-
-
-def test_engines_fit_narrow_column() -> None:
-    assert engine_word("onnxruntime,openvino,tract") == "ort|ov|tract"
 
 
 def test_profile_row_shows_its_time() -> None:

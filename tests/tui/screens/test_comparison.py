@@ -40,14 +40,6 @@ async def test_comparison_in_ascii_matches_kept_frame() -> None:
         assert frame(seen.app).isascii()
 
 
-async def test_pairs_show_ratio_interval_and_missing_verdict_reason() -> None:
-    async with shown((120, 36)) as seen:
-        # The newer one is 1.06 times as fast.
-        assert "0.943 [0.937, 0.950]" in frame(seen.app)
-        assert "no verdict: measured at different times" in frame(seen.app)
-        assert f"base {short_id(seen.ids[2])}  16.2 ms/batch" in frame(seen.app)
-
-
 async def test_key_f_swaps_base() -> None:
     async with shown((120, 36)) as seen:
         await seen.press("f")
@@ -87,38 +79,6 @@ async def test_figure_without_metric_choice_says_so() -> None:
         await seen.press("h", "h", "m")
         assert "[ratio over cores]" in rows(seen.app)[1]
         assert "this figure has one metric; h shows the next figure" in frame(seen.app)
-
-
-async def test_conclusions_rewrap_after_resize() -> None:
-    async with shown((120, 36)) as seen:
-        await seen.pilot.resize_terminal(60, 24)
-        await settle(seen.pilot)
-        sentence = " ".join("".join(f"{line}\n" for line in rows(seen.app)[-9:]).split())
-        assert "in p50 latency: 0.943 (0.937 to 0.950); no verdict: measured at different times" in sentence
-
-
-async def test_every_figure_is_drawn() -> None:
-    async with shown((120, 36)) as seen:
-        wanted = ["over cores", "over batch", "ratio over cores", "ratio over batch", "samples"]
-        for name in wanted:
-            assert f"[{name}]" in rows(seen.app)[1]
-            assert "●" in frame(seen.app) or "⠤" in frame(seen.app), name
-            await seen.press("h")
-        assert "[over cores]" in rows(seen.app)[1]
-
-
-async def test_ratio_figure_swaps_base_with_table() -> None:
-    async with shown((120, 36)) as seen:
-        await seen.press("h", "h")
-        assert "[ratio over cores]" in rows(seen.app)[1] and "new / old in time" in frame(seen.app)
-        await seen.press("f")
-        assert "[ratio over cores]" in rows(seen.app)[1] and "old / new in time" in frame(seen.app)
-
-
-async def test_conclusions_follow_cursor() -> None:
-    async with shown((120, 36)) as seen:
-        await seen.press("down")
-        assert "122 ms/batch" in "".join(rows(seen.app)[-9:])
 
 
 async def test_unmatched_cells_and_differing_engines_are_listed() -> None:

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from tests.runs.execution_data import asked
 from tests.runs.test_side_by_side import cell, side
 from tests.tui.stock import failed_sweep, rich_pair, sweep
-from tuibench.core.cell import Asked, CellResult, Estimate
+from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.label import CellName
 from tuibench.runs.comparison import compare_results
 from tuibench.tui.screens.comparison.pair import (
@@ -90,18 +89,3 @@ def test_operand_shows_all_numbers() -> None:
     line = side_line(side, {cell.key: cell})
     assert line == "mz0n  14.0 ms/batch ±1.5 %  1.75 ms/item  572 items/s ±1.9 %  grade A"
     assert side_line(side, {}) == "mz0n  ok"
-
-
-def test_stream_pairs_use_items_per_second() -> None:
-    assert amount(PairSide("x", "k", Estimate(4310.0, 4250.0, 4371.0, 5), "A", "ok"), "items/s") == "4310 /s ±1.4 %"
-
-
-def test_cell_names_fit_narrow_column() -> None:
-    def narrow(was: Asked | None = None, axes: tuple[str, ...] = (), **settings: Any) -> str:
-        return CellName(asked(**settings), axes, "", None, was).words(narrow=True)
-
-    assert narrow(None, ("engine",), engine="openvino", cores=16, batch=32) == "ov sync 16c b32"
-    streams: dict[str, Any] = {"scenario": "async", "cores": 1, "streams": 4, "dims": {"seq": 128}}
-    assert narrow(None, ("dims",), **streams) == "async 1c b1 s4 seq=128"
-    was = asked(scenario="async", cores=2, streams=2)
-    assert narrow(was, scenario="async", cores=4, streams=1) == "async 2→4c b1 s2→1"

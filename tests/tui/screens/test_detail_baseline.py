@@ -45,19 +45,6 @@ async def test_cell_shows_all_numbers_with_intervals() -> None:
         assert numbers(seen)[0].startswith("p50")
 
 
-async def test_cell_name_leaves_room_for_adjacent_text() -> None:
-    cells = [
-        build.ok_cell(1.0, 1000.0, {"engine": engine, "scenario": scenario, "dims": {"seq": seq}})
-        for engine in ("onnxruntime", "openvino") for scenario in ("async", "sync") for seq in (32, 128)
-    ]  # fmt: skip
-    async with detail(make(23, 60, *cells)) as seen:
-        await seen.press("left", "left")
-        assert seen.choices == " cell 1 of 8 [ort async 2c b1 s1 seq=32] ←→   figure [advice] h"
-    async with detail(make(23, 60, *cells).id, size=(120, 36)) as seen:
-        await seen.press("left", "left")
-        assert "[onnxruntime, async, 2 cores, batch 1, 1 stream, seq=32] ←→   figure" in seen.choices
-
-
 async def test_failed_cell_reason_uses_full_width() -> None:
     reason = "Exception during initialization: /engine_src/engine/core/providers/cpu/text/string_normalizer.cc:89"
     failed = build.failed_cell(stopped_by=Reason("failed"))
@@ -132,12 +119,6 @@ async def test_left_and_right_move_between_cells() -> None:
         assert "cell 1 of 15 [sync, 1 core, batch 1]" in seen.choices
 
 
-async def test_stream_cell_lists_items_per_second_first() -> None:
-    async with detail(make(25, 60, sweep_cell(16, 8, scenario="async"))) as seen:
-        assert numbers(seen)[0] == "items/s    743.3 ±1.9 %"
-        assert "onnxruntime 1.31.1 f32, 1" in seen.text
-
-
 async def test_headline_cell_is_selected_first() -> None:
     cells = (build.failed_cell({"cores": 1}), sweep_cell(2, 1), sweep_cell(4, 1), sweep_cell(1, 8))
     async with detail(make(26, 60, *cells)) as seen:
@@ -159,10 +140,3 @@ async def test_errors_and_missing_values_are_shown() -> None:
         assert "partial after 1 execution: timeout in timing: no answer for 13 s" in " ".join(numbers(seen)[:2])
     async with detail(make(30, 60, build.noisy_cell(cores=1))) as seen:
         assert "grade      D: another process took 40 %" in seen.text
-
-
-async def test_run_without_cells_says_so() -> None:
-    async with detail(replace(sweep(31), cells=(), status="cancelled")) as seen:
-        assert "the run ended before any cell was planned" in seen.text
-        await seen.press("left", "right", "h", "down", "2", "6", "7")
-        assert seen.tab == "log"

@@ -4,7 +4,6 @@ import pytest
 
 from tests.present import build
 from tests.tui.frame import check_frame
-from tests.tui.landing import land, landed
 from tests.tui.screens.detail_stage import detail
 from tests.tui.stock import make, sweep, sweep_cell
 from tuibench.core.ids import short_id
@@ -59,36 +58,6 @@ async def test_pairs_of_shapes_stay_distinct_with_ratio_and_verdict(size: tuple[
             assert "640 /s ±60 %" in line and "21.0 [14.4, 30.7] slower" in line
 
 
-async def test_value_stays_on_line_of_its_label() -> None:
-    async with detail(versus_shapes("onnxruntime", "openvino"), tab="comparison") as seen:
-        assert not any(row.strip() == "A" for row in seen.rows) and "grade A" in seen.text
-
-
-async def test_few_pairs_leave_remaining_height_to_figure() -> None:
-    async with detail(versus_shapes("onnxruntime", "openvino"), tab="comparison") as seen:
-        assert seen.rows[7].startswith("─")
-
-
-async def test_three_operands_each_line_names_its_two() -> None:
-    run = versus_shapes("onnxruntime", "openvino", "third")
-    async with detail(run, tab="comparison", size=(120, 36)) as seen:
-        title = next(row for row in seen.rows if "VERDICT" in row)
-        assert title.split()[:3] == ["CELL", "onnxruntime", "NEW"]
-        assert "openvino / onnxruntime async 2c b1 s2 seq=32 " in seen.text
-        assert "third / onnxruntime async 2c b1 s2 seq=128 " in seen.text
-        assert "base ‹ [onnxruntime] openvino third ›" in seen.choices
-
-
-async def test_engine_pairs_and_original_run_are_both_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "comparison")
-    run = versus()
-    async with detail(run, OLD, tab="comparison", rerun_of=OLD.id) as seen:
-        assert f"; c compares with {short_id(OLD.id)}, its original" in seen.rows[2]
-        assert "15 % less time" in seen.text
-        await seen.press("c")
-        assert landed(seen.app) == ("comparison", (OLD.id, run.id), {})
-
-
 async def test_rerun_shows_original_beside_it_without_verdict() -> None:
     async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
         await seen.press("5")
@@ -124,11 +93,6 @@ async def test_missing_original_says_so_and_keeps_tab() -> None:
         assert (seen.tab == "cores" and short_id(OLD.id) in seen.said) or OLD.id in seen.said
         await seen.press("m")
         assert "[ms/batch]" in seen.choices
-
-
-async def test_page_opens_on_comparison_before_it_is_read() -> None:
-    async with detail(NEW, OLD, rerun_of=OLD.id, tab="comparison") as seen:
-        assert seen.tab == "comparison" and "0.943" in seen.text
 
 
 async def test_rerun_without_matching_batches_shows_reason_and_hint() -> None:

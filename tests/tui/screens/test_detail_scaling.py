@@ -1,18 +1,12 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
-import pytest
-
 from tests.present import build
-from tests.tui.frame import rows
 from tests.tui.pilot import settle
 from tests.tui.screens.detail_stage import Detail, detail
 from tests.tui.stock import make, sweep, sweep_cell
 from tuibench.core.cell import CellResult
 from tuibench.core.result import RunResult
 from tuibench.tui import route
-from tuibench.tui.terminal import Display
 
 ONE = sweep(1)
 BOTH = sweep(2, engines=("onnxruntime", "openvino"))
@@ -123,28 +117,6 @@ async def test_engines_are_drawn_together_or_alone() -> None:
         assert seen.chosen["show"] == "all"
 
 
-def scenarios_run() -> RunResult:
-    """Return engines with a common prefix, one measured on a busy machine."""
-    kinds = (("onnxruntime", "async"), ("onnxruntime", "sync"), ("openvino", "async"))
-    cells = [sweep_cell(c, 1, *kind) for kind in kinds for c in (1, 2)]
-    return make(8, 60, replace(cells[0], grade=build.noisy_cell().grade), *cells[1:])
-
-
-async def test_engines_with_common_prefix_stay_distinct() -> None:
-    async with detail(scenarios_run(), tab="cores") as seen:
-        assert panel(seen)[0].split() == ["cores", "ort", "async", "ort", "sync", "ov", "async"]
-    async with detail(scenarios_run().id, tab="cores") as seen:
-        await seen.press("f")
-        assert seen.chosen["show"] == "onnxruntime async"
-
-
-async def test_number_marker_is_explained_when_used() -> None:
-    async with detail(scenarios_run(), tab="cores") as seen:
-        assert "!" in panel(seen)[1] and "!       grade D" in panel(seen)
-    async with detail(BOTH, tab="cores") as seen:
-        assert not any("!" in line for line in panel(seen))
-
-
 async def test_wide_mode_replaces_figure_with_numbers_and_conclusions() -> None:
     async with detail(BOTH, tab="cores") as seen:
         await seen.press("m")
@@ -185,12 +157,6 @@ async def test_shapes_have_two_fixed_axes_and_h_names_changed_axis() -> None:
         assert "[sync, 1 core, batch 8, seq=128]" in seen.choices
 
 
-async def test_batch_scaling_names_sufficient_batch() -> None:
-    async with detail(ONE, tab="batches") as seen:
-        assert seen.chosen["cores"] == "16"
-        assert "enough  batch 8  99 % of the most" in seen.text
-
-
 async def test_streams_have_separate_statistic() -> None:
     cells = [sweep_cell(c, 1, scenario="async") for c in (1, 4, 16)]
     async with detail(make(8, 60, *cells), tab="cores") as seen:
@@ -215,29 +181,6 @@ async def test_cells_without_value_keep_position_and_reason() -> None:
         assert seen.tab == "baseline" and "last line  fatal: bad kernel" in seen.text
 
 
-async def test_wrong_and_disturbed_cells_are_named_and_never_best() -> None:
-    wrong, noisy = build.differing_cell(cores=8, batch=1), build.noisy_cell(cores=16, batch=1)
-    async with detail(_sweep_with(wrong, noisy, build.partial_cell(cores=4)), tab="cores") as seen:
-        assert "best    2 cores" not in seen.text and "best    4 cores" in seen.text
-        await seen.press("G")
-        assert "grade D: another process took 40 % of the CPUs" in point(seen)
-        await seen.press("up")
-        assert "outputs differ" in point(seen)
-        await seen.press("up")
-        assert "partial: " in point(seen)
-
-
-async def test_all_cells_failed_shows_reasons() -> None:
-    cells = [build.failed_cell({"cores": c, "batch": 1}) for c in (1, 2, 4)]
-    async with detail(make(10, 60, *cells)) as seen:
-        assert "died by SIGSEGV in load: the worker died" in seen.text
-        await seen.press("2")
-        assert "nothing measured" in seen.text and "4 ✗ died by SIGSEGV" in seen.text
-        for key in ("m", "t", "f", "h", "left", "right", "down", "w", "enter"):
-            await seen.press(key)
-        assert seen.tab == "baseline"
-
-
 async def test_two_hundred_cells_scroll_below_fixed_conclusions() -> None:
     cells = [sweep_cell(c, b) for c in range(1, 51) for b in (1, 2, 4, 8)]
     async with detail(make(11, 60, *cells), tab="cores") as seen:
@@ -252,32 +195,3 @@ async def test_two_hundred_cells_scroll_below_fixed_conclusions() -> None:
         assert "cell 197 of 200" in seen.choices
         await seen.press("right", "right", "right", "right")
         assert "cell 1 of 200" in seen.choices
-
-
-async def test_shrink_and_restore_keeps_content() -> None:
-    async with detail(BOTH, tab="cores") as seen:
-        before = seen.text
-        for size in ((20, 5), (40, 10), (200, 60), (80, 24)):
-            await seen.pilot.resize_terminal(*size)
-            await seen.press("down", "up")
-        assert rows(seen.app) == before.splitlines()
-
-
-@pytest.mark.parametrize("tab", ["cores", "batches"])
-async def test_ascii_mode_uses_ascii_markers(tab: str) -> None:
-    async with detail(BOTH, tab=tab, display=Display(ascii_only=True)) as seen:
-        assert seen.text.isascii() and " o onnxruntime  " in seen.text and " x openvino  " in seen.text
-
-
-async def test_imported_numbers_have_no_interval_or_grade() -> None:
-    lone = [build.lone_cell(cores=c) for c in (1, 2)]
-    cells = [replace(cell, grade=None, check=None, executions=()) for cell in lone]
-    async with detail(make(12, 60, *cells, foreign="deepsparse.benchmark 1.8.0", environment={})) as seen:
-        assert "none: the machine's noise" in seen.text and "±" not in seen.rows[5]
-        assert "no samples stored" in seen.text
-        await seen.press("2")
-        assert "- " in panel(seen)[1] or panel(seen)[1].endswith("-")
-        await seen.press("7")
-        assert "deepsparse.benchmark 1.8.0: no grade, no interval" in seen.text
-        await seen.press("6")
-        assert "imported file does not describe the machine" in seen.text

@@ -83,24 +83,6 @@ async def test_start_notes_appear_on_run_page() -> None:
         assert "4 given more than once, measured once; saved nowhere" in frame(app)
 
 
-async def test_new_batch_sizes_take_three_keys_and_typing() -> None:
-    services = FormServices()
-    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
-        assert focused(app) == "cores"
-        await press(pilot, "enter")
-        assert focused(app) == "batches"
-        await type_text(pilot, "2,4")
-        await press(pilot, "ctrl+r")
-        assert services.started == [(replace(VALUES, batches="2,4"), "", BENCHMARK)]
-
-
-async def test_rerun_cores_field_typing_replaces_text() -> None:
-    services = FormServices()
-    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
-        await type_text(pilot, "8")
-        assert form_of(app).column.values().cores == "8"
-
-
 async def test_all_errors_appear_at_once_beside_fields() -> None:
     wrong = replace(
         VALUES, engines=(), scenarios="", cores="0", batches="x", dims=(("seq", "-"),), streams="none", target="a",
@@ -137,15 +119,6 @@ async def test_run_button_moves_to_first_invalid_field() -> None:
         assert [values.batches + values.streams for values, _, _ in services.started] == ["42"]
 
 
-async def test_focused_field_shows_full_error() -> None:
-    services = FormServices(replace(VALUES, cores="nonsense"))
-    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
-        whole = " ".join(frame(app).split())
-        assert "Cores: takes 1 to 16 (physical cores usable here), not 'nonsense'; lists are written" in whole
-        await press(pilot, "enter")
-        assert "Cores: takes 1 to 16 (physical" not in frame(app)
-
-
 async def test_form_is_checked_after_typing_pauses(timers: Timers) -> None:
     services = FormServices()
     async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
@@ -157,14 +130,6 @@ async def test_form_is_checked_after_typing_pauses(timers: Timers) -> None:
         assert [values.cores for values in services.checked[before:]] == ["1-17"]
         assert timers.waits == [0.15] * 4
         assert "takes 1 to 16" in frame(app)
-
-
-async def test_run_button_checks_current_values(timers: Timers) -> None:
-    services = FormServices()
-    async with open_form(services, benchmark=BENCHMARK) as (_, pilot):
-        await type_text(pilot, "99")
-        await press(pilot, "ctrl+r")
-        assert services.started == []
 
 
 async def test_run_button_pressed_twice_starts_once() -> None:
@@ -228,17 +193,6 @@ async def test_space_toggles_installed_engines_only() -> None:
         assert form_of(app).errors()["engines"] == "none selected"
 
 
-async def test_fixed_time_replaces_target() -> None:
-    async with open_form(FormServices(), project="p1") as (app, pilot):
-        assert "Target" in frame(app) and "Time in s" not in frame(app)
-        form_of(app).column.go_to("effort")
-        await press(pilot, "right", "right", "right")
-        assert form_of(app).column.values().effort == "fixed"
-        assert "Time in s" in frame(app) and "Target" not in frame(app)
-        await press(pilot, "enter")
-        assert focused(app) == "time_s"
-
-
 async def test_enter_reaches_all_fields_and_up_goes_back() -> None:
     async with open_form(FormServices(), project="p1") as (app, pilot):
         await press(pilot, "down")
@@ -265,14 +219,6 @@ async def test_key_y_copies_command_except_in_text_field() -> None:
         assert len(services.copied) == 1
 
 
-async def test_invalid_form_has_no_command_to_copy() -> None:
-    services = FormServices(replace(VALUES, cores="x"))
-    async with open_form(services, project="p1") as (app, pilot):
-        await press(pilot, "y")
-        assert services.copied == []
-        assert "no command while" in frame(app)
-
-
 async def test_declared_setting_with_place_has_field(monkeypatch: pytest.MonkeyPatch) -> None:
     setting = Setting("prefault", "--prefault N", "pages touched", "0", at="options.prefault", place=Place("Prefault"))
     monkeypatch.setattr(benchmark_setting, "GROUPS", (*benchmark_setting.GROUPS, Group("More", (setting,))))
@@ -283,12 +229,6 @@ async def test_declared_setting_with_place_has_field(monkeypatch: pytest.MonkeyP
         await press(pilot, "ctrl+r")
         (started,) = [values for values, *_ in services.started]
         assert started == replace(VALUES, more=(("prefault", "3"),))
-
-
-async def test_escape_leaves_untouched_form() -> None:
-    async with open_form(FormServices(), project="p1") as (app, pilot):
-        await press(pilot, "escape")
-        assert isinstance(app.page, Landing)
 
 
 async def test_escape_after_typing_asks_before_discard() -> None:

@@ -13,7 +13,7 @@ from tests.tui.landing import Landing
 from tests.tui.pilot import look, open_app, press, settle, type_text, until_seen
 from tests.tui.rest import all_handled, until
 from tests.tui.screens.form_services import VALUES, FormServices, running
-from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
+from tests.tui.screens.form_stage import BENCHMARK, Timers, form_of, neighbours, open_form, timers
 from tuibench.core.machine import EngineChoice, Machine
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
@@ -55,24 +55,6 @@ async def test_form_survives_20x5_terminal_and_back() -> None:
         assert [line[1:11] for line in frame(app).splitlines()[1:16]] == [
             line[1:11] for line in before.splitlines()[1:16]
         ]
-
-
-async def test_command_rewraps_after_resize() -> None:
-    async with open_form(FormServices(), project="p1") as (app, pilot):
-        assert "-b \\" in frame(app)
-        await pilot.resize_terminal(120, 24)
-        await settle(pilot)
-        assert "-b 1,8,32 --dim seq=128" in frame(app)
-
-
-async def test_dims_beyond_visible_rows_can_be_scrolled_to() -> None:
-    many = replace(VALUES, dims=tuple((f"dim{n}", str(n)) for n in range(30)))
-    async with open_form(FormServices(many), benchmark=BENCHMARK) as (app, pilot):
-        assert "dim29" not in frame(app)
-        form_of(app).column.go_to("dim:dim29")
-        await settle(pilot)
-        assert focused(app) == "dim:dim29"
-        assert ">dim29" in frame(app)
 
 
 @pytest.mark.parametrize(("what", "keys", "most"), [("a letter", ("7",), 300), ("the next field", ("enter",), 700)])
@@ -156,11 +138,4 @@ async def test_form_can_be_left_while_model_loads() -> None:
         await until(lambda: isinstance(app.page, Landing))
         services.reading.set()
         await settle(pilot)
-        assert isinstance(app.page, Landing)
-
-
-async def test_untouched_form_is_left_without_question() -> None:
-    services = FormServices(replace(VALUES, scenarios="sync,async", engines=("openvino", "onnxruntime")))
-    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
-        await press(pilot, "escape")
         assert isinstance(app.page, Landing)

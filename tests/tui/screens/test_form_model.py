@@ -84,15 +84,6 @@ async def test_model_load_does_not_interrupt_typing(timers: Timers) -> None:
         assert list(form_of(app).errors()) == ["dim:length"]
 
 
-async def test_invalid_model_shows_error_beside_field(timers: Timers) -> None:
-    services = FormServices(error="gone; look for it")
-    async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
-        await type_text(pilot, "/dir")
-        timers.ring()
-        await settle(pilot)
-        assert "there is no model /dir" in frame(app)
-
-
 @pytest.mark.parametrize("found", [FormStart(VALUES, "", None, error="no model"), UsageError("no model")])
 async def test_model_result_for_old_path_is_discarded(timers: Timers, found: FormStart | UsageError) -> None:
     services, go_on = FormServices(), threading.Event()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -118,15 +117,6 @@ async def test_all_errors_are_found_at_once() -> None:
         assert Services().runs.every() == ()
 
 
-async def test_invalid_fixed_time_is_error() -> None:
-    async with open_real(path="sample:text") as (app, pilot):
-        await fill(app, pilot, effort="")
-        await press(pilot, "right", "right", "right")
-        await fill(app, pilot, time_s="soon")
-        await check(app, pilot)
-        assert list(form_of(app).errors()) == ["time_s"]
-
-
 @pytest.mark.parametrize("kind", ["nothing", "directory", "fifo", "text", "remote"])
 async def test_invalid_model_shows_error_beside_field(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
@@ -143,28 +133,3 @@ async def test_invalid_model_shows_error_beside_field(kind: str, tmp_path: Path)
         assert error and " ! " in frame(app)
         await press(pilot, "ctrl+r")
         assert focused(app) == "model" and Services().runs.every() == ()
-
-
-@pytest.mark.slow
-async def test_model_changed_between_sessions_asks(tmp_path: Path) -> None:
-    path = tmp_path / "model.onnx"
-    shutil.copyfile(SAMPLES / "tiny.onnx", path)
-    async with open_real(path=str(path)) as (app, pilot):
-        await make_brief(app, pilot)
-        await press(pilot, "ctrl+r")
-    until(stored, "its result")
-    (run,) = stored()
-    shutil.copyfile(SAMPLES / "text.onnx", path)
-    async with open_real(benchmark=run) as (app, pilot):
-        await press(pilot, "ctrl+r")
-        assert "measure as a new version" in frame(app)
-        await press(pilot, "n")
-        assert len(Services().runs.every()) <= 1
-    path.unlink()
-    async with open_real(benchmark=run) as (app, pilot):
-        assert focused(app) == "model"
-        assert form_of(app).errors()["model"]
-        await type_text(pilot, "sample:tiny")
-        await press(pilot, "ctrl+r")
-        assert isinstance(app.page, Landing), frame(app)
-    until(lambda: len(stored()) == 2, "the second result")

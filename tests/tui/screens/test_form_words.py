@@ -47,19 +47,6 @@ def test_changed_model_and_warnings_list_worst_first() -> None:
     assert warning_lines(changed, check)[0].startswith("the model changed")
 
 
-def test_instruction_sets_and_origin_come_last() -> None:
-    said = origin_words(START, MACHINE, FormCheck(), None, "|")
-    assert said == "no other run is active | filled from the settings of m9q | amx int8, avx512 vnni"
-    assert origin_words(START, None, FormCheck(), None, "|").endswith("m9q")
-
-
-def test_idle_machine_shows_load() -> None:
-    assert origin_words(START, None, FormCheck(load="quiet"), None, "|").startswith("host quiet now | ")
-    busy = FormCheck(load="busy (1.7 of 4 CPUs)")
-    assert origin_words(START, None, busy, None, "|").startswith("host busy (1.7 of 4 CPUs) now | ")
-    assert "host" not in origin_words(START, None, replace(busy, busy="ann measures"), None, "|")
-
-
 def test_foreign_run_is_described_as_check_found_it() -> None:
     check = FormCheck(busy="a benchmark of user 'ann', pid 12")
     assert origin_words(START, None, check, None, "|").startswith(
@@ -72,12 +59,6 @@ def test_own_runs_show_remaining_time_and_queue() -> None:
     assert busy_words(Snapshot("", (going,))) == f"run {_name(going)} is measuring, ~3m10 left: this run will wait"
     both = busy_words(Snapshot("", (going, waiting)))
     assert both == f"run {_name(going)} is measuring, ~3m10 left, 1 more queued: this run will wait"
-
-
-def test_queued_run_names_lock_owner() -> None:
-    assert busy_words(Snapshot("", (_waiting(Holder(7, "ann", "", None)),))).startswith(
-        "a run of ann is measuring, 1 more"
-    )
 
 
 def test_interrupted_run_is_not_shown_as_busy() -> None:

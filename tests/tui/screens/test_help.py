@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tui.frame import check_frame, frame, rows
-from tests.tui.pilot import open_app, press, settle
+from tests.tui.frame import check_frame, frame
+from tests.tui.pilot import open_app, press
 from tuibench.tui import key
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import Config
@@ -81,24 +81,6 @@ async def test_help_marks_user_bound_keys() -> None:
         assert "d" not in found and "?" not in found
         await press(pilot, "f1")
         assert app.screen is home
-
-
-async def test_help_names_focused_widget() -> None:
-    async with open_app() as (app, pilot):
-        await press(pilot, "f1")
-        assert "Keys of the list" in headings(shown(app))
-        await press(pilot, "f1", "slash", "f1")
-        screen = shown(app)
-        assert "Keys of the list" not in headings(screen) and "up k" not in said(screen)
-
-
-async def test_help_rewraps_after_resize() -> None:
-    async with open_app((120, 36)) as (app, pilot):
-        await press(pilot, "question_mark")
-        await pilot.resize_terminal(80, 24)
-        await settle(pilot)
-        check_frame(app, "help-home-80x24")
-        assert rows(app)[0].startswith(" Help › tuibench › Projects")
 
 
 def bound(*ids: str) -> dict[str, list[str]]:

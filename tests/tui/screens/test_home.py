@@ -1,21 +1,17 @@
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.shell import PATIENCE_S
-from tests.present.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, open_app, press, replace_methods, send_key, settle, type_text
 from tests.tui.rest import all_handled
-from tests.tui.screens.profile_stage import stock_profiles
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import add, add_project, make_going, rich_project, sweep
 from tuibench.core.errors import StoreBusy
@@ -23,7 +19,6 @@ from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.services.state_file import StateFile
 from tuibench.tui.screens.project.home import HomeScreen
-from tuibench.tui.screens.project.new import NewProjectScreen
 from tuibench.tui.terminal import Display
 from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.tui.widgets.text_block import TextBlock
@@ -59,13 +54,6 @@ async def test_home_in_ascii_matches_kept_frame() -> None:
     async with open_app(display=Display(ascii_only=True)) as (app, _):
         check_frame(app, "home-ascii")
         assert frame(app).isascii()
-
-
-async def test_fresh_home_offers_sample() -> None:
-    async with open_app() as (app, pilot):
-        check_frame(app, "home-fresh-80x24")
-        await press(pilot, "enter")
-        assert isinstance(app.page, NewProjectScreen)
 
 
 async def test_enter_opens_project_and_next_session_starts_there(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,37 +234,6 @@ async def test_busy_store_refusal_keeps_input_for_retry(
         assert "after" in {project.name for project in services.store.projects.all()}
 
 
-async def test_name_of_thousand_letters_is_refused_with_reason() -> None:
-    services, names = three_projects()
-    async with open_app() as (app, pilot):
-        assert isinstance(app.page, HomeScreen)
-        app.page.table.move_to(names["bert"])
-        await press(pilot, "e")
-        app.focused.value = "x" * 1000  # type: ignore[union-attr]
-        await press(pilot, "enter", "enter")
-        assert "1000 characters: a name has at most 200" in frame(app) and not isinstance(app.screen, HomeScreen)
-        assert services.store.projects.get(names["bert"]).name == "bert"
-
-
-def _file(services: Services) -> Path:
-    path = Path(services.settings.places.data).parent / "m.onnx"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"-")
-    return path
-
-
-async def test_hostile_file_names_are_plain_text() -> None:
-    services = Services()
-    add_project(services, "odd", "f" * 64, _file(services))
-    (found,) = services.store.projects.all()
-    version = replace(found.versions[0], model=replace(found.versions[0].model, asked=HOSTILE))
-    odd = replace(services.projects.get(found.id), project=replace(found, description=HOSTILE, versions=(version,)))
-    replace_methods(services, projects__list=lambda *_: (odd,))
-    async with open_app((120, 36), services=services) as (app, _):
-        assert not [char for char in frame(app) if char != "\n" and not char.isprintable()]
-        assert "\\e" in frame(app)
-
-
 async def test_runs_follow_their_project_and_unassigned_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     services, names = three_projects()
     land(monkeypatch, "run")
@@ -327,20 +284,3 @@ async def test_filter_reopened_from_palette_returns_keys_to_list() -> None:
         await type_text(pilot, "list: filter")
         await press(pilot, "enter", "enter")
         assert isinstance(app.focused, RecordTable)
-
-
-async def test_project_with_only_profiles_counts_as_measured() -> None:
-    project, _ = stock_profiles(Services())
-    async with open_app() as (app, pilot):
-        home = app.page
-        assert isinstance(home, HomeScreen)
-        row = home.chosen()
-        assert row is not None and (row.project.id, row.benchmarks, row.profiles) == (project, 0, 3)
-        assert re.search(r"resnet50 .* 3 ", rows(app)[3])
-        for key in ("r", "R", "c"):
-            await press(pilot, key)
-            assert "resnet50 has 3 profiles and no benchmark yet: enter opens" in frame(app)
-        await press(pilot, "d")
-        assert "Remove resnet50 with 3 profiles? u restores it." in frame(app)
-        await press(pilot, "y")
-        assert "resnet50 with 3 profiles;" in frame(app)

@@ -17,7 +17,6 @@ from tests.tui.screens.new_project_stage import page_of, put
 from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.services.api import Services
 from tuibench.services.form_values import FormValues
-from tuibench.tui import route
 from tuibench.tui.screens.form.screen import FormScreen
 from tuibench.tui.screens.project.new import NewProjectScreen
 from tuibench.tui.screens.project.screen import ProjectScreen
@@ -118,12 +117,6 @@ async def test_empty_path_clears_previous_error() -> None:
         assert "enter a model" in page_of(app).column.fields["model"].error
 
 
-async def test_project_can_be_created_without_measuring() -> None:
-    async with open_app() as (app, pilot):
-        await press(pilot, "enter", "down", "enter")
-        assert isinstance(app.page, ProjectScreen)
-
-
 async def test_tab_completes_common_prefix_and_lists_matches(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     for name in ("first.onnx", "second.onnx", "notes.txt"):
@@ -169,12 +162,6 @@ async def test_invalid_model_shows_error_beside_field(tmp_path: Path, kind: str,
         assert Services().projects.list() == ()
 
 
-async def test_missing_path_shows_hint() -> None:
-    async with open_app() as (app, pilot):
-        await press(pilot, "n", "ctrl+r")
-        assert "enter a model" in frame(app) and Services().projects.list() == ()
-
-
 async def test_dims_are_asked_once_checked_and_saved(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "form")
     async with open_app() as (app, pilot):
@@ -209,16 +196,6 @@ async def test_known_model_opens_existing_project(monkeypatch: pytest.MonkeyPatc
         await press(pilot, "ctrl+r")
         (row,) = Services().projects.list()
         assert landed(app) == ("form", (), {"project_id": row.project.id})
-
-
-async def test_typed_text_survives_leaving_and_return() -> None:
-    async with open_app() as (app, pilot):
-        await press(pilot, "n")
-        await put(app, pilot, "sample:tiny")
-        await put(app, pilot, "mine", "name")
-        await press(pilot, "f2", "escape")
-        assert page_of(app).column.fields["name"].answer == "mine"
-        assert page_of(app).column.fields["model"].answer == "sample:tiny"
 
 
 class Finder:
@@ -311,16 +288,3 @@ async def test_profile_setup_opens_by_key_or_button(monkeypatch: pytest.MonkeyPa
         assert landed(app) == ("profile_form", (row.project.id,), {})
         await press(pilot, "escape")
         assert isinstance(app.page, ProjectScreen)
-
-
-async def test_key_burst_acts_like_single_keys() -> None:
-    async with open_app() as (app, pilot):
-        app.go(route.new_project("sample:tiny"))
-        await settle(pilot)
-        page_of(app).column.focus_field("name")
-        await settle(pilot)
-        for key_name in ("ctrl+u", "a", "b", "backspace", "c", "left", "x", "enter", "s", "enter"):
-            send_key(app, key_name)
-        await settle(pilot)
-        fields = page_of(app).column.fields
-        assert (fields["name"].answer, fields["description"].answer) == ("axc", "s")

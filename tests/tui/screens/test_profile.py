@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -11,13 +10,11 @@ from tests.tui.pilot import look, until_seen
 from tests.tui.screens.profile_stage import Profiled, profile_run, profiled
 from tuibench.core.ids import short_id
 from tuibench.core.profile import LOSS
-from tuibench.core.reason import told
 from tuibench.present.profile.page import ProfileHeading, profile_lines, view_of
 from tuibench.present.profile.summary import label_of
 from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
 from tuibench.tui.screens.profile.layers import LayersPane
-from tuibench.tui.screens.profile.pane import BarList
 
 
 def layers_of(seen: Profiled) -> LayersPane:
@@ -84,19 +81,6 @@ async def test_bar_filter_matches_operator_exactly() -> None:
         assert "rows" in seen.rows[1] and "long" in layers_of(seen).table.keys
         layers_of(seen).show_bar(label_of("L" * 60))
         assert list(layers_of(seen).table.keys) == ["long"]
-
-
-@pytest.mark.parametrize("place", [2, -1])
-async def test_bar_of_other_profile_kind_filters_its_layers(place: int) -> None:
-    async with profiled() as seen:
-        await seen.go(route.profile(seen.ids[2]) if place == 2 else route.theory(seen.project, FLOPS))
-        label = seen.app.screen.query_one(BarList).label
-        await seen.press("enter")
-        view = layers_of(seen).view
-        assert label and layers_of(seen).table.keys
-        for one in layers_of(seen).table.keys:
-            row = view.row(one)
-            assert label in (row.op, row.weight), row
 
 
 async def test_table_sorts_by_any_column_and_filters() -> None:
@@ -200,14 +184,6 @@ async def test_edited_name_appears_at_once_and_removal_can_be_undone() -> None:
         assert seen.services.library.get(seen.ids[0]).metadata.name == "baseline2"
 
 
-async def test_profile_without_measurements_says_so() -> None:
-    async with profiled((80, 24), replace(profile_run(7, 60), profile=None, status="cancelled")) as seen:
-        await seen.go(route.profile(seen.ids[0]))
-        assert "this profile is empty" in seen.text and "r makes it again" in seen.text
-        await seen.press("m", "2", "enter")
-        assert "not read yet" in seen.news or "empty" in seen.text
-
-
 async def test_damaged_profile_shows_cause() -> None:
     async with profiled() as seen:
         path = next(p for p in seen.services.settings.places.data.rglob("*") if p.is_file() and seen.ids[0] in p.name)
@@ -283,32 +259,3 @@ async def test_theory_is_labelled_on_every_tab(monkeypatch: pytest.MonkeyPatch) 
         assert seen.app.clipboard == "tuibench profile dir/resnet50.onnx --flops"
         await seen.press("n")
         assert landed(seen.app)[:2] == ("profile_form", (seen.project, "performance"))
-
-
-async def test_summary_lines_without_room_are_counted_and_scroll() -> None:
-    async with profiled() as seen:
-        await seen.go(route.profile(seen.ids[0]))
-        every = re.search(r"lines 1-8 of (\d+), tab and arrows", seen.text)
-        assert every is not None
-        total = int(every[1])
-        await seen.press("tab", "down", "down")
-        assert f"lines 3-10 of {total}" in seen.text
-        await seen.press("G")
-        assert f"lines {total - 7}-{total} of {total}" in seen.text
-
-
-async def test_empty_profile_log_explains_origin() -> None:
-    result = replace(profile_run(1, 0), profile=None, status="cancelled", warnings=(told("nothing was timed"),))
-    async with profiled((80, 24), result) as seen:
-        await seen.go(route.profile(result.id))
-        await seen.press("2")
-        assert "it is empty" in seen.news
-        await seen.press("L")
-        assert "cancelled" in seen.text and "nothing was timed" in seen.text
-
-
-async def test_long_name_leaves_room_for_page_kind() -> None:
-    async with profiled() as seen:
-        seen.services.store.benchmarks.edit(seen.ids[0], name="a name that somebody has made very long " * 4)
-        await seen.go(route.profile(seen.ids[0]))
-        assert '"a name that somebody ha…" › performance profile › resnet50.onnx' in seen.rows[0]

@@ -87,21 +87,6 @@ async def test_both_kinds_off_shows_theory_and_starts_nothing() -> None:
         assert landed(seen.app)[:2] == ("theory", (seen.project, FLOPS)) and seen.answers.started == []
 
 
-async def test_both_kinds_off_without_project_shows_no_theory() -> None:
-    async with profiled() as seen:
-        seen.answers.check = replace(seen.answers.check, performance_s=720.0)
-        seen.answers.start = replace(seen.answers.start, values=ProfileValues(loss=False))
-        await seen.go(route.profile_form("", "performance", seen.ids[0]))
-        assert "performance takes long" in seen.text and "there is the FLOPS" not in seen.text
-        await go_to(seen, "performance")
-        await seen.press("right")
-        await checked(seen)
-        assert "both are off: switch one on" in seen.text and "RUN opens" not in seen.text
-        await seen.press("ctrl+r")
-        assert "both are off" in seen.news and seen.answers.started == []
-        assert isinstance(seen.app.page, ProfileFormScreen)
-
-
 async def test_all_errors_appear_at_once_beside_fields() -> None:
     async with profiled() as seen:
         wrong = {"batch": "1 to 65536, not 'x'", "cores": "1 to 2, not '99'", "inputs_file": "there is no file a.npz"}
@@ -154,15 +139,6 @@ async def test_effort_fields_follow_enabled_kinds() -> None:
         values = seen.answers.started[0][0]
         assert {name: getattr(values, name) for name in MORE} == MORE
         assert (values.levels, values.budget, values.engine) == (LEVELS[2:], True, "onnxruntime")
-
-
-async def test_number_fields_fit_their_largest_values() -> None:
-    async with profiled() as seen:
-        await seen.go(route.profile_form(seen.project))
-        for name, most in (("samples", "1024"), ("runs", "1000"), ("processes", "50")):
-            await go_to(seen, name)
-            await seen.type(most)
-            assert f"[{most} " in seen.text
 
 
 async def test_focus_skips_fields_of_disabled_kind() -> None:
@@ -293,28 +269,6 @@ async def test_failed_start_leaves_form_unchanged() -> None:
         assert "the store cannot be written" in seen.news
 
 
-async def test_model_error_is_shown_in_full_at_any_width() -> None:
-    answers = ProfileAnswers()
-    words = f"/{'models/' * 4}a.onnx, which 0001 measured, is gone; tuibench rerun 0001 --model PATH takes it"
-    answers.start = replace(answers.start, error=words)
-    async with profiled((120, 36), answers=answers) as seen:
-        await seen.go(route.profile_form(seen.project))
-        assert f"! {words}" in seen.text
-        await seen.pilot.resize_terminal(80, 24)
-        await settle(seen.pilot)
-        assert f"! {words}" in " ".join(seen.text.split())
-
-
-async def test_changed_model_says_so() -> None:
-    answers = ProfileAnswers()
-    answers.start = replace(answers.start, note="the model changed since 0001: RUN measures it as it is now")
-    async with profiled(answers=answers) as seen:
-        await seen.go(route.profile_form(seen.project))
-        assert "! the model changed since 0001: RUN measures it as it is now" in seen.text
-        await seen.press("enter")
-        assert len(seen.answers.started) == 1
-
-
 async def test_pending_estimate_says_so() -> None:
     counting = threading.Event()
     async with profiled() as seen:
@@ -340,12 +294,3 @@ async def test_pending_estimate_says_so() -> None:
         await settle(seen.pilot)
         assert "performance about 10m33" in seen.text and "performance takes long" in seen.text
         assert len(answers.weighed) == 1
-
-
-async def test_unknowable_estimate_is_not_requested_again() -> None:
-    async with profiled() as seen:
-        seen.answers.check = ProfileCheck(uncounted=True)
-        seen.answers.weights = ProfileCheck()
-        await seen.go(route.profile_form(seen.project))
-        assert "performance: time unknown" in seen.text
-        assert len(seen.answers.weighed) == 1

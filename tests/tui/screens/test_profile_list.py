@@ -38,14 +38,6 @@ async def test_each_kind_has_list_and_theory_is_last() -> None:
         assert "[4 Settings]" in seen.rows[1]
 
 
-async def test_preview_describes_row_under_cursor() -> None:
-    async with profiled() as seen:
-        await seen.go(route.project(seen.project, "performance"))
-        assert "note: before the fix" in seen.text
-        await seen.press("G")
-        assert "nothing of it is measured" in seen.text
-
-
 async def test_enter_opens_profile_or_theory(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile", "theory", "profile_form")
     async with profiled() as seen:
@@ -129,15 +121,6 @@ async def test_profiles_of_missing_project_are_listed_as_unassigned(monkeypatch:
         await settle(seen.pilot)
 
 
-async def test_theory_refuses_mark() -> None:
-    async with profiled() as seen:
-        await seen.go(route.project(seen.project, "performance"))
-        await seen.press("a")
-        assert "2 marked" in seen.rows[1]
-        await seen.press("a", "G", "space")
-        assert "marked" not in seen.rows[1] and not any("*" in row for row in seen.rows)
-
-
 async def test_theory_exports_from_list_and_page(tmp_path: Path) -> None:
     async with profiled((120, 36)) as seen:
         await seen.go(route.project(seen.project, "performance"))
@@ -170,16 +153,6 @@ async def test_wide_list_keeps_key_columns_and_offers_scrolling() -> None:
         assert "←→ scroll" not in seen.text
 
 
-async def test_wide_projects_scroll_beside_names() -> None:
-    async with profiled() as seen:
-        await seen.press("w")
-        assert "←→ scroll" in seen.text
-        await seen.press("right", "right")
-        assert "PROJECT" in seen.text and "SIZE" in seen.text
-        await seen.press("w")
-        assert "←→ scroll" not in seen.text
-
-
 async def test_cursor_follows_its_record_through_removal_and_undo() -> None:
     async with profiled() as seen:
         await seen.press("enter", "2", "down")
@@ -195,18 +168,3 @@ async def test_cursor_follows_its_record_through_removal_and_undo() -> None:
         assert table.cursor_key == seen.ids[0]
         await seen.press("u")
         assert (len(table.keys), table.cursor_key) == (3, seen.ids[0])
-
-
-async def test_comparing_marked_profile_with_theory_explains_mark() -> None:
-    async with profiled() as seen:
-        await seen.press("enter", "2", "space", "G", "c")
-        assert f"FLOPS is theoretical, so nothing compares with it; {short_id(seen.ids[0])}" in seen.news
-
-
-async def test_queued_profile_start_estimate_is_shown_in_full() -> None:
-    async with profiled() as seen:
-        _, waiting = make_going(seen.project)
-        with_runs(seen.app.services, replace(waiting, info=replace(waiting.info, kind="performance")))
-        await look(seen.app, seen.pilot)
-        await seen.press("enter", "2")
-        assert "place 1, in ~3m10" in seen.text

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from tests.present.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, open_app, press, replace_methods, settle, type_text
@@ -82,25 +81,6 @@ async def test_sort_keys_cycle_and_reverse_orders() -> None:
         assert "newest first" in rows(seen.app)[1]
 
 
-async def test_sort_order_persists() -> None:
-    async with shown() as seen:
-        await seen.press("s", "S")
-        keys = seen.keys
-        await seen.press("q")
-        seen.app.go(route.project(seen.project))
-        await settle(seen.pilot)
-        assert seen.keys == keys and "by engine reversed" in rows(seen.app)[1]
-
-
-async def test_cursor_stays_with_its_record() -> None:
-    async with shown() as seen:
-        await seen.press("down", "S")
-        assert seen.cursor == seen.ids[1]
-        add(seen.services, sweep(20, 10.0), seen.project)
-        await look(seen.app, seen.pilot)
-        assert len(seen.keys) == 8 and seen.cursor == seen.ids[1]
-
-
 async def test_filter_keeps_lines_with_all_words() -> None:
     async with shown(going=True) as seen:
         await seen.press("slash")
@@ -176,15 +156,6 @@ async def test_damaged_record_is_listed_with_cause() -> None:
         assert line.split()[0] == "✗" and "its record is damaged" in line and "1.76" not in line
 
 
-async def test_removed_damaged_record_shows_removal_before_damage() -> None:
-    async with shown((120, 36)) as seen:
-        record = next(seen.services.settings.places.data.rglob(f"*{seen.ids[0]}*.json"))
-        record.write_bytes(record.read_bytes()[:-50])
-        await seen.press("d", "y")
-        await look(seen.app, seen.pilot)
-        assert rows(seen.app)[-3].startswith(f" removed {short_id(seen.ids[0])} after AMX fix; u restores it")
-
-
 async def test_damaged_record_refuses_rename_until_repaired() -> None:
     services = Services()
     project, ids = rich_project(services)
@@ -227,23 +198,6 @@ async def test_damaged_record_is_reread_when_selected() -> None:
         await seen.press("down", "up")
         line = next(line for line in rows(seen.app) if short_id(seen.ids[1]) in line)
         assert "its record is damaged" not in line and "ov faster: 15 % less p50 latency" in line
-
-
-async def test_hostile_names_reach_no_terminal() -> None:
-    services = Services()
-    project, _ = rich_project(services)
-    add(
-        services,
-        sweep(40, 1.0),
-        project,
-        name=HOSTILE[:60].replace("\udcff", ""),
-        note=HOSTILE[:60].replace("\udcff", ""),
-    )
-    async with open_app((160, 40), services=services) as (app, pilot):
-        app.go(route.project(project))
-        await settle(pilot)
-        seen = frame(app).replace("\n", "")
-        assert seen.isprintable() and "calc" in seen
 
 
 async def test_tabs_open_by_number_and_bracket() -> None:
@@ -335,14 +289,6 @@ async def test_missing_model_says_so() -> None:
         assert "is gone" in rows(app)[-3]
 
 
-async def test_narrow_terminal_filter_has_own_line() -> None:
-    async with shown() as seen:
-        await seen.press("slash")
-        assert rows(seen.app)[1].strip().startswith(">filter") and "Ben" not in rows(seen.app)[1]
-        await seen.press("enter")
-        assert "1 Benchmarks" in rows(seen.app)[1]
-
-
 async def test_model_is_reread_after_run_adds_version() -> None:
     async with shown((120, 36)) as seen:
         looked: list[str] = []
@@ -371,17 +317,6 @@ async def test_low_terminal_prefers_list_over_preview() -> None:
         await seen.pilot.resize_terminal(40, 24)
         await settle(seen.pilot)
         assert '"after AMX fix"' in frame(seen.app), "what has no column here is told below, the name first"
-
-
-async def test_smallest_terminal_and_back() -> None:
-    async with shown() as seen:
-        before = frame(seen.app)
-        await seen.pilot.resize_terminal(20, 5)
-        await settle(seen.pilot)
-        await seen.press("down", "up")
-        await seen.pilot.resize_terminal(80, 24)
-        await settle(seen.pilot)
-        assert frame(seen.app) == before
 
 
 async def test_unreadable_store_shows_hint_and_keeps_rows() -> None:

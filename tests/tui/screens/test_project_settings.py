@@ -127,25 +127,6 @@ async def test_missing_cost_is_counted_and_uncountable_is_unknown(model: Path) -
         assert "cost       unknown: the file is missing" in frame(app) and asked == []
 
 
-async def test_small_terminal_keys_reach_last_line(model: Path) -> None:
-    project = project_of(model, {"sequence": 64})
-    services, _ = counting(Services(), make_costs(12))
-    async with open_app(services=services) as (app, pilot):
-        await settings(app, pilot, project)
-        assert "made just now" not in frame(app)
-        await press(pilot, "G")
-        assert "made just now" in frame(app)
-        await press(pilot, "e", "escape", "g")
-        assert "the model file is unchanged" in frame(app)
-
-
-async def test_model_path_is_shown_when_typed_differently(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    row, _ = Services().projects.create(ModelSource("here.onnx", str(model)), "mine", "", None)
-    async with open_app((200, 36)) as (app, pilot):
-        await settings(app, pilot, row.project.id)
-        assert "here.onnx" in frame(app) and str(model) in frame(app)
-
-
 async def test_typed_settings_are_saved_and_dims_can_be_cleared(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
     async with open_app() as (app, pilot):
@@ -194,18 +175,6 @@ async def test_invalid_settings_prevent_leaving(model: Path) -> None:
         assert page_of(app) is ProjectScreen and "a project needs a name" in frame(app)
 
 
-async def test_invalid_setting_shows_error_and_saves_nothing(model: Path) -> None:
-    project = project_of(model, {"sequence": 64})
-    async with open_app() as (app, pilot):
-        pane = await settings(app, pilot, project)
-        await put(pilot, pane, "name", "")
-        await put(pilot, pane, "dim:sequence", "-1")
-        pane.save()
-        await settle(pilot)
-        assert pane.column.fields["name"].error and pane.column.fields["dim:sequence"].error
-        assert Services().store.projects.get(project).name == "mine"
-
-
 async def test_all_errors_stay_beside_fields_while_typing(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
     async with open_app() as (app, pilot):
@@ -246,23 +215,6 @@ async def test_changed_and_missing_model_are_shown(model: Path) -> None:
     async with open_app((200, 40)) as (app, pilot):
         await settings(app, pilot, project)
         assert f"{model} is missing" in frame(app)
-
-
-@pytest.mark.slow
-async def test_changes_by_other_session_keep_typed_text(model: Path) -> None:
-    project = project_of(model)
-    async with open_app() as (app, pilot):
-        pane = await settings(app, pilot, project)
-        await put(pilot, pane, "description", "mine now")
-        services = Services()
-        services.projects.edit(project, name="theirs")
-        pane.open()
-        await settle(pilot)
-        assert pane.column.fields["description"].answer == "mine now"
-        pane.save()
-        await settle(pilot)
-        found = Services().store.projects.get(project)
-        assert found.description == "mine now"
 
 
 async def test_dim_without_initial_size_can_be_set(model: Path) -> None:

@@ -28,13 +28,11 @@ from tests.tui.screens.run_services import (
 )
 from tests.tui.screens.run_stage import watched
 from tuibench.core import activity
-from tuibench.core.activity import Holder, Live
+from tuibench.core.activity import Live
 from tuibench.core.errors import StoreError
 from tuibench.core.ids import short_id
 from tuibench.core.reason import told
-from tuibench.core.result_headline import headline_of
 from tuibench.core.stored import Metadata, StoredBenchmark
-from tuibench.present.headline import comparison_sentence, headline_sentence
 from tuibench.runs.comparison import compare_results
 from tuibench.services.exchange import Exchange
 from tuibench.services.library import Library
@@ -62,26 +60,11 @@ async def test_queued_run_names_lock_owner_and_starts_by_itself() -> None:
         assert "position 2" in seen.text and f"pid 4242 of ann, run {short_id(make_id(9))}, ~3m10 left" in seen.text
 
 
-async def test_stopped_lock_owner_is_named() -> None:
-    stuck = make_waiting()
-    holder = Holder(4242, "ann", "", None, stopped=True)
-    async with watched(replace(stuck, info=replace(stuck.info, holder=holder))) as seen:
-        assert "that process is suspended and may never end" in seen.text
-
-
 async def test_preparing_run_names_slow_step() -> None:
     async with watched(make_view((), eta_s=None, limit_s=None)) as seen:
         assert "preparing: reading the model" in seen.text and "so far" in seen.text
         await seen.press("enter", "right", "down", "f")
         assert isinstance(seen.app.page, type(seen.page))
-
-
-async def test_two_engine_verdict_fits_80_columns() -> None:
-    result = build.sweep_run()
-    verdict = comparison_sentence(result.comparisons[0])
-    numbers = headline_sentence(headline_of(result), verdict=False)[:60]
-    async with watched(make_done(result=result)) as seen:
-        assert numbers in seen.text and verdict in seen.text and f"· {verdict}" not in seen.text
 
 
 async def test_ended_run_shows_end_reason_and_next_actions() -> None:
@@ -144,14 +127,6 @@ async def test_failed_cell_reason_is_visible_at_any_cursor() -> None:
         assert " last line   fatal: bad kernel" in seen.text
 
 
-async def test_long_reason_wraps_over_more_lines() -> None:
-    lost = lost_cell(1)
-    assert lost.failure is not None
-    lost = replace(lost, failure=replace(lost.failure, message=" ".join(f"word{n}" for n in range(30))))
-    async with watched(make_view([lost])) as seen:
-        assert "word3 " in seen.text and "word29" in seen.text
-
-
 @pytest.mark.parametrize("count", [1, 200])
 async def test_page_handles_any_number_of_cells(count: int) -> None:
     async with watched(make_view(many_cells(count))) as seen:
@@ -159,15 +134,6 @@ async def test_page_handles_any_number_of_cells(count: int) -> None:
         await seen.press("G", *["right"] * 5)
         assert seen.page.grid.cursor_key == many_cells(count)[-1].key
         assert ">" in seen.text
-
-
-async def test_engine_name_stays_visible_while_scrolling() -> None:
-    async with watched(make_view(many_cells()), size=(80, 20)) as seen:
-        titles = []
-        for _ in range(20):
-            await seen.press("down")
-            titles.append(next(row for row in rows(seen.app) if " of 8)" in row))
-        assert any("(2 of 8)" in title for title in titles) and any("(4 of 8)" in title for title in titles)
 
 
 async def test_key_f_cycles_through_engines() -> None:
@@ -183,12 +149,6 @@ async def test_cell_without_batch_and_shapes_have_own_columns() -> None:
     shapes = [done_cell(c, None, dims={"sequence": n}) for c in (1, 2) for n in (128, 384)]
     async with watched(make_view(shapes)) as seen:
         assert "no batch sequence=128" in seen.text and "no batch sequence=384" in seen.text
-
-
-async def test_models_engines_and_scenarios_have_own_blocks() -> None:
-    async with watched(make_view(many_cells()), size=(120, 80)) as seen:
-        for name in ("resnet50.onnx onnxruntime sync, p50 ms/batch", "resnet18.onnx openvino async, items/s"):
-            assert name in seen.text
 
 
 @pytest.mark.slow
@@ -279,16 +239,6 @@ async def test_open_cell_data_grows_and_is_dropped_on_close() -> None:
         assert "fatal: bad kernel" in seen.text.rpartition("esc back")[2]
 
 
-async def test_open_cell_begins_with_earlier_data() -> None:
-    known = make_view([done_cell(1), new_cell(2)])
-    async with watched(make_view([new_cell(1), new_cell(2)])) as seen:
-        seen.page.open_cell()
-        seen.page._show(known)
-        await settle(seen.pilot)
-        text = seen.text.rpartition("esc back")[2]
-        assert "nothing measured yet" not in text and "Latency" in text
-
-
 async def test_enter_on_finished_run_opens_same_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "detail")
     async with watched(make_done()) as seen:
@@ -346,13 +296,6 @@ async def test_hidden_page_does_not_poll() -> None:
         assert seen.services.looks == looks
         await seen.press("escape")
         assert seen.app.page is page and "1m53" in seen.text, "who comes back sees the present"
-
-
-async def test_leaving_page_releases_feed() -> None:
-    async with watched(sketch_view()) as seen:
-        await seen.press("escape")
-        assert isinstance(seen.app.page, HomeScreen) and seen.services.closed == 1
-        assert [wish for wish, *_ in seen.services.asked] == ["watch"]
 
 
 async def test_unreadable_run_is_reported_and_retried() -> None:

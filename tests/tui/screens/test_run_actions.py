@@ -86,16 +86,6 @@ async def _show_broken(seen: Shown) -> str:
     return row.info.id
 
 
-async def test_key_plus_on_queued_run_says_nothing_started() -> None:
-    async with shown(going=True) as seen:
-        run = next(iter(seen.page.benchmarks.rows.runs))
-        asked = script(seen.app, run, make_waiting())
-        await seen.press("g", "plus")
-        assert asked == [] and "nothing to extend" in said(seen.app)
-        await seen.press("p")
-        assert asked == [] and "nothing to finish: X cancels it" in said(seen.app)
-
-
 async def test_keys_o_and_p_in_list_resume_and_save_interrupted_run() -> None:
     async with shown() as seen:
         run = await _show_broken(seen)
@@ -105,16 +95,6 @@ async def test_keys_o_and_p_in_list_resume_and_save_interrupted_run() -> None:
         assert asked == [("resume", run)] and "resumed" in said(seen.app)
         await seen.press("p")
         assert asked[1:] == [("resume", run, "finish")] and "saving" in said(seen.app)
-
-
-async def test_key_o_in_list_asks_when_machine_changed() -> None:
-    async with shown() as seen:
-        run = await _show_broken(seen)
-        asked = script(seen.app, run, broken_view(other_machine=True))
-        await seen.press("o")
-        assert "The machine changed." in said(seen.app) and asked == []
-        await seen.press("m")
-        assert asked == [("resume", run, "mixed")]
 
 
 @pytest.mark.parametrize("key", ["X", "p", "+", "o"])

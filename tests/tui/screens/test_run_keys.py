@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.frame import frame
-from tests.tui.landing import land, landed
 from tests.tui.pilot import look, replace_methods, settle
 from tests.tui.screens.run_services import (
     RUN,
@@ -24,7 +23,6 @@ from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.reason import Reason, because, told
 from tuibench.core.stored import Removal
-from tuibench.tui.config import Config
 from tuibench.tui.screens.run.actions import RunLogScreen
 
 NAME = short_id(RUN)
@@ -43,12 +41,6 @@ async def test_key_X_asks_and_only_y_cancels() -> None:  # noqa: N802 - the key
         await seen.press("X", "y")
         assert ("cancel", RUN) in seen.services.asked
         assert "1m52" in seen.text
-
-
-async def test_key_X_on_queued_run_names_no_loss() -> None:  # noqa: N802 - the key
-    async with watched(make_waiting()) as seen:
-        await seen.press("X")
-        assert seen.answers == ("y",) and not any(char.isdigit() for char in seen.news)
 
 
 @pytest.mark.parametrize(("key", "wish"), [("p", "finish"), ("+", "extend")])
@@ -100,13 +92,6 @@ async def test_key_o_asks_when_machine_changed(key: str, mixed: bool, finish: bo
         assert seen.services.asked[-1] == ("resume", RUN, mixed, finish)
 
 
-async def test_key_o_impossible_resume_shows_reason() -> None:
-    async with watched(make_broken()) as seen:
-        seen.services.answers["resume"] = UsageError("gone", "hint")
-        await seen.press("o")
-        assert "! gone: hint" in seen.news and seen.status.kind == "bad"
-
-
 @pytest.mark.parametrize("view", [sketch_view(), make_done()])
 async def test_key_o_without_need_to_resume_says_so(view: RunView) -> None:
     async with watched(view) as seen:
@@ -119,13 +104,6 @@ async def test_result_keys_before_result_say_so(key: str) -> None:
     async with watched(sketch_view()) as seen:
         await seen.press(key)
         assert seen.status.said and seen.app.page is seen.page
-
-
-async def test_key_R_on_finished_run_opens_form(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
-    land(monkeypatch, "form")
-    async with watched(make_done()) as seen:
-        await seen.press("R")
-        assert landed(seen.app) == ("form", (), {"benchmark": RUN})
 
 
 async def test_key_y_copies_command_of_unlisted_run() -> None:
@@ -149,15 +127,6 @@ async def test_key_L_shows_log_and_follows_it() -> None:  # noqa: N802 - the key
         assert "p50 ms/batch" in seen.text
 
 
-async def test_long_run_log_opens_at_end() -> None:
-    lines = tuple(f"12:41:03  line {n}" for n in range(500))
-    async with watched(sketch_view(log=lines)) as seen:
-        await seen.press("L")
-        assert "line 499" in seen.text and "line 0\n" not in seen.text
-        await seen.press("g")
-        assert "line 0\n" in seen.text
-
-
 async def test_unreadable_log_says_so_and_recovers() -> None:
     async with watched(sketch_view(), StoreError("lost", "hint"), sketch_view()) as seen:
         await seen.press("L")
@@ -170,21 +139,6 @@ async def test_unreadable_log_says_so_and_recovers() -> None:
 
 
 # End of a run
-
-
-async def test_run_ending_on_open_page_shows_news_and_one_bell(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async with watched(sketch_view(), make_done()) as seen:
-        rung: list[int] = []
-        monkeypatch.setattr(seen.app, "bell", lambda: rung.append(1))
-        titles: list[str] = []
-        monkeypatch.setattr(seen.app, "set_terminal_title", titles.append)
-        await seen.look()
-        await look(seen.app, seen.pilot)
-        assert "enter opens the result" in seen.text
-        assert f"run {NAME} finished and saved" in seen.news
-        assert rung == [1] and titles == [f"tuibench: run {NAME} finished and saved"]
 
 
 async def test_run_cancelled_in_queue_says_unmeasured_and_is_removable() -> None:
@@ -272,15 +226,6 @@ async def test_run_end_is_announced_on_every_screen(monkeypatch: pytest.MonkeyPa
             seen.services.views = [end]
             await look(seen.app, seen.pilot)
             assert f"run {NAME} {words}" in seen.news
-
-
-async def test_bell_disabled_does_not_ring(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with watched(sketch_view(), config=Config(bell=False)) as seen:
-        rung: list[int] = []
-        monkeypatch.setattr(seen.app, "bell", lambda: rung.append(1))
-        seen.services.views = [make_done()]
-        await look(seen.app, seen.pilot)
-        assert rung == [] and "finished" in seen.news
 
 
 async def test_endless_cell_keeps_all_keys_responsive() -> None:

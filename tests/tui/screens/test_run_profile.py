@@ -68,11 +68,6 @@ async def test_cancel_asks_and_finish_acts_at_once() -> None:
         assert ("cancel", RUN) in seen.services.asked and ("finish", RUN) in seen.services.asked
 
 
-async def test_leaving_page_names_run_kind() -> None:
-    async with watched(making()) as seen:
-        assert seen.page.profile_kind == "performance"
-
-
 async def test_ended_run_enter_opens_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile")
     async with watched(making(), ended()) as seen:
@@ -80,13 +75,6 @@ async def test_ended_run_enter_opens_profile(monkeypatch: pytest.MonkeyPatch) ->
         assert "finished after" in seen.text and "4.76 ms" in seen.text
         await seen.press("enter")
         assert landed(seen.app)[:2] == ("profile", (RUN,))
-
-
-async def test_rerun_with_changes_opens_profile_setup(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "profile_form")
-    async with watched(ended()) as seen:
-        await seen.press("R")
-        assert landed(seen.app)[:2] == ("profile_form", ("", "performance", RUN))
 
 
 async def test_interrupted_profile_run_says_how_to_resume() -> None:
@@ -98,13 +86,6 @@ async def test_interrupted_profile_run_says_how_to_resume() -> None:
         assert "its runner died" in seen.text and "o resumes it" in seen.text
         await seen.press("o")
         assert ("resume", RUN, False, False) in seen.services.asked
-
-
-async def test_changed_layers_are_counted() -> None:
-    parts = (("costs", "done"), ("weights", "done"), ("loss", "now"))
-    words = "changing one layer at a time, 12 of 110"
-    async with watched(making(making=Making(words, "loss", 12, 110, parts))) as seen:
-        assert words in seen.text and "changed layers  12 of 110" in seen.text and "2/3" in seen.text
 
 
 async def test_active_profile_run_is_cancelled_before_removal() -> None:

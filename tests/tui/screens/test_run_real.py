@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from tests.cli.running import FAKE, SCRIPT, detach, end, runner_of, stored
+from tests.cli.running import FAKE, SCRIPT, detach, runner_of, stored
 from tests.cli.shell import PATIENCE_S, Shell, until
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import look, open_app, press, settle
@@ -25,12 +25,10 @@ from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.detail.baseline import BaselinePane
 from tuibench.tui.screens.detail.screen import DetailScreen
-from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.screens.run.screen import RunScreen
 
 MANY = (*FAKE, "--executions", "300", "-t", "0.05")
 """Long as a whole, with executions that are done at once."""
-CRASHES = {"default": {"latency_us": 300}, "cores=2": {"timed": "segv"}}
 HANGS = {"default": {"latency_us": 300, "timed": "hang"}}
 SLOW = {"default": {"latency_us": 3000}}
 
@@ -163,24 +161,6 @@ async def test_run_survives_dashboard_exit_and_X_cancels_it_later(shell: Shell) 
 
 
 @pytest.mark.slow
-async def test_extended_time_appears_on_requesting_page(shell: Shell) -> None:
-    fixed = detach(shell, *MANY)
-    async with followed(whole_id(fixed)) as seen:
-        await seen.until(lambda: seen.measured >= 1)
-        await seen.press("+")
-        assert "! " in seen.news, "a fixed amount is not extended"
-    end(shell, fixed)
-    aims = (*FAKE, "--quick", "--target", "0.01")
-    run = detach(shell, *aims)
-    async with followed(whole_id(run)) as seen:
-        await seen.until(lambda: seen.measured >= 1)
-        await seen.press("+")
-        assert "gets its time once more" in seen.news
-        await seen.until_seen("more time on request")
-    end(shell, run)
-
-
-@pytest.mark.slow
 async def test_killed_runner_is_resumed_and_saved(shell: Shell) -> None:
     run = whole_id(detach(shell, *MANY))
     async with followed(run) as seen:
@@ -217,17 +197,6 @@ async def test_changed_machine_asks_before_resume(shell: Shell, monkeypatch: pyt
         await seen.until_seen("cancelled after")
 
 
-async def test_failed_cell_reason_is_visible_without_log(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SCRIPT, "TUIBENCH_FAKE", json.dumps(CRASHES))
-    run = detach(shell, *FAKE[:-4], "-ncores", "1,2", "-w", "0.05", "--executions", "300", "-t", "0.05")
-    async with followed(whole_id(run)) as seen:
-        await seen.until_seen("1 failed    sync, 2 cores")
-        assert "SIGSEGV" in seen.text and "✗" in seen.text
-        await seen.press("G")
-        assert "failed      " in seen.text and "last line   about to die" in seen.text
-    end(shell, run)
-
-
 async def test_endless_cell_can_be_cancelled(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SCRIPT, "TUIBENCH_FAKE", json.dumps(HANGS))
     run = whole_id(detach(shell, *MANY))
@@ -257,30 +226,3 @@ async def test_queued_run_names_run_ahead_and_starts_by_itself(shell: Shell) -> 
 
 def end_one(shell: Shell, short: str) -> None:
     assert shell.run("cancel", short, env=SCRIPT).code == 0
-
-
-@pytest.mark.slow
-async def test_key_r_after_end_measures_same_again(shell: Shell) -> None:
-    run = whole_id(detach(shell, *FAKE, "--executions", "1", "-t", "0.05"))
-    async with followed(run) as seen:
-        await seen.until_seen("enter opens the result")
-        await seen.press("r")
-        assert f"Re-run {short_id(run)}: 1 cell" in seen.news
-        await seen.press("y")
-        assert seen.page.run_id != run
-        await seen.until_seen("enter opens the result")
-        assert len(stored()) == 2
-        await seen.press("escape")
-        assert seen.page.run_id == run
-
-
-@pytest.mark.slow
-async def test_key_d_on_active_run_cancels_and_removes_it(shell: Shell) -> None:
-    run = whole_id(detach(shell, *MANY))
-    async with followed(run) as seen:
-        await seen.until(lambda: seen.measured >= 1)
-        await seen.press("d")
-        assert "is still running: cancel and remove?" in seen.news
-        await seen.press("y")
-        assert isinstance(seen.app.page, HomeScreen)
-        assert stored() == []

@@ -7,14 +7,12 @@ import pytest
 
 from tests.present.test_doctor import facts_of, write_intel
 from tests.tui.frame import check_frame, frame, rows
-from tests.tui.pilot import look, open_app, press, settle
-from tests.tui.rest import all_handled
+from tests.tui.pilot import look, open_app, press
 from tests.tui.screens.system_services import MACHINE, RUN, SystemServices
 from tuibench.core.errors import TuibenchError
 from tuibench.present.doctor import paragraphs
 from tuibench.tui.screens.system import describe
 from tuibench.tui.terminal import Display
-from tuibench.tui.widgets.text_block import ScrollBlock
 
 SHOWN = Display(environ=(("TEXTUAL_FPS", "15"),), remote=True)
 
@@ -72,15 +70,6 @@ async def test_examination_during_measurement_asks_first(facts: dict[str, Any]) 
         assert services.looks == 1 and "Intel(R) Xeon(R)" in frame(app)
 
 
-async def test_examination_in_progress_says_so(facts: dict[str, Any]) -> None:
-    async with open_app(services=SystemServices(facts)) as (app, pilot):
-        await pilot.press("f2")
-        await all_handled()
-        seen = app.screen.query_one(ScrollBlock).row(0)
-        await settle(pilot)
-        assert "Examining" in "".join(text for text, _ in seen) or "Intel" in "".join(text for text, _ in seen)
-
-
 async def test_failed_examination_shows_reason_and_allows_retry(facts: dict[str, Any]) -> None:
     services = SystemServices(TuibenchError("no process could be started", "close some"))
     async with open_app(services=services) as (app, pilot):
@@ -92,22 +81,6 @@ async def test_failed_examination_shows_reason_and_allows_retry(facts: dict[str,
         services.facts = TuibenchError("no process could be started", "close some")
         await press(pilot, "r")
         assert "Intel(R) Xeon(R)" in frame(app) and "no process could be started: close some" in frame(app)
-
-
-async def test_system_screen_resize_rewraps(facts: dict[str, Any]) -> None:
-    services = SystemServices(facts)
-    async with open_app((120, 36), services=services, display=SHOWN) as (app, pilot):
-        await press(pilot, "f2")
-        wide = frame(app)
-        await pilot.resize_terminal(80, 24)
-        await settle(pilot)
-        check_frame(app, "system-80x24")
-        await pilot.resize_terminal(20, 5)
-        await settle(pilot)
-        await pilot.resize_terminal(120, 36)
-        await settle(pilot)
-        assert frame(app) == wide
-        assert services.looks == 1
 
 
 def test_facts_have_all_paragraphs_of_doctor(facts: dict[str, Any]) -> None:

@@ -28,13 +28,6 @@ async def test_latest_removal_is_first_and_enter_restores_it() -> None:
         assert "restored" in frame(app) and "Trash (1, " in rows(app)[0]
 
 
-async def test_undo_works_in_trash() -> None:
-    services, ids = removed()
-    async with open_app() as (_, pilot):
-        await press(pilot, "f3", "u")
-        assert ids[2] in {row.id for row in services.library.list()}
-
-
 async def test_delete_requires_typed_word() -> None:
     services, _ = removed()
     async with open_app() as (app, pilot):

@@ -99,10 +99,3 @@ async def test_keys_for_list_wait_until_list_is_ready() -> None:
         await settle(seen.pilot)
         page: Screen[Any] = seen.app.screen
         assert isinstance(page, DetailScreen) and page.benchmark == seen.ids[1]
-
-
-async def test_keys_typed_right_after_c_reach_comparison() -> None:
-    async with shown() as seen:
-        burst(seen, "c", "q")
-        await settle(seen.pilot)
-        assert isinstance(seen.app.screen, ProjectScreen)

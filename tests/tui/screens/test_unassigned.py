@@ -65,10 +65,3 @@ async def test_project_keys_on_unassigned_row_explain_row() -> None:
         for key in ("r", "d", "e", "D"):
             await press(pilot, key)
             assert "enter opens the benchmarks without a project" in frame(app), key
-
-
-async def test_unassigned_row_is_absent_when_all_have_project() -> None:
-    services = Services()
-    add(services, sweep(), add_project(services))
-    async with open_app((120, 36)) as (app, _):
-        assert "(without a project)" not in frame(app)

@@ -78,8 +78,3 @@ async def test_button_is_pressed_by_enter_and_space() -> None:
         assert seen(stage) == [">           [ RUN ]"], "where one is shows without colour"
         await press(pilot, "enter", "space", "x")
         assert len(told(stage, ButtonField.Pressed)) == 2
-
-
-async def test_choice_field_in_ascii_mode_uses_ascii() -> None:
-    async with staged(ChoiceField("effort", "Effort", EFFORTS, "quick"), ascii_only=True) as (stage, _):
-        assert seen(stage)[0].startswith(" Effort     (o) quick")

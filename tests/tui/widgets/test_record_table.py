@@ -30,12 +30,6 @@ def keys(count: int) -> list[str]:
     return [f"k{n}" for n in range(count)]
 
 
-def reversed_row(sent: str, text: str) -> bool:
-    """Return True if the text was sent with foreground and background exchanged."""
-    codes, _, _ = sent.partition(text)[0].rpartition("\x1b[")[2].partition("m")
-    return "7" in codes.split(";")
-
-
 async def test_table_shows_titles_records_cursor_and_marks() -> None:
     table = table_of(3)
     async with staged(table, size=(40, 6)) as (stage, pilot):
@@ -118,15 +112,6 @@ async def test_empty_table_says_so_and_leaves_keys_to_screen() -> None:
         assert seen(stage) == [" No match."]
 
 
-async def test_table_with_one_record() -> None:
-    table = table_of(1)
-    async with staged(table) as (stage, pilot):
-        table.focus()
-        await press(pilot, "down", "up", "G", "pagedown", "ctrl+u")
-        assert table.cursor_key == "k0"
-        assert len(seen(stage)) == 2
-
-
 async def test_wide_table_shows_all_columns_and_scrolls() -> None:
     table = table_of(3)
     async with staged(table, size=(60, 6)) as (stage, pilot):
@@ -161,15 +146,6 @@ async def test_table_cursor_keeps_record_visible_at_any_size() -> None:
         assert stage.focused is table
 
 
-async def test_table_finds_record_before_it_has_size() -> None:
-    table = table_of(100)
-    assert table.move_to("k5")
-    assert not table.move_to("gone")
-    async with staged(table) as (stage, _):
-        assert seen(stage)[1].startswith("  k0")
-        assert seen(stage)[6].startswith("> k5")
-
-
 async def test_table_sends_only_changed_lines() -> None:
     table = table_of(100)
     async with staged(table) as (_, pilot):
@@ -182,16 +158,6 @@ async def test_table_sends_only_changed_lines() -> None:
         assert "k3" in sent
         assert "k2" not in sent
         assert len(sent) < 120
-
-
-async def test_unfocused_table_shows_cursor_as_marker_only() -> None:
-    table = table_of(3)
-    async with staged(table) as (_, pilot):
-        focused = await sent_by(pilot, table.focus)
-        assert reversed_row(focused, "> k0")
-        blurred = await sent_by(pilot, lambda: table.screen.set_focus(None))
-        assert "> k0" in blurred
-        assert not reversed_row(blurred, "> k0")
 
 
 @pytest.mark.parametrize("style", ["", "ok", "warn", "bad", "dim"])
@@ -209,13 +175,6 @@ async def test_table_accepts_lines_with_missing_or_extra_cells() -> None:
     table.show_lines(COLUMNS, [Line("a", ("a",)), Line("b", ("b",) * 9)])
     async with staged(table, size=(40, 5)) as (stage, _):
         assert [row[:3] for row in seen(stage)[1:]] == ["> a", "  b"]
-
-
-async def test_table_in_ascii_mode_cuts_with_ascii() -> None:
-    table = RecordTable(classes="rest")
-    table.show_lines([Column("a", "A", 6)], [Line("a", ("long text",))])
-    async with staged(table, ascii_only=True) as (stage, _):
-        assert seen(stage)[1] == "> long~"
 
 
 async def test_table_click_moves_cursor_and_second_click_opens() -> None:

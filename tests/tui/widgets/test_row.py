@@ -57,22 +57,12 @@ def test_every_printable_character_is_as_wide_as_textual_counts_it() -> None:
     assert [text for text in texts if width_of(text) != cell_len(text)] == []
 
 
-@given(TEXTS, WIDTHS, st.booleans())
-def test_fit_is_exact_for_any_text(text: str, width: int, right: bool) -> None:
-    assert cell_len(fit(text, width, right=right)) == width
-
-
 @given(ROWS, WIDTHS)
 def test_rows_are_padded_and_squeezed_to_width(row: Row, width: int) -> None:
     assert row_width(filled(row, width)) == width
     assert row_width(squeezed(row, width)) <= width
     styles = [style for _, style in filled(row, width)]
     assert all(a != b for a, b in pairwise(styles))
-
-
-def test_longest_part_is_cut_and_neighbours_stay_whole() -> None:
-    row = (("a very long name of a project", "title"), (" > Runs", ""), (" (14)", "dim"))
-    assert text_of(squeezed(row, 24)) == "a very long… > Runs (14)"
 
 
 @given(ROWS, ROWS, WIDTHS)

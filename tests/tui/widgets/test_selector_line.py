@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tests.tui.counting import bytes_of
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import resize, seen, staged
@@ -41,13 +39,3 @@ async def test_long_choice_is_cut_before_text_on_its_right() -> None:
         assert seen(stage) == [" cell [openvino, async…] keys   metric [items/s] m"]
         await resize(pilot, 30, 4)
         assert seen(stage)[0].startswith(" cell [openvin…] keys   metri")
-
-
-async def test_selector_line_without_choices() -> None:
-    async with staged(SelectorLine([Selector("batch", (), 0, "x", spread=True)])) as (stage, _):
-        assert seen(stage) == [" batch [-]"]
-
-
-async def test_selector_line_in_ascii_mode_uses_ascii() -> None:
-    async with staged(SelectorLine([replace(BATCH, key="left right")]), ascii_only=True) as (stage, _):
-        assert seen(stage) == [" batch < 1 8 [32] > left right"]

@@ -26,8 +26,3 @@ async def test_narrow_tab_line_keeps_active_tab(active: int) -> None:
     async with staged(TabLine(NAMES, active)) as (stage, pilot):
         await resize(pilot, 20, 5)
         assert f"[{active + 1} {NAMES[active]}]" in seen(stage)[0]
-
-
-async def test_tab_line_without_tabs() -> None:
-    async with staged(TabLine()) as (stage, _):
-        assert seen(stage) == [""]

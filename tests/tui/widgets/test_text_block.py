@@ -75,14 +75,3 @@ async def test_long_lines_wrap_on_request() -> None:
         assert seen(stage) == ["one two", "three four", "  set in", "  text"]
         await resize(pilot, 40, 8)
         assert seen(stage) == ["one two three four", "  set in text"]
-
-
-async def test_scroll_position_survives_small_terminal() -> None:
-    block = ScrollBlock([f"line {n}" for n in range(30)], classes="rest")
-    async with staged(block) as (stage, pilot):
-        block.focus()
-        await press(pilot, "end")
-        await resize(pilot, 20, 5)
-        await resize(pilot, 80, 40)
-        assert seen(stage)[0] == "line 0"
-        assert stage.focused is block

@@ -37,14 +37,6 @@ async def test_invalid_answer_shows_error_and_can_be_corrected() -> None:
         assert got == [("out.json",)]
 
 
-async def test_long_label_is_shown_unchanged() -> None:
-    async with staged(StatusLine()) as (stage, pilot):
-        stage.push_screen(TextQuestion("sample", [("name", "a"), ("description", "b")]))
-        await settle(pilot)
-        assert seen(stage)[-2].startswith(">name        [a")
-        assert seen(stage)[-1].startswith(" description [b")
-
-
 async def test_escape_returns_none() -> None:
     got: list[Answers | None] = []
     async with staged(StatusLine()) as (stage, pilot):

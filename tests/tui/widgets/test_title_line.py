@@ -22,11 +22,6 @@ async def test_title_line_sends_only_changes() -> None:
         assert len(await sent_by(pilot, lambda: title.show("Left", "right"))) < 40
 
 
-async def test_title_line_in_ascii_mode_uses_ascii_rules() -> None:
-    async with staged(RuleLine(), ascii_only=True) as (stage, _):
-        assert seen(stage) == ["-" * 80]
-
-
 async def test_title_line_ascii_replacements_stay_within_width() -> None:
     async with staged(TitleLine("±" * 50, "µs ±1 end"), size=(40, 2), ascii_only=True) as (stage, _):
         assert seen(stage)[0].endswith("us +-1 end")
