@@ -20,9 +20,9 @@ from onnx.reference import ReferenceEvaluator
 
 from tests.engines import make
 from tests.engines.probe import setting
-from tuibench.core.engine import REGISTRY, names
+from tuibench.core.engine import IO_CLASSES, REGISTRY, names
 from tuibench.engines import factory
-from tuibench.engines.protocol import IO_CLASSES, Engine, IoUnavailable, Refusal, Session
+from tuibench.engines.protocol import Engine, IoUnavailable, Refusal, Session
 
 ALL = names(hidden=True)
 REAL = names()

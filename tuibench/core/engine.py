@@ -60,6 +60,9 @@ REGISTRY: dict[str, EngineEntry] = {
 }
 """Engines by name, in the order in which they are offered."""
 
+IO_CLASSES = ("bound", "engine-allocated", "call")
+"""Ordered from least to most work inside the timed call; see docs/architecture.md."""
+
 DEFAULT = "onnxruntime"
 """The default engine; also computes the reference outputs."""
 

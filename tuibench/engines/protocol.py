@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 Feed = dict[str, Any]
 """Input name to ndarray, list of ndarrays (sequence), dict (map) or None (absent optional)."""
 
-IO_CLASSES = ("bound", "engine-allocated", "call")
-"""Ordered from least to most work inside the timed call; see docs/architecture.md."""
-
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:

@@ -10,12 +10,12 @@ from typing import Any
 
 from tuibench.core import engine
 from tuibench.core.cell import Asked, Cell, Execution
+from tuibench.core.engine import IO_CLASSES
 from tuibench.core.label import name_cell
 from tuibench.core.reason import FINISHED_ON_REQUEST, Failure, Reason, because
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec, Effort
 from tuibench.engines import factory
-from tuibench.engines.protocol import IO_CLASSES
 from tuibench.runs.base import BaseRun, Setup
 from tuibench.runs.control import ControlPoller
 from tuibench.runs.job import make_job

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.cell import Asked
-from tuibench.engines.protocol import IO_CLASSES, Bound, Feed, IoUnavailable, LoadSettings, Session
+from tuibench.core.engine import IO_CLASSES
+from tuibench.engines.protocol import Bound, Feed, IoUnavailable, LoadSettings, Session
 
 
 def setting_for(

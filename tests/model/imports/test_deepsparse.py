@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from tests.model.imports.test_schema import SCHEMA_PATH
 from tests.present.build import HOSTILE
 from tuibench.core.errors import UsageError
 from tuibench.core.reason import because
 from tuibench.core.result import RunResult
 from tuibench.core.text import show
 from tuibench.model.imports.deepsparse import TOOL
-from tuibench.model.imports.task import SCHEMA_PATH, read_result
+from tuibench.model.imports.task import read_result
 from tuibench.present.headline import result_headline
 from tuibench.present.json_export import document
 from tuibench.present.summary import summary
@@ -101,7 +102,7 @@ def test_imported_file_can_be_exported_and_imported_again(path: Path, tmp_path: 
 
     result = replace(read_result(str(path)), id="01J0000000000000000000K3F9")
     exported = document(result)
-    assert not list(Draft202012Validator(json.loads(SCHEMA_PATH.read_text())).iter_errors(exported))
+    assert not list(Draft202012Validator(json.loads(SCHEMA_PATH.read_text("utf-8"))).iter_errors(exported))
     (tmp_path / "again.json").write_text(json.dumps(exported))
     again = read_result(str(tmp_path / "again.json"))
     assert document(again) == exported

@@ -172,7 +172,7 @@ def _set(*path: Any) -> Callable[[Any], Any]:
         (_set("spec", "limits", "memory_bytes", -5), "limits.memory_bytes is -5; allowed is 1048576 to 1152921"),
         (_set("spec", "models", []), "tuibench.spec.models is empty"),
         (_set("started_utc", "x" * 100_001), "tuibench.started_utc is a text of 100001 characters"),
-        (_set("cells", 0, "status", 5), "tuibench.cells[0].status is 5, none of ok"),
+        (_set("cells", 0, "status", 5), "tuibench.cells[0].status is 5, not a text"),
         (lambda d: d["tuibench"].pop("spec"), "tuibench.spec is missing"),
         (_set("cells", [None]), "tuibench.cells[0] is null, not an object"),
         (_set("cells", None), "tuibench.cells is null, not a list"),

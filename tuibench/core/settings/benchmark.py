@@ -74,7 +74,7 @@ _RUNNING = (
     ),
     Setting(
         "io", "--io CLASS", "copies in the timed call: bound, engine-allocated or call (docs/engines.md)",
-        "bound where possible", kind=OneOf("bound", "engine-allocated", "call"), at="io", identity=CHANGED,
+        "bound where possible", kind=OneOf(*engine.IO_CLASSES), at="io", identity=CHANGED,
     ),
     Setting(
         "batch_dim", "--batch-dim NAME", "name of the batch dim", "the one on axis 0",

@@ -1,4 +1,4 @@
-"""Checks of imported results: the JSON schema, then ids, ranges of numbers and intervals."""
+"""Checks of imported results: types as the dataclasses declare them, then ids, names, ranges and intervals."""
 
 from __future__ import annotations
 
@@ -6,20 +6,27 @@ import dataclasses
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import types
+import typing
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from tuibench.core import cell, model, profile, spec
+from tuibench.core import cell, model, profile, scenario, spec
 from tuibench.core import result as run
 from tuibench.core.cell import CellResult, Estimate, Execution
-from tuibench.core.reason import Verdict
+from tuibench.core.engine import IO_CLASSES
+from tuibench.core.reason import Failure, Reason, Verdict
+from tuibench.core.record import upgraded
 from tuibench.core.result import RunResult
 from tuibench.core.schema import AMOUNT, CORES, COUNT, LENGTH, LONGEST_S, SIZE, Range, holds, words_of
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.setting import ranges_of
 from tuibench.core.text import show
+
+HINT = "export it again; a file that was edited by hand may no longer be one"
 
 
 class Refusal(Exception):
@@ -86,6 +93,33 @@ def allowed_ranges() -> Ranges:
     return {**_MEASURED, **asked}
 
 
+_STATES = ("ok", "failed", "partial", "skipped")
+_CHOICES: Mapping[type, Mapping[str, Collection[str]]] = {
+    run.RunResult: {"status": ("finished", "cancelled", "interrupted")},
+    cell.CellResult: {"status": _STATES},
+    cell.Asked: {"scenario": (*scenario.names(), *scenario.names(planned=True))},
+    cell.Check: {"state": ("agrees", "differs", "unchecked")},
+    cell.Grade: {"letter": ("A", "B", "C", "D")},
+    cell.Used: {"io": IO_CLASSES},
+    Verdict: {"kind": ("faster", "slower", "equivalent", "undecided")},
+    Failure: {
+        "kind": (
+            *("refused", "setting", "signal", "timeout", "memory", "exit", "exception", "inputs", "engine", "model"),
+        ),
+        "phase": ("inspect", "inputs", "start", "load", "first", "check", "warmup", "timed"),
+    },
+    model.Port: {"kind": ("tensor", "sequence", "map", "optional")},
+    profile.CountBound: {"code": (profile.NODES, profile.EXECUTED, profile.SECONDS)},
+    profile.LayerTime: {"kind": (profile.LAYER, profile.RUNTIME, profile.FOLDED, profile.RESIDUAL)},
+    profile.LossProfile: {"kind": (spec.APPROXIMATED, "measured")},
+    profile.Profile: {"kind": spec.KINDS},
+    spec.ProfileSpec: {"kind": spec.KINDS},
+}
+"""The allowed names of each field that has some."""
+_KEY = re.compile(r"[0-9a-f]{12}\Z")
+_PERCENTILE = re.compile(r"[0-9]+(\.[0-9]+)?\Z")
+
+
 def find_impossible(result: RunResult) -> str:
     """Return the first impossible value in a well-formed result; '' if there is none."""
     return next(_problems(result), "")
@@ -104,6 +138,8 @@ def _problems(result: RunResult) -> Iterator[str]:
     seen: set[str] = set()
     for i, found in enumerate(result.cells):
         place = f"tuibench.cells[{i}]"
+        if not _KEY.match(found.key):
+            yield f"{place}.key is {_describe(found.key)}, which does not have the right form"
         if found.key in seen:
             yield f"{place}.key is that of a cell before it"
         seen.add(found.key)
@@ -118,8 +154,11 @@ def _range_problems(value: Any, ranges: Ranges, place: str) -> Iterator[str]:
                 yield from _range_problems(part, ranges, f"{place}[{i}]")
     elif dataclasses.is_dataclass(value):
         known = ranges.get(type(value), {})
+        choices = _CHOICES.get(type(value), {})
         for field in dataclasses.fields(value):
             part = getattr(value, field.name)
+            if part is not None and part not in choices.get(field.name, (part,)):
+                yield f"{place}.{field.name} is {_describe(part)}, none of {', '.join(choices[field.name])}"
             if field.name in known:
                 yield from outside(part, known[field.name], f"{place}.{field.name}")
             elif part is not None and not isinstance(part, (int, float, str)):
@@ -177,135 +216,90 @@ def _estimate_problems(estimate: Estimate, place: str) -> Iterator[str]:
 
 def _execution_problems(execution: Execution, place: str) -> Iterator[str]:
     histogram = execution.histogram
+    counts, ratio = histogram.get("counts"), histogram.get("ratio")
+    whole = [*counts, histogram.get("under"), histogram.get("over")] if isinstance(counts, list) else [None]
+    is_one = {type(ratio), type(histogram.get("low_ns"))} <= {int, float} and all(type(part) is int for part in whole)
     # Percentiles are computed from the histogram by powers of the ratio.
-    if len(histogram["counts"]) > _MOST_BINS or not 0 < histogram["ratio"] <= _WIDEST_BIN:
+    if not is_one or len(whole) - 2 > _MOST_BINS or not 0 < (ratio or 0) <= _WIDEST_BIN:
         yield f"{place}.histogram has bins that no execution has"
+    if not all(map(_PERCENTILE.match, execution.percentiles_ns)):
+        yield f"{place}.percentiles_ns has a name that is no number"
 
 
-CHECKED = frozenset(
-    {"type", "const", "enum", "required", "properties", "additionalProperties", "propertyNames", "items"}
-    | {"prefixItems", "minItems", "maxItems", "minLength", "pattern", "anyOf", "$ref"}
-)
-"""The supported keywords; others would be ignored, so a test checks that the schema uses no others."""
-
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "object": (dict,),
-    "array": (list,),
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "null": (type(None),),
-}
-_WORDS = {"object": "an object", "array": "a list", "string": "a text", "integer": "a whole number",
-          "number": "a number", "boolean": "true or false", "null": "null"}  # fmt: skip
-
-Schema = Mapping[str, Any]
+NOT_FINITE = {f"not finite: {word}": float(word) for word in ("nan", "inf", "-inf")}
+"""Numbers that JSON cannot represent, by the reason that an export gives for their null."""
+_WORDS: Mapping[Any, str] = {
+    str: "a text", int: "a whole number", float: "a number", bool: "true or false", dict: "an object", list: "a list",
+}  # fmt: skip
 
 
-def find_problem(value: Any, schema: Schema, place: str = "") -> str:
-    """Return the first difference between `value` and `schema`, with its place; '' if there is none.
+def restore(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> Any:
+    """Return a value of a file for `from_plain`; raise Refusal with its place if it is not of the declared type.
 
-    Ignore keys that the schema does not name, even if it closes the object: newer writers may add some.
+    Numbers that JSON cannot represent come back by `reasons`. Unknown keys are dropped: newer writers may add some.
     """
-    return next(_Check(schema).problems(value, schema, place), "")
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if kind is Any:
+        return value
+    if origin in (typing.Union, types.UnionType):
+        options = [part for part in parts if part is not types.NoneType]
+        if value is None and len(options) < len(parts) and reasons.get(place) not in NOT_FINITE:
+            return None
+        if len(options) == 1:
+            return restore(options[0], value, place, reasons)
+        return _require(options, value, place)
+    if kind is float and value is None:
+        if reasons.get(place) not in NOT_FINITE:
+            raise Refusal(f"{show(place)} is null, and no reason is given for it", HINT)
+        return NOT_FINITE[reasons[place]]
+    if origin is tuple:
+        return _restore_list(parts, _require([list], value, place), place, reasons)
+    if origin is dict:
+        found = _require([dict], value, place)
+        return {name: restore(parts[1], part, f"{place}.{name}", reasons) for name, part in found.items()}
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        return _restore_fields(kind, value, place, reasons)
+    return _require([int, float] if kind is float else [kind], value, place)
 
 
-class _Check:
-    """One pass over a document; references are resolved against the root schema."""
-
-    def __init__(self, root: Schema) -> None:
-        self._root = root
-
-    def problems(self, value: Any, schema: Schema, place: str) -> Iterator[str]:
-        if "$ref" in schema:
-            yield from self.problems(value, self._resolve(schema["$ref"]), place)
-        if "anyOf" in schema:
-            yield from self._any_of(value, schema["anyOf"], place)
-        if not _has_type(value, schema.get("type")):
-            yield f"{place or 'the file'} is {_describe(value)}, not {_type_words(schema['type'])}"
-            return
-        yield from _simple(value, schema, place)
-        if isinstance(value, dict):
-            yield from self._object(value, schema, place)
-        elif isinstance(value, list):
-            yield from self._array(value, schema, place)
-
-    def _resolve(self, reference: str) -> Schema:
-        found: Any = self._root
-        for step in reference.removeprefix("#/").split("/"):
-            found = found[step]
-        return found  # type: ignore[no-any-return]
-
-    def _any_of(self, value: Any, choices: Sequence[Schema], place: str) -> Iterator[str]:
-        found = [next(self.problems(value, choice, place), "") for choice in choices]
-        if all(found):
-            # The deepest problem belongs to the choice that the writer intended.
-            yield max(found, key=lambda problem: len(problem.split(" ", 1)[0]))
-
-    def _object(self, value: dict[str, Any], schema: Schema, place: str) -> Iterator[str]:
-        properties: Schema = schema.get("properties", {})
-        for name in schema.get("required", ()):
-            if name not in value:
-                yield f"{_join(place, name)} is missing"
-        others = schema.get("additionalProperties")
-        names: Schema = schema.get("propertyNames", {})
-        for name, part in value.items():
-            yield from self.problems(name, names, f"a key of {place or 'the file'}")
-            if name in properties:
-                yield from self.problems(part, properties[name], _join(place, name))
-            elif isinstance(others, Mapping):
-                yield from self.problems(part, others, _join(place, name))
-
-    def _array(self, value: list[Any], schema: Schema, place: str) -> Iterator[str]:
-        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value)):
-            yield f"{place} has {len(value)} entries, not {schema.get('maxItems', schema.get('minItems'))}"
-            return
-        first: Sequence[Schema] = schema.get("prefixItems", ())
-        for i, (part, own) in enumerate(zip(value, first, strict=False)):
-            yield from self.problems(part, own, f"{place}[{i}]")
-        if "items" in schema and not _all_plain(value, schema["items"]):
-            for i, part in enumerate(value[len(first) :], len(first)):
-                yield from self.problems(part, schema["items"], f"{place}[{i}]")
+def _require(kinds: Sequence[Any], value: Any, place: str) -> Any:
+    """Return the value if it is of one of these types, with true different from 1."""
+    if type(value) not in kinds:
+        raise Refusal(f"{show(place)} is {_describe(value)}, not {_WORDS[kinds[-1]]}", HINT)
+    return value
 
 
-def _all_plain(values: list[Any], schema: Schema) -> bool:
-    """Return whether all values have the one required type; checks a long series without a call per value."""
-    wanted = schema.get("type")
-    return len(schema) == 1 and isinstance(wanted, str) and set(map(type, values)) <= set(_TYPES[wanted])
+def _restore_list(kinds: tuple[Any, ...], value: list[Any], place: str, reasons: Mapping[str, str]) -> list[Any]:
+    if kinds[-1] is not Ellipsis and len(value) != len(kinds):
+        raise Refusal(f"{show(place)} has {len(value)} entries, not {len(kinds)}", HINT)
+    # A series has thousands of numbers: one call for all of them.
+    if all(kind in (float, Ellipsis) for kind in kinds) and {int, float}.issuperset(map(type, value)):
+        return value
+    wanted = [kinds[0]] * len(value) if kinds[-1] is Ellipsis else kinds
+    pairs = enumerate(zip(wanted, value, strict=True))
+    return [restore(kind, part, f"{place}[{i}]", reasons) for i, (kind, part) in pairs]
 
 
-def _simple(value: Any, schema: Schema, place: str) -> Iterator[str]:
-    if "const" in schema and not _same(value, schema["const"]):
-        yield f"{place} is {_describe(value)}, not {schema['const']}"
-    if "enum" in schema and not any(_same(value, one) for one in schema["enum"]):
-        yield f"{place} is {_describe(value)}, none of {', '.join(str(one) for one in schema['enum'])}"
-    if isinstance(value, str):
-        if len(value) < schema.get("minLength", 0):
-            yield f"{place} is empty"
-        if "pattern" in schema and not re.search(_to_the_end(schema["pattern"]), value):
-            yield f"{place} is {_describe(value)}, which does not have the right form"
+def _restore_fields(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> dict[str, Any] | None:
+    if kind is not Reason or not isinstance(value, str):
+        _require([dict], value, place)
+    try:
+        found = upgraded(kind, value)
+    except KeyError as error:
+        raise Refusal(f"{show(place)}.{error.args[0]} is missing", HINT) from error
+    if found is None:
+        return None
+    for field in dataclasses.fields(kind):
+        is_optional = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+        if field.name not in found and not is_optional:
+            raise Refusal(f"{show(place)}.{field.name} is missing", HINT)
+    hints = _hints(kind)
+    return {n: restore(hints[n], part, f"{place}.{n}", reasons) for n, part in found.items() if n in hints}
 
 
-def _to_the_end(pattern: str) -> str:
-    """Return the pattern for Python, where `$` also matches before a last line feed, unlike in JSON Schema."""
-    return pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern
-
-
-def _same(value: Any, one: Any) -> bool:
-    """Return whether both are equal, with true different from 1."""
-    return bool(value == one) and isinstance(value, bool) == isinstance(one, bool)
-
-
-def _has_type(value: Any, wanted: str | Sequence[str] | None) -> bool:
-    if wanted is None:
-        return True
-    names = [wanted] if isinstance(wanted, str) else wanted
-    return any(isinstance(value, _TYPES[n]) and (n == "boolean" or not isinstance(value, bool)) for n in names)
-
-
-def _type_words(wanted: str | Sequence[str]) -> str:
-    return " or ".join(_WORDS[name] for name in ([wanted] if isinstance(wanted, str) else wanted))
+@lru_cache(maxsize=64)
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
 
 
 def _describe(value: Any) -> str:
@@ -314,8 +308,3 @@ def _describe(value: Any) -> str:
     if isinstance(value, str):
         return f"'{show(value, 60)}'"
     return json.dumps(value)
-
-
-def _join(place: str, name: str) -> str:
-    shown = show(name, 60)
-    return f"{place}.{shown}" if place else shown
