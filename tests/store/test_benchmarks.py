@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import stat
 from pathlib import Path
@@ -179,19 +178,3 @@ def test_other_hosts_part_on_a_network_disk_is_read_only(tmp_path: Path) -> None
     with pytest.raises(StoreReadOnly, match="nfs4"):
         store.benchmarks.edit(make_id(1), name="x")
     assert store.benchmarks.get(make_id(1)).metadata.name == "theirs"
-
-
-def test_lost_index_is_rebuilt_equal(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    for number in range(5):
-        store.benchmarks.add(make_result(number, cells=2, points=100), Metadata(name=f"n{number}"))
-    store.benchmarks.edit(make_id(3), note="edited")
-    rows = store.benchmarks.rows()
-    for path in tmp_path.glob("hosts/*/tuibench.json*"):
-        path.unlink()
-    fresh = make_store(tmp_path)
-    assert fresh.benchmarks.rows() == rows
-    assert "made from the 5 records" in fresh.notices()[0]
-    # The next write saves the rebuilt index.
-    fresh.benchmarks.edit(make_id(3), note="again")
-    assert json.loads(next(tmp_path.glob("hosts/*/tuibench.json")).read_bytes())["benchmarks"].keys() == set("12345")

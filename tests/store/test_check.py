@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +19,9 @@ from tuibench.store.documents import Documents
 from tuibench.store.store import Store
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tmp_path = tmp_path_factory.mktemp("template")
     store = make_store(tmp_path / "data")
     for number in range(3):
         work = tmp_path / f"work-{number}"
@@ -31,6 +33,12 @@ def root(tmp_path: Path) -> Path:
     Documents(store._context, "projects").put(make_id(50), {"name": "p"}, 0)
     Documents(store._context, "projects").put(make_id(50), {"name": "q"}, 1)
     return tmp_path / "data"
+
+
+@pytest.fixture
+def root(template: Path, tmp_path: Path) -> Path:
+    """A copy of the template."""
+    return Path(shutil.copytree(template, tmp_path / "data"))
 
 
 def host(root: Path) -> Path:

@@ -28,19 +28,6 @@ def index_file(root: Path) -> Path:
     return next(root.glob("hosts/*/tuibench.json"))
 
 
-def test_index_is_read_once_and_then_only_its_head(tmp_path: Path) -> None:
-    make_store(tmp_path).benchmarks.add(make_result(1), Metadata())
-    for number in range(2, 40):
-        make_store(tmp_path).benchmarks.add(make_result(number), Metadata())
-    disk = Reading()
-    store = make_store(tmp_path, disk=disk)
-    store.benchmarks.rows()
-    first, disk.read_bytes = disk.read_bytes, 0
-    store.benchmarks.rows()
-    assert first > 20_000
-    assert disk.read_bytes <= 256
-
-
 def test_own_changes_are_listed_without_reading_the_index_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,18 +115,6 @@ def test_edited_index_is_rebuilt_kept_and_reported(tmp_path: Path) -> None:
     assert [(row.name, row.note) for row in fresh.benchmarks.rows()] == [("", ""), ("2", ""), ("1", "")]
     assert fresh.notices() == ()
     assert [path.read_bytes() for path in tmp_path.glob("hosts/*/quarantine/*")] == [edited]
-
-
-def test_index_is_rebuilt_from_the_heads_of_big_records(tmp_path: Path) -> None:
-    store = make_store(tmp_path)
-    for number in range(3):
-        store.benchmarks.add(make_result(number, cells=6, executions=5, points=60), Metadata(note="long " * 2000))
-    rows = store.benchmarks.rows()
-    index_file(tmp_path).unlink()
-    disk = Reading()
-    assert make_store(tmp_path, disk=disk).benchmarks.rows() == rows
-    assert disk.read_bytes < 3 * 30_000
-    assert next(tmp_path.glob("hosts/*/records/*/*.json")).stat().st_size > 150_000
 
 
 def test_row_encoder_encodes_only_changed_rows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -58,9 +59,10 @@ def rewrite(path: Path, form: Callable[[Tables], Tables], schema: int = NEWEST +
     return data
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with one of each kind of file, and samples packed in another way."""
+    tmp_path = tmp_path_factory.mktemp("template")
     store = make_store(tmp_path / "data")
     for number in range(3):
         work = tmp_path / f"work-{number}"
@@ -71,6 +73,12 @@ def root(tmp_path: Path) -> Path:
     store.trash.remove([make_id(0)])
     store.benchmarks.edit(make_id(1), note="with a generation before")
     return tmp_path / "data"
+
+
+@pytest.fixture
+def root(template: Path, tmp_path: Path) -> Path:
+    """A copy of the template."""
+    return Path(shutil.copytree(template, tmp_path / "data"))
 
 
 def only(root: Path, pattern: str) -> Path:
