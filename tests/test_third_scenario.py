@@ -22,7 +22,7 @@ from tuibench.core.settings.model_token import resolve_model
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import Metadata
 from tuibench.core.units import short
-from tuibench.present import csv_export, json_export, markdown
+from tuibench.present import csv_export, json_export, markdown_export
 from tuibench.present.listing import listing
 from tuibench.present.plots.scaling import axes_of, scaling
 from tuibench.present.plots.selection import Selection
@@ -116,7 +116,7 @@ def test_exports_name_the_scenario(pair: tuple[RunResult, RunResult]) -> None:
     assert {cell["asked"]["scenario"] for cell in plain["tuibench"]["cells"]} == {"pairs"}
     rows = list(csv.DictReader(io.StringIO(csv_export.dumps(pair[0]))))
     assert [row["scenario"] for row in rows] == ["pairs", "pairs"]
-    assert "pairs" in markdown.dumps(pair[0])
+    assert "pairs" in markdown_export.dumps(pair[0])
 
 
 def test_unknown_scenario_of_a_newer_version_has_streams(pair: tuple[RunResult, RunResult]) -> None:

@@ -22,7 +22,7 @@ from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.spec import LOSS, ModelSource, ProfileSpec
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.model.imports.task import read_result
-from tuibench.present import json_export, markdown
+from tuibench.present import json_export, markdown_export
 from tuibench.present.command import command_of, quote, token_of, typed
 from tuibench.present.summary import summary
 from tuibench.tui.screens.detail.facts import log_facts
@@ -57,14 +57,14 @@ def test_command_of_an_import_is_made_from_its_settings(tmp_path: Path, again: s
     assert json.loads(json_export.dumps(result))["tuibench"]["again"] == honest
     (line,) = [line for line in summary(result).splitlines() if line.startswith("Again: ")]
     assert line == f"Again: {honest.replace('dir/', '/abs/dir/')}"
-    assert markdown.dumps(result).endswith(f"Again:\n\n    {line.removeprefix('Again: ')}\n")
+    assert markdown_export.dumps(result).endswith(f"Again:\n\n    {line.removeprefix('Again: ')}\n")
     facts = log_facts(StoredBenchmark(row(), Metadata(), result), 0.0)
     assert line.removeprefix("Again: ") in "\n".join(fact.text for fact in facts)
 
 
 def test_result_of_another_tool_has_no_command() -> None:
     run = build.run(build.ok_cell(), foreign="deepsparse.benchmark 1.8.0")
-    assert command_of(run) == "" and "Again:" not in summary(run) + markdown.dumps(run)
+    assert command_of(run) == "" and "Again:" not in summary(run) + markdown_export.dumps(run)
     assert json.loads(json_export.dumps(run))["tuibench"]["again"] == ""
 
 

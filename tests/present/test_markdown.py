@@ -5,7 +5,7 @@ import re
 from tests.present import build
 from tests.present.plots import data
 from tuibench.present.command import command_of
-from tuibench.present.markdown import dumps, escape
+from tuibench.present.markdown_export import dumps, escape
 
 
 def table_rows(text: str) -> list[list[str]]:

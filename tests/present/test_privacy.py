@@ -18,8 +18,8 @@ from tuibench.core.reason import Failure, told
 from tuibench.core.result import RunResult
 from tuibench.core.settings.command import again
 from tuibench.core.spec import InputSettings, ModelSource
-from tuibench.present.export import public_name, without_private
 from tuibench.present.json_export import dumps
+from tuibench.present.privacy import public_name, without_private
 from tuibench.present.reason import all_words
 
 HOME = "/srv/people/jo"

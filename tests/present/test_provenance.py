@@ -7,7 +7,7 @@ from tuibench.core.text import show
 from tuibench.present.cells import provenance_lines
 from tuibench.present.csv_export import COLUMNS
 from tuibench.present.csv_export import dumps as to_csv
-from tuibench.present.markdown import dumps as to_markdown
+from tuibench.present.markdown_export import dumps as to_markdown
 from tuibench.present.summary import summary
 
 

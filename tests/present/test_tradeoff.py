@@ -3,7 +3,7 @@ from __future__ import annotations
 from tests.present import build
 from tests.present.test_stored import page
 from tests.tui.stock import sweep
-from tuibench.present import markdown
+from tuibench.present import markdown_export
 from tuibench.present.summary import TITLE, tradeoff_lines
 
 
@@ -29,7 +29,7 @@ def test_result_without_a_tradeoff_prints_nothing() -> None:
 
 def test_page_and_markdown_contain_the_tradeoff() -> None:
     assert f"\n\n{TITLE}\nms/batch  items/s\n    1.76      569  sync, 16 cores, batch 1\n" in page(sweep(faster=1.06))
-    assert f"\n\n## {TITLE}\n\n    ms/batch  items/s\n" in markdown.dumps(sweep())
+    assert f"\n\n## {TITLE}\n\n    ms/batch  items/s\n" in markdown_export.dumps(sweep())
 
 
 def test_hostile_names_stay_text() -> None:

@@ -17,7 +17,7 @@ from tuibench.core.errors import StoreNewer
 from tuibench.core.machine import Places
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.record import to_plain
-from tuibench.core.schema import BENCHMARK, NEWEST, PROFILE, form_of, require_form
+from tuibench.core.schema import BENCHMARK, NEWEST, PROFILE, require_form, schema_of
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.present.reason import reason_words
 from tuibench.runs.directory import REQUEST, RunDirectory
@@ -125,7 +125,7 @@ def test_newer_run_is_named_while_a_newer_version_measures(places: Places, run: 
 def test_profile_journal_and_request_name_the_newer_schema(places: Places, spec: BenchmarkSpec, form: int) -> None:
     runs = Runs(Settings(places, "nobody"), open_store(places.data))
     _, request, _ = runs._compose(spec, RunOptions())
-    assert request["v"] == form == form_of(to_plain(spec))
+    assert request["v"] == form == schema_of(to_plain(spec))
     directory = RunDirectory(places.runs / request["id"])
     directory.make(request)
     for resume in (None, {"finish": True}):

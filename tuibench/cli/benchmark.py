@@ -19,10 +19,10 @@ from tuibench.core.settings.model_token import resolve_model
 from tuibench.core.settings.request import BenchmarkRequest, RerunRequest, repeat, to_spec
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.stored import Metadata, StoredBenchmark
-from tuibench.present.export import check_target, spare
 from tuibench.present.profile.shown import Shown
 from tuibench.services.active_run import ActiveRun, Event
 from tuibench.services.api import Services
+from tuibench.services.export_file import check_target, spare
 from tuibench.services.runs import RunOptions
 
 SCHEMA = 1

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tuibench.core import formats
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -54,7 +56,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
             Command("remove ID [ID ...]", "move results to the trash", "trash"),
             Command("undo", "restore the last removal", "trash"),
             Command("trash [list|restore|empty]", "list, restore or delete removed results", "trash"),
-            Command("export ID -x FILE", "write a result as JSON, CSV or Markdown", "exchange"),
+            Command("export ID -x FILE", f"write a result as {formats.titles()}", "exchange"),
             Command("import FILE [FILE ...]", "read JSON of tuibench or deepsparse.benchmark", "exchange"),
         ),
     ),

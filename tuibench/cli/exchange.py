@@ -8,13 +8,16 @@ from tuibench.cli.output import emit, tell
 from tuibench.cli.parser import Action, Argument, argument, switch
 from tuibench.cli.results import PAGE, chosen, refuse_choices
 from tuibench.cli.terminal import Interruption
+from tuibench.core import formats
 from tuibench.core.errors import TuibenchError
+from tuibench.core.formats import format_of
 from tuibench.core.ids import short_id
 from tuibench.core.text import show
-from tuibench.present.export import LEFT_OUT, STDOUT, form_of
 from tuibench.present.outcome import export_words
+from tuibench.present.privacy import LEFT_OUT
 from tuibench.present.profile.shown import Shown
 from tuibench.services.api import Services
+from tuibench.services.export_file import STDOUT
 
 
 def export(args: argparse.Namespace, services: Services, _: Interruption) -> None:
@@ -31,7 +34,7 @@ def export(args: argparse.Namespace, services: Services, _: Interruption) -> Non
 def _shown(args: argparse.Namespace) -> Shown | None:
     """Return the chosen parts of a profile; None for all. Raise UsageError if the format allows no choice."""
     typed = chosen(args)
-    form = form_of(args.export_path)
+    form = format_of(args.export_path)
     if form == "json":
         refuse_choices(typed, "does not apply to JSON", "JSON has everything; .csv and .md have the chosen parts")
     if form == "csv":
@@ -67,7 +70,7 @@ _PATH: Argument = argument(
     *("-x", "--export-path"),
     required=True,
     metavar="FILE",
-    help="file to write: .csv, .md, any other name JSON; - is JSON on stdout",
+    help=f"file to write: {formats.endings()}; - is JSON on stdout",
 )
 
 ACTIONS = {

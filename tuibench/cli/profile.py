@@ -12,6 +12,7 @@ from tuibench.cli.output import emit, opened, tell
 from tuibench.cli.results import shown_of
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode, UsageError
+from tuibench.core.formats import format_of
 from tuibench.core.label import model_names
 from tuibench.core.profile import LEVELS, LOSS, LossProfile
 from tuibench.core.settings import profile as profile_setting
@@ -21,12 +22,12 @@ from tuibench.core.settings.request import read_profile
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import count_of
-from tuibench.present.export import STDOUT, form_of, write_export
 from tuibench.present.profile.export import theory_json, theory_text
 from tuibench.present.profile.page import ProfileHeading, settle, theory_page, time_lines
 from tuibench.present.profile.shown import Shown
 from tuibench.present.table import to_ascii
 from tuibench.services.api import Services
+from tuibench.services.export_file import STDOUT, write_export
 from tuibench.services.profiles import ProfilePlan
 
 _FLOPS, _APPROXIMATED = "flops", "approximated"
@@ -113,7 +114,7 @@ def _print_theory(services: Services, request: ProfileRequest, spec: BenchmarkSp
     as_json = theory_json(_FLOPS if request.flops else _APPROXIMATED, names, found)
     path = output.export_path
     if path is not None and path != STDOUT:
-        form = form_of(path)
+        form = format_of(path)
         write_export(path, as_json if form == "json" else theory_text(found, heading, form))
     emit(as_json if output.json or path == STDOUT else theory_page(found, heading, shown))
     return int(ExitCode.OK)

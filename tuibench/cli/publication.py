@@ -7,14 +7,16 @@ from pathlib import Path
 
 from tuibench.cli.output import emit, tell, width
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError, WriteError
+from tuibench.core.formats import format_of
 from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.stored import Metadata
-from tuibench.present.export import STDOUT, files_beside, form_of, render, spare, write_export
+from tuibench.present.export import render
 from tuibench.present.profile.shown import WIDTH, Shown
 from tuibench.present.summary import summary
 from tuibench.services.active_run import settle_samples
 from tuibench.services.api import Services
+from tuibench.services.export_file import STDOUT, files_beside, spare, write_export
 
 
 def page(
@@ -57,7 +59,7 @@ def publish(
         files = [path for model in result.models for path in files_beside(model)]
         try:
             spare(request.export_path, files)
-            write_export(request.export_path, render(result, form_of(request.export_path), beside, name=request.name))
+            write_export(request.export_path, render(result, format_of(request.export_path), beside, name=request.name))
         except (WriteError, UsageError) as error:
             failed = error
     if request.json or request.export_path == STDOUT:

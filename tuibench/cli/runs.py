@@ -19,12 +19,12 @@ from tuibench.core.result import RunResult
 from tuibench.core.settings.kinds import Decimal, Whole
 from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.stored import Metadata
-from tuibench.present.export import check_target
 from tuibench.present.outcome import cancel_words, extend_words, finish_words
 from tuibench.present.reason import reason_words, worded
 from tuibench.present.run_list import resume_words, run_list, runs_json
 from tuibench.services.active_run import ActiveRun, RunObserver, ending_code, settle_samples
 from tuibench.services.api import Services
+from tuibench.services.export_file import check_target
 
 _LONGEST_S = 10_000_000
 _QUIET_STATES = frozenset({activity.FINISHED, activity.CANCELLED})

@@ -21,7 +21,7 @@ NEWEST = FACTS
 _HINT = "Use that version, or a newer one. Nothing is wrong with it."
 
 
-def form_of(spec: Mapping[str, Any]) -> int:
+def schema_of(spec: Mapping[str, Any]) -> int:
     """Return the schema version for the result of a specification, given as plain values."""
     return BENCHMARK if spec.get("profile") is None else PROFILE
 

@@ -11,28 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from tuibench.core import activity
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError
+from tuibench.core.formats import format_of
 from tuibench.core.ids import LENGTH, make_ulid, short_id
 from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.stored import BenchmarkRow, Metadata
 from tuibench.core.text import show
-from tuibench.present.export import (
-    check_target,
-    files_beside,
-    form_of,
-    public_name,
-    render,
-    spare,
-    without_private,
-    write_export,
-)
+from tuibench.present.export import render
+from tuibench.present.privacy import public_name, without_private
 from tuibench.present.profile.comparison import OTHER_FILES
 from tuibench.present.profile.shown import Shown
 from tuibench.present.reason import reason_words
 from tuibench.runs.comparison import compare_results
 from tuibench.runs.journal import NONSENSE
 from tuibench.runs.result import settle_samples
+from tuibench.services.export_file import check_target, files_beside, spare, write_export
 from tuibench.services.library import Library
 from tuibench.services.models import ask_child
 from tuibench.services.saving import result_of
@@ -98,7 +92,7 @@ class Exchange:
 
         `shown` selects the parts of a profile.
         """
-        form = form_of(path)
+        form = format_of(path)
         result, name = self._named(token)
         spec = result.spec
         beside = [file for model in result.models for file in files_beside(model)]

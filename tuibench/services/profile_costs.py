@@ -10,6 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from tuibench.core.errors import TuibenchError
+from tuibench.core.formats import format_of
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, refer
 from tuibench.core.profile import LOSS, CostProfile, LossProfile
@@ -17,9 +18,9 @@ from tuibench.core.profile_facts import count_layers
 from tuibench.core.spec import BenchmarkSpec, InputSettings, ModelSource
 from tuibench.core.stored import ModelReference, Project
 from tuibench.present.command import token_of
-from tuibench.present.export import check_target, form_of, spare, write_export
 from tuibench.present.profile.export import theory_json, theory_text
 from tuibench.present.profile.page import ProfileHeading
+from tuibench.services.export_file import check_target, spare, write_export
 from tuibench.services.form_values import FLOPS
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ class ProjectTheory:
         known = self._services.projects.get(project).project.versions[-1].model
         spare(path, [source.path, *(one.path for one in known.external)])
         found = self.costs(project) if what == FLOPS else self.approximated(project)
-        name, form = model_names([source])[0], form_of(path)
+        name, form = model_names([source])[0], format_of(path)
         heading = ProfileHeading(model=name)
         write_export(path, theory_json(what, name, found) if form == "json" else theory_text(found, heading, form))
         return name

@@ -17,7 +17,7 @@ from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ModelError, StoreError, StoreNewer, UnknownId, UsageError
 from tuibench.core.ids import make_ulid, resolve, short_id
 from tuibench.core.record import to_plain
-from tuibench.core.schema import form_of
+from tuibench.core.schema import schema_of
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.stored import Metadata
 from tuibench.core.units import seconds
@@ -140,7 +140,7 @@ class Runs:
         """Return the common part of every request."""
         plain = to_plain(spec)
         return {
-            "v": form_of(plain),
+            "v": schema_of(plain),
             "spec": plain,
             "seed": spec.inputs.seed,
             "plan_only": options.plan_only,

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tuibench.core import formats
+
 if TYPE_CHECKING:
     from textual.binding import BindingType
 
@@ -175,7 +177,7 @@ GROUPS: dict[str, tuple[Key, ...]] = {
         ),
         Key("remove", "d", "remove", "Move to the trash; a running one is cancelled first."),
         Key("edit", "e", "edit", "Change name and note."),
-        Key("export", "x", "export", "Write JSON, CSV or Markdown to a file."),
+        Key("export", "x", "export", f"Write {formats.titles()} to a file."),
         Key("copy-command", "y", "copy command", "Copy the equivalent shell command to the clipboard and a file."),
         Key("log", "L", "log", "Show the events of the run and the output of its processes."),
     ),

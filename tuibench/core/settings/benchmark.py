@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tuibench.core import engine, scenario
+from tuibench.core import engine, formats, scenario
 from tuibench.core.schema import LONGEST_S
 from tuibench.core.settings import kinds
 from tuibench.core.settings.kinds import Decimal, OneOf, Switch, Whole
@@ -155,7 +155,7 @@ _LIMITS = (
 
 _OUTPUT = (
     Setting(
-        "export_path", "-x --export_path FILE", "write the result to FILE: .csv, .md, any other name JSON; - is stdout",
+        "export_path", "-x --export_path FILE", f"write the result to FILE: {formats.endings()}; - is stdout",
         "none", once="one run writes one file; --json prints to stdout besides",
     ),
     Setting("json", "--json", "print the result as JSON", kind=_SWITCH, default=False),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from tuibench.core.profile import CostProfile, LossProfile
 from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.present.json_export import finite
-from tuibench.present.markdown import escape
+from tuibench.present.markdown_export import escape
 from tuibench.present.profile.page import (
     SCHEMA,
     ProfileHeading,
@@ -105,9 +105,16 @@ def profile_csv(view: ProfileView[Any], shown: Shown = _WHOLE) -> str:
     return out.getvalue()
 
 
+_WRITERS: dict[str, Callable[[ProfileView[Any], ProfileHeading, Shown], str]] = {
+    "csv": lambda view, _, shown: profile_csv(view, shown),
+    "markdown": profile_markdown,
+}
+"""By name of the format."""
+
+
 def theory_text(found: CostProfile | LossProfile, heading: ProfileHeading, form: str) -> str:
     """Return an unmeasured profile as csv or markdown."""
-    return profile_csv(view_of(found)) if form == "csv" else profile_markdown(view_of(found), heading)
+    return _WRITERS[form](view_of(found), heading, _WHOLE)
 
 
 def profile_text(result: RunResult, form: str, shown: Shown | None = None, name: str = "") -> str:
@@ -118,7 +125,7 @@ def profile_text(result: RunResult, form: str, shown: Shown | None = None, name:
     chosen = settle(profile.kind, shown or Shown(top=None), profile.loss)
     heading = replace(heading_of(result), name=name)
     view = view_of(profile)
-    return profile_csv(view, chosen) if form == "csv" else profile_markdown(view, heading, chosen)
+    return _WRITERS[form](view, heading, chosen)
 
 
 def theory_json(kind: str, model: str, found: CostProfile | LossProfile) -> str:

@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from textual.screen import ModalScreen
 
 from tuibench.core.errors import TuibenchError, UnknownId
+from tuibench.core.formats import contents
 from tuibench.core.ids import short_id
 from tuibench.core.stored import Removal, StoredBenchmark
 from tuibench.core.text import cut_middle, show
@@ -83,8 +84,6 @@ def leave_with(page: Page, words: str) -> None:
     page.when_shown(leave)
 
 
-_FORMS = " .csv has a line per cell, .md is a page with figures, any other is JSON."
-_FORMS_OF_THEORY = " .csv has a line per layer, .md is a page, any other is JSON."
 _PATH = 30
 """Width of a path in a question."""
 _PRIVATE = " Paths and names of this machine and its users are left out by default."
@@ -129,7 +128,8 @@ class ExportQuestion(QuietScreen, ModalScreen[Export | None]):
         yield RuleLine()
         keys = f"{'up: private data  ' if asks else ''}enter write  esc cancel "
         yield TitleLine((f"Export {self._what}{self._beside}", "title"), (keys, "dim"))
-        yield TextBlock([(line, "dim") for line in ((_FORMS, _PRIVATE) if asks else (_FORMS_OF_THEORY,))])
+        lines = [f" {contents(of_profile=not asks)}"] + [_PRIVATE] * asks
+        yield TextBlock([(line, "dim") for line in lines])
         with FieldColumn():
             if asks:
                 choices = (Choice("no", "numbers and settings"), Choice("yes", "with private paths"))

@@ -11,7 +11,9 @@ import pytest
 
 from tests.present import build
 from tuibench.core.errors import ExitCode, UsageError, WriteError
-from tuibench.present.export import check_target, form_of, render, write_export
+from tuibench.core.formats import format_of
+from tuibench.present.export import render
+from tuibench.services.export_file import check_target, write_export
 
 
 @pytest.fixture
@@ -31,7 +33,7 @@ def refusal(path: object) -> WriteError:
 def test_file_suffix_selects_the_format() -> None:
     names = ["a.csv", "a.MD", "a.json", "a", "a.txt", "-", "dir.csv/a", "benchmark.json.bak"]
     forms = ["csv", "markdown", "json", "json", "json", "json", "json", "json"]
-    assert [form_of(name) for name in names] == forms
+    assert [format_of(name) for name in names] == forms
     for name in ("a.html", "a.HTM"):
         with pytest.raises(UsageError, match="HTML is not in this version"):
             check_target(name)
@@ -131,5 +133,5 @@ def test_failed_write_keeps_the_old_file_and_leaves_nothing_else(
 
 def test_surrogates_do_not_stop_a_text_export(tmp_path: Path) -> None:
     for name in ("out.csv", "out.md", "out.json"):
-        write_export(str(tmp_path / name), render(build.hostile_run(), form_of(name)))
+        write_export(str(tmp_path / name), render(build.hostile_run(), format_of(name)))
         (tmp_path / name).read_text("utf-8")

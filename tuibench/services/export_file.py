@@ -1,0 +1,122 @@
+"""Writes an export to a file, atomically, and checks before measuring that this will work."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterable
+
+from tuibench.core.errors import UsageError, WriteError
+from tuibench.core.formats import format_of
+from tuibench.core.model import ModelSummary
+from tuibench.core.text import show
+
+STDOUT = "-"
+
+
+def spare(target: str, files: Iterable[str]) -> None:
+    """Raise UsageError if the export would overwrite a file that was measured."""
+    for path in files:
+        if os.path.exists(target) and os.path.exists(path) and os.path.samefile(target, path):
+            raise UsageError(f"-x {show(target)} would overwrite {show(path)}", "give the result another name")
+
+
+def files_beside(model: ModelSummary) -> list[str]:
+    """Return the existing files with the weights of a model that are stored outside of it."""
+    folder = os.path.dirname(model.path)
+    paths = [os.path.join(folder, name) for name in model.external_files]
+    return [path for path in paths if os.path.exists(path)]
+
+
+def check_target(path: str) -> None:
+    """Raise an error if no file can be written there: create and remove one beside it. Call before measuring."""
+    format_of(path)
+    if path == STDOUT:
+        return
+    target = _target(path)
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        mode = stat.S_IFREG
+    except (OSError, ValueError) as error:
+        raise _failed(path, error) from error
+    if stat.S_ISDIR(mode):
+        raise WriteError(f"{show(path)} is a directory", "give a file name for -x")
+    if not stat.S_ISREG(mode):
+        # Renaming over a device or a pipe would replace it with a file.
+        raise WriteError(f"{show(path)} is not a regular file", "use -x - for stdout")
+    if os.path.exists(target) and not os.access(target, os.W_OK):
+        raise WriteError(f"{show(path)} is read-only", "make it writable or give another name")
+    try:
+        descriptor, temporary = _open_beside(target)
+        os.close(descriptor)
+        os.unlink(temporary)
+    except (OSError, ValueError) as error:
+        raise _failed(path, error) from error
+
+
+def write_export(path: str, text: str) -> None:
+    """Write a file atomically: a reader sees either the old content or the complete new one."""
+    target = _target(path)
+    try:
+        descriptor, temporary = _open_beside(target)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                if (mode := _mode_of(target)) is not None:
+                    # Set before writing, so that private content is private at every moment.
+                    os.fchmod(file.fileno(), mode)
+                file.write(text.encode("utf-8", "backslashreplace"))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        _sync_directory(os.path.dirname(target))
+    except (OSError, ValueError) as error:
+        raise _failed(path, error) from error
+
+
+def _target(path: str) -> str:
+    # The file behind a link is replaced, not the link.
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError) as error:
+        raise _failed(path, error) from error
+
+
+def _mode_of(target: str) -> int | None:
+    """Return the permissions of the existing file; None if there is none."""
+    try:
+        return stat.S_IMODE(os.stat(target).st_mode)
+    except FileNotFoundError:
+        return None
+
+
+def _open_beside(target: str) -> tuple[int, str]:
+    if os.path.exists(os.path.dirname(target)) and len(os.fsencode(os.path.basename(target))) > 255:
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+    temporary = os.path.join(os.path.dirname(target), f".tuibench-{secrets.token_hex(8)}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(temporary, flags, 0o666), temporary
+
+
+def _sync_directory(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some network file systems cannot sync a directory; the file itself is synced already.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _failed(path: str, error: Exception) -> WriteError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    missing = isinstance(error, FileNotFoundError)
+    hint = "make its directory first" if missing else "give another place with -x"
+    return WriteError(f"{show(path)} cannot be written: {reason[:1].lower()}{reason[1:]}", hint)
