@@ -42,9 +42,10 @@ hypothesis.settings.load_profile("house")
 
 
 def pytest_collection_finish() -> None:
-    """Exempt the imported modules from garbage collection."""
+    """Exempt the imported modules from garbage collection, which took most of the time of tests with large data."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 10, 10)
 
 
 class NetworkUsed(Exception):

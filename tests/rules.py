@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
@@ -18,6 +18,12 @@ ENGINES = ("onnxruntime", "openvino")
 def parsed(source: str) -> ast.Module:
     """Return the syntax tree of a module; every rule reads the same one."""
     return ast.parse(source)
+
+
+@cache
+def nodes_of(source: str) -> list[ast.AST]:
+    """Return every node of a module's syntax tree."""
+    return list(ast.walk(parsed(source)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +126,24 @@ def room_key(path: str) -> str:
     return next((name for name in names if name in ROOMS), "")
 
 
+@cache
 def imports(tree: ast.Module) -> list[Import]:
     """Return every import of a file, those inside functions and by name through importlib included."""
-    return list(_walk(tree, on_top=True, for_types=False))
+    found: list[Import] = []
+    _collect(tree, found, on_top=True, for_types=False)
+    return found
 
 
-def _walk(node: ast.AST, on_top: bool, for_types: bool) -> Iterator[Import]:
+def _collect(node: ast.AST, found: list[Import], on_top: bool, for_types: bool) -> None:
     for child in ast.iter_child_nodes(node):
         inside = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
         for module in _imported(child):
-            yield Import(module, child.lineno if isinstance(child, (ast.stmt, ast.expr)) else 0, on_top, for_types)
+            line = child.lineno if isinstance(child, (ast.stmt, ast.expr)) else 0
+            found.append(Import(module, line, on_top, for_types))
         if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
-            for statement in child.body:
-                holder = ast.Module([statement], [])
-                yield from _walk(holder, on_top, for_types=True)
+            _collect(ast.Module(child.body, []), found, on_top, for_types=True)
             continue
-        yield from _walk(child, on_top and not inside, for_types)
+        _collect(child, found, on_top and not inside, for_types)
 
 
 def _imported(node: ast.AST) -> list[str]:
@@ -238,7 +246,7 @@ def oversized(path: str, source: str, most: int = 40, with_reason: int = 60) -> 
     """Return functions over `most` lines without a '# long: reason', those over `with_reason`, and classes over 250."""
     lines = source.splitlines()
     found = []
-    for node in ast.walk(parsed(source)):
+    for node in nodes_of(source):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         length = (node.end_lineno or node.lineno) - node.lineno + 1
@@ -271,7 +279,7 @@ def swallowed(path: str, source: str) -> list[str]:
     """Return the handlers that catch everything and do nothing, or that lack a reason."""
     lines = source.splitlines()
     found = []
-    for node in ast.walk(parsed(source)):
+    for node in nodes_of(source):
         if not isinstance(node, ast.ExceptHandler):
             continue
         caught = ast.unparse(node.type) if node.type else "everything"
@@ -290,7 +298,7 @@ def swallowed(path: str, source: str) -> list[str]:
 
 def prints(path: str, source: str) -> list[str]:
     """Return the calls of print, which only the shell's entry point may use."""
-    calls = (n for n in ast.walk(parsed(source)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
+    calls = (n for n in nodes_of(source) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
     return [f"{path}:{n.lineno}: print" for n in calls if isinstance(n.func, ast.Name) and n.func.id == "print"]
 
 
@@ -303,7 +311,7 @@ _PLAIN = frozenset({"show", "Text", "Content"})
 def marked_up(path: str, source: str) -> list[str]:
     """Return the places where foreign text could reach Textual's markup; only our own widgets may show it."""
     found = []
-    for node in ast.walk(parsed(source)):
+    for node in nodes_of(source):
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

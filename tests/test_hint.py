@@ -27,9 +27,10 @@ ARGUMENT = re.compile(rf"-.*|[A-Z]+(\.\w+)?|{UNKNOWN}|.*\d.*|.*\.onnx|\[.*\]|\.\
 
 def texts(tree: ast.Module) -> Iterator[str]:
     """Yield every string that is no docstring, with UNKNOWN for interpolated parts."""
-    bodies = [n.body for n in ast.walk(tree) if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    nodes = list(ast.walk(tree))
+    bodies = [n.body for n in nodes if isinstance(n, ast.Module | ast.ClassDef | ast.FunctionDef)]
     beside = {id(line.value) for body in bodies for line in body if isinstance(line, ast.Expr)}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             beside |= {id(one) for one in node.values}
             yield "".join(str(one.value) if isinstance(one, ast.Constant) else UNKNOWN for one in node.values)
@@ -69,7 +70,8 @@ def named() -> list[tuple[str, list[str]]]:
     return [
         (path.relative_to(PACKAGE).as_posix(), words)
         for path in sorted(PACKAGE.rglob("*.py"))
-        for text in texts(ast.parse(path.read_bytes()))
+        if b"tuibench " in (source := path.read_bytes())
+        for text in texts(ast.parse(source))
         for words in commands(text)
     ]
 

@@ -40,7 +40,7 @@ def test_scenario_names_occur_only_in_scenario_declarations() -> None:
     found = {
         f"{path}:{node.lineno}"
         for path, source in SOURCES.items()
-        for node in ast.walk(ast.parse(source))
+        for node in rules.nodes_of(source)
         if isinstance(node, ast.Constant) and node.value in names and path != "core/scenario.py"
     }
     assert found == set()

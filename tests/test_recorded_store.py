@@ -68,6 +68,8 @@ def _masked(value: Any, place: tuple[str | int, ...]) -> Any:
 
 def lost(before: str, now: str) -> dict[tuple[str | int, ...], tuple[Any, Any]]:
     """Return the facts that are no longer printed, with their replacements."""
+    if before == now:
+        return {}
     found = facts_of(now)
     return {
         place: (value, found.get(place, LOST))
