@@ -55,7 +55,7 @@ from tuibench.services.form_reading import read_form, to_request, values_of
 from tuibench.services.form_values import FormValues
 from tuibench.services.profile_forms import ProfileForms
 from tuibench.services.reruns import values_of as profile_form
-from tuibench.tui.screens.form.fields import TextSpec, plan_rows
+from tuibench.tui.screens.form.fields import make_rows
 
 __all__ = ["models"]
 
@@ -188,8 +188,8 @@ def test_declared_setting_has_flag_help_and_docs() -> None:
 
 @pytest.mark.usefixtures("declared")
 def test_declared_setting_has_a_field_or_a_further_flag() -> None:
-    rows = [row for row in plan_rows(FormValues(), None, "+-") if row[0].name == "prefault"]
-    assert rows == [(TextSpec("prefault", "Prefault", 10, "none"),)]
+    labels = {field.key: field.label for row in make_rows(FormValues(), None, "+-") for field in row}
+    assert labels["prefault"] == "Prefault"
     wrong = read_form(FormValues("sample:tiny", more=(("prefault", "65"),)), MACHINE)
     assert wrong.errors == {"prefault": "takes a whole number from 0 to 64, not '65'"}
     spec = asked(prefault=3, governor="fast")

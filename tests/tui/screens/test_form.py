@@ -181,7 +181,7 @@ async def test_form_load_failure_shows_reason() -> None:
 
 async def test_space_toggles_installed_engines_only() -> None:
     async with open_form(FormServices(), (120, 36), project="p1") as (app, pilot):
-        form_of(app).column.go_to("engines")
+        form_of(app).column.focus_field("engines")
         await press(pilot, "right", "space")
         assert form_of(app).column.values().engines == ("onnxruntime", "openvino")
         await press(pilot, "right", "space")
@@ -213,7 +213,7 @@ async def test_key_y_copies_command_except_in_text_field() -> None:
         assert services.copied == [f"tuibench benchmark {MODEL} -ncores 1,2,4,8,16 -b 1,8,32 --dim seq=128"]
         assert app.clipboard == services.copied[0]
         assert "copied, also to /state/copied.txt" in frame(app)
-        form_of(app).column.go_to("name")
+        form_of(app).column.focus_field("name")
         await press(pilot, "y")
         assert form_of(app).column.values().name == "y"
         assert len(services.copied) == 1
@@ -224,7 +224,7 @@ async def test_declared_setting_with_place_has_field(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(benchmark_setting, "GROUPS", (*benchmark_setting.GROUPS, Group("More", (setting,))))
     services = FormServices()
     async with open_form(services, project="p1") as (app, pilot):
-        form_of(app).column.go_to("prefault")
+        form_of(app).column.focus_field("prefault")
         await type_text(pilot, "3")
         await press(pilot, "ctrl+r")
         (started,) = [values for values, *_ in services.started]

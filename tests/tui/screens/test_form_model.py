@@ -66,9 +66,9 @@ async def test_model_load_does_not_interrupt_typing(timers: Timers) -> None:
     services = FormServices()
     services.other_models["/new.onnx"] = FormStart(replace(VALUES, dims=(("length", "64"),)), "the defaults", None)
     async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
-        form_of(app).column.go_to("model")
+        form_of(app).column.focus_field("model")
         await type_text(pilot, "/new.onnx")
-        form_of(app).column.go_to("cores")
+        form_of(app).column.focus_field("cores")
         await type_text(pilot, "1")
         timers.ring()
         await settle(pilot)
@@ -77,7 +77,7 @@ async def test_model_load_does_not_interrupt_typing(timers: Timers) -> None:
         assert (values.cores, values.dims) == ("12", (("length", "64"),))
         lines = frame(app).splitlines()
         assert [line[1:8].strip() for line in lines[5:8]] == ["Batches", "length", "Streams"]
-        form_of(app).column.go_to("dim:length")
+        form_of(app).column.focus_field("dim:length")
         await type_text(pilot, "x")
         timers.ring()
         await settle(pilot)
@@ -99,7 +99,7 @@ async def test_model_result_for_old_path_is_discarded(timers: Timers, found: For
 
     replace_methods(services, forms__open=form)
     async with open_form(services, benchmark=BENCHMARK) as (app, pilot):
-        form_of(app).column.go_to("model")
+        form_of(app).column.focus_field("model")
         await type_text(pilot, "/a.onnx")
         timers.ring()
         await all_handled()

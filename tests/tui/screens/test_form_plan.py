@@ -6,50 +6,53 @@ from tests.tui.screens.form_services import ENGINES, VALUES
 from tuibench.core.machine import Machine
 from tuibench.core.spec import EFFORTS
 from tuibench.services.form_values import FormValues
-from tuibench.tui.screens.form.fields import ChoiceSpec, FieldSpec, effort_hint, errors_of_ticks, plan_rows
+from tuibench.tui.screens.form.fields import effort_hint, errors_of_ticks, make_rows
+from tuibench.tui.widgets.choice_field import Choice, ChoiceField, ManyField
+from tuibench.tui.widgets.field import Field
 
 MACHINE = Machine(8, 16, 32, ("avx2",), ENGINES)
 
 
-def specs(values: FormValues = VALUES, machine: Machine | None = MACHINE) -> dict[str, FieldSpec]:
-    return {spec.name: spec for row in plan_rows(values, machine, "±") for spec in row}
+def fields_of(values: FormValues = VALUES, machine: Machine | None = MACHINE) -> dict[str, Field]:
+    return {field.key: field for row in make_rows(values, machine, "±") for field in row}
 
 
-def choices(name: str, values: FormValues = VALUES) -> ChoiceSpec:
-    found = specs(values)[name]
-    assert isinstance(found, ChoiceSpec)
-    return found
+def choices(name: str, values: FormValues = VALUES, machine: Machine | None = MACHINE) -> tuple[Choice, ...]:
+    found = fields_of(values, machine)[name]
+    assert isinstance(found, (ChoiceField, ManyField))
+    return found.choices
 
 
 def test_every_value_has_field_and_every_dim_its_row() -> None:
     two = replace(VALUES, dims=(("seq", "1"), ("frames", "")))
-    assert set(specs(two)) == {one.name for one in fields(FormValues)} - {"dims", "more"} | {"dim:seq", "dim:frames"}
+    assert set(fields_of(two)) == {one.name for one in fields(FormValues)} - {"dims", "more"} | {
+        "dim:seq",
+        "dim:frames",
+    }
 
 
 def test_fourteen_rows_with_dims_fit_small_terminal() -> None:
-    assert len(plan_rows(VALUES, MACHINE, "±")) == 14
+    assert len(make_rows(VALUES, MACHINE, "±")) == 14
 
 
 def test_missing_engine_shows_install_hint_and_is_disabled() -> None:
-    refusals = choices("engines").refusals
-    assert refusals == {"torch": "not installed: pip install 'tuibench[torch]'"}
+    refusals = {choice.key: choice.refusal for choice in choices("engines") if choice.refusal}
+    assert set(refusals) == {"torch"} and "pip install 'tuibench[torch]'" in refusals["torch"]
 
 
 def test_selected_engine_can_always_be_deselected() -> None:
-    found = choices("engines", values=replace(VALUES, engines=("torch", "attic")))
-    assert found.refusals == {}
-    assert [key for key, _ in found.choices] == ["onnxruntime", "openvino", "torch", "attic"]
+    found = choices("engines", replace(VALUES, engines=("torch", "attic")))
+    assert [choice.key for choice in found] == ["onnxruntime", "openvino", "torch", "attic"]
+    assert not any(choice.refusal for choice in found)
 
 
 def test_unknown_machine_uses_engines_of_form_values() -> None:
-    found = specs(machine=None)["engines"]
-    assert isinstance(found, ChoiceSpec) and found.choices == (("onnxruntime", "onnxruntime"),)
+    assert choices("engines", machine=None) == (Choice("onnxruntime", "onnxruntime"),)
 
 
 def test_precisions_come_from_installed_engines_and_saved_value() -> None:
-    assert [key for key, _ in choices("precision").choices] == ["f32", "bf16", "f16", "engine-default"]
-    kept = choices("precision", values=replace(VALUES, precision="int4"))
-    assert kept.choices[-1] == ("int4", "int4")
+    assert [choice.key for choice in choices("precision")] == ["f32", "bf16", "f16", "engine-default"]
+    assert choices("precision", replace(VALUES, precision="int4"))[-1].key == "int4"
 
 
 def test_efforts_show_descriptions() -> None:

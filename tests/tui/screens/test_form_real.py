@@ -44,14 +44,14 @@ async def open_real(
 async def fill(app: Dashboard, pilot: Pilot[int], **texts: str) -> None:
     """Go to each named field and type its text."""
     for name, text in texts.items():
-        form_of(app).column.go_to(name.replace("dim_", "dim:"))
+        form_of(app).column.focus_field(name.replace("dim_", "dim:"))
         await settle(pilot)
         await type_text(pilot, text)
 
 
 async def make_brief(app: Dashboard, pilot: Pilot[int]) -> None:
     """Set one execution of the scripted engine alone."""
-    form_of(app).column.go_to("engines")
+    form_of(app).column.focus_field("engines")
     await settle(pilot)
     await press(pilot, "space", "right", "right", "space", "enter", "space")
     await fill(app, pilot, cores="1", flags="--executions 1", effort="")
@@ -95,7 +95,7 @@ async def test_benchmark_from_form_is_stored_and_refills_form() -> None:
 
 async def test_all_errors_are_found_at_once() -> None:
     async with open_real(path="sample:text") as (app, pilot):
-        form_of(app).column.go_to("engines")
+        form_of(app).column.focus_field("engines")
         await settle(pilot)
         await press(pilot, "space")
         wrong = {

@@ -225,6 +225,10 @@ class FieldColumn(VerticalScroll, can_focus=False):
         """All fields by key, from top to bottom."""
         return {field.key: field for field in self.query(Field)}
 
+    def label_of(self, key: str) -> str:
+        """Return the label of a field; the key itself if no field has it."""
+        return self.fields[key].label if key in self.fields else key
+
     def show_errors(self, errors: Mapping[str, str]) -> None:
         """Show all errors at once, each beside its field; clear those of the other fields."""
         for key, field in self.fields.items():
@@ -233,18 +237,19 @@ class FieldColumn(VerticalScroll, can_focus=False):
     def focus_field(self, key: str) -> bool:
         """Focus a field; return False if no field has that key."""
         field = self.fields.get(key)
-        stops = [stop for stop in self._stops() if field is not None and field in stop.ancestors_with_self]
+        stops = [stop for stop in self.stops() if field is not None and field in stop.ancestors_with_self]
         if stops:
             self.screen.set_focus(stops[0])
         return bool(stops)
 
-    def _stops(self) -> list[Widget]:
+    def stops(self) -> list[Widget]:
+        """Return the focusable widgets from the first to the last, without hidden fields."""
         shown = [widget for widget in self.query("*") if widget.focusable]
         # Textual also counts hidden widgets as focusable.
         return [widget for widget in shown if all(each.display for each in widget.ancestors_with_self)]
 
     def _step(self, by: int) -> bool:
-        stops, focused = self._stops(), self.screen.focused
+        stops, focused = self.stops(), self.screen.focused
         at = stops.index(focused) + by if focused in stops else 0
         if not 0 <= at < len(stops):
             return False

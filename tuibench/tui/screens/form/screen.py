@@ -19,7 +19,7 @@ from tuibench.services.form_values import FormCheck, FormStart, FormValues
 from tuibench.tui import key
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.actions import show_started
-from tuibench.tui.screens.form.fields import FormColumn, errors_of_ticks, plan_rows
+from tuibench.tui.screens.form.fields import FormColumn, errors_of_ticks, make_rows
 from tuibench.tui.screens.form.summary import FormState, FormSummary, RunButton, wrong_words
 from tuibench.tui.widgets.status_line import StatusLine, ask
 from tuibench.tui.widgets.title_line import RuleLine
@@ -30,7 +30,54 @@ LOOK_S = 0.4
 """Delay before the model is inspected, which takes a child process."""
 
 
-class CheckedForm(Page):
+class RunForm(Page):
+    """A form whose RUN starts a run, once; a subclass shows the fields, checks them and starts the run."""
+
+    AUTO_FOCUS = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ready = False
+        """True once there are fields, or loading has failed. Keys pressed before are ignored."""
+        self._starting = False
+        self._waiting: dict[str, Timer] = {}
+
+    def on_key(self, event: events.Key) -> None:
+        """Ignore keys while there are no fields, so that they do not act on the page; escape leaves it."""
+        if not self.ready and event.key != "escape":
+            event.stop()
+            event.prevent_default()
+
+    def after_pause(self, name: str, wait_s: float, then: Callable[[], None]) -> None:
+        """Call `then` once the user has paused typing for `wait_s`; a newer call with the same name replaces it."""
+        if name in self._waiting:
+            self._waiting[name].stop()
+        self._waiting[name] = self.set_timer(wait_s, then)
+
+    def action_back(self) -> None:
+        """Go back, unless the run is being started."""
+        self._leave(super().action_back)
+
+    def action_leave(self) -> None:
+        """Leave, unless the run is being started."""
+        self._leave(super().action_leave)
+
+    def _leave(self, then: Callable[[], None]) -> None:
+        if self._starting:
+            self.say("the run is starting, please wait", "warn")
+        else:
+            self.leave_by(then)
+
+    def leave_by(self, then: Callable[[], None]) -> None:
+        """Call `then`, which leaves the form; a subclass first keeps what was typed, or asks."""
+        then()
+
+    def _give_up(self, error: TuibenchError) -> None:
+        self._starting = False
+        self.explain(error)
+
+
+class CheckedForm(RunForm):
     """Fields with their errors, and a summary of the plan below; a subclass fills and starts the form."""
 
     def __init__(self, project_id: str) -> None:
@@ -41,7 +88,6 @@ class CheckedForm(Page):
         """Initial values, with the latest facts about the model; None until they are read."""
         self.found: FormCheck | None = None
         """Result of the last check."""
-        self._waiting: dict[str, Timer] = {}
 
     def body(self) -> Iterable[Widget]:
         """Yield the fields and the summary."""
@@ -98,18 +144,13 @@ class CheckedForm(Page):
         if message.name == "model" and self.begun is not None:
             # Errors of the old model do not apply to the new one.
             self.begun = replace(self.begun, summary=None, error="", changed=False)
-            self._soon("model", LOOK_S, self._look_at_model)
-        self._soon("check", CHECK_S, self.check)
+            self.after_pause("model", LOOK_S, self._look_at_model)
+        self.after_pause("check", CHECK_S, self.check)
 
     def on_form_column_moved(self, message: FormColumn.Moved) -> None:
         """Show the whole error of the newly focused field."""
         message.stop()
         self.show_summary()
-
-    def _soon(self, name: str, wait_s: float, then: Callable[[], None]) -> None:
-        if name in self._waiting:
-            self._waiting[name].stop()
-        self._waiting[name] = self.set_timer(wait_s, then)
 
     def check(self) -> None:
         """Check the current values."""
@@ -146,8 +187,7 @@ class CheckedForm(Page):
         typed = dict(values.dims)
         dims = tuple((name, typed.get(name, text)) for name, text in found.values.dims)
         if [name for name, _ in dims] != list(typed):
-            rows = plan_rows(replace(values, dims=dims), self.machine, self.dashboard.glyphs.plus_minus)
-            self.column.put_dims(rows, dims)
+            self.column.put_dims(dims)
         self.check()
 
     def _refuse_model(self, path: str, error: TuibenchError) -> None:
@@ -175,7 +215,6 @@ class FormScreen(CheckedForm):
     """The form for a new benchmark of a project or a model path, or with an older benchmark's settings."""
 
     CSS_PATH = "form.tcss"
-    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         # These keys have priority over the focused widget: the next key of a burst must reach the next field.
         *at_once(key.bindings(only=("next-field", "previous-field", "focus-next", "focus-previous"))),
@@ -198,9 +237,6 @@ class FormScreen(CheckedForm):
         self._first: FormValues | None = None
         """Values when the form was filled; None until then."""
         self._asked = False
-        self._starting = False
-        self.ready = False
-        """True once there are fields. Keys pressed before are ignored."""
 
     def title_parts(self) -> tuple[str, ...]:
         """Return the project or the model, and the purpose of the form."""
@@ -234,7 +270,7 @@ class FormScreen(CheckedForm):
         self.say("")
         self.machine, self.begun = opened
         self._first = self.begun.values
-        self.column.fill(plan_rows(self._first, self.machine, self.dashboard.glyphs.plus_minus), self._first)
+        self.column.fill(make_rows(self._first, self.machine, self.dashboard.glyphs.plus_minus), self._first)
         self.show_title()
 
     def on_form_column_filled(self, message: FormColumn.Filled) -> None:
@@ -243,21 +279,15 @@ class FormScreen(CheckedForm):
         if self.ready or self.begun is None:
             return
         if self.begun.error and not self.begun.changed:
-            self.column.go_to("model")
+            self.column.focus_field("model")
         elif self._benchmark:
-            self.column.go_to("cores")
+            self.column.focus_field("cores")
         else:
             self.set_focus(self.summary.button)
         self.check()
         # Fields may normalize the given values, which is not an edit by the user.
         self._first = self.column.values()
         self.ready = True
-
-    def on_key(self, event: events.Key) -> None:
-        """Ignore keys while there are no fields, so that they do not act on the page; escape leaves it."""
-        if not self.ready and event.key != "escape":
-            event.stop()
-            event.prevent_default()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable moving and starting while there are no fields or a question is open."""
@@ -299,18 +329,9 @@ class FormScreen(CheckedForm):
         else:
             self.copy_text(lambda: command)
 
-    def action_back(self) -> None:
-        """Go back, after a question if values were typed: on a slow line an arrow key can arrive as escape."""
-        self._leave(super().action_back)
-
-    def action_leave(self) -> None:
-        """Leave, after a question if values were typed."""
-        self._leave(super().action_leave)
-
-    def _leave(self, then: Callable[[], None]) -> None:
-        if self._starting:
-            self.say("the run is starting, please wait", "warn")
-        elif self._first is None or self.column.values() == self._first:
+    def leave_by(self, then: Callable[[], None]) -> None:
+        """Ask first if values were typed: on a slow line an arrow key can arrive as escape."""
+        if self._first is None or self.column.values() == self._first:
             then()
         else:
             answers = {"y": "leave without measuring", "n": "stay"}
@@ -337,7 +358,7 @@ class FormScreen(CheckedForm):
         if errors:
             self._starting = False
             self.say(wrong_words([self.column.label_of(name) for name in errors]), "bad")
-            self.column.go_to(next(iter(errors)))
+            self.column.focus_field(next(iter(errors)))
         elif self.begun is not None and self.begun.changed:
             answers = {"v": "measure as a new version", "o": "enter the old file's path", "n": "cancel"}
             ask(self, "The model changed since it was measured.", answers, self._answer)
@@ -350,7 +371,7 @@ class FormScreen(CheckedForm):
             return
         self._starting = False
         if answer == "o":
-            self.column.go_to("model")
+            self.column.focus_field("model")
 
     def _run(self) -> None:
         values, services = self.column.values(), self.services
@@ -361,7 +382,3 @@ class FormScreen(CheckedForm):
             group="run",
             otherwise=self._give_up,
         )
-
-    def _give_up(self, error: TuibenchError) -> None:
-        self._starting = False
-        self.explain(error)

@@ -7,9 +7,7 @@ from dataclasses import fields as attributes
 from dataclasses import replace
 from typing import ClassVar
 
-from textual import events
 from textual.binding import BindingType
-from textual.timer import Timer
 from textual.widget import Widget
 
 from tuibench.core.errors import TuibenchError
@@ -21,9 +19,9 @@ from tuibench.core.spec import LEVELS, LOSS, PERFORMANCE
 from tuibench.core.units import count_of, seconds
 from tuibench.services.form_values import FLOPS, LONG_S, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import key, route
-from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.actions import show_started
 from tuibench.tui.screens.detail.facts import Fact, hung
+from tuibench.tui.screens.form.screen import RunForm
 from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.field import Field, FieldColumn, FieldPair, TextField
 from tuibench.tui.widgets.painted import Glyphs, LineLike
@@ -193,7 +191,7 @@ CHECK_S = 0.15
 """Delay after the last key, so that half-typed numbers are not reported."""
 
 
-class ProfileSetUp(Page):
+class ProfileSetUp(RunForm):
     """Fields and checks of the set-up; a subclass starts the run."""
 
     follows_store = False
@@ -209,10 +207,7 @@ class ProfileSetUp(Page):
         """The values first put into the fields."""
         self._machine: Machine | None = None
         self.found: ProfileCheck | None = None
-        self._timer: Timer | None = None
         self._weighing = False
-        self.ready = False
-        """True when the fields exist, or loading has failed. Keys pressed before are ignored."""
 
     def body(self) -> Iterable[Widget]:
         """Yield the fields and the text below them."""
@@ -285,14 +280,6 @@ class ProfileSetUp(Page):
         self.check()
         self.ready = True
 
-    def on_key(self, event: events.Key) -> None:
-        """Ignore keys before the fields exist, so that they do not act on the page; escape leaves it."""
-        if not self.ready and event.key != "escape":
-            event.stop()
-            event.prevent_default()
-        else:
-            super().on_key(event)
-
     # Editing
 
     def values(self) -> ProfileValues:
@@ -307,9 +294,7 @@ class ProfileSetUp(Page):
             return
         if message.field.key in (PERFORMANCE, LOSS):
             self.show_switches()
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(CHECK_S, self.check)
+        self.after_pause("check", CHECK_S, self.check)
 
     def show_switches(self) -> None:
         """Hide the fields of a profile that is off."""
@@ -374,7 +359,6 @@ class ProfileFormScreen(ProfileSetUp):
     """Set-up of profiles; typed values are kept on leaving until they are started."""
 
     CSS_PATH = "profile_form.tcss"
-    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("run-form", "copy-command"))
     hints: tuple[str, ...] = ("run-form", "next-field", "previous-field", "back", "copy-command", "palette", "help")
     about = (
@@ -383,11 +367,6 @@ class ProfileFormScreen(ProfileSetUp):
         "when single layers are pruned or quantized, on your data or on seeded inputs. Either can be off: the FLOPS "
         "profile and the approximated one are there in any case. Esc leaves, and what you typed is kept."
     )
-
-    def __init__(self, project_id: str = "", kind: str = "", profile: str = "") -> None:
-        """See ProfileSetUp."""
-        super().__init__(project_id, kind, profile)
-        self._starting = False
 
     # RUN
 
@@ -466,10 +445,6 @@ class ProfileFormScreen(ProfileSetUp):
         notes = (*notes, *(f"{short_id(one)} waits behind it" for one in runs[1:]))
         show_started(self, runs[0], notes, replace=True)
 
-    def _give_up(self, error: TuibenchError) -> None:
-        self._starting = False
-        self.explain(error)
-
     # Other keys
 
     def action_copy_command(self) -> None:
@@ -480,18 +455,8 @@ class ProfileFormScreen(ProfileSetUp):
             return
         self.copy_text(lambda: " && ".join(commands))
 
-    def action_back(self) -> None:
-        """Leave and keep the typed values for the next time."""
-        self._leave(super().action_back)
-
-    def action_leave(self) -> None:
-        """Leave and keep the typed values for the next time."""
-        self._leave(super().action_leave)
-
-    def _leave(self, then: Callable[[], None]) -> None:
-        if self._starting:
-            self.say("it is being started: a moment", "warn")
-            return
+    def leave_by(self, then: Callable[[], None]) -> None:
+        """Keep the typed values for the next time, then leave."""
         if self.ready and self.begun is not None and not self.profile:
             self.dashboard.drafts[self.draft] = self.values()
         then()
