@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -254,3 +256,12 @@ def test_versions_are_read_without_import_and_missing_ones_are_none() -> None:
     assert found["pytest"] == pytest.__version__
     assert found["no-such-distribution"] is None
     assert found["tuibench"]
+
+
+def test_versions_are_those_of_the_first_directory_in_the_search_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one/some_thing-1.0+cpu.dist-info", "two/some_thing-2.0.dist-info", "two/Old-3.1-py3.11.egg-info"):
+        (tmp_path / name).mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", [str(tmp_path / each) for each in ("none", "one", "two")])
+    assert read_versions(("some-thing", "old")) == {"some-thing": "1.0+cpu", "old": "3.1"}

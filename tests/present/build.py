@@ -29,37 +29,43 @@ HOSTILE = "=cmd|' /C calc'!A0\x1b[31m\u202e<b>\n|x`_*\udcff"
 LABELS = ("p50", "p90", "p95", "p99", "p99_9", "mean", "std", "floor")
 
 
+ASKED = Asked(
+    engine="onnxruntime", model_sha256=SHA, version="original", scenario="sync", cores=2, batch=1, dims={},
+    streams=1, pin="core", precision="f32", options={},
+)  # fmt: skip
+
+
 def asked(**changes: Any) -> Asked:
-    base = Asked(
-        engine="onnxruntime", model_sha256=SHA, version="original", scenario="sync", cores=2, batch=1, dims={},
-        streams=1, pin="core", precision="f32", options={},
-    )  # fmt: skip
-    return replace(base, **changes)
+    return replace(ASKED, **changes) if changes else ASKED
+
+
+USED = Used(
+    cpus=(0, 1), threads=2, streams=1, stream_kind=None, batch=1, precision="f32", io="bound",
+    cpu_seconds_per_second=1.98, pinned="core", engine_version="1.31.1", distinct_inputs=8, details={"spin": "off"},
+)  # fmt: skip
 
 
 def used(**changes: Any) -> Used:
-    base = Used(
-        cpus=(0, 1), threads=2, streams=1, stream_kind=None, batch=1, precision="f32", io="bound",
-        cpu_seconds_per_second=1.98, pinned="core", engine_version="1.31.1", distinct_inputs=8, details={"spin": "off"},
-    )  # fmt: skip
-    return replace(base, **changes)
+    return replace(USED, **changes) if changes else USED
 
 
 def estimate(value: float, half: float = 0.01, n: int = 5) -> Estimate:
     return Estimate(value, value * (1 - half), value * (1 + half), n)
 
 
+EXECUTION = Execution(
+    iterations=500, timed_s=1.0, seconds_ran=1.01, p50_ns=1.92e6, mean_ns=1.95e6, std_ns=9e4, floor_ns=1.88e6,
+    percentiles_ns={"25.0": 1.9e6, "50.0": 1.92e6, "99.9": 2.4e6}, effective_n=120.0, calls_per_s=512.0, cpu_s=1.98,
+    load_ms=35.2, first_ms=4.2, memory_bytes={"peak": 120_000_000}, harness_ns=90.0,
+    warmup=Warmup(1.1, 300, True), noise=Noise(1000, 2000, 0.0, 0, 0.001, 3, 0, 40),
+    used=used(), check=Check("agrees", 4e-7, 1e-3), samples=Samples(500, 500, "x.z"),
+    histogram={"low_ns": 1.8e6, "ratio": 1.01, "counts": [1, 2, 3], "under": 0, "over": 0},
+    series=((1.88e6, 1.92e6, 2.4e6),),
+)  # fmt: skip
+
+
 def execution(**changes: Any) -> Execution:
-    base = Execution(
-        iterations=500, timed_s=1.0, seconds_ran=1.01, p50_ns=1.92e6, mean_ns=1.95e6, std_ns=9e4, floor_ns=1.88e6,
-        percentiles_ns={"25.0": 1.9e6, "50.0": 1.92e6, "99.9": 2.4e6}, effective_n=120.0, calls_per_s=512.0, cpu_s=1.98,
-        load_ms=35.2, first_ms=4.2, memory_bytes={"peak": 120_000_000}, harness_ns=90.0,
-        warmup=Warmup(1.1, 300, True), noise=Noise(1000, 2000, 0.0, 0, 0.001, 3, 0, 40),
-        used=used(), check=Check("agrees", 4e-7, 1e-3), samples=Samples(500, 500, "x.z"),
-        histogram={"low_ns": 1.8e6, "ratio": 1.01, "counts": [1, 2, 3], "under": 0, "over": 0},
-        series=((1.88e6, 1.92e6, 2.4e6),),
-    )  # fmt: skip
-    return replace(base, **changes)
+    return replace(EXECUTION, **changes) if changes else EXECUTION
 
 
 def pooled(**changes: Any) -> Pooled:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from tuibench.host.topology import Topology, read_topology
 
 PACKAGES = ("tuibench", *(one.package for one in REGISTRY.values() if one.package and not one.hidden), "onnx", "numpy")
 """Distributions whose versions a result records."""
+_METADATA = re.compile(r"([\w.]+)-([^-]+)(?:-py[\d.]+)?\.(?:dist|egg)-info")
 _NAMED = ("brand", "vendor", "family", "model", "stepping", "microcode")
 
 
@@ -59,16 +61,21 @@ def this_process(packages: Sequence[str] = PACKAGES) -> Process:
 
 
 def read_versions(packages: Sequence[str]) -> dict[str, str | None]:
-    """Return the versions of distributions without importing them; None for those that are not installed."""
-    # Takes 20 ms, and only results and doctor need it.
-    from importlib.metadata import PackageNotFoundError, version
+    """Return the versions of distributions by the names of their metadata directories; None if not installed.
 
-    found: dict[str, str | None] = {}
-    for name in packages:
+    importlib.metadata reads and parses the metadata themselves, which takes a sixth of a runner's CPU.
+    """
+    found: dict[str, str | None] = dict.fromkeys(packages)
+    for directory in reversed(sys.path):
         try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = None
+            names = os.listdir(directory or os.curdir)
+        except OSError:
+            continue  # a missing directory, or an archive
+        for name in names:
+            if match := _METADATA.fullmatch(name):
+                project = match[1].replace("_", "-").lower()
+                if project in found:
+                    found[project] = match[2]
     if "tuibench" in found and found["tuibench"] is None:
         # A clone that is not installed has no metadata.
         from tuibench import __version__

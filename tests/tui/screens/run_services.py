@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from tests.present.build import OTHER_SHA, SHA, asked, estimate, execution, failed_cell, model, ok_cell, spec
@@ -152,8 +152,7 @@ def done_cell(cores: int, batch: int | None = 1, half: float = 0.007, **asks: An
     time = 16.2 * (batch or 1) * (0.93 + 0.07 / (batch or 1)) * (0.056 + 0.944 / cores)
     cell = ok_cell(time, 1000 * (batch or 1) / time, {"engine": "openvino", "cores": cores, "batch": batch, **asks})
     latency = {name: estimate(e.value or 0.0, half) for name, e in cell.latency_ms.items()}
-    ran = tuple(execution(noise=QUIET) for _ in range(5))
-    return replace(cell, latency_ms=latency, executions=ran, stopped_by=told("reached ±2 %"))
+    return replace(cell, latency_ms=latency, executions=(execution(noise=QUIET),) * 5, stopped_by=told("reached ±2 %"))
 
 
 def going_cell(cores: int, batch: int | None = 1, runs: int = 3, half: float = 0.031, **asks: Any) -> CellResult:
@@ -177,6 +176,7 @@ def new_cell(cores: int, batch: int | None = 1, **asks: Any) -> CellResult:
     return CellResult(what.key, what, "skipped", stopped_by=told("going on, 0 executions"))
 
 
+@cache
 def sketch_cells() -> tuple[CellResult, ...]:
     """Return the cells of a sweep in its second round: two columns done, one begun, one cell lost."""
     cells = [done_cell(c, b, 0.006 + 0.003 * math.log2(c)) for b in BATCHES[:2] for c in CORES[:4]]
@@ -198,6 +198,7 @@ def sketch_view(**changes: Any) -> RunView:
     return make_view(cells, **{"live": live, **changes})
 
 
+@cache
 def many_cells(count: int = 200) -> tuple[CellResult, ...]:
     """Return cells of several models, engines and scenarios times cores and batches."""
     sides = [(sha, engine, scenario) for sha in (SHA, OTHER_SHA) for engine in ("onnxruntime", "openvino")
