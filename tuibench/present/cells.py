@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tuibench.core.cell import CellResult, Check, Estimate, Pooled, Used
+from tuibench.core.cell import CellResult, Check, Estimate, Pooled, Used, latency
 from tuibench.core.label import CellName, model_names
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.reason import failure_words
@@ -13,7 +13,8 @@ from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
-from tuibench.core.units import count_of, ms, number, percent, percent_number, short, size
+from tuibench.core.units import count_of, ms, number, percent_number, short, size
+from tuibench.present.amount import plus_minus
 from tuibench.present.reason import all_words, reason_words
 from tuibench.present.table import Column, table_lines
 
@@ -96,12 +97,6 @@ def cell_name(run: RunResult, cell: CellResult, axes: Sequence[str] | None = Non
     asked = replace(cell.asked, batch=int(batch) if batch != "-" else None)
     streams = cell.used.streams if cell.used else None
     return CellName(asked, tuple(axes), axis_value(run, cell, "model"), streams)
-
-
-def plus_minus(estimate: Estimate) -> str:
-    """Return the interval as ±; '' without one."""
-    half = estimate.half_width
-    return "" if half is None else f"±{percent(half)}"
 
 
 def failure_text(cell: CellResult) -> str:
@@ -216,7 +211,7 @@ def _pooled_lines(pooled: Pooled) -> list[str]:
 
 
 def _latency_lines(cell: CellResult) -> Iterator[str]:
-    p50 = cell.latency_ms.get("p50", Estimate(None))
+    p50 = latency(cell)
     if p50.value is not None:
         yield f"Latency p50 (ms/batch): {number(p50.value)} {_interval(p50)}"
     tails = {label: cell.latency_ms[key] for label, key in TAILS.items() if key in cell.latency_ms}
@@ -382,10 +377,6 @@ def _axis_column(run: RunResult, axis: str) -> Column[CellResult]:
     )
 
 
-def _p50(cell: CellResult) -> Estimate:
-    return cell.latency_ms.get("p50", Estimate(None))
-
-
 def _known(value: float | None, unit: Callable[[float], str]) -> str:
     return "-" if value is None else unit(value)
 
@@ -401,9 +392,9 @@ def _mark(cell: CellResult) -> str:
 
 
 _FIGURES: tuple[Column[CellResult], ...] = (
-    Column("p50", "p50", 0, lambda cell: _known(_p50(cell).value, ms), right=True,
-           instead=lambda cell: failure_text(cell) if _p50(cell).value is None else ""),
-    Column("p50 half", "±%", 0, lambda cell: _half(_p50(cell)), right=True),
+    Column("p50", "p50", 0, lambda cell: _known(latency(cell).value, ms), right=True,
+           instead=lambda cell: failure_text(cell) if latency(cell).value is None else ""),
+    Column("p50 half", "±%", 0, lambda cell: _half(latency(cell)), right=True),
     Column("rate", "items/s", 0, lambda cell: _known(cell.items_per_sec.value, short), right=True),
     Column("rate half", "±%", 0, lambda cell: _half(cell.items_per_sec), right=True),
     Column("grade", "grade", 0, lambda cell: show(cell.grade.letter, 4) if cell.grade else "-"),

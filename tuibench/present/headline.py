@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from tuibench.core.cell import (
     CellResult,
     Choice,
-    Estimate,
     by_work,
     choose,
     is_clean,
@@ -26,6 +25,7 @@ from tuibench.core.scenario import THROUGHPUT, find
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, seconds, short
+from tuibench.present.amount import amount, with_interval
 from tuibench.present.reason import all_words, no_interval_words
 
 if TYPE_CHECKING:
@@ -148,9 +148,9 @@ def brief_headline(found: Headline) -> str:
 
 def number_words(number: HeadlineNumber, *, half: bool = True) -> str:
     """Return a number with its unit and interval."""
-    amount = f"{short(number.value)} {number.unit}" if number.unit != "ms" else ms(number.value)
+    value = f"{short(number.value)} {number.unit}" if number.unit != "ms" else ms(number.value)
     per = "/batch" if number.metric == BATCH_TIME else ""
-    return amount + per + ("" if number.half_width is None or not half else f" ±{percent(number.half_width)}")
+    return with_interval(value + per, number.half_width if half else None)
 
 
 def remark_words(found: Headline, missing: dict[str, int] | None = None) -> list[str]:
@@ -296,7 +296,7 @@ def _best(
 ) -> Conclusion | None:
     if best is None or len(cells) < 2:
         return None
-    words = [f"{_amount(best.estimate, unit)} ({describe(best.cell, among, names)})"]
+    words = [f"{amount(best.estimate, unit)} ({describe(best.cell, among, names)})"]
     if best.cell.grade is not None:
         words.append(f"grade {best.cell.grade.letter}")
     if best.estimate.low is None and best.estimate.reason:
@@ -312,13 +312,6 @@ def _ties(best: Choice, cells: Sequence[CellResult], names: Names) -> str:
     shown = [describe(c, cells, names) for c in best.tied[:_MOST_TIED]]
     rest = len(best.tied) - len(shown)
     return "; tied with " + " / ".join(shown) + (f" and {rest} more" if rest else "")
-
-
-def _amount(estimate: Estimate, unit: str) -> str:
-    value = estimate.value or 0.0
-    half = estimate.half_width
-    amount = ms(value) if unit == "ms" else f"{short(value)} {unit}"
-    return amount if half is None else f"{amount} ±{percent(half)}"
 
 
 def _differs(cell: CellResult) -> bool:

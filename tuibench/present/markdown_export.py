@@ -6,10 +6,11 @@ import html
 import re
 from collections.abc import Iterator
 
-from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.cell import CellResult, Estimate, latency
 from tuibench.core.result import RunResult
 from tuibench.core.text import show
 from tuibench.core.units import number
+from tuibench.present.amount import plus_minus
 from tuibench.present.cells import (
     axis_value,
     check_text,
@@ -17,7 +18,6 @@ from tuibench.present.cells import (
     differences,
     failure_text,
     no_interval_notes,
-    plus_minus,
     provenance_lines,
     varying,
 )
@@ -74,7 +74,7 @@ def _figures_of(run: RunResult) -> Iterator[str]:
 
 
 def _figures(cell: CellResult) -> list[str]:
-    p50, rate = cell.latency_ms.get("p50", Estimate(None)), cell.items_per_sec
+    p50, rate = latency(cell), cell.items_per_sec
     p99 = cell.latency_ms.get("p99", Estimate(None))
     return [
         _number(p50),

@@ -14,7 +14,8 @@ from tuibench.core.record import to_plain
 from tuibench.core.scenario import find
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import cut, pad, show, width_of
-from tuibench.core.units import count_of, ms, percent, seconds, size
+from tuibench.core.units import count_of, ms, seconds, size
+from tuibench.present.amount import with_interval
 from tuibench.present.table import to_ascii
 
 WIDTH = 79
@@ -44,9 +45,7 @@ class Snapshot:
 def progress_line(snapshot: Snapshot, width: int = WIDTH) -> str:
     """Return one line of at most `width` columns; the least important parts are dropped first."""
     place = f"{min(snapshot.done + 1, snapshot.cells)}/{snapshot.cells}" if snapshot.cells else ""
-    estimate = "" if snapshot.p50_ms is None else ms(snapshot.p50_ms)
-    if estimate and snapshot.half_width is not None:
-        estimate += f" ±{percent(snapshot.half_width)}"
+    estimate = "" if snapshot.p50_ms is None else with_interval(ms(snapshot.p50_ms), snapshot.half_width)
     grade = show(snapshot.grade, 4) if snapshot.grade else ""
     eta = "" if snapshot.eta_s is None else f"{seconds(max(snapshot.eta_s, 0.0))} left"
     label, activity = show(snapshot.label, 60), show(snapshot.activity, 60)

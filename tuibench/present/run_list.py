@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tuibench.core.activity import ALIVE, RESUMABLE, UNSAVED, WAITING, Holder, RunInfo
-from tuibench.core.cell import CellResult
+from tuibench.core.cell import CellResult, latency
 from tuibench.core.errors import ExitCode
 from tuibench.core.ids import short_id, short_ids
 from tuibench.core.reason import CANCELLED_ON_REQUEST, FINISHED_ON_REQUEST
 from tuibench.core.record import to_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, seconds
-from tuibench.present.cells import failure_text, plus_minus
+from tuibench.present.amount import amount
+from tuibench.present.cells import failure_text
 from tuibench.present.reason import export_words, extension_words, finishing_words, read_end, read_words, reason_words
 from tuibench.present.table import Column, age, table_lines, to_ascii
 
@@ -128,12 +129,11 @@ def phase_words(phase: str) -> str:
 
 def cell_line(name: str, cell: CellResult) -> str:
     """Return the line of a finished cell."""
-    p50 = cell.latency_ms.get("p50")
-    if p50 is None or p50.value is None:
+    p50 = latency(cell)
+    if p50.value is None:
         return f"{name}: {failure_text(cell)}"
-    value = " ".join(filter(None, (ms(p50.value), plus_minus(p50))))
     grade = f", grade {cell.grade.letter}" if cell.grade else ""
-    return f"{name}: {value}{grade} ({reason_words(cell.stopped_by)})"
+    return f"{name}: {amount(p50, 'ms')}{grade} ({reason_words(cell.stopped_by)})"
 
 
 class RunLog:

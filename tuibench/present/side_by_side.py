@@ -9,7 +9,8 @@ from typing import Any
 from tuibench.core.ids import short_id
 from tuibench.core.result import CellPair, Comparison, Figure, SideBySide
 from tuibench.core.text import cut, pad, show, width_of
-from tuibench.core.units import count_of, ms, percent, short
+from tuibench.core.units import count_of, ms, short
+from tuibench.present.amount import plus_minus
 from tuibench.present.json_export import finite, side_values
 from tuibench.present.reason import all_words, no_interval_words
 from tuibench.present.table import to_ascii
@@ -68,12 +69,11 @@ def _join(row: list[str], widths: list[int]) -> str:
 
 
 def _figure(figure: Figure, pair: CellPair) -> str:
-    value, half = figure.estimate.value, figure.estimate.half_width
+    value = figure.estimate.value
     if value is None:
         return show(figure.status, 20)
     amount = ms(value) if pair.unit == "ms" else f"{short(value)}/s"
-    parts = [amount, f"±{percent(half)}" if half is not None else "", show(figure.grade, 4)]
-    return " ".join(filter(None, parts))
+    return " ".join(filter(None, [amount, plus_minus(figure.estimate), show(figure.grade, 4)]))
 
 
 def _ratio(comparison: Comparison | None) -> str:

@@ -13,7 +13,7 @@ from tuibench.runs.comparison import compare_results
 from tuibench.tui.screens.comparison.pair import (
     Pair,
     PairSide,
-    amount,
+    operand_amount,
     pairs_of_run,
     pairs_of_sides,
     ratio_words,
@@ -77,7 +77,7 @@ def test_interleaved_engines_have_verdict() -> None:
 def test_operand_without_number_shows_reason() -> None:
     pairs = pairs_of_sides(compare_results(sweep(1, 7200.0), failed_sweep(2, 3600.0)))
     pair = next(pair for pair in pairs if pair.new.status == "failed")
-    assert amount(pair.new, pair.unit) == "failed" and ratio_words(pair.ratio) == "-"
+    assert operand_amount(pair.new, pair.unit) == "failed" and ratio_words(pair.ratio) == "-"
     assert "died by SIGSEGV" in pair.sentence and "died by SIGSEGV" in pair.turned().sentence
 
 

@@ -10,7 +10,8 @@ from typing import TypeVar
 from tuibench.core.cell import CellResult, Estimate, by_work
 from tuibench.core.reason import Reason
 from tuibench.core.scenario import any_streams
-from tuibench.core.units import ms, percent, short
+from tuibench.core.units import ms, short
+from tuibench.present.amount import with_interval
 
 METRICS = ("latency", "throughput", "batch-time", "efficiency")
 """ms/item, items/s, ms/batch, and the reached share of perfect scaling in percent."""
@@ -71,16 +72,16 @@ def overlap(a: Estimate, b: Estimate) -> bool:
     return a.low <= b.high and b.low <= a.high
 
 
-def amount(estimate: Estimate, metric: str) -> str:
+def metric_amount(estimate: Estimate, metric: str) -> str:
     """Return the value with its unit and, if it has an interval, its ±."""
-    value, half = estimate.value, estimate.half_width
+    value = estimate.value
     if value is None:
         return "-"
     if metric in LESS_IS_BETTER:
         text = ms(value) + ("/item" if metric == "latency" else "/batch")
     else:
         text = f"{short(value)} {UNITS[metric]}"
-    return text if half is None else f"{text} ±{percent(half)}"
+    return with_interval(text, estimate)
 
 
 def _over(numerator: float, value: float | None) -> float | None:

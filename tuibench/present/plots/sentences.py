@@ -17,7 +17,7 @@ from tuibench.present.plots.selection import (
     ScalingPoint,
     Selection,
     Sentence,
-    amount,
+    metric_amount,
     overlap,
     relative,
 )
@@ -39,9 +39,11 @@ def sentences(lines: Sequence[Line], selection: Selection, comparisons: Sequence
 
 def point_words(point: ScalingPoint, metric: str, *, brief: bool = False) -> str:
     """Describe one point in a line of text, for the cursor; the shown metric comes first."""
-    words = [amount(point.estimate, metric)] if point.estimate.value is not None else []
+    words = [metric_amount(point.estimate, metric)] if point.estimate.value is not None else []
     others = (("throughput", point.throughput), ("batch-time", point.batch_time))
-    words += [amount(estimate, name) for name, estimate in others if name != metric and estimate.value is not None]
+    words += [
+        metric_amount(estimate, name) for name, estimate in others if name != metric and estimate.value is not None
+    ]
     if point.efficiency is not None and metric != "efficiency":
         words.append(f"{'eff' if brief else 'efficiency'} {percent(point.efficiency)}")
     # A note on the grade already names it.
@@ -71,9 +73,9 @@ def _extremes(line: Line, metric: str) -> Iterator[Sentence]:
     best, worst = best_of(line, metric), _extreme(line.measured, metric, best=False)
     if best is None or worst is None or len(line.measured) < 2:
         return
-    yield Sentence("best", f"{best.label}  {amount(best.estimate, metric)}{_ties(best, line)}")
+    yield Sentence("best", f"{best.label}  {metric_amount(best.estimate, metric)}{_ties(best, line)}")
     if worst is not best:
-        yield Sentence("worst", f"{worst.label}  {amount(worst.estimate, metric)}")
+        yield Sentence("worst", f"{worst.label}  {metric_amount(worst.estimate, metric)}")
 
 
 def _ties(best: ScalingPoint, line: Line) -> str:
@@ -250,7 +252,7 @@ def _ratio(first: Line, other: Line, selection: Selection, comparisons: Sequence
     ratio = relative(twin.estimate, best.estimate)
     if ratio.value is not None:
         between = "" if ratio.low is None or ratio.high is None else f" [{short(ratio.low)}, {short(ratio.high)}]"
-        side = f"{other.side.label} {amount(twin.estimate, selection.metric)}"
+        side = f"{other.side.label} {metric_amount(twin.estimate, selection.metric)}"
         yield Sentence("ratio", f"{best.label}: {side}, {short(ratio.value)}{between} × {first.side.label}")
 
 

@@ -15,7 +15,8 @@ from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.text import cut, show
-from tuibench.core.units import ms, percent, short, table_ms
+from tuibench.core.units import ms, short, table_ms
+from tuibench.present.amount import amount, with_interval
 from tuibench.present.json_export import finite
 from tuibench.present.profile.comparison import LayerPair, LossComparison, LossPair, ProfileComparison, compare_profiles
 from tuibench.present.profile.loss import HARM, decibels, level_title
@@ -155,10 +156,7 @@ def _named(heading: ProfileHeading) -> str:
 
 
 def _amount(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "unknown"
-    half = estimate.half_width
-    return ms(estimate.value) + (f" ±{percent(half)}" if half is not None else "")
+    return amount(estimate, "ms", "unknown")
 
 
 def _time(estimate: Estimate) -> str:
@@ -282,10 +280,8 @@ _TIMES = (
 def _time_facts(pair: LayerPair) -> list[Fact]:
     found: list[Fact] = [("operator", pair.op, "title"), ("weight", pair.weight or "none", "")]
     for name, estimate, rows in (("old", pair.old_ms, pair.old), ("new", pair.new_ms, pair.new)):
-        near = f" ±{percent(estimate.half_width)}" if estimate.half_width is not None else ""
-        told = (
-            f"{_ms(estimate.value)}{near}" if estimate.value is not None else reason_words(estimate.reason) or "no time"
-        )
+        reason = reason_words(estimate.reason) or "no time"
+        told = reason if estimate.value is None else with_interval(_ms(estimate.value), estimate)
         kernels = ", ".join(row.kernel_op for row in rows if row.kernel_op)
         found.append((name, f"{told}{f' ({kernels})' if kernels else ''}", ""))
     return [*found, *(("node", one, "") for one in pair.nodes[:_MOST_NODES])]

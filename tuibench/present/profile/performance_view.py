@@ -17,7 +17,7 @@ from tuibench.core.profile import (
 from tuibench.core.profile_facts import find_withheld, int8_of, roof_lines, total_ms, untold_words, work_of
 from tuibench.core.text import show
 from tuibench.core.units import count_of, cpu_ranges, ms, percent, scaled, short, size
-from tuibench.present.cells import plus_minus
+from tuibench.present.amount import with_interval
 from tuibench.present.csv_export import all_of, count, number, safe_text
 from tuibench.present.plots.depth import Depth
 from tuibench.present.plots.drawing import Span
@@ -100,8 +100,10 @@ class PerformanceView(ProfileView[LayerRow]):
         yield f"Batch: {'as in the model' if measured.batch is None else measured.batch}{dims}"
         yield from self._speed_lines()
         for estimate in self._estimates:
-            half = plus_minus(estimate.ms)
-            time, speedup = f"{ms(estimate.ms.value or 0.0)} {half}".rstrip(), short(estimate.speedup.value or 1.0)
+            time, speedup = (
+                with_interval(ms(estimate.ms.value or 0.0), estimate.ms),
+                short(estimate.speedup.value or 1.0),
+            )
             yield f"Estimate by {estimate.method}: {time} per batch, {speedup}×: {estimate.words}"
         yield from (f"Note: {show(note, 500)}" for note in (*shown_cautions(measured), *measured.notes))
 
@@ -294,14 +296,13 @@ def _joined(*texts: str) -> str:
 
 
 def _per_batch(time: Estimate) -> str:
-    near = f" ±{percent(time.half_width)}" if time.half_width is not None else ""
-    return f"{ms(time.value) if time.value is not None else 'unknown'}/batch{near}"
+    return with_interval(f"{ms(time.value) if time.value is not None else 'unknown'}/batch", time)
 
 
 def _amount(estimate: Estimate) -> str:
     value = estimate.value or 0.0
     text = f"{short(value, 4)} ms" if value >= 0.1 else ms(value)
-    return f"{text} {plus_minus(estimate)}".rstrip()
+    return with_interval(text, estimate)
 
 
 MOST_NODES = 40
@@ -353,11 +354,12 @@ def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
         return
     form, share = int8_of(row.layer), row.share
     if form is not None and form.ratio.value is not None:
-        half = form.ratio.half_width
-        interval = f" ±{percent(half)}" if half is not None else ""
         time = f", {ms(row.int8_ms)} in the model" if row.int8_ms is not None else ""
         turned = f", {percent(form.around)} of that between floats and integers" if form.around is not None else ""
-        yield "INT8, measured alone", f"{short(form.ratio.value)} of its time{interval}{time}{turned}"
+        yield (
+            "INT8, measured alone",
+            f"{with_interval(f'{short(form.ratio.value)} of its time', form.ratio)}{time}{turned}",
+        )
     elif form is not None:
         yield "INT8, measured alone", f"{NONE} ({show(form.reason, LONGEST) or UNKNOWN})"
     bound = amdahl(share) if share is not None else None

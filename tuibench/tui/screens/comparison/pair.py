@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.cell import CellResult, Estimate, latency
 from tuibench.core.ids import short_id
 from tuibench.core.label import CellName
 from tuibench.core.reason import Reason
 from tuibench.core.result import Comparison, RunResult, SideBySide
-from tuibench.core.units import ms, percent, short
+from tuibench.core.units import ms, short
+from tuibench.present.amount import amount, with_interval
 from tuibench.present.cells import cell_name, varying
 from tuibench.present.headline import comparison_sentence
 from tuibench.present.reason import all_words, no_interval_words
@@ -104,13 +105,9 @@ def pairs_of_run(run: RunResult) -> tuple[Pair, ...]:
     return tuple(pairs)
 
 
-def amount(side: PairSide, unit: str) -> str:
+def operand_amount(side: PairSide, unit: str) -> str:
     """Return the text of an operand's column."""
-    value, half = side.estimate.value, side.estimate.half_width
-    if value is None:
-        return side.status
-    text = ms(value) if unit == "ms" else f"{short(value)} /s"
-    return f"{text} ±{percent(half)}" if half is not None else text
+    return amount(side.estimate, "ms" if unit == "ms" else "/s", side.status)
 
 
 def ratio_words(ratio: Estimate) -> str:
@@ -142,8 +139,8 @@ def side_line(side: PairSide, cells: Mapping[str, CellResult]) -> str:
     if cell is None or p50 is None or p50.value is None:
         return f"{side.name}  {side.status}"
     rate = cell.items_per_sec
-    parts = [f"{ms(p50.value)}/batch{_plus_minus(p50)}", f"{ms(p50.value / max(cell.items, 1))}/item"]
-    parts += [f"{short(rate.value)} items/s{_plus_minus(rate)}"] if rate.value is not None else []
+    parts = [with_interval(f"{ms(p50.value)}/batch", p50), f"{ms(p50.value / max(cell.items, 1))}/item"]
+    parts += [with_interval(f"{short(rate.value)} items/s", rate)] if rate.value is not None else []
     parts += [f"grade {side.grade}"] if side.grade else []
     return f"{side.name}  " + "  ".join(parts)
 
@@ -185,13 +182,8 @@ def _side_name(run: RunResult, cell: CellResult, axes: list[str]) -> str:
 
 
 def _value(cell: CellResult, metric: str) -> Estimate:
-    return cell.items_per_sec if _STREAMS in metric else cell.latency_ms.get("p50", Estimate(None))
+    return cell.items_per_sec if _STREAMS in metric else latency(cell)
 
 
 def _grade(cell: CellResult) -> str:
     return cell.grade.letter if cell.grade is not None else ""
-
-
-def _plus_minus(estimate: Estimate) -> str:
-    half = estimate.half_width
-    return "" if half is None else f" ±{percent(half)}"

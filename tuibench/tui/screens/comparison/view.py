@@ -25,7 +25,7 @@ from tuibench.tui import key
 from tuibench.tui.screens.benchmark.preview import fold
 from tuibench.tui.screens.comparison.pair import (
     Pair,
-    amount,
+    operand_amount,
     ratio_words,
     side_line,
     side_names,
@@ -339,7 +339,7 @@ def _line(pair: Pair, named: bool) -> Line:
     grades = f"{pair.base.grade or '-'}{pair.new.grade or '-'}"
     sides = f"{show(pair.new.name, 16)} / {show(pair.base.name, 16)} " if named else ""
     cells = (
-        sides + pair.cell.words(narrow=True), amount(pair.base, pair.unit), amount(pair.new, pair.unit),
+        sides + pair.cell.words(narrow=True), operand_amount(pair.base, pair.unit), operand_amount(pair.new, pair.unit),
         ratio_words(pair.ratio), verdict_words(pair), grades,
     )  # fmt: skip
     return Line(pair.key, cells, _STYLES.get(pair.verdict, ""))

@@ -8,12 +8,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from tuibench.core.cell import CellResult, Estimate, headlined
+from tuibench.core.cell import CellResult, Estimate, headlined, latency
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import width_of
-from tuibench.core.units import count_of, ms, percent, short, size
+from tuibench.core.units import count_of, ms, short, size
+from tuibench.present.amount import with_interval
 from tuibench.present.cells import TAILS, cell_name, check_text, differences, failure_text, missing_numbers, varying
 from tuibench.present.headline import conclusions
 from tuibench.present.plots.drawing import Row, message_rows
@@ -50,25 +51,25 @@ def _last_line(cell: CellResult) -> Iterator[Fact]:
 
 
 def _time(cell: CellResult) -> Iterator[Fact]:
-    p50 = cell.latency_ms.get("p50", Estimate(None))
+    p50 = latency(cell)
     if p50.value is not None:
-        yield Fact("p50", f"{ms(p50.value)}/batch{_half(p50)}")
+        yield Fact("p50", with_interval(f"{ms(p50.value)}/batch", p50))
         if cell.items > 1:
-            yield Fact("per item", f"{ms(p50.value / cell.items)}{_half(p50)}")
+            yield Fact("per item", with_interval(f"{ms(p50.value / cell.items)}", p50))
 
 
 def _rate(cell: CellResult) -> Iterator[Fact]:
     if cell.items_per_sec.value is not None:
-        yield Fact("items/s", f"{short(cell.items_per_sec.value, 4)}{_half(cell.items_per_sec)}")
+        yield Fact("items/s", with_interval(f"{short(cell.items_per_sec.value, 4)}", cell.items_per_sec))
 
 
 def _spread(cell: CellResult) -> Iterator[Fact]:
     for name in ("mean", "std", "floor"):
         found = cell.latency_ms.get(name, Estimate(None))
         if found.value is not None:
-            yield Fact(name, f"{ms(found.value)}{_half(found)}")
+            yield Fact(name, with_interval(f"{ms(found.value)}", found))
     tails = [(label, cell.latency_ms.get(name, Estimate(None))) for label, name in TAILS.items()]
-    words = [f"{label} {ms(found.value)}{_half(found)}" for label, found in tails if found.value is not None]
+    words = [with_interval(f"{label} {ms(found.value)}", found) for label, found in tails if found.value is not None]
     for n in range(0, len(words), 2):
         yield Fact("", "  ".join(words[n : n + 2]))
 
@@ -99,18 +100,13 @@ def _costs(cell: CellResult) -> Iterator[Fact]:
         precision = used.precision or "precision unknown"
         yield Fact("engine", f"{cell.asked.engine} {used.engine_version} {precision}{streams}")
     if cell.items_per_cpu_sec.value is not None:
-        half = _half(cell.items_per_cpu_sec)
-        yield Fact("per CPU s", f"{short(cell.items_per_cpu_sec.value, 4)} items{half}")
+        per_cpu = f"{short(cell.items_per_cpu_sec.value, 4)} items"
+        yield Fact("per CPU s", with_interval(per_cpu, cell.items_per_cpu_sec))
     if cell.pooled is not None:
         ran = f" in {count_of(len(cell.executions), 'execution')}" if cell.executions else ""
         yield Fact("calls", f"{cell.pooled.iterations}{ran}")
     if cell.stopped_by is not None and cell.stopped_by.code != cell.status:
         yield Fact("stopped by", reason_words(cell.stopped_by))
-
-
-def _half(estimate: Estimate) -> str:
-    half = estimate.half_width
-    return "" if half is None else f" ±{percent(half)}"
 
 
 ADVICE = "advice"

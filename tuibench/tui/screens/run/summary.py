@@ -7,14 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tuibench.core import activity
 from tuibench.core.activity import DONE, LOST, NOW, Live, RunRow, RunView
-from tuibench.core.cell import CellResult, Estimate, Noise
+from tuibench.core.cell import CellResult, Estimate, Noise, latency
 from tuibench.core.ids import short_id
 from tuibench.core.label import model_names
 from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.result_headline import headline_of
 from tuibench.core.scenario import find
 from tuibench.core.units import count_of, ms, percent, seconds, short
-from tuibench.present.cells import check_text, differences, failure_text, plus_minus
+from tuibench.present.amount import plus_minus, with_interval
+from tuibench.present.cells import check_text, differences, failure_text
 from tuibench.present.headline import headline_sentence, verdict_sentence
 from tuibench.present.plots.depth import progress_bar, sparkline
 from tuibench.present.plots.drawing import Row, Span, wrapped
@@ -292,7 +293,7 @@ _MOST_MORE = 99
 def main_estimate(cell: CellResult) -> Estimate:
     """Return the main number of a cell: latency of a single request, or items per second of streams."""
     if find(cell.asked.scenario).is_latency:
-        return cell.latency_ms.get("p50", Estimate(None))
+        return latency(cell)
     return cell.items_per_sec
 
 
@@ -345,8 +346,7 @@ def now_words(view: RunView, cell: CellResult, name: str) -> str:
     if live.p50_ms is None or live.phase != "measuring":
         words.append(live.phase)
     if live.p50_ms is not None:
-        half = f" ±{percent(live.half_width)}" if live.half_width is not None else ""
-        words.append(f"{ms(live.p50_ms)}{half}")
+        words.append(with_interval(ms(live.p50_ms), live.half_width))
     words.append(more_words(view, cell))
     return "  ".join(filter(None, words))
 
