@@ -21,7 +21,7 @@ from tests.engines.make import mlp
 from tests.store.data import make_id, make_small
 from tuibench.cli.output import AS_ASCII
 from tuibench.core.stored import Metadata
-from tuibench.present.table import to_ascii
+from tuibench.core.text import to_ascii
 from tuibench.services.api import Services
 
 ROOT = Path(__file__).resolve().parents[2]

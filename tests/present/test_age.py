@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.present.table import age, moment_words
+from tuibench.present.ages import age, moment_words
 
 THEN = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tuibench.present.table import to_ascii
+from tuibench.core.text import to_ascii
 
 
 def test_ascii_keeps_the_meaning() -> None:

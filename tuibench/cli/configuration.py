@@ -14,8 +14,7 @@ from tuibench.cli.output import emit, tell, width
 from tuibench.cli.parser import ASCII, Action, switch
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode
-from tuibench.core.text import show
-from tuibench.present.table import to_ascii
+from tuibench.core.text import show, to_ascii
 from tuibench.services.api import Services
 from tuibench.tui.config import DEFAULT, FILE, Config, Setting, list_settings, read_config, refusal_of
 from tuibench.tui.key import GROUPS, KEYS, all_shown

@@ -21,13 +21,12 @@ from tuibench.core.model import FetchedModel, FetchProgress, public_name
 from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.spec import ModelSource
-from tuibench.core.text import show
+from tuibench.core.text import show, to_ascii
 from tuibench.core.units import count_of, percent, size
 from tuibench.present.profile.shown import Shown
 from tuibench.present.progress import DryRun, ProgressPainter, Snapshot, can_repaint, dry_run_json, dry_run_text
 from tuibench.present.reason import reason_words
 from tuibench.present.run_list import resume_words
-from tuibench.present.table import to_ascii
 from tuibench.services.active_run import ActiveRun, ending_code
 from tuibench.services.api import Services
 

@@ -36,7 +36,7 @@ def emit(text: str) -> None:
 def _spell(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    from tuibench.present.table import to_ascii  # lazy: only if the encoding lacks a character
+    from tuibench.core.text import to_ascii
 
     return to_ascii(error.object[error.start : error.end]), error.end
 

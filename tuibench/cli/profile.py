@@ -20,12 +20,11 @@ from tuibench.core.settings.command import ProfileRequest, recall_profile, to_re
 from tuibench.core.settings.kinds import Topology
 from tuibench.core.settings.request import read_profile
 from tuibench.core.spec import BenchmarkSpec, ModelSource
-from tuibench.core.text import show
+from tuibench.core.text import show, to_ascii
 from tuibench.core.units import count_of
 from tuibench.present.profile.export import theory_json, theory_text
 from tuibench.present.profile.page import ProfileHeading, settle, theory_page, time_lines
 from tuibench.present.profile.shown import Shown
-from tuibench.present.table import to_ascii
 from tuibench.services.api import Services
 from tuibench.services.export_file import STDOUT, write_export
 from tuibench.services.profiles import ProfilePlan

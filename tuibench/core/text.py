@@ -1,4 +1,4 @@
-"""Text width in terminal columns, and the functions that cut, pad and wrap a text to a width."""
+"""Text in terminal columns: its width, safe display, cutting, padding, wrapping, and a form in ASCII."""
 
 from __future__ import annotations
 
@@ -193,3 +193,28 @@ def _columns(char: str) -> int:
         return 0
     is_wide = unicodedata.east_asian_width(char) in "WF" or any(low <= code <= high for low, high in _TWO_COLUMNS)
     return 2 if is_wide else 1
+
+
+_ASCII = str.maketrans(
+    {
+        "µ": "u",
+        "±": "+-",
+        "·": "|",
+        "×": "x",
+        "…": "...",
+        "–": "-",
+        "—": "-",
+        "→": "->",
+        "✓": "ok",
+        "✗": "x",
+        "≤": "<=",
+        "≥": ">=",
+        "Δ": "d",
+        "█": "#",
+    }
+)
+
+
+def to_ascii(text: str) -> str:
+    """Return `text` for terminals and logs limited to ASCII; characters without a replacement are escaped."""
+    return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")

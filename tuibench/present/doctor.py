@@ -11,9 +11,8 @@ from typing import Any
 
 from tuibench.core.record import to_plain
 from tuibench.core.stored import NEWER, Problem, StoreReport
-from tuibench.core.text import show
+from tuibench.core.text import show, to_ascii
 from tuibench.core.units import count_of, percent, size
-from tuibench.present.table import to_ascii
 
 WIDTH = 100
 _LABEL = 11

@@ -13,10 +13,11 @@ from tuibench.core.model import UNCHANGED, ModelState
 from tuibench.core.record import to_plain
 from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import BenchmarkRow, ProjectRow, TrashEntry, Version
-from tuibench.core.text import pad, show, width_of
+from tuibench.core.text import pad, show, to_ascii, width_of
 from tuibench.core.units import count_of, size
+from tuibench.present.ages import age
 from tuibench.present.headline import brief_headline, headline_sentence
-from tuibench.present.table import Column, age, table_lines, to_ascii
+from tuibench.present.table import Column, table_lines
 
 WIDTH = 80
 NEWEST = 30

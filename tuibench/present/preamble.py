@@ -9,9 +9,8 @@ from typing import TypeVar
 
 from tuibench.core.model import FedInput, ModelSummary, Point
 from tuibench.core.reason import Failure, failure_words
-from tuibench.core.text import show
+from tuibench.core.text import show, to_ascii
 from tuibench.core.units import count_of, cpu_ranges, scaled, seconds, short, size
-from tuibench.present.table import to_ascii
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)

@@ -13,10 +13,9 @@ from tuibench.core.reason import Failure, failure_words
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import find
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.text import cut, pad, show, width_of
+from tuibench.core.text import cut, pad, show, to_ascii, width_of
 from tuibench.core.units import count_of, ms, seconds, size
 from tuibench.present.amount import with_interval
-from tuibench.present.table import to_ascii
 
 WIDTH = 79
 PAINT_EVERY_S = 1.0

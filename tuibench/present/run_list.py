@@ -12,12 +12,13 @@ from tuibench.core.errors import ExitCode
 from tuibench.core.ids import short_id, short_ids
 from tuibench.core.reason import CANCELLED_ON_REQUEST, FINISHED_ON_REQUEST
 from tuibench.core.record import to_plain
-from tuibench.core.text import show
+from tuibench.core.text import show, to_ascii
 from tuibench.core.units import count_of, ms, percent, seconds
+from tuibench.present.ages import age
 from tuibench.present.amount import amount
 from tuibench.present.cells import failure_text
 from tuibench.present.reason import export_words, extension_words, finishing_words, read_end, read_words, reason_words
-from tuibench.present.table import Column, age, table_lines, to_ascii
+from tuibench.present.table import Column, table_lines
 
 WIDTH = 80
 SCHEMA = 1

@@ -8,12 +8,11 @@ from typing import Any
 
 from tuibench.core.ids import short_id
 from tuibench.core.result import CellPair, Comparison, Figure, SideBySide
-from tuibench.core.text import cut, pad, show, width_of
+from tuibench.core.text import cut, pad, show, to_ascii, width_of
 from tuibench.core.units import count_of, ms, short
 from tuibench.present.amount import plus_minus
 from tuibench.present.json_export import finite, side_values
 from tuibench.present.reason import all_words, no_interval_words
-from tuibench.present.table import to_ascii
 
 WIDTH = 80
 SCHEMA = 1

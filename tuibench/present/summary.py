@@ -9,8 +9,9 @@ from tuibench.core.cell import CellResult, by_work
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult, RunSession, SideBySide
 from tuibench.core.stored import StoredBenchmark
-from tuibench.core.text import show
+from tuibench.core.text import show, to_ascii
 from tuibench.core.units import count_of, seconds, short
+from tuibench.present.ages import moment_words
 from tuibench.present.cells import (
     cell_lines,
     cell_name,
@@ -32,7 +33,6 @@ from tuibench.present.plots.scaling import Scaling, axes_of, figure_of, scaling
 from tuibench.present.plots.selection import Selection, tradeoffs
 from tuibench.present.reason import all_words
 from tuibench.present.side_by_side import side_by_side
-from tuibench.present.table import moment_words, to_ascii
 
 
 def summary(run: RunResult, ascii_only: bool = False, beside: SideBySide | None = None) -> str:

@@ -61,9 +61,6 @@ def test_only_shared_values_overlap() -> None:
 def test_amounts_are_shown_with_their_unit() -> None:
     assert metric_amount(Estimate(1.92, 1.9, 1.94), "latency") == "1.92 ms/item ±1.0 %"
     assert metric_amount(Estimate(0.05), "batch-time") == "50.0 µs/batch"
-    assert (
-        metric_amount(Estimate(588.0), "throughput") == "588 items/s"
-       
+    assert metric_amount(Estimate(588.0), "throughput") == "588 items/s"
     assert metric_amount(Estimate(54.4), "efficiency") == "54.4 %"
-    )
     assert metric_amount(Estimate(None), "latency") == "-"

@@ -13,8 +13,9 @@ from tuibench.core.profile import LEVELS, LOSS, PERFORMANCE, CostProfile, LossPr
 from tuibench.core.result import RunResult
 from tuibench.core.spec import ProfileSpec
 from tuibench.core.stored import Metadata
-from tuibench.core.text import cut, show, wrap
+from tuibench.core.text import cut, show, to_ascii, wrap
 from tuibench.core.units import count_of, ms, seconds
+from tuibench.present.ages import moment_words
 from tuibench.present.headline import result_headline
 from tuibench.present.plots.depth import draw_bars
 from tuibench.present.plots.drawing import text_of
@@ -27,7 +28,7 @@ from tuibench.present.profile.shown import Shown
 from tuibench.present.profile.summary import COST_TYPES, DISPLAYS, FLOPS, SHARES, SUMMARY_TYPES, VALUES, Summary
 from tuibench.present.profile.view import ProfileView, top_rows
 from tuibench.present.reason import reason_words
-from tuibench.present.table import Column, column_of, moment_words, table_lines, to_ascii
+from tuibench.present.table import Column, column_of, table_lines
 
 
 @dataclass(frozen=True, slots=True)

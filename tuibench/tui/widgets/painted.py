@@ -19,9 +19,8 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from tuibench.core.text import show
+from tuibench.core.text import show, to_ascii
 from tuibench.present.plots.drawing import Row, Span, filled
-from tuibench.present.table import to_ascii
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,11 @@ from tuibench.core.scenario import DEFAULT, THROUGHPUT, find
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow
 from tuibench.core.text import show
 from tuibench.core.units import ms, percent_number, seconds, short
+from tuibench.present.ages import age
 from tuibench.present.headline import change_words, missing_words, sensitive_words, time_word
 from tuibench.present.listing import BENCHMARK_COLUMNS, Listed, headline_words
 from tuibench.present.reason import reason_words
-from tuibench.present.table import Column, age
+from tuibench.present.table import Column
 from tuibench.tui.screens.run.summary import SIGNS
 from tuibench.tui.widgets.painted import Glyphs
 from tuibench.tui.widgets.record_table import Line, line_of

@@ -15,11 +15,11 @@ from tuibench.core.result import RunResult
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import width_of
 from tuibench.core.units import count_of, percent, seconds
+from tuibench.present.ages import moment_words
 from tuibench.present.command import command_of
 from tuibench.present.headline import conclusions
 from tuibench.present.plots.drawing import Row, Span, wrapped
 from tuibench.present.reason import all_words
-from tuibench.present.table import moment_words
 from tuibench.tui.screens.base import Pane
 from tuibench.tui.screens.project.model import model_lines
 from tuibench.tui.widgets.painted import Glyphs, LineLike, QuietContainer, safe, shown

@@ -12,10 +12,10 @@ from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.core.stored import StoredBenchmark
+from tuibench.present.ages import ago_words
 from tuibench.present.listing import headline_words
 from tuibench.present.plots.scaling import axes_of, scaling
 from tuibench.present.plots.selection import Selection
-from tuibench.present.table import ago_words
 from tuibench.tui import key
 from tuibench.tui.screens.base import Panes, TabbedPage
 from tuibench.tui.screens.benchmark.record import RecordActions

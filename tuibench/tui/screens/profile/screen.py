@@ -12,8 +12,8 @@ from tuibench.core.ids import short_id
 from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import ProjectRow, StoredBenchmark
 from tuibench.core.text import cut, show
+from tuibench.present.ages import ago_words
 from tuibench.present.profile.page import view_of
-from tuibench.present.table import ago_words
 from tuibench.services.form_values import FLOPS
 from tuibench.tui import key, route
 from tuibench.tui.screens.benchmark.record import RecordActions

@@ -14,8 +14,8 @@ from tuibench.core.activity import RunRow, RunView, Snapshot
 from tuibench.core.ids import short_id
 from tuibench.core.stored import BenchmarkRow, ProjectRow
 from tuibench.core.units import count_of, size
+from tuibench.present.ages import age
 from tuibench.present.listing import PROJECT_COLUMNS, ListedProject, headline_words, listed_project
-from tuibench.present.table import age
 from tuibench.tui import key, route
 from tuibench.tui.route import UNASSIGNED
 from tuibench.tui.screens.project.actions import ProjectActions

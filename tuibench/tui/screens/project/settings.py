@@ -12,7 +12,7 @@ from tuibench.core.errors import TuibenchError, UnknownId, UsageError
 from tuibench.core.model import CHANGED, GONE, ModelState, ModelSummary
 from tuibench.core.stored import Project, ProjectRow
 from tuibench.core.units import size
-from tuibench.present.table import age, ago_words
+from tuibench.present.ages import age, ago_words
 from tuibench.services.models import Found
 from tuibench.tui.screens.project.model import PREFIX, cost_lines, cost_missing, dims_of, model_lines
 from tuibench.tui.widgets.choice_field import ButtonField
