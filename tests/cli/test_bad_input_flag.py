@@ -16,47 +16,6 @@ from tests.cli.quick import QuickShell
 from tests.cli.shell import AS_STRANGER, Shell
 from tests.cli.test_bad_input_model import SYNC, hold_a_refusal
 from tests.engines.make import image, mlp
-from tuibench.host.topology import read_topology
-
-USABLE = read_topology(os.sched_getaffinity(0)).usable_cores
-
-
-@pytest.mark.parametrize(
-    ("flags", "words"),
-    [
-        (("-b", "0"), "-b takes"),
-        (("-b", "-1"), "-b takes"),
-        (("--batch_size", "many"), "not 'many'"),
-        (("-ncores", "0"), f"-ncores takes 1 to {USABLE}"),
-        (("-ncores", str(USABLE + 1)), f"-ncores takes 1 to {USABLE}"),
-        (("-s", "elastic"), "not in this version"),
-        (("-s", "server"), "not in this version"),
-        (("-nstreams", "auto"), "not in this version"),
-        (("-pin", "numa"), "not in this version"),
-        (("--require-grade", "B"), "not in this version"),
-        (("--detach",), "exclude each other"),
-        (("--wait", "5", "--no-wait"), "exclude each other"),
-        (("--wait", "-1"), "seconds"),
-        (("--name", ""), "--name needs a value"),
-        (("--name", "a\x1b[31m"), "visible characters"),
-        (("--name", "n" * 201), "at most 200"),
-        (("--opt", "int8"), "not in this version"),
-        (("-x", "out.html"), "not in this version"),
-        (("-shapes", "1,2"), "one shape per input"),
-        (("-t", "soon"), "seconds"),
-        (("--engin", "x"), "unknown flag"),
-    ],
-)
-def test_wrong_flag_exits_2(quick: QuickShell, flags: tuple[str, ...], words: str) -> None:
-    done = quick.call("benchmark", "sample:tiny", *flags)
-    hold_a_refusal(done, 2, words)
-    if words == "not in this version":
-        assert len(done.err.splitlines()) == 1 or "HTML" in done.err
-
-
-@pytest.mark.parametrize("words", [("versions", "m.onnx"), ("engines",), ("gate", "x")])
-def test_command_of_a_later_version_exits_2(shell: Shell, words: tuple[str, ...]) -> None:
-    hold_a_refusal(shell.run(*words), 2, "not in this version")
 
 
 @pytest.mark.parametrize(

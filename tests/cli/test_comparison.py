@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.shell import Shell
 from tests.present import build
-from tests.present.build import asked, failed_cell, ok_cell
+from tests.present.build import asked, failed_cell
 from tests.store.data import make_id, make_small
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.reason import told
@@ -111,15 +111,3 @@ def test_argument_that_is_no_benchmark_gets_a_hint(shell: Shell, folder: Path, n
     (folder / "out.json").write_text("{}")
     done = shell.run("compare", "0001", new.format(folder=folder))
     assert (done.code, done.out) == (2, "") and words in done.err
-
-
-def test_ascii_option_prints_plain_ascii(shell: Shell, home: Path) -> None:
-    for number in (1, 2):
-        keep(replace(make_small(number), cells=(ok_cell(),)))
-    assert not shell.run("compare", "0001", "0002").out.isascii()
-    assert shell.run("compare", "0001", "0002", "--ascii").out.isascii()
-
-
-def test_two_operands_are_required(shell: Shell) -> None:
-    done = shell.run("compare", "0001")
-    assert (done.code, done.out) == (2, "") and "NEW" in done.err

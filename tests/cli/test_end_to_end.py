@@ -123,36 +123,14 @@ def test_guide_commands_print_their_lines_and_equal_json_figures(shell: Shell, f
     assert (done.err == "") == (name == "quiet")
 
 
-@pytest.mark.slow
-def test_streams_and_batch_are_those_requested(shell: Shell, folder: Path) -> None:
-    target = folder / "benchmark.json"
-    flags = ("--batch_size", "16", "--scenario", "async", "--num_streams", "8")
-    done = shell.benchmark("sample:tiny", *flags, "-x", str(target))
-    document = json.loads(target.read_text(encoding="ascii"))
-    assert (document["batch_size"], document["num_streams"]) == (16, 8)
-    used = document["tuibench"]["cells"][0]["used"]
-    assert (used["batch"], used["streams"], used["stream_kind"]) == (16, 8, "processes")
-    assert document["tuibench"]["points"][0]["inputs"][0]["shape"][0] == 16
-    assert "Streams: 8" in done.err
-
-
 def test_quiet_changes_stderr_only(shell: Shell) -> None:
     script = {"default": {"latency_us": 2000}}
     flags = ("sample:tiny", "-s", "sync", "-ncores", "1")
     loud, quiet = shell.fake(script, *flags), shell.fake(script, *flags, "-q")
     assert (loud.code, quiet.code) == (0, 0)
-    assert quiet.err == "" and "Input 'features'" in loud.err
+    assert quiet.err == "" and "'features'" in loud.err
     labels = [[line.partition(":")[0] for line in done.lines if ":" in line] for done in (loud, quiet)]
     assert labels[0] == labels[1]
-
-
-@pytest.mark.slow
-def test_default_prints_async_first_and_sync_second(shell: Shell) -> None:
-    done = shell.benchmark("sample:tiny", "--json")
-    document = json.loads(done.out)
-    jsonschema.validate(document, SCHEMA)
-    assert [cell["asked"]["scenario"] for cell in document["tuibench"]["cells"]] == ["async", "sync"]
-    assert document["scenario"] == "multistream"
 
 
 def test_default_engine_is_onnxruntime_with_correct_outputs(shell: Shell) -> None:

@@ -155,13 +155,6 @@ def test_read_only_store_can_be_read(shell: Shell, home: Path) -> None:
     assert done.code == 6 and len(done.err.splitlines()) <= 2
 
 
-@pytest.mark.parametrize("action", ["", "list", "show", "new", "edit", "copy", "remove"])
-def test_help_lists_the_arguments_of_an_action(shell: Shell, action: str) -> None:
-    done = shell.run("project", *filter(None, [action]), "--help")
-    assert done.code == 0 and done.out.startswith("usage: tuibench project") and "--json" in done.out
-    assert all(len(line) <= 80 for line in done.lines)
-
-
 @pytest.mark.slow
 def test_benchmark_is_saved_into_the_project_of_its_model(shell: Shell, tmp_path: Path) -> None:
     shell.save = True

@@ -8,7 +8,7 @@ from tuibench.core.cell import Cell
 from tuibench.core.reason import Failure
 from tuibench.core.spec import EFFORTS
 from tuibench.core.text import show
-from tuibench.present.progress import DryRun, dry_run_json, dry_run_text
+from tuibench.present.preamble import DryRun, dry_run_json, dry_run_text
 
 
 def plan() -> DryRun:

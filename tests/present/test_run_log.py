@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tuibench.present.run_list import RunLog
+from tuibench.present.progress import RunLog
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tuibench import __version__
 from tuibench.cli.command import COMMANDS, LATER
-from tuibench.core.errors import UsageError
+from tuibench.core.errors import ExclusiveFlags, UsageError
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.command import HELP, FlagReader
 from tuibench.core.settings.kinds import not_in_this_version
@@ -68,7 +68,7 @@ def _parse_dashboard(argv: Sequence[str]) -> Info | DashboardRequest:
         what = f"tuibench {paths[0]} takes its flags behind it" if known else f"unknown command '{show(paths[0], 60)}'"
         raise UsageError(what, hint)
     if {"--mouse", "--no-mouse"} <= set(flags):
-        raise UsageError("--mouse and --no-mouse exclude each other", "give one of them")
+        raise ExclusiveFlags("--mouse", "--no-mouse")
     mouse = True if "--mouse" in flags else False if "--no-mouse" in flags else None
     return DashboardRequest("".join(paths), mouse, "--ascii" in flags, "--debug" in flags)
 

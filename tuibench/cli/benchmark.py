@@ -10,7 +10,7 @@ from tuibench.cli.following import Following, fetcher
 from tuibench.cli.output import emit, opened, tell
 from tuibench.cli.terminal import Interruption, held_back
 from tuibench.cli.view import View
-from tuibench.core.errors import ExitCode, UsageError
+from tuibench.core.errors import ExclusiveFlags, ExitCode, UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.core.settings import benchmark as benchmark_setting
@@ -59,9 +59,9 @@ def run_options(request: BenchmarkRequest) -> RunOptions:
         ):
             if given:
                 hint = "tuibench export ID -x FILE writes it when the run is done" if flag == "-x" else ""
-                raise UsageError(f"--detach and {flag} exclude each other", hint)
+                raise ExclusiveFlags("--detach", flag, hint)
     if request.no_wait and request.wait_s is not None:
-        raise UsageError("--wait and --no-wait exclude each other", "give one of them")
+        raise ExclusiveFlags("--wait", "--no-wait")
     return RunOptions(
         save=not request.no_save,
         plan_only=request.dry_run,

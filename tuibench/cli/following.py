@@ -23,8 +23,9 @@ from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show, to_ascii
 from tuibench.core.units import count_of, percent, size
+from tuibench.present.preamble import DryRun, dry_run_json, dry_run_text
 from tuibench.present.profile.shown import Shown
-from tuibench.present.progress import DryRun, ProgressPainter, Snapshot, can_repaint, dry_run_json, dry_run_text
+from tuibench.present.progress import ProgressPainter, Snapshot, can_repaint
 from tuibench.present.reason import reason_words
 from tuibench.present.run_list import resume_words
 from tuibench.services.active_run import ActiveRun, ending_code

@@ -11,7 +11,7 @@ from tuibench.cli.following import fetcher
 from tuibench.cli.output import emit, opened, tell
 from tuibench.cli.results import shown_of
 from tuibench.cli.terminal import Interruption
-from tuibench.core.errors import ExitCode, UsageError
+from tuibench.core.errors import ExclusiveFlags, ExitCode, UsageError
 from tuibench.core.formats import format_of
 from tuibench.core.label import model_names
 from tuibench.core.profile import LEVELS, LOSS, LossProfile
@@ -100,7 +100,7 @@ def _refuse_strange(request: ProfileRequest) -> None:
         why = "nothing is measured" if request.flops or setting.name not in _FED else "weights are the same at any size"
         if setting.name in _KEPT:
             why = "nothing of it is kept; -x FILE writes it"
-        raise UsageError(f"{what} and {setting.flags[0]} exclude each other", why)
+        raise ExclusiveFlags(what, setting.flags[0], why)
 
 
 def _print_theory(services: Services, request: ProfileRequest, spec: BenchmarkSpec, shown: Shown) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 from tuibench.cli.output import can_draw, emit, tell, width
 from tuibench.cli.parser import ASCII, JSON, Action, Argument, Group, argument, reads, switch
 from tuibench.cli.terminal import Interruption
-from tuibench.core.errors import StoreError, UsageError
+from tuibench.core.errors import ExclusiveFlags, StoreError, UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.record import to_plain
 from tuibench.core.settings import kinds
@@ -90,7 +90,7 @@ def show_result(args: argparse.Namespace, services: Services, _: Interruption) -
     """Print the benchmark or profile."""
     typed = chosen(args)
     if "layer" in typed and args.json:
-        raise UsageError("--layer and --json exclude each other", "the JSON has every layer")
+        raise ExclusiveFlags("--layer", "--json", "the JSON has every layer")
     if args.samples:
         _show_samples(services, args.id)
         return

@@ -13,7 +13,7 @@ from tuibench.cli.publication import compared_page, page
 from tuibench.cli.terminal import Ended, Interruption
 from tuibench.cli.view import View
 from tuibench.core import activity
-from tuibench.core.errors import ExitCode, StoreError, TuibenchError, UnknownId, UsageError
+from tuibench.core.errors import ExclusiveFlags, ExitCode, StoreError, TuibenchError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.core.settings.kinds import Decimal, Whole
@@ -72,11 +72,11 @@ def extend(args: argparse.Namespace, services: Services, _: Interruption) -> Non
 def resume(args: argparse.Namespace, services: Services, interruption: Interruption) -> int:
     """Resume the run and follow it, as benchmark does."""
     if args.no_wait and args.wait is not None:
-        raise UsageError("--wait and --no-wait exclude each other", "give one of them")
+        raise ExclusiveFlags("--wait", "--no-wait")
     wait_s = None if args.wait is None else float(Decimal(0, _LONGEST_S, "seconds")("--wait", args.wait))
     if args.export_path is not None:
         if args.detach:
-            raise UsageError("--detach and -x exclude each other", "tuibench export ID -x FILE writes it afterwards")
+            raise ExclusiveFlags("--detach", "-x", "tuibench export ID -x FILE writes it afterwards")
         check_target(args.export_path)
     shared = {name: getattr(args, name) for name in ("export_path", "json", "quiet", "ascii", "detach")}
     options = {name: getattr(args, name) for name in ("mixed", "finish", "share_host")}

@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from tuibench.cli.terminal import Interruption
 from tuibench.core.cell import Asked
 from tuibench.core.label import name_cell, varying_axes
-from tuibench.core.units import ms
-from tuibench.present.preamble import preamble_text
+from tuibench.present.preamble import DryRun, preamble_text
 from tuibench.present.profile.page import left_line, time_lines
-from tuibench.present.progress import DryRun, ProgressPainter, Snapshot, can_repaint
-from tuibench.present.reason import extension_words, finishing_words, read_words, reason_words
-from tuibench.present.run_list import cell_line, phase_words
+from tuibench.present.progress import ProgressPainter, RunLog, Snapshot, can_repaint, cell_line, phase_words
+from tuibench.present.reason import reason_words
 from tuibench.services.active_run import Event, RunObserver, display_names
 from tuibench.services.forecast import expected_memory, expected_s, first_round, limit_s, preamble_of
 
@@ -25,6 +23,10 @@ if TYPE_CHECKING:  # types only: benchmarks do not need them
     from tuibench.services.profiles import ProfilePlan
 
 Watched = TypeVar("Watched", bound=RunObserver)
+
+
+_SAID = frozenset({"granted", "warning", "finish_asked", "extended"})
+"""Events with a permanent line of their own, as in the log."""
 
 
 class View(Generic[Watched]):
@@ -54,6 +56,7 @@ class View(Generic[Watched]):
         self._waiting = False
         self._snapshot = Snapshot(0, 0, activity="starting")
         in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
+        self._log = RunLog(self._cell_line, lambda key: self._name(self.active.replay.cell(key).asked))
         self.painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)
 
     def watch(self, interruption: Interruption, answer: Callable[[], None] | None = None) -> None:
@@ -105,21 +108,14 @@ class View(Generic[Watched]):
             self._introduce()
         elif kind == "waiting":
             self._stand_in_line(event)
-        elif kind == "granted" and event["shared"]:
-            self.painter.say("measuring beside another benchmark, as --share-host asks: numbers will suffer")
-        elif kind == "warning":
-            self.painter.say(read_words(event["message"]))
-        elif kind == "finish_asked":
-            words = finishing_words(self.active.replay.spec.profile is not None)
-            self.painter.say(f"finishing on request: {words}")
-        elif kind == "extended":
-            self._done -= set(event["cells"])
-            self.painter.say(extension_words(float(event["limit_s"]), int(event["executions"])))
+        elif kind in _SAID:
+            self._done -= set(event["cells"] if kind == "extended" else ())
+            if words := self._log.words(event):
+                self.painter.say(words)
         elif kind == "cell_done":
             # A remeasured cell is done twice.
             self._done.add(str(event["cell"]))
-            cell = self.active.replay.cell(str(event["cell"]))
-            self.painter.cell_done(cell_line(self._name(cell.asked), cell))
+            self.painter.cell_done(self._log.words(event))
         elif kind == "profile_part":
             self._say_part(event)
         elif kind == "progress":
@@ -128,9 +124,8 @@ class View(Generic[Watched]):
     def _say_part(self, event: Event) -> None:
         """Print the time of a process that timed layers; after the costs, print the time estimate."""
         replay, part = self.active.replay, event["part"]
-        if part == "layers" and event.get("result"):
-            took = ms(float(event["result"]["unprofiled_us"]) / 1000)
-            self.painter.cell_done(f"process {int(event['n'])}: {took}/batch")
+        if words := self._log.words(event):
+            self.painter.cell_done(words)
         elif part == "costs":
             for line in self._time_lines(is_last=True):
                 self.painter.say(line)
@@ -156,6 +151,7 @@ class View(Generic[Watched]):
         if self.active.replay.planned and not self._names:
             self._done = {key for key, track in self.active.replay.tracks.items() if not track.live}
             self._names = display_names(self.active.replay)
+            self._log.is_profile = self.active.replay.spec.profile is not None
             self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
             self.painter.clear()
             known = preamble_of(self.active.replay, self._notes, self._cpus)
@@ -186,6 +182,10 @@ class View(Generic[Watched]):
             eta_s=event.get("eta_s"),
             activity=phase,
         )
+
+    def _cell_line(self, key: str) -> str:
+        cell = self.active.replay.cell(key)
+        return cell_line(self._name(cell.asked), cell)
 
     def _name(self, asked: Asked) -> str:
         return name_cell(asked, self._axes, model=self._names.get(asked.model_sha256, ""))

@@ -48,6 +48,13 @@ class UsageError(TuibenchError):
         self.detail = message
 
 
+class ExclusiveFlags(UsageError):
+    """Two flags of which only one can be given."""
+
+    def __init__(self, first: str, second: str, hint: str = "give one of them") -> None:
+        super().__init__(f"{first} and {second} exclude each other", hint)
+
+
 class ModelError(TuibenchError):
     """The model cannot be read or does not accept what it is given."""
 

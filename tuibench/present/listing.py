@@ -13,11 +13,11 @@ from tuibench.core.model import UNCHANGED, ModelState
 from tuibench.core.record import to_plain
 from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import BenchmarkRow, ProjectRow, TrashEntry, Version
-from tuibench.core.text import pad, show, to_ascii, width_of
+from tuibench.core.text import pad, show, width_of
 from tuibench.core.units import count_of, size
 from tuibench.present.ages import age
 from tuibench.present.headline import brief_headline, headline_sentence
-from tuibench.present.table import Column, table_lines
+from tuibench.present.table import Column, as_text, table_lines
 
 WIDTH = 80
 NEWEST = 30
@@ -136,8 +136,7 @@ def listing(
         return ""
     lines = [_listed(row, names[row.id], now) for row in shown]
     columns = _SHELL_PROFILES if profiles else _fit_columns(shown, lines)
-    text = "\n".join(table_lines(columns, lines, width)) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return as_text(table_lines(columns, lines, width), ascii_only)
 
 
 def hidden_words(total: int, limit: int | None = NEWEST, noun: str = "benchmark") -> str:
@@ -271,7 +270,7 @@ def project_list(rows: Sequence[ProjectRow], width: int | None = WIDTH, ascii_on
         return ""
     names = short_ids(row.project.id for row in rows)
     lines = [_shell_project(row, names[row.project.id]) for row in rows]
-    return _encode(table_lines(_SHELL_PROJECTS, lines, width), ascii_only)
+    return as_text(table_lines(_SHELL_PROJECTS, lines, width), ascii_only)
 
 
 def project_text(row: ProjectRow, states: Mapping[str, ModelState], short: str, ascii_only: bool = False) -> str:
@@ -288,7 +287,7 @@ def project_text(row: ProjectRow, states: Mapping[str, ModelState], short: str, 
     lines.append(_named("on disk", size(row.size_bytes)))
     lines.append(_named("created", _minute(project.created_utc)))
     lines.append(_named("modified", _minute(project.modified_utc)))
-    return _encode(lines, ascii_only)
+    return as_text(lines, ascii_only)
 
 
 def projects_json(rows: Sequence[ProjectRow], states: Mapping[str, ModelState] | None = None) -> str:
@@ -347,11 +346,6 @@ def _minute(utc: str) -> str:
     return show(utc.replace("T", " ")[:16], 16)
 
 
-def _encode(lines: Sequence[str], ascii_only: bool) -> str:
-    text = "".join(f"{line}\n" for line in lines)
-    return to_ascii(text) if ascii_only else text
-
-
 _TRASH_LIST_LONGEST = 400
 _SHOWN = 5
 
@@ -396,8 +390,7 @@ def trash_list(
     lines = table_lines(_SHELL_TRASH, [(entry, names[entry.id], now) for entry in entries], width)
     held = sum(entry.size_bytes for entry in entries)
     lines.append(f"{count_of(len(entries), 'removal')}, {size(held)}; the newest comes back with: tuibench undo")
-    text = "\n".join(lines) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return as_text(lines, ascii_only)
 
 
 def trash_json(entries: Sequence[TrashEntry]) -> str:

@@ -1,16 +1,23 @@
-"""The text on stderr before measuring: the run's plan, CPUs and inputs, and the flags that change them."""
+"""The text before measuring: the run's plan, CPUs and inputs with the flags that change them, and the dry run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeVar
 
+from tuibench.core.cell import Cell
+from tuibench.core.label import model_names
 from tuibench.core.model import FedInput, ModelSummary, Point
 from tuibench.core.reason import Failure, failure_words
-from tuibench.core.text import show, to_ascii
+from tuibench.core.record import to_plain
+from tuibench.core.scenario import find
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.text import cut, show
 from tuibench.core.units import count_of, cpu_ranges, scaled, seconds, short, size
+from tuibench.present.table import Column, as_text, table_lines
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -150,8 +157,7 @@ class Preamble:
 
 def preamble_text(preamble: Preamble, ascii_only: bool = False) -> str:
     """Return the text for stderr."""
-    text = "\n".join(preamble_lines(preamble)) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return as_text(preamble_lines(preamble), ascii_only)
 
 
 def preamble_lines(preamble: Preamble) -> list[str]:
@@ -214,3 +220,113 @@ def stream_line(choice: StreamChoice) -> str:
 def plan_line(cells: int, expected_s: float, limit_s: float) -> str:
     """Return the line about the amount of work."""
     return f"Plan: {count_of(cells, 'cell')}, about {seconds(expected_s)}, at most {seconds(limit_s)}"
+
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class DryRun:
+    """A plan with its expected time and memory."""
+
+    spec: BenchmarkSpec
+    cells: tuple[Cell, ...]
+    """Cells that will be measured, in the order of the first round."""
+    expected_s: float
+    limit_s: float
+    memory_bytes: Mapping[str, int] = field(default_factory=dict)
+    """Expected peak memory by cell key, if known."""
+    notes: tuple[str, ...] = ()
+    failed: tuple[tuple[Cell, Failure], ...] = ()
+    """Cells that will not be measured because their inputs fail already."""
+
+
+def dry_run_text(plan: DryRun, ascii_only: bool = False) -> str:
+    """Return the plan as a table with its totals below."""
+    names = model_names(plan.spec.models)
+    rows: list[_Planned] = [(str(i), cell, None) for i, cell in enumerate(plan.cells, 1)]
+    rows += [("-", cell, failure) for cell, failure in plan.failed]
+    columns = (
+        Column("place", "", 0, lambda row: row[0], right=True),
+        Column("model", "model", 0, lambda row: cut(names[row[1].model] if row[1].model < len(names) else "-", 24)),
+        *_PLANNED,
+        Column("memory", "memory", 0, lambda row: _memory(plan, row[1]), right=True, instead=_why_failed),
+    )
+    lines = [*table_lines(columns, rows, None), "", *_totals(plan), *(show(note, 500) for note in plan.notes)]
+    return as_text(lines, ascii_only)
+
+
+def dry_run_json(plan: DryRun) -> str:
+    """Return the plan as one JSON object, with the facts by which a script decides whether to start."""
+    sources = plan.spec.models
+    cells = [*((cell, None) for cell in plan.cells), *plan.failed]
+    document = {
+        "schema": SCHEMA,
+        "cells": [
+            {
+                "key": cell.key,
+                "model": sources[cell.model].asked if cell.model < len(sources) else None,
+                "asked": to_plain(cell.asked),
+                "memory_bytes": plan.memory_bytes.get(cell.key),
+                "failure": to_plain(failure),
+            }
+            for cell, failure in cells
+        ],
+        "order": [cell.key for cell in plan.cells],
+        "expected_s": plan.expected_s,
+        "limit_s": plan.limit_s,
+        "memory_bytes": max(plan.memory_bytes.values(), default=None),
+        "notes": list(plan.notes),
+    }
+    # ASCII, since foreign names may contain terminal escape sequences.
+    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def _scenario(row: _Planned) -> str:
+    asked = row[1].asked
+    return show(asked.scenario, 12) + (f" x{asked.streams}" if find(asked.scenario).has_streams else "")
+
+
+def _dims(row: _Planned) -> str:
+    return " ".join(f"{show(name, 24)}={value}" for name, value in row[1].asked.dims.items()) or "-"
+
+
+def _batch(row: _Planned) -> str:
+    return "-" if row[1].asked.batch is None else str(row[1].asked.batch)
+
+
+def _memory(plan: DryRun, cell: Cell) -> str:
+    return size(plan.memory_bytes[cell.key]) if cell.key in plan.memory_bytes else "-"
+
+
+def _why_failed(row: _Planned) -> str:
+    return "" if row[2] is None else failure_words(row[2])
+
+
+_Planned = tuple[str, Cell, Failure | None]
+"""A place, its cell, and why that is not measured."""
+
+
+_PLANNED: tuple[Column[_Planned], ...] = (
+    Column("engine", "engine", 0, lambda row: cut(show(row[1].asked.engine, 40), 16)),
+    Column("scenario", "scenario", 0, _scenario),
+    Column("cores", "cores", 0, lambda row: str(row[1].asked.cores), right=True),
+    Column("batch", "batch", 0, _batch, right=True),
+    Column("dims", "dims", 0, _dims),
+)
+
+
+def _totals(plan: DryRun) -> list[str]:
+    effort = plan.spec.effort
+    low, high = effort.min_executions, effort.max_executions
+    times = count_of(low, "execution") if low == high else f"{low} to {high} executions"
+    goal = "" if effort.target is None else f", until ±{effort.target * 100:g} % or {seconds(effort.limit_s)} per cell"
+    timed = f"each {times} of {effort.timed_s:g} s after a warm-up of at most {effort.warmup_s:g} s{goal}"
+    lines = [
+        f"{count_of(len(plan.cells), 'cell')}, {timed}",
+        *([f"{count_of(len(plan.failed), 'cell')} will fail"] if plan.failed else []),
+        f"about {seconds(plan.expected_s)}, at most {seconds(plan.limit_s)}",
+        f"order: every round runs each cell once, shuffled from seed {plan.spec.inputs.seed}; above is round 1",
+    ]
+    peak = max(plan.memory_bytes.values(), default=None)
+    return lines + ([f"memory: at most about {size(peak)} in one worker"] if peak is not None else [])

@@ -1,21 +1,18 @@
-"""The progress line, a pure function of one snapshot, and a painter that hardly disturbs the measurement."""
+"""Progress of a run: the log line of each event, the progress line, and a painter that hardly disturbs it."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TextIO
+from dataclasses import dataclass
+from typing import Any, TextIO
 
-from tuibench.core.cell import Cell
-from tuibench.core.label import model_names
-from tuibench.core.reason import Failure, failure_words
-from tuibench.core.record import to_plain
-from tuibench.core.scenario import find
-from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.text import cut, pad, show, to_ascii, width_of
-from tuibench.core.units import count_of, ms, seconds, size
-from tuibench.present.amount import with_interval
+from tuibench.core.cell import CellResult
+from tuibench.core.reason import CANCELLED_ON_REQUEST, FINISHED_ON_REQUEST
+from tuibench.core.text import cut, show, to_ascii, width_of
+from tuibench.core.units import count_of, ms, percent, seconds
+from tuibench.present.amount import amount, with_interval
+from tuibench.present.cells import failure_text
+from tuibench.present.reason import extension_words, finishing_words, read_end, read_words, reason_words
 
 WIDTH = 79
 PAINT_EVERY_S = 1.0
@@ -130,96 +127,125 @@ def can_repaint(stream: TextIO, term: str) -> bool:
     return stream.isatty() and term not in ("", "dumb")
 
 
-SCHEMA = 1
+Event = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class DryRun:
-    """A plan with its expected time and memory."""
-
-    spec: BenchmarkSpec
-    cells: tuple[Cell, ...]
-    """Cells that will be measured, in the order of the first round."""
-    expected_s: float
-    limit_s: float
-    memory_bytes: Mapping[str, int] = field(default_factory=dict)
-    """Expected peak memory by cell key, if known."""
-    notes: tuple[str, ...] = ()
-    failed: tuple[tuple[Cell, Failure], ...] = ()
-    """Cells that will not be measured because their inputs fail already."""
+_PHASES = {
+    "start": "starting",
+    "load": "loading",
+    "first": "first inference",
+    "check": "checking outputs",
+    "timed": "measuring",
+    "warmup": "warming up",
+    "done": "measuring",
+}
 
 
-def dry_run_text(plan: DryRun, ascii_only: bool = False) -> str:
-    """Return the plan as a table with its totals below."""
-    names = model_names(plan.spec.models)
-    header = ("", "model", "engine", "scenario", "cores", "batch", "dims", "memory")
-    rows = [header, *(_row(str(i), cell, names, plan.memory_bytes) for i, cell in enumerate(plan.cells, 1))]
-    every = rows + [_row("-", cell, names, {}) for cell, _ in plan.failed]
-    widths = [max(width_of(row[i]) for row in every) for i in range(len(header))]
-    right = {0, 4, 5, 7}
-    lines = ["  ".join(pad(t, w, i in right) for i, (t, w) in enumerate(zip(row, widths, strict=True))) for row in rows]
-    for cell, failure in plan.failed:
-        left = _row("-", cell, names, {})[:-1]
-        row = "  ".join(pad(t, w, i in right) for i, (t, w) in enumerate(zip(left, widths, strict=False)))
-        lines.append(f"{row}  {failure_words(failure)}")
-    lines = [line.rstrip() for line in lines] + ["", *_totals(plan)] + [show(note, 500) for note in plan.notes]
-    text = "\n".join(lines) + "\n"
-    return to_ascii(text) if ascii_only else text
+_RUN_LOG_LONGEST = 500
 
 
-def dry_run_json(plan: DryRun) -> str:
-    """Return the plan as one JSON object, with the facts by which a script decides whether to start."""
-    sources = plan.spec.models
-    cells = [*((cell, None) for cell in plan.cells), *plan.failed]
-    document = {
-        "schema": SCHEMA,
-        "cells": [
-            {
-                "key": cell.key,
-                "model": sources[cell.model].asked if cell.model < len(sources) else None,
-                "asked": to_plain(cell.asked),
-                "memory_bytes": plan.memory_bytes.get(cell.key),
-                "failure": to_plain(failure),
-            }
-            for cell, failure in cells
-        ],
-        "order": [cell.key for cell in plan.cells],
-        "expected_s": plan.expected_s,
-        "limit_s": plan.limit_s,
-        "memory_bytes": max(plan.memory_bytes.values(), default=None),
-        "notes": list(plan.notes),
-    }
-    # ASCII, since foreign names may contain terminal escape sequences.
-    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+def phase_words(phase: str) -> str:
+    """Return the words for the phase of an execution."""
+    return _PHASES.get(phase, show(phase, 40))
 
 
-def _row(place: str, cell: Cell, names: list[str], memory: Mapping[str, int]) -> tuple[str, ...]:
-    asked = cell.asked
-    dims = " ".join(f"{show(name, 24)}={value}" for name, value in asked.dims.items())
-    scenario = show(asked.scenario, 12) + (f" x{asked.streams}" if find(asked.scenario).has_streams else "")
-    return (
-        place,
-        cut(names[cell.model] if cell.model < len(names) else "-", 24),
-        cut(show(asked.engine, 40), 16),
-        scenario,
-        str(asked.cores),
-        "-" if asked.batch is None else str(asked.batch),
-        dims or "-",
-        size(memory[cell.key]) if cell.key in memory else "-",
-    )
+def cell_line(name: str, cell: CellResult) -> str:
+    """Return the line of a finished cell."""
+    p50 = cell.latency_ms.get("p50")
+    if p50 is None or p50.value is None:
+        return f"{name}: {failure_text(cell)}"
+    grade = f", grade {cell.grade.letter}" if cell.grade else ""
+    return f"{name}: {amount(p50, 'ms')}{grade} ({reason_words(cell.stopped_by)})"
 
 
-def _totals(plan: DryRun) -> list[str]:
-    effort = plan.spec.effort
-    low, high = effort.min_executions, effort.max_executions
-    times = count_of(low, "execution") if low == high else f"{low} to {high} executions"
-    goal = "" if effort.target is None else f", until ±{effort.target * 100:g} % or {seconds(effort.limit_s)} per cell"
-    timed = f"each {times} of {effort.timed_s:g} s after a warm-up of at most {effort.warmup_s:g} s{goal}"
-    lines = [
-        f"{count_of(len(plan.cells), 'cell')}, {timed}",
-        *([f"{count_of(len(plan.failed), 'cell')} will fail"] if plan.failed else []),
-        f"about {seconds(plan.expected_s)}, at most {seconds(plan.limit_s)}",
-        f"order: every round runs each cell once, shuffled from seed {plan.spec.inputs.seed}; above is round 1",
-    ]
-    peak = max(plan.memory_bytes.values(), default=None)
-    return lines + ([f"memory: at most about {size(peak)} in one worker"] if peak is not None else [])
+class RunLog:
+    """Makes log lines from events in order; `cell` returns the present line of a cell by its key, `name` its name."""
+
+    def __init__(self, cell: Callable[[str], str], name: Callable[[str], str]) -> None:
+        self._cell = cell
+        self._name = name
+        self._round = 0
+        self._place: object = None
+        self._activity = ""
+        self.is_profile = False
+
+    def words(self, event: Event) -> str:
+        """Return the log line of an event; '' if it has none."""
+        teller = getattr(self, f"_on_{event['ev']}", None)
+        return show(teller(event), _RUN_LOG_LONGEST) if teller is not None else ""
+
+    def _on_run_start(self, event: Event) -> str:
+        self.is_profile = bool((event.get("spec") or {}).get("profile"))
+        return f"the run begins: pid {event.get('pid')}"
+
+    def _on_sitting(self, event: Event) -> str:
+        changes = [read_words(change) for change in event.get("mixed") or ()]
+        return "taken up again" + (f" although {'; '.join(changes)}" if changes else "")
+
+    def _on_waiting(self, event: Event) -> str:
+        # The event repeats every ten seconds to update the time left.
+        if event["place"] == self._place:
+            return ""
+        self._place = event["place"]
+        return f"waits at place {event['place']}: {event['words']}"
+
+    def _on_granted(self, event: Event) -> str:
+        self._place = None
+        if event.get("shared"):
+            return "measuring beside another benchmark, as --share-host asks: numbers will suffer"
+        return f"waited {seconds(float(event['waited_s']))} for the machine" if float(event["waited_s"]) >= 1 else ""
+
+    def _on_progress(self, event: Event) -> str:
+        said = str(event.get("activity") or "") if event.get("cell") is None else ""
+        if event.get("stage"):
+            # Progress within a part of a profile is reported for each of a thousand layers.
+            said = said.partition(":")[0] if event["stage"] == "layers" else said.partition(",")[0]
+        if not said or said == self._activity:
+            return ""
+        self._activity = said
+        return said
+
+    def _on_execution_start(self, event: Event) -> str:
+        if int(event["round"]) <= self._round:
+            return ""
+        self._round = int(event["round"])
+        return f"round {self._round}"
+
+    def _on_cell_done(self, event: Event) -> str:
+        return self._cell(str(event["cell"]))
+
+    def _on_execution_failed(self, event: Event) -> str:
+        if event.get("anchor"):
+            return f"the anchor execution failed: {event['failure'].get('message', '')}"
+        return ""
+
+    def _on_profile_part(self, event: Event) -> str:
+        if event["part"] != "layers" or not event.get("result"):
+            return ""
+        return f"process {int(event['n'])}: {ms(float(event['result']['unprofiled_us']) / 1000)}/batch"
+
+    def _on_warning(self, event: Event) -> str:
+        name = self._name(str(event["cell"])) if event.get("cell") else ""
+        words = read_words(event["message"])
+        return f"{name}: {words}" if name else words
+
+    def _on_finish_asked(self, _: Event) -> str:
+        return f"finishing on request: {finishing_words(self.is_profile)}"
+
+    def _on_extended(self, event: Event) -> str:
+        words = extension_words(float(event["limit_s"]), int(event["executions"]))
+        return f"{words}, for {count_of(len(event['cells']), 'cell')}"
+
+    def _on_run_end(self, event: Event) -> str:
+        status, reason = str(event.get("status", "interrupted")), read_end(event)
+        names_status = reason is None or reason.code in (FINISHED_ON_REQUEST, CANCELLED_ON_REQUEST)
+        words = reason_words(reason) or status
+        words = words if names_status else f"{status}: {words}"
+        if event.get("saved"):
+            return f"{words}; saved"
+        return f"{words}; not saved: {event.get('why', '')}" if event.get("saved") is False else words
+
+
+def drift_words(drift: float | None) -> str:
+    """Return the drift of the anchor cell since the start."""
+    return "" if drift is None else f"{'+' if drift >= 0 else '-'}{percent(abs(drift))}"

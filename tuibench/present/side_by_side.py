@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tuibench.core.ids import short_id
 from tuibench.core.result import CellPair, Comparison, Figure, SideBySide
-from tuibench.core.text import cut, pad, show, to_ascii, width_of
+from tuibench.core.text import cut, pad, show, width_of
 from tuibench.core.units import count_of, ms, short
 from tuibench.present.amount import plus_minus
 from tuibench.present.json_export import finite, side_values
 from tuibench.present.reason import all_words, no_interval_words
+from tuibench.present.table import as_text
 
 WIDTH = 80
 SCHEMA = 1
@@ -30,8 +32,7 @@ def side_by_side(side: SideBySide, width: int = WIDTH, ascii_only: bool = False)
     lines += [f"Only in {show(short_id(side.new_id), 20)}: {show(name, _LONGEST)}" for name in side.new_only]
     lines += [_LEGEND] if side.comparisons else []
     lines += [f"Environment: {line}" for line in all_words(side.environment)] or [_NO_DIFFERENCE]
-    text = "\n".join(lines) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return as_text(lines, ascii_only)
 
 
 def document(side: SideBySide) -> dict[str, Any]:
@@ -96,9 +97,6 @@ def _notes(side: SideBySide) -> Iterator[str]:
 
 
 def _counted(texts: Iterable[str], total: int, prefix: str = "") -> Iterator[str]:
-    counts: dict[str, int] = {}
-    for text in texts:
-        counts[text] = counts.get(text, 0) + 1
-    for text, count in counts.items():
+    for text, count in Counter(texts).items():
         many = f" ({count} of {count_of(total, 'cell')})" if total > 1 else ""
         yield f"{prefix}{show(text, _LONGEST)}{many}"

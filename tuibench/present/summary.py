@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -33,6 +34,7 @@ from tuibench.present.plots.scaling import Scaling, axes_of, figure_of, scaling
 from tuibench.present.plots.selection import Selection, tradeoffs
 from tuibench.present.reason import all_words
 from tuibench.present.side_by_side import side_by_side
+from tuibench.present.table import as_text
 
 
 def summary(run: RunResult, ascii_only: bool = False, beside: SideBySide | None = None) -> str:
@@ -42,8 +44,7 @@ def summary(run: RunResult, ascii_only: bool = False, beside: SideBySide | None 
     lines += [found.sentence for found in conclusions(run)]
     lines += [f"Again: {command}"] if (command := command_of(run)) else []
     lines += ["", side_by_side(beside)] if beside is not None else []
-    text = "\n".join([*lines, result_headline(run)]) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return as_text([*lines, result_headline(run)], ascii_only)
 
 
 def _cells(run: RunResult) -> list[str]:
@@ -72,13 +73,8 @@ def _capital(cell: CellResult) -> str:
 
 def _shared_differences(run: RunResult) -> list[str]:
     """Return each deviation from the request once, with the number of cells."""
-    counts: dict[str, int] = {}
-    for cell in run.cells:
-        for text in differences(cell):
-            counts[text] = counts.get(text, 0) + 1
-    io = [cell.used.io for cell in run.cells if cell.used and cell.used.io != "bound"]
-    for name in io:
-        counts[f"I/O {show(name, 40)}"] = counts.get(f"I/O {show(name, 40)}", 0) + 1
+    counts = Counter(text for cell in run.cells for text in differences(cell))
+    counts.update(f"I/O {show(cell.used.io, 40)}" for cell in run.cells if cell.used and cell.used.io != "bound")
     return [f"Not as Asked: {text} ({count} of {len(run.cells)} cells)" for text, count in counts.items()]
 
 

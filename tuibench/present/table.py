@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Generic, TypeVar
 
-from tuibench.core.text import cut, cut_apart, cut_start, pad, show, width_of
+from tuibench.core.text import cut, cut_apart, cut_start, pad, show, to_ascii, width_of
 from tuibench.core.units import percent_number
 
 UNKNOWN, NONE = "unknown", "–"
@@ -276,3 +276,9 @@ def lay_out(columns: Sequence[Column[Any]], room: int, wide: bool = False) -> La
 
 def _wide(column: Column[Any], room: int) -> int:
     return min(column.wide, room // column.part) if column.part else column.wide
+
+
+def as_text(lines: Iterable[str], ascii_only: bool = False) -> str:
+    """Return lines as one text, each with a line end."""
+    text = "".join(f"{line}\n" for line in lines)
+    return to_ascii(text) if ascii_only else text

@@ -21,7 +21,7 @@ from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.present.preamble import preamble_lines
-from tuibench.present.run_list import RunLog, cell_line, phase_words
+from tuibench.present.progress import RunLog, cell_line, phase_words
 from tuibench.runs.directory import LOG, RunDirectory
 from tuibench.runs.journal import NONSENSE, open_regular
 from tuibench.runs.observer import Event, RunObserver, StateContext, judged_info

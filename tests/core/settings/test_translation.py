@@ -15,7 +15,7 @@ from tuibench.core.record import from_plain, to_plain
 from tuibench.core.settings.request import BenchmarkRequest, to_effort, to_spec
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
 from tuibench.present.json_export import seconds_to_run
-from tuibench.present.progress import DryRun, dry_run_text
+from tuibench.present.preamble import DryRun, dry_run_text
 
 
 @dataclass(frozen=True)

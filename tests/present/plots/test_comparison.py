@@ -12,7 +12,7 @@ from tuibench.core.label import CellName
 from tuibench.core.result import CellPair, Figure, RunResult, SideBySide
 from tuibench.present.plots.drawing import text_of
 from tuibench.present.plots.figure import draw
-from tuibench.present.plots.scaling import comparison_figure, ratio_figure, samples_comparison, together
+from tuibench.present.plots.scaling import figure_of, ratio_figure, samples_comparison, together
 from tuibench.present.plots.selection import Selection
 
 OLD = replace(data.cores_run(), id=make_id(1))
@@ -28,7 +28,7 @@ def pair(old: RunResult, cores: int, batch: int, ratio: float | None) -> CellPai
 
 
 def test_two_results_share_an_axis_and_are_named_by_id() -> None:
-    figure = comparison_figure(OLD, NEW, Selection("cores", fixed={"batch": 32}))
+    figure = figure_of(together(OLD, NEW, Selection("cores", fixed={"batch": 32})))
     assert [series.name for series in figure.series] == ["0001 onnxruntime", "0002 onnxruntime"]
     assert [point.y for point in figure.series[1].points] == pytest.approx([70, 140, 280])
     assert figure.x_ticks is not None and [x for x, _ in figure.x_ticks] == [1, 2, 4, 8, 16]

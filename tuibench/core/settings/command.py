@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tuibench.core.errors import UsageError
+from tuibench.core.errors import ExclusiveFlags, UsageError
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.benchmark import LATER
@@ -151,14 +151,14 @@ def to_request(model: str, given: Mapping[str, Any]) -> ProfileRequest:
     own = {name: fields_of.pop(name) for name in tuple(fields_of) if name in _OWN}
     loss, flops = bool(own.get("loss")), bool(own.get("flops"))
     if loss and flops:
-        raise UsageError("--flops and --loss exclude each other", "give one of them")
+        raise ExclusiveFlags("--flops", "--loss")
     typed = {
         one.name: fields_of.pop(one.name) for one in profile_setting.settings() if one.at and one.name in fields_of
     }
     values = ProfileValues(model=model, kind=LOSS if loss else PERFORMANCE, **typed)
     output = BenchmarkRequest(models=(model,), **fields_of)
     if page.get("layer") and output.json:
-        raise UsageError("--layer and --json exclude each other", "the JSON has all that is known of every layer")
+        raise ExclusiveFlags("--layer", "--json", "the JSON has all that is known of every layer")
     return ProfileRequest(values, output, flops, page, frozenset(given))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tuibench.core import scenario
-from tuibench.core.errors import ModelError, TuibenchError, UsageError
+from tuibench.core.errors import ExclusiveFlags, ModelError, TuibenchError, UsageError
 from tuibench.core.model import is_remote, public_name
 from tuibench.core.scenario import PROFILED
 from tuibench.core.settings import benchmark as benchmark_setting
@@ -119,7 +119,7 @@ def to_effort(request: BenchmarkRequest) -> Effort:
     early. `-t` and `--executions` can be combined; neither can be combined with `--target`.
     """
     if request.quick and request.precise:
-        raise UsageError("--quick and --precise exclude each other", "give one of them")
+        raise ExclusiveFlags("--quick", "--precise")
     base = EFFORTS["quick" if request.quick else "precise" if request.precise else "default"]
     if request.warmup_s is not None:
         base = replace(base, warmup_s=request.warmup_s)

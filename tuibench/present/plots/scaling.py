@@ -254,11 +254,6 @@ def _held(selection: Selection) -> str:
     return "at " + ", ".join(f"{coordinate_name(key)} {value}" for key, value in selection.fixed.items())
 
 
-def comparison_figure(old: RunResult, new: RunResult, selection: Selection | None = None) -> Figure:
-    """Return a figure of both results over cores, batches or shapes."""
-    return figure_of(together(old, new, selection))
-
-
 def ratio_figure(
     old: RunResult, side: SideBySide, axis: str, near: tuple[str, str] = ("", ""), *, turned: bool = False
 ) -> Figure:

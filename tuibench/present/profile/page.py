@@ -28,7 +28,7 @@ from tuibench.present.profile.shown import Shown
 from tuibench.present.profile.summary import COST_TYPES, DISPLAYS, FLOPS, SHARES, SUMMARY_TYPES, VALUES, Summary
 from tuibench.present.profile.view import ProfileView, top_rows
 from tuibench.present.reason import reason_words
-from tuibench.present.table import Column, column_of, table_lines
+from tuibench.present.table import Column, as_text, column_of, table_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +249,7 @@ def profile_page(
     said = [f"Warning: {reason_words(warning, _LONGEST)}" for warning in result.warnings]
     said += [f"Run {show(result.status, 40)}: what was measured is shown"] * (result.status != "finished")
     beside = ["", *compared.splitlines()] if compared else []
-    text = "\n".join([*lines, *beside, "", *said, result_headline(result)]) + "\n"
-    return to_ascii(text) if shown.ascii_only else text
+    return as_text([*lines, *beside, "", *said, result_headline(result)], shown.ascii_only)
 
 
 def theory_page(found: CostProfile | LossProfile, heading: ProfileHeading, shown: Shown) -> str:

@@ -343,16 +343,20 @@ def summarize_costs(costs: CostProfile, kind: str = FLOPS, display: str = VALUES
     return Summary(shown.kind, shown.display, shown.title + " (theoretical)", shown.bars, shown.words)
 
 
+def _by_operator(kind: str) -> str:
+    return f"{kind[:1].upper()}{kind[1:]} by operator"
+
+
 def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
     if profile.below_resolution:
-        return Summary(kind, display, f"{kind[:1].upper()}{kind[1:]} by operator", (), (help_sentence(profile),))
+        return Summary(kind, display, _by_operator(kind), (), (help_sentence(profile),))
     gains = operator_gains(profile)
     measured = any(gain.measured for gain in gains.values())
     if kind == INT8_TIME and not measured:
         return Summary(kind, display, "INT8 ms by operator", (), (_why_no_int8(profile),))
     untold = untold_words(profile) if kind in (POTENTIAL, POTENTIAL_SHARE) else ""
     if untold and not measured:
-        return Summary(kind, display, f"{kind[:1].upper()}{kind[1:]} by operator", (), (untold,))
+        return Summary(kind, display, _by_operator(kind), (), (untold,))
     # The residual cannot be optimized.
     rest = (
         {layer.op for layer in profile.layers if layer.kind == RESIDUAL} if kind in (POTENTIAL, POTENTIAL_SHARE) else ()
@@ -473,4 +477,4 @@ def _counts(counted: dict[str, list[tuple[float | None, bool]]], kind: str, disp
         BYTES: ("bytes = weights and activations read and written, without a cache",),
     }
     bars = make_bars(amounts, display, unit_of(kind))
-    return Summary(kind, display, f"{kind[:1].upper()}{kind[1:]} by operator", bars, words.get(kind, ()))
+    return Summary(kind, display, _by_operator(kind), bars, words.get(kind, ()))

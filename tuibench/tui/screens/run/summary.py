@@ -19,8 +19,8 @@ from tuibench.present.cells import check_text, differences, failure_text
 from tuibench.present.headline import headline_sentence, verdict_sentence
 from tuibench.present.plots.depth import progress_bar, sparkline
 from tuibench.present.plots.drawing import Row, Span, wrapped
+from tuibench.present.progress import drift_words
 from tuibench.present.reason import reason_words
-from tuibench.present.run_list import drift_words
 from tuibench.tui.screens.comparison.pair import pairs_of_sides, ratio_words
 from tuibench.tui.widgets.painted import Glyphs, LineLike, shown
 
