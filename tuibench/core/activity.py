@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tuibench.core.reason import Reason
+from tuibench.core.value import dataclass
 
 if TYPE_CHECKING:
     from tuibench.core.cell import CellResult

@@ -6,12 +6,13 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from tuibench.core.reason import Failure, Reason
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import find
+from tuibench.core.value import dataclass
 
 
 @dataclass(frozen=True, slots=True)

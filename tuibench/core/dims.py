@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import combinations_with_replacement, islice, product
 
@@ -26,6 +26,7 @@ from tuibench.core.roles import (
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.core.units import count_of
+from tuibench.core.value import dataclass
 
 Shape = tuple[int, ...]
 _FILE = "--inputs"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from typing import Any
 
 from tuibench.core.reason import Failure, Reason, Verdict
@@ -11,6 +11,7 @@ from tuibench.core.record import from_plain, to_plain
 from tuibench.core.scenario import THROUGHPUT
 from tuibench.core.stored import BenchmarkRow
 from tuibench.core.units import ms, short
+from tuibench.core.value import dataclass
 
 BATCH_TIME = "time per batch"
 """The metric of a performance profile."""

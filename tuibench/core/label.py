@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tuibench.core.engine import short_names
 from tuibench.core.scenario import find
 from tuibench.core.text import show
 from tuibench.core.units import count_of
+from tuibench.core.value import dataclass
 
 if TYPE_CHECKING:  # listing needs no results, and importing their types takes 12 ms
     from tuibench.core.cell import Asked, CellResult

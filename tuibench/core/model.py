@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from tuibench.core.stored import FileStamp, ModelReference
+from tuibench.core.value import dataclass
 
 if TYPE_CHECKING:
     from tuibench.core.spec import ModelSource

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tuibench.core.cell import Estimate, Grade, Noise
 from tuibench.core.spec import INT8, LEVELS, LOSS, PERFORMANCE, PRUNED_LEVELS, ProfileSpec
+from tuibench.core.value import dataclass
 
 __all__ = ("INT8", "LEVELS", "LOSS", "PERFORMANCE", "PRUNED_LEVELS", "ProfileSpec")
 """Re-exported from profile_spec, which code that only requests a profile imports without the result types."""

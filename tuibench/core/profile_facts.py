@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tuibench.core.cell import Estimate, Grade
 from tuibench.core.profile import (
@@ -30,6 +30,7 @@ from tuibench.core.profile import (
 from tuibench.core.reason import because
 from tuibench.core.text import show
 from tuibench.core.units import percent, short, size
+from tuibench.core.value import dataclass
 
 HEAVY = 0.1
 """Layers above this share of the time are marked."""

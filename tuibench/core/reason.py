@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from tuibench.core.scenario import LATENCY
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 
 TOLD = "told"
 """Code of a sentence of an older version or of another program; its only field is `text`."""

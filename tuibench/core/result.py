@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from tuibench.core.cell import CellResult, Estimate
@@ -12,6 +12,7 @@ from tuibench.core.profile import Profile
 from tuibench.core.reason import Reason, Verdict
 from tuibench.core.schema import BENCHMARK
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.value import dataclass
 
 
 @dataclass(frozen=True, slots=True)

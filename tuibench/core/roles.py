@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from tuibench.core.errors import UsageError
 from tuibench.core.model import Port
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 
 # Names that exporters number themselves; they do not show which dims agree.
 _COUNTED = re.compile(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from tuibench.core.value import dataclass
 
 LATENCY = "p50 latency"
 THROUGHPUT = "items/s"

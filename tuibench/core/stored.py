@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from tuibench.core.activity import UNSAVED, RunInfo
 from tuibench.core.errors import ExitCode
 from tuibench.core.units import count_of
+from tuibench.core.value import dataclass
 
 if TYPE_CHECKING:
     from tuibench.core.result import RunResult

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tuibench.core.model import Point, Port
+from tuibench.core.value import dataclass
 
 if TYPE_CHECKING:
     from tuibench.core.profile import LayerRun

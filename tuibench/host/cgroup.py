@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from tuibench.core.value import dataclass
 from tuibench.host.kernel_files import Tree, parse_cpus, parse_pairs
 
 _V1_CONTROLLERS = ("cpu", "cpuset", "memory")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tuibench.core.record import to_plain
 from tuibench.core.units import count_of, cpu_ranges, short, size
+from tuibench.core.value import dataclass
 from tuibench.host.cpu import Brand
 from tuibench.host.facts import Process, read_facts
 from tuibench.host.kernel_files import busy_shares, read_cpu_times, steal_share

@@ -9,10 +9,10 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.value import dataclass
 from tuibench.host.kernel_files import Tree, parse_cpus
 
 _CPUS = "sys/devices/system/cpu"

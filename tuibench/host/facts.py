@@ -6,12 +6,12 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tuibench.core.engine import REGISTRY
 from tuibench.core.units import cpu_ranges
+from tuibench.core.value import dataclass
 from tuibench.host.cgroup import find_groups
 from tuibench.host.cpu import read_caches, read_frequency, read_identity
 from tuibench.host.kernel_files import Tree, parse_cpus

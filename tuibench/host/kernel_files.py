@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from tuibench.core.value import dataclass
 
 _CHUNK = 65536
 _LIMIT = 4 << 20

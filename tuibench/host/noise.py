@@ -8,11 +8,11 @@ import resource
 import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tuibench.core.cell import Noise
+from tuibench.core.value import dataclass
 from tuibench.host.cgroup import find_groups, read_throttling
 from tuibench.host.kernel_files import CpuTimes, Tree, read_cpu_times, steal_share
 

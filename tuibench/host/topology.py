@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tuibench.core.errors import UsageError
+from tuibench.core.value import dataclass
 from tuibench.host.cgroup import find_groups, read_cpuset, read_quota
 from tuibench.host.kernel_files import Tree, parse_cpus
 

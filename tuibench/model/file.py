@@ -8,7 +8,6 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
@@ -17,6 +16,7 @@ from tuibench.core.errors import ModelError, name_kind
 from tuibench.core.stored import FileStamp
 from tuibench.core.text import show
 from tuibench.core.units import size
+from tuibench.core.value import dataclass
 from tuibench.model.graph import text, walk_weights
 
 _PROTOBUF_LIMIT = 2**31 - 1

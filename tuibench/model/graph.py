@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
 
 from tuibench.core.errors import ModelError
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 
 Body = onnx.GraphProto | onnx.FunctionProto
 _DTYPES = {"FLOAT": "float32", "DOUBLE": "float64"}

@@ -7,7 +7,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Port
 from tuibench.core.text import show
 from tuibench.core.units import size
+from tuibench.core.value import dataclass
 from tuibench.model.file import (
     Checksums,
     ExternalData,

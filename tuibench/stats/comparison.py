@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tuibench.core.reason import Reason, Verdict
 from tuibench.core.result import Comparison
 from tuibench.core.scenario import LATENCY
+from tuibench.core.value import dataclass
 from tuibench.stats.interval import LEAST, mean_and_deviation, t_quantile
 
 DELTA = 0.02

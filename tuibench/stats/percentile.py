@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any
+
+from tuibench.core.value import dataclass
 
 _NEEDED = ((99.9, 4742), (99.0, 473), (95.0, 93), (90.0, 46))
 

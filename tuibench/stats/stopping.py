@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tuibench.core.reason import Reason, because
 from tuibench.core.spec import Effort
+from tuibench.core.value import dataclass
 from tuibench.stats.interval import LEAST, half_width, mean_and_deviation, t_quantile
 from tuibench.stats.percentile import median
 

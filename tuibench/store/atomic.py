@@ -6,8 +6,8 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from tuibench.core.value import dataclass
 from tuibench.store.disk import CREATE, DIRECTORY, READ, Disk
 
 HEAD = 256

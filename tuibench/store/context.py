@@ -8,11 +8,12 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 
 from tuibench.core.errors import StoreDamaged, StoreNewer, StoreReadOnly, UnknownId
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 from tuibench.store.disk import damaged
 from tuibench.store.files import Files
 from tuibench.store.lock import StoreLock, Waiting

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tuibench.core.errors import StoreConflict
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 from tuibench.store.atomic import PREVIOUS, Stamp
 from tuibench.store.context import PROJECTS, RECORD, VERSIONS, Context, check_ulid, ulid_in
 from tuibench.store.disk import damaged

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from tuibench.core.record import pause_collector
 from tuibench.core.schema import BENCHMARK, NEWEST
+from tuibench.core.value import dataclass
 
 META = "_meta"
 SCHEMA = BENCHMARK

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from functools import partial
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
 from tuibench.core.ids import short_id
 from tuibench.core.stored import NEWER, Problem, StoreReport
+from tuibench.core.value import dataclass
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.context import PROJECTS, RECORD, SAMPLES, VERSIONS, Context, HostLayout, is_ulid
 from tuibench.store.disk import drop_name, refuse_newer

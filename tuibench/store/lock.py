@@ -10,11 +10,11 @@ import stat
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from tuibench.core.errors import StoreBusy
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 from tuibench.store.disk import LOCK, READ, in_the_way
 from tuibench.store.files import Files
 

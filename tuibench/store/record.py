@@ -10,7 +10,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from tuibench.core.record import from_plain, pause_collector, to_compact, to_pla
 from tuibench.core.schema import FACTS, NEWEST
 from tuibench.core.spec import KINDS
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, Metadata, StoredBenchmark
+from tuibench.core.value import dataclass
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.context import RECORD as FILE
 from tuibench.store.disk import cannot_show, damaged

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.schema import NEWEST
+from tuibench.core.value import dataclass
 from tuibench.store.atomic import HEAD, PREVIOUS, Stamp
 from tuibench.store.disk import cannot_show, damaged, refuse_newer
 from tuibench.store.envelope import (

@@ -6,7 +6,7 @@ import operator
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, UnknownId
@@ -14,6 +14,7 @@ from tuibench.core.ids import make_ulid, short_id
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.stored import DAMAGED, BenchmarkRow, TrashEntry
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context, HostLayout, is_ulid
 from tuibench.store.disk import damaged

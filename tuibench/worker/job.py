@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import struct
-from dataclasses import dataclass
 from typing import Any
 
 from tuibench.core.cell import Cell
 from tuibench.core.model import Reference
 from tuibench.core.scenario import Scenario
+from tuibench.core.value import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tuibench.core.cell import Asked
 from tuibench.core.engine import IO_CLASSES
+from tuibench.core.value import dataclass
 from tuibench.engines.protocol import Bound, Feed, IoUnavailable, LoadSettings, Session
 
 

@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter_ns, process_time_ns
 from typing import Any
 
 from tuibench.core.cell import Asked, Noise
 from tuibench.core.record import from_plain, to_plain
+from tuibench.core.value import dataclass
 from tuibench.engines import factory
 from tuibench.engines.protocol import Engine, LoadSettings
 from tuibench.host.noise import Witness

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 from tuibench.core.errors import UsageError
 from tuibench.core.schema import SIZE
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 
 T = TypeVar("T")
 

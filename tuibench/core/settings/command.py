@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from tuibench.core.errors import ExclusiveFlags, UsageError
@@ -23,6 +23,7 @@ from tuibench.core.settings.request import (
 from tuibench.core.settings.setting import Setting
 from tuibench.core.spec import LOSS, PERFORMANCE, BenchmarkSpec
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 
 HELP = ("-h", "--help")
 

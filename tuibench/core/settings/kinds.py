@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from tuibench.core.errors import UsageError
@@ -13,6 +13,7 @@ from tuibench.core.schema import CORES, LENGTH, SIZE, Range, holds
 from tuibench.core.settings.axis import Axis, parse_integers, parse_names
 from tuibench.core.spec import LEVELS
 from tuibench.core.text import LONGEST_NAME, show
+from tuibench.core.value import dataclass
 
 Reader = Callable[[str, str], Any]
 """(flag as typed, text) to value; raises UsageError."""

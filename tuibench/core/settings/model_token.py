@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from tuibench.core.errors import ModelError, TuibenchError, UsageError, name_kind
 from tuibench.core.model import is_remote, public_name, remote_scheme
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 
 SAMPLES = {
     "sample": ("cnn.onnx", "a residual CNN for 224x224 images, symbolic batch, a few ms on one core"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from tuibench.core import scenario
@@ -19,6 +19,7 @@ from tuibench.core.settings.model_token import resolve_inputs, resolve_model
 from tuibench.core.settings.setting import EFFORT, Setting, build_sections, in_spec_order
 from tuibench.core.spec import EFFORTS, LOSS, PERFORMANCE, BenchmarkSpec, Effort, ModelSource
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 
 
 class BenchmarkRequest:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from tuibench.core.schema import Range
 from tuibench.core.settings.kinds import Kind, text
 from tuibench.core.spec import BenchmarkSpec, Effort, InputSettings, Limits, ProfileSpec
+from tuibench.core.value import dataclass
 
 NEVER, CHANGED, ALWAYS = "never", "changed", "always"
 """Values of `identity`: when a setting is part of a cell's identity; CHANGED: if it is not at its default."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from tuibench.core.errors import ModelError
 from tuibench.core.profile import LEFT_OUT, CostProfile, NodeCost
 from tuibench.core.text import show
 from tuibench.core.units import size
+from tuibench.core.value import dataclass
 from tuibench.model.cost.constant import Constant, Constants, multiplies_integers
 from tuibench.model.cost.executions import Execution, Known, Shapes
 from tuibench.model.cost.expansion import Expansion

@@ -6,13 +6,14 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import onnx
 from onnx import numpy_helper, shape_inference
 
 from tuibench.core.profile import DONE_BEFORE, CountBound
+from tuibench.core.value import dataclass
 from tuibench.model.cost.constant import Constants
 from tuibench.model.cost.structure import Scope, Shape, Site, Tensor, find_sites, profiler_dtype
 from tuibench.model.graph import dtype_name, text

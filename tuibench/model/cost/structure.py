@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import onnx
 
 from tuibench.core.model import ELEMENT_BITS
 from tuibench.core.profile import LIGHTER_BRANCH, NodeCost
+from tuibench.core.value import dataclass
 from tuibench.model.graph import Body, dtype_name, text, walk, walk_bodies
 
 Shape = tuple[int, ...]

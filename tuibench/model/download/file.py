@@ -9,7 +9,6 @@ import os
 import re
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.error import URLError
 from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
@@ -20,6 +19,7 @@ from tuibench.core.errors import ModelError, UsageError, WriteError
 from tuibench.core.model import public_name
 from tuibench.core.text import show
 from tuibench.core.units import size
+from tuibench.core.value import dataclass
 from tuibench.model.download.cache import ModelCache
 
 if TYPE_CHECKING:

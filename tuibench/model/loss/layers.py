@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from onnx import numpy_helper
 
 from tuibench.core.errors import ModelError
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 from tuibench.model.cost.structure import Scope, Site, find_sites, size_of
 from tuibench.model.file import extent, is_external, read_chunks
 from tuibench.model.graph import dtype_name

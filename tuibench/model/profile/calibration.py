@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter_ns
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from tuibench.core.value import dataclass
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import LoadSettings
 from tuibench.model.profile.events import Flat, Path, Run, take_runs

@@ -6,11 +6,11 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import onnx
 
+from tuibench.core.value import dataclass
 from tuibench.model.graph import Placed, walk
 
 Tensor = tuple[str, str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper, version_converter
 
+from tuibench.core.value import dataclass
 from tuibench.engines.error_words import engine_words
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import LoadSettings

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path as File
 
 import onnx
@@ -15,6 +15,7 @@ from onnx import helper
 from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.core.profile import FOLDED, RUNTIME, UNMAPPED, KernelRow, LayerRun, own_key
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 from tuibench.engines import factory
 from tuibench.engines.error_words import engine_words, is_of_engine
 from tuibench.engines.onnxruntime import open_session

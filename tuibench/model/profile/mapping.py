@@ -6,9 +6,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, UNMAPPED, own_key
+from tuibench.core.value import dataclass
 from tuibench.model.graph import Placed, op_of
 from tuibench.model.profile.events import CONTROL, Flat
 

@@ -6,13 +6,14 @@ import gc
 import os
 import statistics
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from time import perf_counter, perf_counter_ns, time_ns
 
 from tuibench.core.errors import EngineError
 from tuibench.core.profile import LayerRun
 from tuibench.core.units import count_of
+from tuibench.core.value import dataclass
 from tuibench.engines.onnxruntime import CAPABILITIES, OnnxRuntimeSession, open_session
 from tuibench.engines.protocol import Bound, Feed, IoUnavailable, LoadSettings, Refusal, Tell
 from tuibench.host.noise import Witness

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -12,6 +11,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from tuibench.core.cell import Grade
+from tuibench.core.value import dataclass
 from tuibench.engines.onnxruntime import open_session
 from tuibench.engines.protocol import LoadSettings
 from tuibench.host.noise import Witness
