@@ -17,6 +17,11 @@ def with_interval(text: str, estimate: Estimate | float | None) -> str:
     return f"{text} {plus_minus(estimate)}".rstrip()
 
 
+def ratio_digits(ratio: float) -> str:
+    """Return a ratio of times with three digits or decimals."""
+    return f"{ratio:.3f}" if 0.01 <= ratio < 10 else f"{ratio:.3g}"
+
+
 def amount(estimate: Estimate, unit: str, missing: str = "-") -> str:
     """Return value, unit and half of the interval; `missing` without a value."""
     value = estimate.value

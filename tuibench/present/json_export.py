@@ -133,30 +133,25 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
     for place, point in enumerate(run.points):
         if point.bundle is None and point.failure is None:
             reasons[f"tuibench.points[{place}].bundle"] = "the inputs went away with the run; its seed makes them again"
-    return {
-        "schema": plain["schema"],
-        "id": plain["id"],
-        "status": plain["status"],
+    own = {
         "first": first.key if first else None,
         "headline": result_headline(run),
         "cells": [_cell(cell) for cell in run.cells],
-        "environment": plain["environment"],
-        "versions": plain["versions"],
         "model": plain["models"][index] if index < len(run.models) else None,
-        "models": plain["models"],
-        "points": plain["points"],
-        "spec": plain["spec"],
         "comparisons": list(map(comparison_values, run.comparisons)),
         "conclusions": [found.sentence for found in conclusions(run)],
-        "warnings": plain["warnings"],
-        "anchor": plain["anchor"],
-        **{name: plain[name] for name in ("host", "sittings", "waited_s", "shared_host", "foreign")},
-        "started_utc": plain["started_utc"],
-        "seconds": plain["seconds"],
         "again": _again(run, reasons),
-        "profile": plain["profile"],
         "reasons": reasons,
     }
+    return {name: own[name] if name in own else plain[name] for name in _OWN}
+
+
+_OWN = (
+    *("schema", "id", "status", "first", "headline", "cells", "environment", "versions", "model", "models", "points"),
+    *("spec", "comparisons", "conclusions", "warnings", "anchor", "host", "sittings", "waited_s", "shared_host"),
+    *("foreign", "started_utc", "seconds", "again", "profile", "reasons"),
+)
+"""The fields under `tuibench`, in order."""
 
 
 def _again(run: RunResult, reasons: dict[str, str]) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tuibench.core.cell import CellResult, Estimate, latency
 from tuibench.core.result import RunResult
 from tuibench.core.text import show
-from tuibench.core.units import number
 from tuibench.present.amount import plus_minus
 from tuibench.present.cells import (
     axis_value,
@@ -22,6 +21,7 @@ from tuibench.present.cells import (
     varying,
 )
 from tuibench.present.command import command_of
+from tuibench.present.csv_export import number
 from tuibench.present.headline import comparison_sentence, conclusions, result_headline
 from tuibench.present.reason import all_words, reason_words
 from tuibench.present.summary import TITLE, drawings, tradeoff_lines
@@ -35,13 +35,13 @@ def dumps(run: RunResult) -> str:
     """Return headline, table of cells, problems, figures, conclusions, environment and the command."""
     parts = ["# tuibench benchmark", escape(result_headline(run)), _table(run)]
     notes = _notes(run)
-    parts += [_bullets(notes)] if notes else []
+    parts += [bullets(notes)] if notes else []
     parts += _figures_of(run)
     said = list(map(comparison_sentence, run.comparisons)) + [found.sentence for found in conclusions(run)]
-    parts += ["## Conclusions", _bullets(said)] if said else []
+    parts += ["## Conclusions", bullets(said)] if said else []
     choices = tradeoff_lines(run)
     parts += [f"## {TITLE}", "\n".join(f"    {line}".rstrip() for line in choices)] if choices else []
-    parts += ["## Warnings", _bullets(list(all_words(run.warnings)))] if run.warnings else []
+    parts += ["## Warnings", bullets(all_words(run.warnings))] if run.warnings else []
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     parts += [escape(f"{run.id} · {run.started_utc} · {number(run.seconds)} s · {versions}")]
     # An indented block is literal to the last character, so the command can be copied.
@@ -54,14 +54,25 @@ def escape(text: object) -> str:
     return _MARKUP.sub(r"\\\1", html.escape(show(text, _LONGEST), quote=False))
 
 
+def markdown_table(titles: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table; `right` tells for each column whether it is aligned to the right."""
+    rule = ["---:" if is_right else "---" for _, is_right in zip(titles, right, strict=False)]
+    escaped = ([escape(text) for text in row] for row in (titles, *rows))
+    head, *body = (f"| {' | '.join(row)} |" for row in escaped)
+    return "\n".join([head, f"| {' | '.join(rule)} |", *body])
+
+
+def bullets(texts: Iterable[str]) -> str:
+    """Return a list with an item for each text."""
+    return "\n".join(f"- {escape(text)}" for text in texts)
+
+
 def _table(run: RunResult) -> str:
     axes = varying(run) or ["scenario"]
     figures = ("p50 ms/batch", "±", "items/s", "±", "p99 ms", "grade", "outputs", "status")
-    rows = [" | ".join([*axes, *figures]), " | ".join(["---"] * len(axes) + ["---:"] * 5 + ["---"] * 3)]
-    rows += [
-        " | ".join([*(escape(axis_value(run, cell, axis)) for axis in axes), *_figures(cell)]) for cell in run.cells
-    ]
-    return "\n".join(f"| {row} |" for row in rows)
+    right = [False] * len(axes) + [True] * 5 + [False] * 3
+    rows = ([*(axis_value(run, cell, axis) for axis in axes), *_figures(cell)] for cell in run.cells)
+    return markdown_table([*axes, *figures], right, rows)
 
 
 def _figures_of(run: RunResult) -> Iterator[str]:
@@ -70,26 +81,17 @@ def _figures_of(run: RunResult) -> Iterator[str]:
         yield f"## {escape(drawing.title)}"
         yield "\n".join(f"    {line}".rstrip() for line in drawing.text.splitlines())
         if drawing.sentences:
-            yield _bullets(list(drawing.sentences))
+            yield bullets(drawing.sentences)
 
 
 def _figures(cell: CellResult) -> list[str]:
-    p50, rate = latency(cell), cell.items_per_sec
-    p99 = cell.latency_ms.get("p99", Estimate(None))
+    p50, rate, p99 = latency(cell), cell.items_per_sec, cell.latency_ms.get("p99", Estimate(None))
     return [
-        _number(p50),
-        plus_minus(p50),
-        _number(rate),
-        plus_minus(rate),
-        _number(p99),
-        escape(cell.grade.letter if cell.grade else ""),
-        escape(check_text(cell.check) if cell.pooled else ""),
-        escape(failure_text(cell) or cell.status),
+        *(number(p50.value), plus_minus(p50), number(rate.value), plus_minus(rate), number(p99.value)),
+        cell.grade.letter if cell.grade else "",
+        check_text(cell.check) if cell.pooled else "",
+        failure_text(cell) or cell.status,
     ]
-
-
-def _number(estimate: Estimate) -> str:
-    return "" if estimate.value is None else number(estimate.value)
 
 
 def _notes(run: RunResult) -> list[str]:
@@ -101,7 +103,3 @@ def _notes(run: RunResult) -> list[str]:
         for cell in run.cells
         if cell.grade is not None and cell.grade.letter in ("C", "D")
     ]
-
-
-def _bullets(texts: list[str]) -> str:
-    return "\n".join(f"- {escape(text)}" for text in texts)

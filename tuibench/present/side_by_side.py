@@ -11,7 +11,7 @@ from tuibench.core.ids import short_id
 from tuibench.core.result import CellPair, Comparison, Figure, SideBySide
 from tuibench.core.text import cut, pad, show, width_of
 from tuibench.core.units import count_of, ms, short
-from tuibench.present.amount import plus_minus
+from tuibench.present.amount import plus_minus, ratio_digits
 from tuibench.present.json_export import finite, side_values
 from tuibench.present.reason import all_words, no_interval_words
 from tuibench.present.table import as_text
@@ -81,12 +81,8 @@ def _ratio(comparison: Comparison | None) -> str:
         return "-"
     found = comparison.verdict
     if found.low is None or found.high is None:
-        return _digits(found.ratio)
-    return f"{_digits(found.ratio)} ({_digits(found.low)} to {_digits(found.high)})"
-
-
-def _digits(ratio: float) -> str:
-    return f"{ratio:.3f}" if 0.01 <= ratio < 10 else f"{ratio:.3g}"
+        return ratio_digits(found.ratio)
+    return f"{ratio_digits(found.ratio)} ({ratio_digits(found.low)} to {ratio_digits(found.high)})"
 
 
 def _notes(side: SideBySide) -> Iterator[str]:

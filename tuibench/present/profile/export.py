@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from tuibench.core.profile import CostProfile, LossProfile
 from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.present.json_export import finite
-from tuibench.present.markdown_export import escape
+from tuibench.present.markdown_export import bullets, escape, markdown_table
 from tuibench.present.profile.page import (
     SCHEMA,
     ProfileHeading,
@@ -40,23 +40,23 @@ def profile_markdown(view: ProfileView[Any], heading: ProfileHeading, shown: Sho
 
 
 def _sections(view: ProfileView[Any], heading: ProfileHeading, shown: Shown) -> Iterator[str]:
-    yield _bullets([*heading_lines(heading), *view.model_lines()])
+    yield bullets([*heading_lines(heading), *view.model_lines()])
     if not view.rows:
         return
     yield "## Layer summaries"
     if conclusions := view.conclusions():
-        yield _bullets(map(capital, conclusions))
+        yield bullets(map(capital, conclusions))
     yield from _summary(view, shown)
     yield "## Layer results"
     if view.is_ratio:
-        yield _bullets(view.legend(()))
+        yield bullets(view.legend(()))
     rows = view.selected(shown)
     # An issue gets a limited table unless the user asks for more.
     kept = top_rows(rows, shown if shown.top is not None else replace(shown, top=_MOST_ROWS))
-    texts = [[escape(column.text(row)) for column in view.columns] for row in kept]
-    yield _table([escape(column.title) for column in view.columns], [column.right for column in view.columns], texts)
+    texts = [[column.text(row) for column in view.columns] for row in kept]
+    yield markdown_table([column.title for column in view.columns], [column.right for column in view.columns], texts)
     if len(kept) < len(rows):
-        yield _bullets(left_out(len(kept), len(rows), "CSV has all"))
+        yield bullets(left_out(len(kept), len(rows), "CSV has all"))
 
 
 def _summary(view: ProfileView[Any], shown: Shown) -> Iterator[str]:
@@ -64,35 +64,26 @@ def _summary(view: ProfileView[Any], shown: Shown) -> Iterator[str]:
     kind = shown.summary or view.usual
     found = view.summarize(kind, shown.display or VALUES)
     if found.bars:
-        titles = ["operator", "layers", escape(found.title)]
-        rows = [[escape(bar.label), str(bar.layers), escape(bar.text)] for bar in found.bars]
+        titles = ["operator", "layers", found.title]
+        rows = [[bar.label, str(bar.layers), bar.text] for bar in found.bars]
         if not shown.display and not view.is_ratio:
             titles.append("%")
             shares = view.summarize(kind, SHARES).bars
-            rows = [[*row, escape(bar.text)] for row, bar in zip(rows, shares, strict=True)]
-        yield _table(titles, [False, True, True, True], rows)
+            rows = [[*row, bar.text] for row, bar in zip(rows, shares, strict=True)]
+        yield markdown_table(titles, [False, True, True, True], rows)
     if found.words:
-        yield _bullets(found.words)
+        yield bullets(found.words)
 
 
 def _details(view: ProfileView[Any], heading: ProfileHeading, shown: Shown) -> Iterator[str]:
-    yield _bullets(heading_lines(heading))
+    yield bullets(heading_lines(heading))
     details = view.details(shown)
     kept = top_rows(details, shown)
     for each in kept:
         yield f"## {escape(each.title)}"
-        yield _bullets(f"{label}: {value}" for label, value in each.pairs)
+        yield bullets(f"{label}: {value}" for label, value in each.pairs)
     if len(kept) < len(details):
-        yield _bullets(left_out(len(kept), len(details), "--top N"))
-
-
-def _table(titles: Sequence[str], right: Sequence[bool], rows: Sequence[Sequence[str]]) -> str:
-    rule = ["---:" if is_right else "---" for _, is_right in zip(titles, right, strict=False)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (titles, rule, *rows))
-
-
-def _bullets(texts: Iterable[str]) -> str:
-    return "\n".join(f"- {escape(text)}" for text in texts)
+        yield bullets(left_out(len(kept), len(details), "--top N"))
 
 
 def profile_csv(view: ProfileView[Any], shown: Shown = _WHOLE) -> str:

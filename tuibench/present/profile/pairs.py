@@ -16,7 +16,7 @@ from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.text import cut, show
 from tuibench.core.units import ms, short, table_ms
-from tuibench.present.amount import amount, with_interval
+from tuibench.present.amount import amount, ratio_digits, with_interval
 from tuibench.present.json_export import finite
 from tuibench.present.profile.comparison import LayerPair, LossComparison, LossPair, ProfileComparison, compare_profiles
 from tuibench.present.profile.loss import HARM, decibels, level_title
@@ -56,7 +56,7 @@ def profile_comparison_lines(
 
 
 def _performance(found: ProfileComparison, width: int, top: int | None) -> list[str]:
-    ratio = f", ratio {_digits(found.ratio)}" if found.ratio is not None else ""
+    ratio = f", ratio {ratio_digits(found.ratio)}" if found.ratio is not None else ""
     said = [
         f"Model: old {_amount(found.old_ms)}, new {_amount(found.new_ms)} per batch{ratio}",
         *_differences(found.words),
@@ -105,7 +105,7 @@ _TIME_COLUMNS: tuple[Column[LayerPair], ...] = (
     Column("old", "old ms", text=lambda pair: _time(pair.old_ms), right=True),
     Column("new", "new ms", text=lambda pair: _time(pair.new_ms), right=True),
     Column("delta", "Δ ms", text=lambda pair: _signed(pair.delta_ms), right=True),
-    Column("ratio", "ratio", text=lambda pair: NONE if pair.ratio is None else _digits(pair.ratio), right=True),
+    Column("ratio", "ratio", text=lambda pair: NONE if pair.ratio is None else ratio_digits(pair.ratio), right=True),
     Column("rows", "rows", text=_rows, right=True, rank=1),
     Column("mark", "", text=_mark),
 )
@@ -161,10 +161,6 @@ def _amount(estimate: Estimate) -> str:
 
 def _time(estimate: Estimate) -> str:
     return NONE if estimate.value is None else short(estimate.value)
-
-
-def _digits(ratio: float) -> str:
-    return f"{ratio:.3f}" if 0.01 <= ratio < 10 else f"{ratio:.3g}"
 
 
 _NONE = "-"
