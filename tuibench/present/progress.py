@@ -166,7 +166,7 @@ class RunLog:
         self._name = name
         self._round = 0
         self._place: object = None
-        self._activity = ""
+        self._mark: object = None
         self.is_profile = False
 
     def words(self, event: Event) -> str:
@@ -196,14 +196,13 @@ class RunLog:
         return f"waited {seconds(float(event['waited_s']))} for the machine" if float(event["waited_s"]) >= 1 else ""
 
     def _on_progress(self, event: Event) -> str:
-        said = str(event.get("activity") or "") if event.get("cell") is None else ""
-        if event.get("stage"):
-            # Progress within a part of a profile is reported for each of a thousand layers.
-            said = said.partition(":")[0] if event["stage"] == "layers" else said.partition(",")[0]
-        if not said or said == self._activity:
+        stage, activity = event.get("stage"), event.get("activity")
+        # A part of a profile reports each of a thousand layers, so only its beginning is logged, and each process.
+        mark = (stage, event.get("done") if stage == "layers" else None) if stage else activity
+        if event.get("cell") is not None or mark == self._mark:
             return ""
-        self._activity = said
-        return said
+        self._mark = mark
+        return str(activity or "")
 
     def _on_execution_start(self, event: Event) -> str:
         if int(event["round"]) <= self._round:
