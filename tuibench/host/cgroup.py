@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from tuibench.core.value import dataclass
-from tuibench.host.kernel_files import Tree, parse_cpus, parse_pairs
+from tuibench.host.kernel_files import Mount, Tree, parse_cpus, parse_mounts, parse_pairs
 
 _V1_CONTROLLERS = ("cpu", "cpuset", "memory")
 _V1_NO_LIMIT = 1 << 62
@@ -43,12 +42,6 @@ class MemoryRoom:
     """The lowest limit of the groups."""
     room_bytes: int | None
     """The available memory or the groups' remaining memory, whichever is less."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Mount:
-    root: str
-    point: str
 
 
 def find_groups(tree: Tree) -> Groups:
@@ -147,32 +140,23 @@ def _own_paths(tree: Tree) -> dict[str, str]:
     return paths
 
 
-def _mounts(tree: Tree) -> dict[str, list[_Mount]]:
-    mounts: dict[str, list[_Mount]] = {}
-    for line in (tree.read("proc/self/mountinfo") or "").splitlines():
-        left, _, right = line.partition(" - ")
-        fields, kind = left.split(), right.split()
-        if len(fields) < 5 or len(kind) < 3 or kind[0] not in ("cgroup", "cgroup2"):
-            continue
-        mount = _Mount(_plain(fields[3]), _plain(fields[4]))
-        names = [""] if kind[0] == "cgroup2" else [n for n in kind[2].split(",") if n in _V1_CONTROLLERS]
-        for name in names:
+def _mounts(tree: Tree) -> dict[str, list[Mount]]:
+    mounts: dict[str, list[Mount]] = {}
+    for mount in parse_mounts(tree.read("proc/self/mountinfo")):
+        controllers = [name for name in mount.options.split(",") if name in _V1_CONTROLLERS]
+        for name in {"cgroup": controllers, "cgroup2": [""]}.get(mount.kind, ()):
             mounts.setdefault(name, []).append(mount)
     return mounts
 
 
-def _guessed_mounts(tree: Tree) -> dict[str, list[_Mount]]:
+def _guessed_mounts(tree: Tree) -> dict[str, list[Mount]]:
     if tree.exists(f"{_MOUNTS}/cgroup.controllers"):
-        return {"": [_Mount("/", f"/{_MOUNTS}")]}
+        return {"": [Mount("/", f"/{_MOUNTS}")]}
     names = [name for name in _V1_CONTROLLERS if tree.exists(f"{_MOUNTS}/{name}")]
-    return {name: [_Mount("/", f"/{_MOUNTS}/{name}")] for name in names}
+    return {name: [Mount("/", f"/{_MOUNTS}/{name}")] for name in names}
 
 
-def _plain(field: str) -> str:
-    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), field)
-
-
-def _walk(tree: Tree, mounts: list[_Mount], own: str) -> tuple[str, ...]:
+def _walk(tree: Tree, mounts: list[Mount], own: str) -> tuple[str, ...]:
     best: tuple[str, ...] = ()
     for mount in mounts:
         parts = _below(own, mount.root)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from tuibench.core.value import dataclass
 
@@ -90,6 +92,28 @@ def parse_pairs(text: str | None) -> dict[str, int]:
         if value is not None:
             pairs[words[0].rstrip(":")] = value * 1024 if words[2:3] == ["kB"] else value
     return pairs
+
+
+_OCTAL = re.compile(r"\\([0-7]{3})")
+
+
+class Mount(NamedTuple):
+    """One line of /proc/self/mountinfo."""
+
+    root: str
+    point: str
+    kind: str = ""
+    options: str = ""
+
+
+def parse_mounts(mountinfo: str | None) -> Iterator[Mount]:
+    """Yield the mounts of a process; skip lines that are cut."""
+    for line in (mountinfo or "").splitlines():
+        before, _, after = line.partition(" - ")
+        words, kinds = before.split(), after.split()
+        if len(words) >= 5 and kinds:
+            root, point = (_OCTAL.sub(lambda found: chr(int(found[1], 8)), word) for word in words[3:5])
+            yield Mount(root, point, kinds[0], kinds[2] if len(kinds) > 2 else "")
 
 
 QUIET_CPUS = 0.5

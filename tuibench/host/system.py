@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.host.cgroup import Groups, Throttling, read_memory, read_throttling
-from tuibench.host.kernel_files import Tree, parse_cpus, parse_pairs
+from tuibench.host.kernel_files import Tree, parse_cpus, parse_mounts, parse_pairs
 
 _CHOSEN = re.compile(r"\[(\w+)\]")
 _IN_PATH = re.compile(r"(?:^|[/:_-])(docker|kubepods|lxc|libpod|containerd|garden)(?:[/.:_-]|$)", re.MULTILINE)
@@ -117,7 +117,6 @@ def _read(pid: int, root: Path) -> list[str]:
     return text.rpartition(")")[2].split()
 
 
-_OCTAL = re.compile(r"\\([0-7]{3})")
 _REMOTE = frozenset(
     {
         *("nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "9p", "ceph", "glusterfs", "lustre", "beegfs"),
@@ -130,16 +129,11 @@ _REMOTE_FUSE = ("sshfs", "gluster", "ceph", "s3fs", "rclone", "davfs", "beegfs",
 def find_mount(path: str, mountinfo: str) -> tuple[str, str]:
     """Return mount point and type of the file system of an absolute path; ('', '') if no mount matches."""
     best = "", ""
-    for line in mountinfo.splitlines():
-        before, separator, after = line.partition(" - ")
-        words, kinds = before.split(), after.split()
-        if not separator or len(words) < 5 or not kinds:
-            continue
-        point = _OCTAL.sub(lambda found: chr(int(found[1], 8)), words[4])
-        inside = path == point or path.startswith(point.rstrip("/") + "/")
+    for mount in parse_mounts(mountinfo):
+        inside = path == mount.point or path.startswith(mount.point.rstrip("/") + "/")
         # Of several mounts on one point the last one hides the others.
-        if inside and len(point) >= len(best[0]):
-            best = point, kinds[0]
+        if inside and len(mount.point) >= len(best[0]):
+            best = mount.point, mount.kind
     return best
 
 

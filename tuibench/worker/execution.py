@@ -150,7 +150,7 @@ class Measurement:
         if self._pins_caller and not self._job.scenario.has_streams:
             isolation.pin_thread(self._setting.cpus[0])
         self._reporter.enter("first")
-        first_ns = self._first(session)
+        first_ns = loading.time_first_ns(session, self._feeds, self._engine.capabilities.io_classes)
         memory.note("first")
         if self._engine.capabilities.pins_caller:
             self._back = replace(self._back, threads=isolation.count_threads() - threads_before + 1)
@@ -162,17 +162,6 @@ class Measurement:
     @property
     def _pins_caller(self) -> bool:
         return self._setting.pin == "core" and self._engine.capabilities.pins_caller
-
-    def _first(self, session: Session) -> float:
-        """Time the first inference, in the simplest I/O class that the input types allow."""
-        classes = self._engine.capabilities.io_classes
-        try:
-            plain = loading.bind(session, self._feeds[:1], "call", classes)
-        except IoUnavailable:
-            plain = loading.bind(session, self._feeds[:1], None, classes)
-        begin = perf_counter_ns()
-        plain.calls[0]()
-        return float(perf_counter_ns() - begin)
 
     def _in_some_class(self, session: Session, first_ns: float, memory: MemoryLog) -> tuple[Outcome, str]:
         """Measure in the requested class, or in the first that works for every sample; else raise the last error."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from time import perf_counter_ns
 
 from tuibench.core.cell import Asked
 from tuibench.core.engine import IO_CLASSES
@@ -56,6 +57,17 @@ def bind(session: Session, feeds: Sequence[Feed], asked: str | None, supported: 
         except IoUnavailable as error:
             last = error
     raise last or IoUnavailable("the engine has no way to pass inputs")
+
+
+def time_first_ns(session: Session, feeds: Sequence[Feed], supported: Sequence[str]) -> float:
+    """Time the first inference, in the simplest I/O class that the input types allow."""
+    try:
+        plain = bind(session, feeds[:1], "call", supported)
+    except IoUnavailable:
+        plain = bind(session, feeds[:1], None, supported)
+    begin = perf_counter_ns()
+    plain.calls[0]()
+    return float(perf_counter_ns() - begin)
 
 
 @dataclass(frozen=True, slots=True)

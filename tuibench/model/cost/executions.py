@@ -1,4 +1,4 @@
-"""How often each node runs, and on which shapes: from a traced run or from inference."""
+"""Number of executions of each node, and their shapes: from a traced run or from inference."""
 
 from __future__ import annotations
 

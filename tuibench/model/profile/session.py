@@ -95,7 +95,7 @@ def measure(
     try:
         session = OnnxRuntimeSession(raw, setting, pinned)
         tell("first", 0, 1)
-        first_ms = _first_ms(session, feeds)
+        first_ms = loading.time_first_ns(session, feeds, CAPABILITIES.io_classes) / 1e6
         memory.note("first")
         tell("checking", 0, 1)
         bound = _bind(session, feeds)
@@ -210,17 +210,6 @@ def runs_for(asked: ProfileLimits, run_ns: int) -> int:
         kernels = min(kernels, asked.most_kernels)
     in_time = asked.max_s * 1e9 / 3 / max(1, run_ns)
     return max(1, min(asked.runs, int(in_time), int(MOST_EVENTS / (kernels + 2))))
-
-
-def _first_ms(session: OnnxRuntimeSession, feeds: list[Feed]) -> float:
-    """Time the first inference in the simplest I/O class that the input types allow, as a benchmark does."""
-    try:
-        plain = session.bind(feeds[:1], "call")
-    except IoUnavailable:
-        plain = loading.bind(session, feeds[:1], None, CAPABILITIES.io_classes)
-    begin = perf_counter_ns()
-    plain.calls[0]()
-    return (perf_counter_ns() - begin) / 1e6
 
 
 def _bind(session: OnnxRuntimeSession, feeds: list[Feed]) -> Bound:
