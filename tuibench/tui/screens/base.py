@@ -24,7 +24,7 @@ from tuibench.tui.textual_seam import after_painting
 from tuibench.tui.widgets.painted import QuietContainer, QuietScreen
 from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.tui.widgets.status_line import StatusLine
-from tuibench.tui.widgets.title_line import KeyLine, TitleLine, together
+from tuibench.tui.widgets.title_line import KeyLine, TabLine, TitleLine, together
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
@@ -327,13 +327,31 @@ MOST_TABS = 9
 class TabbedPage(Page):
     """A page with tabs; a key with a number shows the tab of that number."""
 
-    _tab = 0
-    """Index of the shown tab."""
+    tab_ids: ClassVar[tuple[str, ...]] = ()
+    tab_names: ClassVar[tuple[str, ...]] = ()
+    """Labels of the tabs."""
+
+    def __init__(self, tab: str = "") -> None:
+        """Create the page; `tab` is the id of the tab shown first."""
+        super().__init__()
+        self.tab_index = self.tab_ids.index(tab) if tab in self.tab_ids else 0
+
+    @property
+    def tab(self) -> str:
+        """Id of the shown tab."""
+        return self.tab_ids[self.tab_index]
 
     @property
     def tabs(self) -> int:
         """Number of tabs."""
-        return MOST_TABS
+        return len(self.tab_ids)
+
+    def show_tab_line(self, right: str = "") -> None:
+        """Show the tabs with a text at the right; those without content are dimmed."""
+        disabled = set(range(self.tabs)).difference(self.open_tabs())
+        self.query_one("#tabs", TabLine).show(
+            self.tab_names[: self.tabs], self.tab_index, disabled=disabled, right=(f"{right} " if right else "", "dim")
+        )
 
     def go_to_tab(self, tab: int) -> Awaitable[None] | None:
         """Show a tab by its index."""
@@ -344,8 +362,8 @@ class TabbedPage(Page):
         return range(self.tabs)
 
     def _step(self, by: int) -> Awaitable[None] | None:
-        shown = self.open_tabs()
-        return self.go_to_tab(shown[(shown.index(self._tab) + by) % len(shown)]) if self._tab in shown else None
+        shown, at = self.open_tabs(), self.tab_index
+        return self.go_to_tab(shown[(shown.index(at) + by) % len(shown)]) if at in shown else None
 
     def action_tab_next(self) -> Awaitable[None] | None:
         """Show the next tab, wrapping around."""

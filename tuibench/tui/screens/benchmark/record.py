@@ -16,11 +16,12 @@ from tuibench.core.formats import contents
 from tuibench.core.ids import short_id
 from tuibench.core.stored import Removal, StoredBenchmark
 from tuibench.core.text import cut_middle, show
+from tuibench.present.ages import ago_words
 from tuibench.present.outcome import removal_words
 from tuibench.tui.key import bindings
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark.actions import BenchmarkActions
-from tuibench.tui.screens.detail.facts import Fact
+from tuibench.tui.screens.detail.facts import Fact, FactBlock, log_facts
 from tuibench.tui.widgets.choice_field import Choice, ChoiceField
 from tuibench.tui.widgets.field import FieldColumn, TextField
 from tuibench.tui.widgets.painted import QuietScreen
@@ -31,6 +32,10 @@ from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
     from tuibench.tui.screens.base import Page
+
+
+WIDE = 80
+"""Columns from which a page has room beside its tabs, and for all common keys."""
 
 
 class RecordActions(BenchmarkActions):
@@ -54,6 +59,22 @@ class RecordActions(BenchmarkActions):
             return [*facts, Fact(" ", undo)], ("undo", "trash", "back")
         remove = "d moves it to the trash, u restores it; other records are not affected"
         return [*facts, Fact(" ", ""), Fact(" ", remove)], ("remove", "back")
+
+    def record_words(self) -> str:
+        """Return an unusual end, the age and the grade, for the line of tabs; '' on narrow terminals."""
+        stored = self.stored
+        if stored is None or self.app.size.width < WIDE:
+            return ""
+        ended = stored.row.status if stored.row.kind and stored.row.status != "finished" else ""
+        grade = f"grade {stored.row.grade}" if stored.row.grade else ""
+        parts = (ended, ago_words(stored.row.started_utc, self.dashboard.now()), grade)
+        return f" {self.dashboard.glyphs.dot} ".join(filter(None, parts))
+
+    def update_log(self) -> None:
+        """Update the ages in the log tab, if it was shown."""
+        if self.stored is not None:
+            for log in self.query("#log").results(FactBlock):
+                log.update_facts(log_facts(self.stored, self.dashboard.now()))
 
     def _show_past(self, one: str, base: str | None) -> None:
         """Show the comparison; this page has no marks to compare instead."""

@@ -26,10 +26,48 @@ from tuibench.tui.widgets.text_block import TextBlock
 Found = tuple[SideBySide, StoredBenchmark, StoredBenchmark]
 
 
-class ComparisonScreen(Page):
-    """Shows each cell of the newer benchmark beside the matching cell of the older one."""
+class ComparisonPage(Page):
+    """Base of pages that compare two stored records; either can be the base."""
 
     follows_store = False
+    what: ClassVar[str] = "Comparison"
+    """First word of the title."""
+
+    def __init__(self, old: str, new: str) -> None:
+        super().__init__()
+        self.old = old
+        self.new = new
+        self.names = ("", "")
+        """Names that the user gave, once the records are read."""
+
+    @property
+    def is_swapped(self) -> bool:
+        """True if the newer record is the base."""
+        raise NotImplementedError
+
+    def title_parts(self) -> tuple[str, ...]:
+        """Return both ids with their names, the base first."""
+        both = [
+            f'{short_id(one)} "{name}"' if name else short_id(one)
+            for one, name in zip((self.old, self.new), self.names, strict=True)
+        ]
+        return (self.what, f" {self.dashboard.glyphs.to} ".join(both[:: -1 if self.is_swapped else 1]))
+
+    def refuse(self, error: TuibenchError) -> None:
+        """Show why there is no comparison, in place of its table."""
+        self.query_one("#pairs", RecordTable).empty = (error.message, "", error.hint)
+        self.explain(error)
+
+    def action_copy_command(self) -> None:
+        """Copy the shell command for the same comparison."""
+        sides = (self.old, self.new)[:: -1 if self.is_swapped else 1]
+        command = " ".join(("tuibench compare", *map(short_id, sides)))
+        self.copy_text(lambda: command)
+
+
+class ComparisonScreen(ComparisonPage):
+    """Shows each cell of the newer benchmark beside the matching cell of the older one."""
+
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("copy-command",))
     hints: tuple[str, ...] = ("side", "figure", "metric", "open", "copy-command", "wide", "back", "palette", "help")
     words: ClassVar[Mapping[str, str]] = {**key.ONE_WORD, "side": "swap"}
@@ -40,31 +78,18 @@ class ComparisonScreen(Page):
         "differences between the two environments."
     )
 
-    def __init__(self, old: str, new: str) -> None:
-        super().__init__()
-        self.old = old
-        self.new = new
-        self._names = ("", "")
-
     def body(self) -> Iterable[Widget]:
         """Yield the comparison."""
         yield ComparisonView(id="comparison")
 
-    def title_parts(self) -> tuple[str, ...]:
-        """Return both ids with their users' names."""
-        both = [
-            f'{short_id(one)} "{name}"' if name else short_id(one)
-            for one, name in zip((self.old, self.new), self._names, strict=True)
-        ][:: -1 if self._is_swapped else 1]
-        return ("Comparison", f"{both[0]} {self.dashboard.glyphs.to} {both[1]}")
-
     @property
-    def _is_swapped(self) -> bool:
+    def is_swapped(self) -> bool:
+        """True if the newer benchmark is the base."""
         return any(view.is_swapped for view in self.query(ComparisonView))
 
     def load(self) -> None:
         """Read both records once: stored records do not change."""
-        if not self._names[0] and not self.query_one(ComparisonView).pair:
+        if not self.names[0] and not self.query_one(ComparisonView).pair:
             old, new = self.old, self.new
             self.ask(
                 lambda: (
@@ -74,21 +99,17 @@ class ComparisonScreen(Page):
                 ),
                 self._show,
                 group="comparison",
-                otherwise=self._refuse,
+                otherwise=self.refuse,
             )
 
     def _show(self, found: Found) -> None:
         side, old, new = found
-        self._names = (old.metadata.name, new.metadata.name)
+        self.names = (old.metadata.name, new.metadata.name)
         alone = [f"only in {short_id(side.old_id)}: {name}" for name in side.old_only]
         alone += [f"only in {short_id(side.new_id)}: {name}" for name in side.new_only]
         material = ComparisonData(old.result, new.result, pairs_of_sides(side), side)
         self.query_one(ComparisonView).show(material, (*all_words(side.environment), *alone))
         self.show_title()
-
-    def _refuse(self, error: TuibenchError) -> None:
-        self.query_one("#pairs", RecordTable).empty = (error.message, "", error.hint)
-        self.explain(error)
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
         """Open the newer benchmark."""
@@ -99,12 +120,6 @@ class ComparisonScreen(Page):
         """Update the title, which names the baseline first."""
         message.stop()
         self.show_title()
-
-    def action_copy_command(self) -> None:
-        """Copy the equivalent shell command."""
-        sides = (self.new, self.old) if self._is_swapped else (self.old, self.new)
-        command = " ".join(("tuibench compare", *map(short_id, sides)))
-        self.copy_text(lambda: command)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,12 @@ from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.core.stored import StoredBenchmark
-from tuibench.present.ages import ago_words
 from tuibench.present.listing import headline_words
 from tuibench.present.plots.scaling import axes_of, scaling
 from tuibench.present.plots.selection import Selection
 from tuibench.tui import key
 from tuibench.tui.screens.base import Panes, TabbedPage
-from tuibench.tui.screens.benchmark.record import RecordActions
+from tuibench.tui.screens.benchmark.record import WIDE, RecordActions
 from tuibench.tui.screens.comparison.screen import ComparisonPane, Past, needs_past
 from tuibench.tui.screens.detail.baseline import BaselinePane
 from tuibench.tui.screens.detail.facts import (
@@ -81,10 +80,6 @@ def refusals(stored: StoredBenchmark | None) -> dict[str, str]:
     return found
 
 
-_WHOLE = 80
-"""Width that shows the keys common to all tabs."""
-
-
 class DetailScreen(TabbedPage, RecordActions):
     """One benchmark; each tab is created when it is first shown."""
 
@@ -92,7 +87,8 @@ class DetailScreen(TabbedPage, RecordActions):
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("tab", "benchmark")
     words: ClassVar[Mapping[str, str]] = WORDS
-    tabs = len(TABS)
+    tab_ids = TABS
+    tab_names = NAMES
     about = (
         "One benchmark. Base has all numbers of one cell. Cores, Batch and Shape show how it scales, with the ideal "
         "line and conclusions. Compare shows its series against each other, or a re-run against its original. Env is "
@@ -102,10 +98,9 @@ class DetailScreen(TabbedPage, RecordActions):
 
     def __init__(self, benchmark: str, tab: str = "", cell: str = "") -> None:
         """Create the screen; `cell` is the key of the cell shown first, '' for that of the headline."""
-        super().__init__()
+        super().__init__(tab)
         self.benchmark = benchmark
         self._cell = cell
-        self._tab = TABS.index(tab) if tab in TABS else 0
         self._came_from: int | None = None
         """The tab from which a point's cell was opened; None if no point was opened."""
         self.stored: StoredBenchmark | None = None
@@ -151,16 +146,14 @@ class DetailScreen(TabbedPage, RecordActions):
         self.show_title()
         self._show_headline()
         if before is None:
-            wanted, self._tab = self._tab, 0
+            wanted, self.tab_index = self.tab_index, 0
             self.call_next(self._show_first, wanted)
         self.show_ages()
 
     def show_ages(self) -> None:
         """Update the age beside the tabs and the ages in the log."""
-        self._show_tabs()
-        if self.stored is not None:
-            for log in self.query("#log").results(FactBlock):
-                log.update_facts(log_facts(self.stored, self.dashboard.now()))
+        self.show_tab_line(self.record_words())
+        self.update_log()
 
     def _show_headline(self) -> None:
         """Show the best number, except on tabs whose figure needs the line; show a removal on every tab."""
@@ -170,7 +163,7 @@ class DetailScreen(TabbedPage, RecordActions):
             about.show_lines([(f" {self.dashboard.glyphs.differs} {gone}", "warn")])
         elif self.stored is not None:
             about.show_lines([f" {headline_words(self.stored.row)}"])
-        about.display = self._is_gone or TABS[self._tab] not in (*AXES, "comparison")
+        about.display = self._is_gone or self.tab not in (*AXES, "comparison")
 
     def _refuse(self, error: TuibenchError) -> None:
         """Show why a record is damaged; if it was removed meanwhile, say so and keep showing it."""
@@ -188,32 +181,20 @@ class DetailScreen(TabbedPage, RecordActions):
 
     def show_keys(self) -> None:
         """Show the footer; the keys common to all tabs have their own line, which is not sent again with a tab."""
-        last = (*COMMON, *LAST) if self.app.size.width >= _WHOLE else LAST
-        words = {**self.words, "side": "swap"} if TABS[self._tab] == "comparison" else self.words
+        last = (*COMMON, *LAST) if self.app.size.width >= WIDE else LAST
+        words = {**self.words, "side": "swap"} if self.tab == "comparison" else self.words
         self.show_pairs([each for each in self.hints if each not in last], last, words)
-
-    def _show_tabs(self) -> None:
-        stored = self.stored
-        disabled = [n for n, name in enumerate(TABS) if self._refusals[name]]
-        when = ago_words(stored.row.started_utc, self.dashboard.now()) if stored is not None else ""
-        grade = f"grade {stored.row.grade}" if stored is not None and stored.row.grade else ""
-        # On narrow terminals the tabs need the whole line; age and grade are left out.
-        parts = (when, grade) if self.app.size.width >= _WHOLE else ()
-        right = f" {self.dashboard.glyphs.dot} ".join(filter(None, parts))
-        self.query_one("#tabs", TabLine).show(
-            NAMES, self._tab, disabled=disabled, right=(f"{right} " if right else "", "dim")
-        )
 
     async def _show_tab(self) -> None:
         stored = self.stored
         if stored is None:
             return
-        name = TABS[self._tab]
+        name = self.tab
         await self.query_one(Panes).show_pane(name, lambda: self._make(name, stored))
         self.hints = hints_of(name, stored.result)
         self.show_keys()
         self._show_headline()
-        self._show_tabs()
+        self.show_tab_line(self.record_words())
 
     # Tabs
 
@@ -236,14 +217,14 @@ class DetailScreen(TabbedPage, RecordActions):
 
     async def go_to_tab(self, tab: int) -> None:
         """Show a tab by its index, or the reason why it is empty."""
-        if tab == self._tab and self.stored is not None:
+        if tab == self.tab_index and self.stored is not None:
             return
         if why := self._refusals[TABS[tab]]:
             self.say(why, "warn")
             return
         if TABS[tab] == "comparison" and self._read_past(tab):
             return
-        self._tab, self._came_from = tab, None
+        self.tab_index, self._came_from = tab, None
         await self._show_tab()
 
     def _read_past(self, tab: int) -> bool:
@@ -274,11 +255,11 @@ class DetailScreen(TabbedPage, RecordActions):
     async def on_cursor_list_opened(self, message: CursorList.Opened) -> None:
         """Show the numbers of the cell of a point."""
         message.stop()
-        name = TABS[self._tab]
+        name = self.tab
         pane = self.query_one(f"#{name}", ScalingPane) if name in AXES else None
         point = pane.point if pane is not None else None
         if point is not None:
-            came_from = self._tab
+            came_from = self.tab_index
             await self.go_to_tab(0)
             self._came_from = came_from
             self.query_one(BaselinePane).go_to(point.cell_key)

@@ -16,7 +16,7 @@ from tuibench.core.units import count_of
 from tuibench.present.plots.drawing import wrapped
 from tuibench.present.profile.pairs import Pairs, pairs_of
 from tuibench.tui import key
-from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.comparison.screen import ComparisonPage
 from tuibench.tui.screens.detail.facts import Fact, hung
 from tuibench.tui.widgets.field import FilterLine
 from tuibench.tui.widgets.painted import LineLike, shown
@@ -33,10 +33,10 @@ _LEAST_LINES, _MOST_LINES, _TALL = 6, 14, 30
 """Most lines above the pairs on a low and a tall terminal, and the lines of a tall one."""
 
 
-class ProfileComparisonScreen(Page):
+class ProfileComparisonScreen(ComparisonPage):
     """Compares two profiles; matches layers by the nodes of the model, however the engine fused them."""
 
-    follows_store = False
+    what = "Comparison of profiles"
     CSS_PATH = "profile_comparison.tcss"
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("copy-command", "filter", "side"))
     words: ClassVar[Mapping[str, str]] = {**key.ONE_WORD, "side": "swap"}
@@ -49,9 +49,7 @@ class ProfileComparisonScreen(Page):
     )
 
     def __init__(self, old: str, new: str) -> None:
-        super().__init__()
-        self.old = old
-        self.new = new
+        super().__init__(old, new)
         self.text = ""
         self._sides: Sides | None = None
         self._pairs: Pairs | None = None
@@ -65,13 +63,10 @@ class ProfileComparisonScreen(Page):
         yield RuleLine()
         yield RecordTable(id="pairs")
 
-    def title_parts(self) -> tuple[str, ...]:
-        """Return the ids and names of both profiles."""
-        both = [self.old, self.new]
-        sides = self._sides
-        names = [each.metadata.name for each in sides] if sides is not None else ["", ""]
-        words = [f'{short_id(one)} "{name}"' if name else short_id(one) for one, name in zip(both, names, strict=True)]
-        return ("Comparison of profiles", f" {self.dashboard.glyphs.to} ".join(words[::-1] if self._turned else words))
+    @property
+    def is_swapped(self) -> bool:
+        """True if the newer profile is the base."""
+        return self._turned
 
     @property
     def table(self) -> RecordTable:
@@ -97,21 +92,18 @@ class ProfileComparisonScreen(Page):
             differ = services.exchange.differences(old.result, new.result)
             return sides, pairs_of(profiles[0], profiles[1], differ), turned
 
-        self.ask(work, self._show, group="comparison", otherwise=self._refuse)
+        self.ask(work, self._show, group="comparison", otherwise=self.refuse)
 
     def _show(self, found: Compared) -> None:
         self._sides, pairs, self._turned = found
+        self.names = (self._sides[0].metadata.name, self._sides[1].metadata.name)
         if pairs is None:
-            self._refuse(_unlike(self._sides))
+            self.refuse(_unlike(self._sides))
             return
         self._pairs = pairs
         self.show_title()
         self._show_pairs()
         self._show_whole()
-
-    def _refuse(self, error: TuibenchError) -> None:
-        self.table.empty = (error.message, "", error.hint)
-        self.explain(error)
 
     def _show_whole(self) -> None:
         pairs = self._pairs
@@ -190,12 +182,6 @@ class ProfileComparisonScreen(Page):
             self._filter_by("")
         else:
             super().action_back()
-
-    def action_copy_command(self) -> None:
-        """Copy the shell command for the same comparison."""
-        sides = (self.new, self.old) if self._turned else (self.old, self.new)
-        command = f"tuibench compare {short_id(sides[0])} {short_id(sides[1])}"
-        self.copy_text(lambda: command)
 
 
 def _has_layers(profile: Profile | None) -> bool:

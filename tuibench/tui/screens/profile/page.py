@@ -42,6 +42,8 @@ class ProfilePage(TabbedPage):
 
     CSS_PATH = "profile.tcss"
     AUTO_FOCUS = ""
+    tab_ids = TABS
+    tab_names = NAMES
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(*KEYS)
     words: ClassVar[Mapping[str, str]] = WORDS
     about = (
@@ -54,8 +56,7 @@ class ProfilePage(TabbedPage):
     """Keys for a stored record, in the bottom line."""
 
     def __init__(self, tab: str = "") -> None:
-        super().__init__()
-        self._tab = TABS.index(tab) if tab in TABS else 0
+        super().__init__(tab)
         self.view: View | None = None
         self.stored: StoredBenchmark | None = None
         self._reasons: tuple[Fact, ...] = ()
@@ -79,7 +80,7 @@ class ProfilePage(TabbedPage):
     def show_view(self, view: View, stored: StoredBenchmark | None = None) -> None:
         """Show a profile; `stored` is its record, if it has one."""
         self.view, self.stored, self._reasons = view, stored, ()
-        self._tab = min(self._tab, self.tabs - 1)
+        self.tab_index = min(self.tab_index, self.tabs - 1)
         self.query_one("#about", TextBlock).show_lines(())
         self.show_title()
         self.call_next(self._show_tab)
@@ -100,7 +101,7 @@ class ProfilePage(TabbedPage):
         view = self.view
         if view is None:
             return
-        name = TABS[self._tab]
+        name = self.tab
         await self.query_one(Panes).show_pane(name, lambda: self._make(name, view))
         own = _OWN.get(name, ("up", "down"))
         self.hints = (*own, "tab-previous", "tab-next", "back", *self.record_keys, "palette", "help")
@@ -114,10 +115,8 @@ class ProfilePage(TabbedPage):
     def show_around(self) -> None:
         """Update the line of tabs, with order and filter of the table."""
         panes = self.query(LayersPane)
-        words = panes.first().words() if TABS[self._tab] == "layers" and panes else self.right_words()
-        self.query_one("#tabs", TabLine).show(
-            NAMES[: self.tabs], self._tab, right=(f"{words} " if words else "", "dim")
-        )
+        words = panes.first().words() if self.tab == "layers" and panes else self.right_words()
+        self.show_tab_line(words)
 
     def on_layers_pane_changed(self, message: LayersPane.Changed) -> None:
         """Show the new order or filter."""
@@ -149,8 +148,8 @@ class ProfilePage(TabbedPage):
         """Show a tab by its index."""
         if self.view is None:
             self.say("it is not read yet" if self.stored is None else "it is empty: there is nothing to show", "warn")
-        elif tab < self.tabs and tab != self._tab:
-            self._tab = tab
+        elif tab < self.tabs and tab != self.tab_index:
+            self.tab_index = tab
             await self._show_tab()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -164,7 +163,7 @@ class ProfilePage(TabbedPage):
     @property
     def _choice(self) -> ChoicePane | None:
         """The current tab, if it has a choice."""
-        found = self.query(f"#{TABS[self._tab]}")
+        found = self.query(f"#{self.tab}")
         return next((pane for pane in found if isinstance(pane, ChoicePane)), None)
 
     def action_summary_type(self) -> None:
@@ -204,7 +203,7 @@ class ProfilePage(TabbedPage):
     def action_back(self) -> None:
         """Clear the filter, else go back."""
         panes = self.query(LayersPane)
-        if TABS[self._tab] == "layers" and panes and (panes.first().text or panes.first().bar):
+        if self.tab == "layers" and panes and (panes.first().text or panes.first().bar):
             panes.first().show_bar("")
         else:
             super().action_back()

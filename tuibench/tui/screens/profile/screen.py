@@ -12,20 +12,17 @@ from tuibench.core.ids import short_id
 from tuibench.core.spec import LOSS, PERFORMANCE
 from tuibench.core.stored import ProjectRow, StoredBenchmark
 from tuibench.core.text import cut, show
-from tuibench.present.ages import ago_words
 from tuibench.present.profile.page import view_of
 from tuibench.services.form_values import FLOPS
 from tuibench.tui import key, route
 from tuibench.tui.screens.benchmark.record import RecordActions
-from tuibench.tui.screens.detail.facts import INDENT, FactBlock, hung, log_facts
+from tuibench.tui.screens.detail.facts import INDENT, hung, log_facts
 from tuibench.tui.screens.profile.list import THEORIES, TheoryActions
 from tuibench.tui.screens.profile.page import KEYS, ProfilePage, View
 from tuibench.tui.widgets.status_line import Notice
 from tuibench.tui.widgets.text_block import TextBlock
 
 _NAME = 24
-_WHOLE = 80
-"""Columns that the tabs and what stands beside them take."""
 
 
 class ProfileScreen(ProfilePage, RecordActions):
@@ -96,8 +93,7 @@ class ProfileScreen(ProfilePage, RecordActions):
         """Update the age beside the tabs and those in the log."""
         if self.stored is not None and self.view is not None:
             self.show_around()
-            for log in self.query("#log").results(FactBlock):
-                log.update_facts(log_facts(self.stored, self.dashboard.now()))
+            self.update_log()
 
     def _refuse(self, error: TuibenchError) -> None:
         """A damaged record says what is wrong with it; one that was removed meanwhile stays in sight."""
@@ -113,13 +109,7 @@ class ProfileScreen(ProfilePage, RecordActions):
 
     def right_words(self) -> str:
         """When it was measured, and how quiet that was."""
-        stored = self.stored
-        if stored is None or self.app.size.width < _WHOLE:
-            return ""
-        grade = f"grade {stored.row.grade}" if stored.row.grade else ""
-        ended = stored.row.status if stored.row.status != "finished" else ""
-        when = ago_words(stored.row.started_utc, self.dashboard.now())
-        return f" {self.dashboard.glyphs.dot} ".join(filter(None, (ended, when, grade)))
+        return self.record_words()
 
     async def action_log(self) -> None:  # type: ignore[override]
         """The tab of that name; of a profile without any, what the tab would say."""

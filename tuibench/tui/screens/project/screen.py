@@ -76,12 +76,12 @@ class ProjectScreen(TabbedPage, ProjectProfiles):
     )
     has_theory: ClassVar[bool] = True
     """True if there is a model with theoretical profiles."""
-    tabs = len(TABS)
+    tab_ids: ClassVar[tuple[str, ...]] = TABS
+    tab_names = _NAMES
 
     def __init__(self, project_id: str, tab: str = TABS[0]) -> None:
-        super().__init__()
+        super().__init__(tab)
         self.project_id = project_id
-        self._tab = TABS.index(tab) if tab in TABS else 0
         self._project: ProjectRow | None = None
         self._is_read = False
         """True once the lists are read."""
@@ -117,14 +117,14 @@ class ProjectScreen(TabbedPage, ProjectProfiles):
     @property
     def shown_list(self) -> BenchmarkList | None:
         """The visible list; None on the settings tab."""
-        name = TABS[self._tab]
+        name = self.tab
         return None if name == "settings" else self.query_one(f"#{name}", BenchmarkList)
 
     def title_parts(self) -> tuple[str, ...]:
         """Return the project and the title of the visible tab."""
         name = self._project.project.name if self._project is not None else ""
         shown = self.shown_list
-        return (name, shown.heading() if shown is not None else _NAMES[self._tab])
+        return (name, shown.heading() if shown is not None else self.tab_names[self.tab_index])
 
     # Content
 
@@ -203,13 +203,12 @@ class ProjectScreen(TabbedPage, ProjectProfiles):
         """Return the keys that apply to the current list; before it is read, assume that all do."""
         shown = self.shown_list if self._is_read else None
         is_empty = shown is not None and not shown.rows.ids and not shown.text
-        return hints_of(TABS[self._tab], is_empty=is_empty, has_project=self.has_theory)
+        return hints_of(self.tab, is_empty=is_empty, has_project=self.has_theory)
 
     def _show_around(self) -> None:
         """Show the tabs, with order and filter of the list."""
         shown = self.shown_list
-        words = f"{shown.words()} " if shown is not None else ""
-        self.query_one("#tabs", TabLine).show(_NAMES[: self.tabs], self._tab, right=(words, "dim"))
+        self.show_tab_line(shown.words() if shown is not None else "")
 
     # Keys
 
@@ -256,12 +255,12 @@ class ProjectScreen(TabbedPage, ProjectProfiles):
 
     def _show_tab(self) -> None:
         for n, name in enumerate(TABS):
-            self.query_one(f"#{name}").set_class(n != self._tab, "hidden")
+            self.query_one(f"#{name}").set_class(n != self.tab_index, "hidden")
         self.hints = self._hints()
         self.show_title()
         self.show_keys()
         self._show_around()
-        shown = self.query_one(f"#{TABS[self._tab]}")
+        shown = self.query_one(f"#{self.tab}")
         if isinstance(shown, ProjectSettings):
             shown.open()
         if isinstance(shown, BenchmarkList):
@@ -281,8 +280,8 @@ class ProjectScreen(TabbedPage, ProjectProfiles):
 
     def go_to_tab(self, tab: int) -> None:
         """Show a tab by its index."""
-        if 0 <= tab < self.tabs and tab != self._tab:
-            self._tab = tab
+        if 0 <= tab < self.tabs and tab != self.tab_index:
+            self.tab_index = tab
             self._show_tab()
 
 
@@ -295,7 +294,7 @@ class UnassignedScreen(ProjectScreen):
     )
 
     has_theory = False
-    tabs = 3
+    tab_ids = TABS[:3]
 
     def __init__(self) -> None:
         super().__init__(UNASSIGNED)
