@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tuibench.cli.output import emit, tell
+from tuibench.cli.output import emit, tell, tell_error
 from tuibench.cli.parser import Action, Argument, argument, switch
 from tuibench.cli.results import PAGE, chosen, refuse_choices
 from tuibench.cli.terminal import Interruption
@@ -52,7 +52,7 @@ def import_files(args: argparse.Namespace, services: Services, _: Interruption) 
         except TuibenchError as error:
             if len(args.files) == 1:
                 raise
-            tell(f"tuibench: {show(error.message, 1000)}" + (f"\n  {show(error.hint, 1000)}" if error.hint else ""))
+            tell_error(error)
             code = code or int(error.exit_code)
             continue
         short = short_id(found.row.id)

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO, cast
 
-from tuibench.cli.output import AS_ASCII
+from tuibench.cli.output import AS_ASCII, tell_error
 from tuibench.cli.terminal import Ended, Interruption
 from tuibench.core.errors import ExitCode, TooManyFiles, TuibenchError, WriteError
 from tuibench.core.text import show
@@ -39,7 +39,9 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:  # the process boundary: the user gets one line, and a traceback with --debug
         if "--debug" in arguments:
             _show_traceback(error)
-        code = _explain(_as_ours(error))
+        told = _as_ours(error)
+        tell_error(told)
+        code = int(told.exit_code)
     return _leave(code)
 
 
@@ -94,16 +96,6 @@ def _dispatch(arguments: list[str], interruption: Interruption) -> int:
 
         return dashboard.run(parsed, interruption)
     return int(cast("argparse.Namespace", parsed).run(parsed, interruption))
-
-
-def _explain(error: TuibenchError) -> int:
-    try:
-        print(f"tuibench: {show(error.message, 1000)}", file=sys.stderr)
-        if error.hint:
-            print(f"  {show(error.hint, 1000)}", file=sys.stderr)
-    except OSError:
-        return int(error.exit_code)  # stderr is closed too; only the exit code is left
-    return int(error.exit_code)
 
 
 def _show_traceback(error: Exception) -> None:

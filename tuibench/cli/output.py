@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from tuibench.core.errors import UsageError
+from tuibench.core.errors import TuibenchError, UsageError
 from tuibench.core.text import show
 
 if TYPE_CHECKING:
@@ -74,6 +74,12 @@ def tell(text: str) -> None:
     """Print a message on stderr; ignore a closed stderr."""
     with suppress(OSError):
         print(text, file=sys.stderr, flush=True)
+
+
+def tell_error(error: TuibenchError) -> None:
+    """Print an error on stderr, with its hint on a second line."""
+    hint = f"\n  {show(error.hint, _LONGEST)}" if error.hint else ""
+    tell(f"tuibench: {show(error.message, _LONGEST)}{hint}")
 
 
 def width() -> int | None:
