@@ -8,7 +8,6 @@ import pytest
 
 from tuibench.core.reason import Reason, Verdict, because
 from tuibench.core.scenario import THROUGHPUT
-from tuibench.present.headline import verdict_sentence
 from tuibench.stats.comparison import Operand, compare, paired, unpaired
 
 
@@ -80,40 +79,13 @@ def test_verdict_follows_the_interval(by: float, scale: float, verdict: str) -> 
     assert interleaved([0.0] * 5, shifted(by, scale)).kind == verdict
 
 
-def test_sentence_gives_verdict_change_and_ratio() -> None:
-    zero = [0.0] * 5
-    assert verdict_sentence(interleaved(zero, shifted(math.log(1.046)))) == (
-        "new is slower than old: 4.6 % more p50 latency (+4.5 to +4.7 %); ratio 1.046 [1.045, 1.047]"
-    )
-    assert verdict_sentence(interleaved(zero, shifted(math.log(0.9), 4))) == (
-        "new is faster than old: 10.0 % less p50 latency (−10.4 to −9.6 %); ratio 0.900 [0.896, 0.904]"
-    )
-    assert (
-        verdict_sentence(interleaved(zero, shifted(0.019, 10))).partition(";")[0].endswith(", perhaps by less than 2 %")
-    )
-    assert verdict_sentence(interleaved(zero, WOBBLE)) == (
-        "new and old are equivalent within 2 % in p50 latency (−0.1 to +0.1 %); ratio 1.000 [0.999, 1.001]"
-    )
-    assert verdict_sentence(interleaved(zero, shifted(math.log(0.25), 20))) == (
-        "new is faster than old: 0.250 times the p50 latency (0.245 to 0.255 times); ratio 0.250 [0.245, 0.255]"
-    )
-
-
-def test_undecided_sentence_gives_the_number_of_pairs_needed() -> None:
-    result = interleaved([0.0] * 5, shifted(0.0, 30), pair_s=3.0)
-    deviation = 30 * math.sqrt(sum(w * w for w in WOBBLE) / 4)
-    more = math.ceil((2.7764451052 * deviation / 0.02) ** 2) - 5
-    assert verdict_sentence(result) == (
-        "undecided: new may differ from old by −2.9 to +3.0 % in p50 latency"
-        f"; about {more} more pairs ({more * 3.0:.0f} s) would settle it; ratio 1.000 [0.971, 1.030]"
-    )
-
-
-def test_pairs_needed_are_for_the_nearer_of_exclusion_and_equivalence() -> None:
+@pytest.mark.parametrize(("by", "missing"), [(0.0, 0.02), (0.004, 0.016)])
+def test_pairs_needed_are_for_the_nearer_of_exclusion_and_equivalence(by: float, missing: float) -> None:
     """A difference of 0.4 % is shown to be within ±2 % long before it is shown to exist."""
+    result = interleaved([0.0] * 5, shifted(by, 30), pair_s=3.0)
     deviation = 30 * math.sqrt(sum(w * w for w in WOBBLE) / 4)
-    more = math.ceil((2.7764451052 * deviation / 0.016) ** 2) - 5
-    assert f"about {more} more pairs would" in verdict_sentence(interleaved([0.0] * 5, shifted(0.004, 30)))
+    more = math.ceil((2.7764451052 * deviation / missing) ** 2) - 5
+    assert (result.kind, result.more_pairs, result.more_s) == ("undecided", more, more * 3.0)
 
 
 def test_delta_is_set_by_the_user() -> None:
@@ -124,8 +96,7 @@ def test_operands_of_different_times_get_a_ratio_and_no_verdict() -> None:
     result = compare(operand("old", WOBBLE), operand("new", shifted(0.5)), interleaved=False).verdict
     assert (result.kind, result.reasons) == (None, (Reason("different_times"),))
     assert result.low is not None and result.low > 1.6
-    assert verdict_sentence(result).startswith("new / old in p50 latency: 1.649 (")
-    assert verdict_sentence(result).endswith("no verdict: measured at different times")
+    assert result.ratio == pytest.approx(math.exp(0.5))
 
 
 def test_operands_of_different_times_are_not_paired_by_round() -> None:
@@ -137,27 +108,16 @@ def test_operands_of_different_times_are_not_paired_by_round() -> None:
     assert apart.n == 5
 
 
-def test_unequal_work_prevents_a_verdict_and_names_are_escaped() -> None:
-    bars = (because("outputs_differ", engine="\x1b"), Reason("models_differ"))
-    result = compare(
-        Operand("a", "old", list(enumerate(WOBBLE))),
-        Operand("b", "\x1b[2Jnew", list(enumerate(shifted(0.5)))),
-        interleaved=True,
-        bars=bars,
-    ).verdict
+def test_unequal_work_prevents_a_verdict() -> None:
+    bars = (because("outputs_differ", engine="x"), Reason("models_differ"))
+    result = compare(operand("old", WOBBLE), operand("new", shifted(0.5)), interleaved=True, bars=bars).verdict
     assert (result.kind, result.reasons) == (None, bars)
-    assert "\x1b" not in verdict_sentence(result)
-    assert "no verdict: outputs of \\e differ from the reference; the models differ" in verdict_sentence(result)
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_fewer_than_three_pairs_have_no_interval(count: int) -> None:
     result = interleaved([0.0] * count, [0.5] * count)
-    assert (result.low, result.high, result.kind) == (None, None, "undecided")
-    assert (
-        verdict_sentence(result)
-        == f"new / old in p50 latency: 1.649, no interval; undecided: {count} of at least 3 pairs"
-    )
+    assert (result.low, result.high, result.kind, result.n) == (None, None, "undecided", count)
 
 
 def test_throughput_is_compared_as_time_per_item() -> None:
@@ -166,7 +126,6 @@ def test_throughput_is_compared_as_time_per_item() -> None:
     result = interleaved(slow, fast, metric=THROUGHPUT)
     assert (result.kind, result.metric) == ("faster", "items/s")
     assert result.ratio == pytest.approx(0.5, rel=0.01)
-    assert "time per item" in verdict_sentence(result)
 
 
 def test_equal_operands_rarely_differ_and_a_true_difference_is_found() -> None:
