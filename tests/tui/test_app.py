@@ -225,6 +225,7 @@ async def test_page_below_dialog_is_updated_when_visible_again(
     services: SnapshotServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with dashboard(services) as (app, pilot):
+        # page below dialog is updated when visible again
         told: list[str] = []
         monkeypatch.setattr(Page, "snapshot_changed", lambda *_: told.append("snapshot"))
         monkeypatch.setattr(Page, "load", lambda _: told.append("load"))
@@ -236,10 +237,7 @@ async def test_page_below_dialog_is_updated_when_visible_again(
         await pilot.press("escape")
         await settle(pilot)
         assert told == ["load"]
-
-
-async def test_title_below_dialog_keeps_run_without_estimate(services: SnapshotServices) -> None:
-    async with dashboard(services) as (app, pilot):
+        # title below dialog keeps run without estimate
         services.show(row(1))
         await look(app, pilot)
         assert f"{name(1)} runs ~" in rows(app)[0]

@@ -38,8 +38,9 @@ def test_palette_contains_every_group_except_movement() -> None:
     assert not any(sign in each.text for each in key.KEYS.values() for sign in MARKUP)
 
 
-async def test_palette_lists_exactly_keys_of_screen() -> None:
+async def test_palette_lists_finds_and_runs_actions() -> None:
     async with open_app() as (app, pilot):
+        # palette lists exactly keys of screen
         active = {one for _, one, _ in live_keys(app.page)}
         listed = list(list_actions(app.page))
         wanted = {each.text for each in key.KEYS.values() if each.id in active}
@@ -52,18 +53,13 @@ async def test_palette_lists_exactly_keys_of_screen() -> None:
         assert groups == sorted(groups, key=list(dict.fromkeys(GROUP_WORDS.values())).index)
         await press(pilot, "f2", "colon")
         assert any(action.name == "Machine: refresh" for action in list_actions(app.page))
-
-
-async def test_palette_partial_name_and_enter_run_action() -> None:
-    async with open_app() as (app, pilot):
+        # palette partial name and enter run action
         await search(pilot, "help")
         assert names(app)[0] == "Dashboard: help"
         await press(pilot, "enter")
         assert isinstance(app.screen, HelpScreen)
-
-
-async def test_palette_matches_descriptions_after_names() -> None:
-    async with open_app() as (app, pilot):
+        # palette matches descriptions after names
+        await press(pilot, "escape")
         await search(pilot, "engines noise")
         assert names(app) == ["Dashboard: system"]
         await press(pilot, "escape", "escape")

@@ -12,16 +12,14 @@ from tests.tui.screens.form_stage import open_form
 from tuibench.tui.config import Config
 
 
-async def test_status_news_next_key_clears_it() -> None:
+async def test_status_news_is_cleared_by_keys_and_pages() -> None:
     async with open_app() as (app, pilot):
+        # status news next key clears it
         await press(pilot, "r")
         assert "no project yet: n creates one" in frame(app)
         await press(pilot, "down")
         assert "no project yet: n creates one" not in frame(app)
-
-
-async def test_status_news_appears_only_on_its_own_page() -> None:
-    async with open_app() as (app, pilot):
+        # status news appears only on its own page
         app.page.say("old news")
         await settle(pilot)
         assert "old news" in frame(app)

@@ -46,9 +46,10 @@ def script(seen: Shown, name: str, answer: Callable[..., Any]) -> list[tuple[Any
 # Rerun
 
 
-async def test_key_r_shows_cost_once_and_y_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_r_asks_and_starts_or_offers_new_version(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with shown() as seen:
+        # key r shows cost once and y starts
         script(seen, "reruns__plan", lambda one: RerunPlan(one, 15, 360.0, ""))
         note = "kept elsewhere"
         calls = script(seen, "reruns__start", lambda one: ("01RUN", (note,)))
@@ -58,6 +59,14 @@ async def test_key_r_shows_cost_once_and_y_starts(monkeypatch: pytest.MonkeyPatc
         await seen.press("y")
         assert calls == [(seen.ids[0], False)] and landed(seen.app) == ("run", ("01RUN",), {})
         assert note in frame(seen.app)
+        # key r changed model offers to measure new version
+        await seen.press("escape")
+        script(seen, "reruns__plan", lambda one: RerunPlan(one, 0, 0.0, "", "the model has changed.", changed=True))
+        calls = script(seen, "reruns__start", lambda one: ("01RUN", ()))
+        await seen.press("r")
+        assert f"{short_id(seen.ids[0])}:" in said(seen) and seen.answers == ("y",)
+        await seen.press("y")
+        assert calls == [(seen.ids[0], True)]
 
 
 @pytest.mark.parametrize("load", ["quiet", "busy (1.7 of 2 CPUs)"])
@@ -68,8 +77,9 @@ async def test_key_r_question_shows_machine_load(load: str) -> None:
         assert load in said(seen) and seen.answers == ("y",)
 
 
-async def test_key_r_question_names_lock_owner_and_escape_cancels() -> None:
+async def test_rerun_and_removal_questions_name_reasons_and_losses() -> None:
     async with shown() as seen:
+        # key r question names lock owner and escape cancels
         script(seen, "reruns__plan", lambda one: RerunPlan(one, 1, 3.0, OWNER))
         calls = script(seen, "reruns__start", lambda one: ("", ()))
         await seen.press("r")
@@ -77,25 +87,44 @@ async def test_key_r_question_names_lock_owner_and_escape_cancels() -> None:
         # Other keys do nothing while a question is open.
         await seen.press("d", "escape")
         assert calls == [] and not seen.status.asking and seen.cursor == seen.ids[0]
-
-
-async def test_key_r_changed_model_offers_to_measure_new_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run")
-    async with shown() as seen:
-        script(seen, "reruns__plan", lambda one: RerunPlan(one, 0, 0.0, "", "the model has changed.", changed=True))
-        calls = script(seen, "reruns__start", lambda one: ("01RUN", ()))
-        await seen.press("r")
-        assert f"{short_id(seen.ids[0])}:" in said(seen) and seen.answers == ("y",)
-        await seen.press("y")
-        assert calls == [(seen.ids[0], True)]
-
-
-async def test_key_r_impossible_rerun_shows_reason() -> None:
-    async with shown() as seen:
+        # key r impossible rerun shows reason
         reason = "the model is gone: put it back"
         script(seen, "reruns__plan", lambda one: RerunPlan(one, 0, 0.0, "", reason))
         await seen.press("r")
         assert reason in said(seen) and seen.status.kind == "bad" and not seen.status.asking
+        # key d asks and u restores
+        await seen.press("d")
+        assert f"{short_id(seen.ids[0])}?" in said(seen) and seen.answers == ("y",)
+        await seen.press("escape")
+        assert seen.keys[0] == seen.ids[0]
+        await seen.press("d", "y")
+        assert seen.keys[0] == seen.ids[1] and " u " in said(seen)
+        assert [row.id for row in Services().store.benchmarks.rows()] == list(seen.ids[1:])
+        await seen.press("G", "u")
+        assert seen.keys == list(seen.ids) and seen.status.kind == "info"
+        assert seen.page.benchmarks.table.cursor_key == seen.ids[-1]
+        # key d on unsaved run warns of permanent loss
+        with_runs(seen.app.services, make_broken(seen.project))
+        seen.app.look()
+        await settle(seen.pilot)
+        calls = script(seen, "library__remove", lambda *_: Removal(None))
+        await seen.press("g", "d")
+        assert short_id(make_id(11, 600)) in said(seen) and " u " not in said(seen)
+        await seen.press("y")
+        assert calls == [((make_id(11, 600),), False, True)]
+        # key d mixed selection names permanent losses
+        going, broken = make_going(seen.project)[0], make_broken(seen.project)
+        with_runs(seen.app.services, going, broken)
+        seen.app.look()
+        await settle(seen.pilot)
+        calls = script(seen, "library__remove", lambda *_: Removal(None))
+        for one in (going, broken):
+            seen.page.benchmarks.table.move_to(one.info.id)
+            await seen.press("space")
+        await seen.press("d")
+        assert f"{short_id(broken.info.id)}, " in said(seen) and f"{short_id(going.info.id)}?" in said(seen)
+        await seen.press("y")
+        assert [(set(ids), *flags) for ids, *flags in calls] == [({going.info.id, broken.info.id}, True, True)]
 
 
 async def test_key_R_opens_form_with_benchmark_settings(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
@@ -108,18 +137,20 @@ async def test_key_R_opens_form_with_benchmark_settings(monkeypatch: pytest.Monk
 # Compare
 
 
-async def test_key_c_on_rerun_compares_with_original(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_c_compares_original_or_marked_row(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "comparison")
     async with shown() as seen:
+        # key c on rerun compares with original
         await seen.press("c")
         assert landed(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
-
-
-async def test_key_c_without_rerun_shows_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "comparison")
-    async with shown() as seen:
+        # key c without rerun shows instructions
+        await seen.press("escape")
         await seen.press("down", "c")
         assert seen.status.said and not isinstance(seen.app.screen, Landing)
+        # key c one marked compares with cursor row
+        await seen.press("escape")
+        await seen.press("space", "down", "c")
+        assert landed(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
 
 
 async def test_key_c_two_marked_uses_older_as_base(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,13 +158,6 @@ async def test_key_c_two_marked_uses_older_as_base(monkeypatch: pytest.MonkeyPat
     async with shown() as seen:
         await seen.press("down", "space", "down", "space", "c")
         assert landed(seen.app) == ("comparison", (seen.ids[3], seen.ids[1]), {})
-
-
-async def test_key_c_one_marked_compares_with_cursor_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "comparison")
-    async with shown() as seen:
-        await seen.press("space", "down", "c")
-        assert landed(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
 
 
 @pytest.mark.parametrize("again", ["", "0"])
@@ -153,34 +177,35 @@ async def test_key_c_on_active_run_names_key_that_follows_it(again: str) -> None
 # Remove
 
 
-async def test_key_d_asks_and_u_restores() -> None:
+async def test_marked_rows_are_removed_and_export_may_be_private(tmp_path: Path) -> None:
     async with shown() as seen:
-        await seen.press("d")
-        assert f"{short_id(seen.ids[0])}?" in said(seen) and seen.answers == ("y",)
-        await seen.press("escape")
-        assert seen.keys[0] == seen.ids[0]
-        await seen.press("d", "y")
-        assert seen.keys[0] == seen.ids[1] and " u " in said(seen)
-        assert [row.id for row in Services().store.benchmarks.rows()] == list(seen.ids[1:])
-        await seen.press("G", "u")
-        assert seen.keys == list(seen.ids) and seen.status.kind == "info"
-        assert seen.page.benchmarks.table.cursor_key == seen.ids[-1]
-
-
-async def test_key_d_marked_rows_form_one_removal() -> None:
-    async with shown() as seen:
+        # key d marked rows form one removal
         await seen.press("space", "down", "space", "d", "y")
         assert seen.keys == [one for n, one in enumerate(seen.ids) if n not in (0, 2)]
         assert seen.page.marked() == () and len(Services().store.trash.entries()) == 1
+        # key x option includes private paths
+        await export_to(seen, tmp_path / "out.json", "up", "right", "down")
+        assert "/models/resnet50.onnx" in (tmp_path / "out.json").read_text()
 
 
-async def test_single_row_key_with_marks_says_marks_are_ignored() -> None:
+async def test_ignored_marks_and_store_refusal_are_shown() -> None:
     async with shown() as seen:
+        # single row key with marks says marks are ignored
         script(seen, "reruns__plan", lambda one: RerunPlan(one, 15, 360.0, ""))
         await seen.press("space", "down", "x")
         assert f"{short_id(seen.ids[2])}, ignoring marks" in frame(seen.app)
         await seen.press("escape", "r")
         assert f"{short_id(seen.ids[2])}:" in said(seen) and "marks" in said(seen)
+        # store refusal is shown
+        await seen.press("escape")
+
+        def refuse(*_: object) -> None:
+            raise StoreBusy("held", "retry")
+
+        script(seen, "library__remove", refuse)
+        await seen.press("d", "y")
+        assert "! held: retry" in said(seen) and seen.status.kind == "bad"
+        assert seen.keys == list(seen.ids)
 
 
 async def test_key_d_on_active_run_cancels_it_first() -> None:
@@ -190,34 +215,6 @@ async def test_key_d_on_active_run_cancels_it_first() -> None:
         calls = script(seen, "library__remove", lambda *_: Removal(None))
         await seen.press("y")
         assert calls == [((make_id(9, 120),), True, False)]
-
-
-async def test_key_d_on_unsaved_run_warns_of_permanent_loss() -> None:
-    async with shown() as seen:
-        with_runs(seen.app.services, make_broken(seen.project))
-        seen.app.look()
-        await settle(seen.pilot)
-        calls = script(seen, "library__remove", lambda *_: Removal(None))
-        await seen.press("g", "d")
-        assert short_id(make_id(11, 600)) in said(seen) and " u " not in said(seen)
-        await seen.press("y")
-        assert calls == [((make_id(11, 600),), False, True)]
-
-
-async def test_key_d_mixed_selection_names_permanent_losses() -> None:
-    async with shown() as seen:
-        going, broken = make_going(seen.project)[0], make_broken(seen.project)
-        with_runs(seen.app.services, going, broken)
-        seen.app.look()
-        await settle(seen.pilot)
-        calls = script(seen, "library__remove", lambda *_: Removal(None))
-        for one in (going, broken):
-            seen.page.benchmarks.table.move_to(one.info.id)
-            await seen.press("space")
-        await seen.press("d")
-        assert f"{short_id(broken.info.id)}, " in said(seen) and f"{short_id(going.info.id)}?" in said(seen)
-        await seen.press("y")
-        assert [(set(ids), *flags) for ids, *flags in calls] == [({going.info.id, broken.info.id}, True, True)]
 
 
 def test_removal_question_states_result_for_each_kind() -> None:
@@ -231,23 +228,12 @@ def test_removal_question_states_result_for_each_kind() -> None:
     assert remove_words([a, b, c], [c], [b]) == (both, "cancel and remove")
 
 
-async def test_store_refusal_is_shown() -> None:
-    async with shown() as seen:
-
-        def refuse(*_: object) -> None:
-            raise StoreBusy("held", "retry")
-
-        script(seen, "library__remove", refuse)
-        await seen.press("d", "y")
-        assert "! held: retry" in said(seen) and seen.status.kind == "bad"
-        assert seen.keys == list(seen.ids)
-
-
 # Name, note, export, command and log
 
 
-async def test_key_e_edits_name_and_note() -> None:
+async def test_key_e_saves_only_changed_fields() -> None:
     async with shown() as seen:
+        # key e edits name and note
         await seen.press("e")
         assert "after AMX fix" in frame(seen.app) and "new kernel" in frame(seen.app)
         await type_text(seen.pilot, "warm")
@@ -257,10 +243,7 @@ async def test_key_e_edits_name_and_note() -> None:
         row = Services().store.benchmarks.rows()[0]
         assert (row.name, row.note) == ("warm", "cold room")
         assert "warm" in said(seen) and '"warm"' in frame(seen.app)
-
-
-async def test_key_e_preserves_concurrent_changes() -> None:
-    async with shown() as seen:
+        # key e preserves concurrent changes
         one = Services().store.benchmarks.rows()[0].id
         await seen.press("e")
         Services().library.edit(one, note="written by another session")
@@ -284,12 +267,6 @@ async def test_key_x_writes_file_and_asks_before_overwrite(tmp_path: Path) -> No
         await export_to(seen, tmp_path / "out.json")
         await seen.press("y")
         assert json.loads((tmp_path / "out.json").read_text())["tuibench"]["id"] == seen.ids[0]
-
-
-async def test_key_x_option_includes_private_paths(tmp_path: Path) -> None:
-    async with shown() as seen:
-        await export_to(seen, tmp_path / "out.json", "up", "right", "down")
-        assert "/models/resnet50.onnx" in (tmp_path / "out.json").read_text()
 
 
 async def test_key_x_bad_path_shows_error_beside_field(tmp_path: Path) -> None:

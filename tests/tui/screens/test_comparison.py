@@ -40,17 +40,15 @@ async def test_comparison_in_ascii_matches_kept_frame() -> None:
         assert frame(seen.app).isascii()
 
 
-async def test_key_f_swaps_base() -> None:
+async def test_comparison_base_figure_and_metric_keys() -> None:
     async with shown((120, 36)) as seen:
+        # key f swaps base
         await seen.press("f")
         assert "1.060 [1.052, 1.068]" in frame(seen.app)
         assert f"base {short_id(seen.ids[0])}  15.3 ms/batch" in frame(seen.app)
         await seen.press("f")
         assert "0.943 [0.937, 0.950]" in frame(seen.app)
-
-
-async def test_title_and_command_name_base() -> None:
-    async with shown((120, 36)) as seen:
+        # title and command name base
         old, new = short_id(seen.ids[2]), short_id(seen.ids[0])
         assert rows(seen.app)[0].index(old) < rows(seen.app)[0].index(new)
         await press(seen.pilot, "f", "y")
@@ -59,10 +57,7 @@ async def test_title_and_command_name_base() -> None:
         await press(seen.pilot, "f", "y")
         assert rows(seen.app)[0].index(old) < rows(seen.app)[0].index(new)
         assert seen.app.clipboard == f"tuibench compare {old} {new}"
-
-
-async def test_keys_m_and_h_select_figure_while_page_is_open() -> None:
-    async with shown((120, 36)) as seen:
+        # keys m and h select figure while page is open
         assert "items/s by cores" in frame(seen.app)
         await seen.press("m")
         assert "ms/batch by cores" in frame(seen.app)
@@ -72,10 +67,7 @@ async def test_keys_m_and_h_select_figure_while_page_is_open() -> None:
         seen.app.go(route.comparison(seen.ids[2], seen.ids[0]))
         await settle(seen.pilot)
         assert "items/s by cores" in frame(seen.app)
-
-
-async def test_figure_without_metric_choice_says_so() -> None:
-    async with shown((120, 36)) as seen:
+        # figure without metric choice says so
         await seen.press("h", "h", "m")
         assert "[ratio over cores]" in rows(seen.app)[1]
         assert "this figure has one metric; h shows the next figure" in frame(seen.app)

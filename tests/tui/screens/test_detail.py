@@ -70,13 +70,21 @@ async def test_log_is_tab_of_detail_page() -> None:
         assert "anchor drift over the run  +0.4 %" in seen.text
 
 
-async def test_escape_and_q_go_back() -> None:
+async def test_page_closes_by_keys_and_by_removal() -> None:
     async with shown() as seen:
+        # escape and q go back
         for leave in ("escape", "q"):
             await seen.press("enter")
             assert type(seen.app.page).__name__ == "DetailScreen"
             await seen.press(leave)
             assert type(seen.app.page).__name__ == "ProjectScreen"
+        # removal closes page and undo restores
+        await seen.press("enter", "d", "y")
+        assert isinstance(seen.app.page, ProjectScreen)
+        assert seen.ids[0] not in seen.keys and "u restores it" in frame(seen.app)
+        await seen.press("u")
+        await look(seen.app, seen.pilot)
+        assert seen.ids[0] in seen.keys
 
 
 async def test_benchmark_keys_act_on_open_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,16 +100,6 @@ async def test_benchmark_keys_act_on_open_benchmark(monkeypatch: pytest.MonkeyPa
         assert "copied, also to" in seen.said
         await seen.press("x")
         assert short_id(NEW.id) in frame(seen.app) and "Export" in frame(seen.app)
-
-
-async def test_removal_closes_page_and_undo_restores() -> None:
-    async with shown() as seen:
-        await seen.press("enter", "d", "y")
-        assert isinstance(seen.app.page, ProjectScreen)
-        assert seen.ids[0] not in seen.keys and "u restores it" in frame(seen.app)
-        await seen.press("u")
-        await look(seen.app, seen.pilot)
-        assert seen.ids[0] in seen.keys
 
 
 async def test_removal_by_other_session_keeps_page_and_says_so() -> None:

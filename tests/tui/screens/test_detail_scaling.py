@@ -32,8 +32,9 @@ def point(seen: Detail) -> str:
     return " ".join(line.strip() for line in seen.rows[19:21]).strip()
 
 
-async def test_figure_table_and_conclusions_share_screen() -> None:
+async def test_scaling_tab_cursor_metric_and_statistic() -> None:
     async with detail(ONE, tab="cores") as seen:
+        # figure table and conclusions share screen
         assert seen.choices == " batch ‹ [1] 8 32 › ←→   metric [items/s] m   stat [p50] t"
         said = panel(seen)
         assert said[0].split() == ["cores", "items/s", "±", "eff", "G"]
@@ -50,10 +51,7 @@ async def test_figure_table_and_conclusions_share_screen() -> None:
         assert point(seen) == ("◉ 1 core: 61.7 items/s ±0.7 %, 16.2 ms/batch ±0.7 %, efficiency 100 %, grade A")
         # The legend is below the data, and the log axis has its label.
         assert seen.rows[18].startswith("p50 items/s by cores (log2)")
-
-
-async def test_cursor_visits_points_and_enter_opens_cell() -> None:
-    async with detail(ONE, tab="cores") as seen:
+        # cursor visits points and enter opens cell
         await seen.press("down", "j", "up")
         assert point(seen).startswith("◉ 2 cores: 117 items/s")
         assert next(line for line in panel(seen) if line.startswith(">")).split()[1] == "2"
@@ -64,6 +62,17 @@ async def test_cursor_visits_points_and_enter_opens_cell() -> None:
         assert seen.tab == "baseline" and "cell 14 of 15 [sync, 16 cores, batch 8]" in seen.choices
         await seen.press("2", "home", "enter")
         assert "[sync, 1 core, batch 8]" in seen.choices
+        # metric and statistic each have one key
+        await seen.press("escape")
+        seen_metrics = []
+        for _ in range(4):
+            await seen.press("m")
+            seen_metrics.append(seen.chosen["metric"])
+        assert seen_metrics == ["ms/batch", "eff %", "ms/item", "items/s"]
+        await seen.press("t")
+        assert seen.chosen["stat"] == "mean" and seen.rows[18].startswith("mean ")
+        await seen.press("t")
+        assert seen.chosen["stat"] == "floor"
 
 
 async def test_escape_returns_from_cell_to_point_then_leaves_page() -> None:
@@ -87,21 +96,9 @@ async def test_left_and_right_change_fixed_value() -> None:
         assert seen.chosen["batch"] == "32"
 
 
-async def test_metric_and_statistic_each_have_one_key() -> None:
-    async with detail(ONE, tab="cores") as seen:
-        seen_metrics = []
-        for _ in range(4):
-            await seen.press("m")
-            seen_metrics.append(seen.chosen["metric"])
-        assert seen_metrics == ["ms/batch", "eff %", "ms/item", "items/s"]
-        await seen.press("t")
-        assert seen.chosen["stat"] == "mean" and seen.rows[18].startswith("mean ")
-        await seen.press("t")
-        assert seen.chosen["stat"] == "floor"
-
-
-async def test_engines_are_drawn_together_or_alone() -> None:
+async def test_two_engines_are_drawn_together_alone_or_as_table() -> None:
     async with detail(BOTH, tab="cores") as seen:
+        # engines are drawn together or alone
         assert seen.chosen["show"] == "all"
         said = panel(seen)
         assert said[0].split() == ["cores", "onnxrunt…", "openvino"]
@@ -115,10 +112,7 @@ async def test_engines_are_drawn_together_or_alone() -> None:
         assert seen.chosen["show"] == "openvino" and panel(seen)[1].split()[:3] == [">", "1", "67.10"]
         await seen.press("f")
         assert seen.chosen["show"] == "all"
-
-
-async def test_wide_mode_replaces_figure_with_numbers_and_conclusions() -> None:
-    async with detail(BOTH, tab="cores") as seen:
+        # wide mode replaces figure with numbers and conclusions
         await seen.press("m")
         assert "w shows all" in seen.text
         await seen.press("w")

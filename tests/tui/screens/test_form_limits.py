@@ -112,10 +112,11 @@ async def test_keys_in_one_packet_reach_their_fields() -> None:
         assert (values.cores, values.batches, values.dims) == ("8", "6", (("seq", "5"),))
 
 
-async def test_keys_pressed_while_model_loads_are_ignored() -> None:
+async def test_form_ignores_keys_but_escape_while_model_loads() -> None:
     services = FormServices()
     services.reading.clear()
     async with open_app(services=services) as (app, pilot):
+        # keys pressed while model loads are ignored
         app.go(route.form(benchmark=BENCHMARK))
         await until(lambda: bool(services.opened))
         assert "reading the model" in frame(app)
@@ -126,12 +127,8 @@ async def test_keys_pressed_while_model_loads_are_ignored() -> None:
         await settle(pilot)
         assert "reading the model" not in frame(app)
         assert services.started == [] and form_of(app).column.values().batches == services.begins.values.batches
-
-
-async def test_form_can_be_left_while_model_loads() -> None:
-    services = FormServices()
-    services.reading.clear()
-    async with open_app(services=services) as (app, pilot):
+        # form can be left while model loads
+        await press(pilot, "escape")
         app.go(route.form(path="hf:somebody/something"))
         await until(lambda: bool(services.opened))
         await pilot.press("escape")

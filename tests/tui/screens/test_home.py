@@ -102,9 +102,10 @@ async def test_sort_keys_do_not_wait_for_disk(monkeypatch: pytest.MonkeyPatch) -
     assert wrote and threading.main_thread() not in wrote
 
 
-async def test_filter_applies_while_typing_and_escape_clears_it() -> None:
+async def test_home_filter_applies_and_polls_show_changes() -> None:
     _, names = three_projects()
     async with open_app() as (app, pilot):
+        # filter applies while typing and escape clears it
         home = app.page
         assert isinstance(home, HomeScreen)
         await press(pilot, "slash")
@@ -117,11 +118,22 @@ async def test_filter_applies_while_typing_and_escape_clears_it() -> None:
         await press(pilot, "slash")
         await type_text(pilot, "zzz")
         assert "No match for: zzz" in frame(app)
+        # next poll shows changes by others
+        await press(pilot, "escape")
+        assert isinstance(app.page, HomeScreen)
+        app.page.table.move_to(names["bert"])
+        add(Services(), sweep(40, 10.0), names["bert"])
+        app.look()
+        await settle(pilot)
+        line = next(row for row in rows(app) if "bert" in row)
+        assert line.split()[3] == "1", line
+        assert app.page.table.cursor_key == names["bert"]
 
 
-async def test_filter_without_matches_differs_from_empty_home() -> None:
+async def test_home_filter_without_matches_and_reopened() -> None:
     three_projects()
     async with open_app() as (app, pilot):
+        # filter without matches differs from empty home
         await press(pilot, "slash")
         await type_text(pilot, "zzz")
         await press(pilot, "enter")
@@ -129,11 +141,17 @@ async def test_filter_without_matches_differs_from_empty_home() -> None:
         for key in ("d", "r", "D"):
             await press(pilot, key)
             assert "no match: esc clears the filter" in rows(app)[-3], key
+        # filter reopened from palette returns keys to list
+        await press(pilot, "slash", "y", "ctrl+p")
+        await type_text(pilot, "list: filter")
+        await press(pilot, "enter", "enter")
+        assert isinstance(app.focused, RecordTable)
 
 
-async def test_project_rename_and_description_require_name() -> None:
+async def test_project_rename_and_copy_require_name() -> None:
     services, names = three_projects()
     async with open_app() as (app, pilot):
+        # project rename and description require name
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["yolo"])
         await press(pilot, "e", "backspace", "enter", "enter")
@@ -145,11 +163,7 @@ async def test_project_rename_and_description_require_name() -> None:
         found = services.store.projects.get(names["yolo"])
         assert (found.name, found.description) == ("cars", "on the road")
         assert "cars" in frame(app)
-
-
-async def test_project_duplicate_excludes_benchmarks() -> None:
-    services, names = three_projects()
-    async with open_app() as (app, pilot):
+        # project duplicate excludes benchmarks
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["resnet50"])
         await press(pilot, "D", "enter")
@@ -191,19 +205,6 @@ async def test_benchmark_keys_act_on_newest_of_project(monkeypatch: pytest.Monke
         home.table.move_to(names["bert"])
         await press(pilot, "R")
         assert "no benchmark in bert" in frame(app)
-
-
-async def test_next_poll_shows_changes_by_others() -> None:
-    _, names = three_projects()
-    async with open_app() as (app, pilot):
-        assert isinstance(app.page, HomeScreen)
-        app.page.table.move_to(names["bert"])
-        add(Services(), sweep(40, 10.0), names["bert"])
-        app.look()
-        await settle(pilot)
-        line = next(row for row in rows(app) if "bert" in row)
-        assert line.split()[3] == "1", line
-        assert app.page.table.cursor_key == names["bert"]
 
 
 @pytest.mark.parametrize(
@@ -275,12 +276,3 @@ async def test_panel_is_empty_on_non_project_line() -> None:
         go_on.set()
         await settle(pilot)
         assert page.query_one("#panel", TextBlock).get_content_height() == 0
-
-
-async def test_filter_reopened_from_palette_returns_keys_to_list() -> None:
-    three_projects()
-    async with open_app() as (app, pilot):
-        await press(pilot, "slash", "y", "ctrl+p")
-        await type_text(pilot, "list: filter")
-        await press(pilot, "enter", "enter")
-        assert isinstance(app.focused, RecordTable)

@@ -21,8 +21,9 @@ def layers_of(seen: Profiled) -> LayersPane:
     return seen.app.screen.query_one(LayersPane)
 
 
-async def test_bars_change_by_m_and_arrows_and_values_by_t() -> None:
+async def test_profile_choices_bars_filter_and_sort() -> None:
     async with profiled() as seen:
+        # bars change by m and arrows and values by t
         await seen.go(route.profile(seen.ids[0]))
         assert "type [baseline ms] m ←→" in seen.text
         await seen.press("m")
@@ -33,10 +34,7 @@ async def test_bars_change_by_m_and_arrows_and_values_by_t() -> None:
         assert "type [baseline ms]" in seen.text
         await seen.press("t", "t")
         assert "as [% of total] t" in seen.text and "79 %  5" in seen.text
-
-
-async def test_selection_applies_to_all_tabs_of_profile() -> None:
-    async with profiled() as seen:
+        # selection applies to all tabs of profile
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("left", "left", "3")
         assert "type [bytes]" in seen.text
@@ -45,10 +43,7 @@ async def test_selection_applies_to_all_tabs_of_profile() -> None:
         await seen.press("q")
         await seen.go(route.profile(seen.ids[1]))
         assert "type [bytes]" not in seen.text
-
-
-async def test_enter_on_bar_filters_layers_and_escape_clears() -> None:
-    async with profiled() as seen:
+        # enter on bar filters layers and escape clears
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("enter")
         assert "[2 Layers]" in seen.rows[1] and "only Conv: 5" in seen.rows[1]
@@ -57,6 +52,19 @@ async def test_enter_on_bar_filters_layers_and_escape_clears() -> None:
         assert {view.row(one).op for one in layers_of(seen).table.keys} == {"Conv"}
         await seen.press("escape")
         assert "16 rows" in seen.rows[1] and len(layers_of(seen).table.keys) == 16
+        # table sorts by any column and filters
+        await seen.go(route.profile(seen.ids[0], "layers"))
+        first = list(layers_of(seen).table.keys)
+        assert first[:3] == ["out0", "out2", "out3"] and "*1 Conv" in seen.rows[3]
+        await seen.press("s")
+        assert "by #" in seen.rows[1] and list(layers_of(seen).table.keys)[:3] == ["out0", "out1", "out2"]
+        await seen.press("S")
+        assert "by # reversed" in seen.rows[1] and layers_of(seen).table.keys[0] == "folded"
+        await seen.press("slash")
+        await seen.type("matmul")
+        assert list(layers_of(seen).table.keys) == ["out7"]
+        await seen.press("enter", "escape")
+        assert len(layers_of(seen).table.keys) == 16
 
 
 async def test_bar_filter_matches_operator_exactly() -> None:
@@ -83,34 +91,16 @@ async def test_bar_filter_matches_operator_exactly() -> None:
         assert list(layers_of(seen).table.keys) == ["long"]
 
 
-async def test_table_sorts_by_any_column_and_filters() -> None:
+async def test_layers_table_widens_opens_layers_and_depth_follows() -> None:
     async with profiled() as seen:
-        await seen.go(route.profile(seen.ids[0], "layers"))
-        first = list(layers_of(seen).table.keys)
-        assert first[:3] == ["out0", "out2", "out3"] and "*1 Conv" in seen.rows[3]
-        await seen.press("s")
-        assert "by #" in seen.rows[1] and list(layers_of(seen).table.keys)[:3] == ["out0", "out1", "out2"]
-        await seen.press("S")
-        assert "by # reversed" in seen.rows[1] and layers_of(seen).table.keys[0] == "folded"
-        await seen.press("slash")
-        await seen.type("matmul")
-        assert list(layers_of(seen).table.keys) == ["out7"]
-        await seen.press("enter", "escape")
-        assert len(layers_of(seen).table.keys) == 16
-
-
-async def test_table_at_80_columns_and_in_wide_mode() -> None:
-    async with profiled() as seen:
+        # table at 80 columns and in wide mode
         await seen.go(route.profile(seen.ids[0], "layers"))
         assert seen.rows[2].split()[:6] == ["#", "op", "weight", "ms", "%", "cum"]
         assert "% roof" in seen.rows[2] and "kernel" not in seen.rows[2]
         assert "stage0.b…v.weight" in seen.rows[3]
         await seen.press("w")
         assert "stage0.block0.conv.weight" in seen.rows[3]
-
-
-async def test_wide_table_scrolls_numbers_beside_fixed_names() -> None:
-    async with profiled() as seen:
+        # wide table scrolls numbers beside fixed names
         await seen.go(route.profile(seen.ids[0], "layers"))
         assert "scroll" not in seen.text
         await seen.press("w")
@@ -121,10 +111,7 @@ async def test_wide_table_scrolls_numbers_beside_fixed_names() -> None:
         assert seen.rows[3].split()[:3] == [">", "*1", "Conv"] and "FusedConv" in seen.rows[3]
         await seen.press("w")
         assert "scroll" not in seen.text and seen.rows[2].split()[:3] == ["#", "op", "weight"]
-
-
-async def test_enter_shows_all_fields_of_layer() -> None:
-    async with profiled() as seen:
+        # enter shows all fields of layer
         await seen.go(route.profile(seen.ids[0], "layers"))
         await seen.press("enter")
         assert "Layer out0" not in seen.text and "INT8, measured alone" in seen.text and "118 M" in seen.text
@@ -132,10 +119,7 @@ async def test_enter_shows_all_fields_of_layer() -> None:
         assert heading.startswith(" /stage0/block0/Conv"), heading
         await seen.press("escape")
         assert "[2 Layers]" in seen.rows[1]
-
-
-async def test_depth_cursor_describes_its_layer() -> None:
-    async with profiled() as seen:
+        # depth cursor describes its layer
         await seen.go(route.profile(seen.ids[0], "depth"))
         assert " 1 of 12  1.31 ms" in seen.text
         await seen.press("down", "down")
@@ -144,10 +128,7 @@ async def test_depth_cursor_describes_its_layer() -> None:
         assert " 12 of 12  20.0 µs" in seen.text
         await seen.press("g", "enter")
         assert "Layer out0" not in seen.text
-
-
-async def test_environment_and_log_come_from_record() -> None:
-    async with profiled() as seen:
+        # environment and log come from record
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("4")
         assert "packages" in seen.text
@@ -172,8 +153,9 @@ async def test_benchmark_keys_act_on_open_profile(monkeypatch: pytest.MonkeyPatc
         assert f"Export {short_id(seen.ids[0])}" in seen.text
 
 
-async def test_edited_name_appears_at_once_and_removal_can_be_undone() -> None:
+async def test_profile_edit_removal_and_loss_labels() -> None:
     async with profiled() as seen:
+        # edited name appears at once and removal can be undone
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("e", "end", "2", "enter", "enter")
         await look(seen.app, seen.pilot)
@@ -182,18 +164,7 @@ async def test_edited_name_appears_at_once_and_removal_can_be_undone() -> None:
         assert "u restores it" in seen.text
         await seen.press("u")
         assert seen.services.library.get(seen.ids[0]).metadata.name == "baseline2"
-
-
-async def test_damaged_profile_shows_cause() -> None:
-    async with profiled() as seen:
-        path = next(p for p in seen.services.settings.places.data.rglob("*") if p.is_file() and seen.ids[0] in p.name)
-        path.write_bytes(path.read_bytes()[:200])
-        await seen.go(route.profile(seen.ids[0]))
-        assert " ! " in seen.rows[2] and "d moves it to the trash" in seen.text
-
-
-async def test_removed_profile_names_undo_and_refuses_export() -> None:
-    async with profiled() as seen:
+        # removed profile names undo and refuses export
         seen.services.library.remove([seen.ids[0]])
         await seen.go(route.profile(seen.ids[0]))
         assert f"{short_id(seen.ids[0])} is in the trash" in seen.text and "u restores" in seen.text
@@ -203,10 +174,7 @@ async def test_removed_profile_names_undo_and_refuses_export() -> None:
         await seen.press("u")
         await look(seen.app, seen.pilot)
         await until_seen(seen.pilot, lambda: "4.76 ms/batch" in seen.text)
-
-
-async def test_loss_profile_shows_level_instead_of_type() -> None:
-    async with profiled() as seen:
+        # loss profile shows level instead of type
         await seen.go(route.profile(seen.ids[2]))
         assert "level [int8] m" in seen.text and "leave alone" in seen.text
         assert "> MatMul" in seen.text and "mean noise / signal of the outputs" in seen.text
@@ -218,6 +186,19 @@ async def test_loss_profile_shows_level_instead_of_type() -> None:
         assert seen.rows[2].split()[:8] == ["#", "op", "weight", "params", "0.5", "0.8", "0.9", "0.95"]
         await seen.press("enter")
         assert "outputs" in seen.text and "(proxy)" in seen.text
+        # proxy value is labelled on every tab
+        await seen.go(route.theory(seen.project, APPROXIMATED))
+        for number in "123":
+            await seen.press(number)
+            assert "proxy" in seen.text, number
+
+
+async def test_damaged_profile_shows_cause() -> None:
+    async with profiled() as seen:
+        path = next(p for p in seen.services.settings.places.data.rglob("*") if p.is_file() and seen.ids[0] in p.name)
+        path.write_bytes(path.read_bytes()[:200])
+        await seen.go(route.profile(seen.ids[0]))
+        assert " ! " in seen.rows[2] and "d moves it to the trash" in seen.text
 
 
 async def test_loss_profile_opens_at_shell_default_level() -> None:
@@ -235,14 +216,6 @@ async def test_loss_profile_opens_at_shell_default_level() -> None:
         await seen.press("escape")
         await seen.go(route.profile(seen.ids[0]))
         assert f"level [{view_of(loss).usual}]" in seen.text
-
-
-async def test_proxy_value_is_labelled_on_every_tab() -> None:
-    async with profiled() as seen:
-        await seen.go(route.theory(seen.project, APPROXIMATED))
-        for number in "123":
-            await seen.press(number)
-            assert "proxy" in seen.text, number
 
 
 async def test_theory_is_labelled_on_every_tab(monkeypatch: pytest.MonkeyPatch) -> None:

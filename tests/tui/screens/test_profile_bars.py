@@ -10,29 +10,22 @@ from tuibench.tui.screens.profile.pane import BarList
 MANY = [(f"op{n}", float(40 - n), f"{n} ms") for n in range(40)]
 
 
-async def test_bars_unmoved_cursor_stays_at_top_after_new_choice() -> None:
+async def test_bars_keep_cursor_and_room_after_new_choice() -> None:
     bars = BarList(id="bars")
     async with staged(bars, size=(60, 10)) as (stage, pilot):
+        # bars unmoved cursor stays at top after new choice
         bars.show_bars(MANY)
         await settle(pilot)
         bars.show_bars(MANY[::-1])
         await settle(pilot)
         assert bars.label == "op39" and "op39" in rows(stage)[0]
-
-
-async def test_bars_moved_cursor_stays_with_bar_after_new_choice() -> None:
-    bars = BarList(id="bars")
-    async with staged(bars, size=(60, 10)) as (stage, pilot):
+        # bars moved cursor stays with bar after new choice
         bars.show_bars(MANY)
         bars.move(2)
         bars.show_bars(MANY[::-1])
         await settle(pilot)
         assert bars.label == "op2" and any("op2 " in row for row in rows(stage))
-
-
-async def test_bars_with_room_hide_nothing_above() -> None:
-    bars = BarList(id="bars")
-    async with staged(bars, size=(60, 10)) as (stage, pilot):
+        # bars with room hide nothing above
         bars.show_bars(MANY)
         bars.move_to_end(True)
         bars.show_bars(MANY[-5:])

@@ -23,13 +23,28 @@ def slow() -> Profile:
     return replace(base, performance=replace(make_performance(slower=1.5), cores=1))
 
 
-async def test_layers_are_paired_and_largest_difference_is_first() -> None:
+async def test_profile_pairs_are_ordered_swapped_and_filtered() -> None:
     async with profiled((80, 24), profile_run(1, 3600, slow()), profile_run(2, 7200)) as seen:
+        # layers are paired and largest difference is first
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         assert "one batch 4.76 ms → 7.14 ms, ratio 1.50" in seen.text
         assert "differs: cores 2 / 1" in seen.text
         line = next(row for row in seen.rows if row.startswith(">"))
         assert line.split()[1:3] == ["1", "Conv"] and "1.31" in line and "+0.655" in line and "1.50" in line
+        # key f swaps base
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        await seen.press("f")
+        assert "one batch 7.14 ms → 4.76 ms, ratio 0.667" in seen.text and "-0.655" in seen.text
+        # enter shows pair and filter narrows pairs
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        await seen.press("slash")
+        await seen.type("matmul")
+        await seen.press("enter")
+        assert sum("MatMul" in row for row in seen.rows) == 1 and "LayerNorm" not in seen.text
+        await seen.press("enter")
+        assert "One pair" in seen.text and "out7" in seen.text
+        await seen.press("escape", "escape")
+        assert "LayerNorm" in seen.text
 
 
 async def test_differing_environment_uses_same_text_as_shell() -> None:
@@ -87,26 +102,6 @@ async def test_only_visible_pairs_are_formatted(monkeypatch: pytest.MonkeyPatch)
     async with profiled((80, 24), profile_run(1, 3600, many), profile_run(2, 7200, many)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         assert 0 < len(made) < 100, len(made)
-
-
-async def test_key_f_swaps_base() -> None:
-    async with profiled((80, 24), profile_run(1, 3600, slow()), profile_run(2, 7200)) as seen:
-        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
-        await seen.press("f")
-        assert "one batch 7.14 ms → 4.76 ms, ratio 0.667" in seen.text and "-0.655" in seen.text
-
-
-async def test_enter_shows_pair_and_filter_narrows_pairs() -> None:
-    async with profiled((80, 24), profile_run(1, 3600, slow()), profile_run(2, 7200)) as seen:
-        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
-        await seen.press("slash")
-        await seen.type("matmul")
-        await seen.press("enter")
-        assert sum("MatMul" in row for row in seen.rows) == 1 and "LayerNorm" not in seen.text
-        await seen.press("enter")
-        assert "One pair" in seen.text and "out7" in seen.text
-        await seen.press("escape", "escape")
-        assert "LayerNorm" in seen.text
 
 
 async def test_wide_pairs_scroll_beside_number_and_operator() -> None:

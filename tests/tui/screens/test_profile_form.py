@@ -44,8 +44,9 @@ async def checked(seen: Profiled) -> None:
     await settle(seen.pilot)
 
 
-async def test_both_kinds_are_on_and_one_key_starts_them() -> None:
+async def test_profile_form_defaults_focus_engines_and_commands() -> None:
     async with profiled() as seen:
+        # both kinds are on and one key starts them
         await seen.go(route.profile_form(seen.project))
         assert "performance about 12 s · loss about 48 s" in seen.text
         assert "instruction sets:" in seen.text and "1 for real time, 64 for throughput" in seen.text
@@ -55,6 +56,33 @@ async def test_both_kinds_are_on_and_one_key_starts_them() -> None:
         assert (project, again) == (seen.project, "")
         assert landed(seen.app)[:2] == ("run", (seen.answers.runs[0],))
         assert f"{short_id(seen.answers.runs[1])} waits behind it" in seen.text
+        # focus skips fields of disabled kind
+        await seen.go(route.profile_form(seen.project, "performance"))
+        await go_to(seen, "performance")
+        await seen.press("right", "down")
+        assert page_of(seen).column.fields["loss"].has_focus
+        await seen.press("down")
+        assert page_of(seen).column.fields["run"].has_focus
+        await seen.press("up", "up")
+        assert page_of(seen).column.fields["performance"].has_focus
+        # engines without layer times say so
+        engines = (
+            EngineChoice("onnxruntime", True, "1.20", "", (), True),
+            EngineChoice("openvino", True, "2026.1", ""),
+        )
+        machine = Machine(2, 2, 2, (), (*engines, EngineChoice("tvm", False, "", "")))
+        replace_methods(seen.app.services, machine__read=lambda: machine)
+        await seen.go(route.profile_form(seen.project))
+        line = next(row for row in seen.rows if "Engine" in row)
+        assert "openvino (tells no layer times)" in line and "tvm" not in line
+        await go_to(seen, "engine")
+        await seen.press("right", "ctrl+r")
+        assert seen.answers.started[0][0].engine == "onnxruntime"
+        # key y copies one command per run
+        seen.answers.check = replace(seen.answers.check, commands=("tuibench profile a", "tuibench profile a --loss"))
+        await seen.go(route.profile_form(seen.project))
+        await seen.press("y")
+        assert seen.app.clipboard == "tuibench profile a && tuibench profile a --loss"
 
 
 @pytest.mark.parametrize(("kind", "on"), [("performance", (True, False)), ("loss", (False, True))])
@@ -73,6 +101,7 @@ async def test_adding_one_kind_leaves_other_off(kind: str, on: tuple[bool, bool]
 
 async def test_both_kinds_off_shows_theory_and_starts_nothing() -> None:
     async with profiled() as seen:
+        # both kinds off shows theory and starts nothing
         seen.answers.check = replace(seen.answers.check, busy="run 12ab")
         await seen.go(route.profile_form(seen.project))
         assert "after run 12ab" in seen.text
@@ -85,10 +114,7 @@ async def test_both_kinds_off_shows_theory_and_starts_nothing() -> None:
         assert "after run" not in seen.text
         await seen.press("ctrl+r")
         assert landed(seen.app)[:2] == ("theory", (seen.project, FLOPS)) and seen.answers.started == []
-
-
-async def test_all_errors_appear_at_once_beside_fields() -> None:
-    async with profiled() as seen:
+        # all errors appear at once beside fields
         wrong = {"batch": "1 to 65536, not 'x'", "cores": "1 to 2, not '99'", "inputs_file": "there is no file a.npz"}
         seen.answers.check = ProfileCheck(errors=wrong)
         await seen.go(route.profile_form(seen.project))
@@ -123,6 +149,7 @@ MORE = {"runs": "7", "processes": "2", "samples": "16"}
 
 async def test_effort_fields_follow_enabled_kinds() -> None:
     async with profiled() as seen:
+        # effort fields follow enabled kinds
         machine = Machine(2, 2, 2, (), (EngineChoice("onnxruntime", True, "1.20", "", (), True),))
         replace_methods(seen.app.services, machine__read=lambda: machine)
         await seen.go(route.profile_form(seen.project))
@@ -140,17 +167,16 @@ async def test_effort_fields_follow_enabled_kinds() -> None:
         assert {name: getattr(values, name) for name in MORE} == MORE
         assert (values.levels, values.budget, values.engine) == (LEVELS[2:], True, "onnxruntime")
 
+        # failed start leaves form unchanged
+        def fail(*_: object) -> None:
+            raise UsageError("the store cannot be written", "free some room")
 
-async def test_focus_skips_fields_of_disabled_kind() -> None:
-    async with profiled() as seen:
-        await seen.go(route.profile_form(seen.project, "performance"))
-        await go_to(seen, "performance")
-        await seen.press("right", "down")
-        assert page_of(seen).column.fields["loss"].has_focus
-        await seen.press("down")
-        assert page_of(seen).column.fields["run"].has_focus
-        await seen.press("up", "up")
-        assert page_of(seen).column.fields["performance"].has_focus
+        replace_methods(seen.app.services, profile_forms__start=fail)
+        await seen.go(route.profile_form(seen.project))
+        await seen.press("ctrl+r")
+        assert "the store cannot be written" in seen.news
+        await seen.press("ctrl+r")
+        assert "the store cannot be written" in seen.news
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 20)])
@@ -163,22 +189,6 @@ async def test_second_field_error_appears_at_second_field(size: tuple[int, int])
             await go_to(seen, name)
             ends = text.split()[0], text.split()[-1]
             await until_seen(seen.pilot, lambda ends=ends: all(word in seen.text for word in ends))  # type: ignore[misc]
-
-
-async def test_engines_without_layer_times_say_so() -> None:
-    async with profiled() as seen:
-        engines = (
-            EngineChoice("onnxruntime", True, "1.20", "", (), True),
-            EngineChoice("openvino", True, "2026.1", ""),
-        )
-        machine = Machine(2, 2, 2, (), (*engines, EngineChoice("tvm", False, "", "")))
-        replace_methods(seen.app.services, machine__read=lambda: machine)
-        await seen.go(route.profile_form(seen.project))
-        line = next(row for row in seen.rows if "Engine" in row)
-        assert "openvino (tells no layer times)" in line and "tvm" not in line
-        await go_to(seen, "engine")
-        await seen.press("right", "ctrl+r")
-        assert seen.answers.started[0][0].engine == "onnxruntime"
 
 
 async def test_leaving_keeps_typed_text_and_project() -> None:
@@ -245,28 +255,6 @@ async def test_new_profile_copies_settings_of_existing_one() -> None:
         await seen.press("enter")
         values, _, again = seen.answers.started[0]
         assert (values.batch, values.loss, again) == ("8", False, seen.ids[0])
-
-
-async def test_key_y_copies_one_command_per_run() -> None:
-    async with profiled() as seen:
-        seen.answers.check = replace(seen.answers.check, commands=("tuibench profile a", "tuibench profile a --loss"))
-        await seen.go(route.profile_form(seen.project))
-        await seen.press("y")
-        assert seen.app.clipboard == "tuibench profile a && tuibench profile a --loss"
-
-
-async def test_failed_start_leaves_form_unchanged() -> None:
-    async with profiled() as seen:
-
-        def fail(*_: object) -> None:
-            raise UsageError("the store cannot be written", "free some room")
-
-        replace_methods(seen.app.services, profile_forms__start=fail)
-        await seen.go(route.profile_form(seen.project))
-        await seen.press("ctrl+r")
-        assert "the store cannot be written" in seen.news
-        await seen.press("ctrl+r")
-        assert "the store cannot be written" in seen.news
 
 
 async def test_pending_estimate_says_so() -> None:

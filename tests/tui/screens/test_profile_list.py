@@ -25,8 +25,9 @@ def keys_of(seen: Profiled) -> list[str]:
     return list(shown.table.keys)
 
 
-async def test_each_kind_has_list_and_theory_is_last() -> None:
+async def test_profile_list_ends_with_theory_that_refuses_actions() -> None:
     async with profiled() as seen:
+        # each kind has list and theory is last
         await seen.go(route.project(seen.project))
         assert keys_of(seen) == [] and "Benchmarks (0)" in seen.rows[0]
         await seen.press("2")
@@ -36,6 +37,27 @@ async def test_each_kind_has_list_and_theory_is_last() -> None:
         assert keys_of(seen) == [seen.ids[2], APPROXIMATED] and "stage0.block7.matmul.weight" in seen.rows[4]
         await seen.press("4")
         assert "[4 Settings]" in seen.rows[1]
+        # theory refuses removal rename and comparison
+        await seen.go(route.project(seen.project, "performance"))
+        await seen.press("G")
+        for pressed in ("d", "e", "r", "R", "c"):
+            await seen.press(pressed)
+            assert "FLOPS is theoretical" in seen.news, pressed
+        await seen.press("a", "d")
+        assert "Remove" in seen.news
+        await seen.press("y")
+        assert keys_of(seen) == [FLOPS]
+        # wide list keeps key columns and offers scrolling
+        await seen.press("escape")
+        await seen.press("enter", "2", "w")
+        head = next(row for row in seen.rows if " NAME " in row)
+        assert all(f" {word}" in head for word in ("TIME", "±%", "G")), head
+        assert "←→ scroll" in seen.text
+        await seen.press("right", "right")
+        assert " NAME " in next(row for row in seen.rows if " NOTE" in row)
+        # Wide mode applies to one tab only.
+        await seen.press("1")
+        assert "←→ scroll" not in seen.text
 
 
 async def test_enter_opens_profile_or_theory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,21 +82,9 @@ async def test_two_profiles_compare_by_marks_or_cursor(monkeypatch: pytest.Monke
         assert landed(seen.app)[:2] == ("profile_comparison", (seen.ids[1], seen.ids[0]))
 
 
-async def test_theory_refuses_removal_rename_and_comparison() -> None:
+async def test_profile_edit_sort_removal_and_cursor() -> None:
     async with profiled() as seen:
-        await seen.go(route.project(seen.project, "performance"))
-        await seen.press("G")
-        for pressed in ("d", "e", "r", "R", "c"):
-            await seen.press(pressed)
-            assert "FLOPS is theoretical" in seen.news, pressed
-        await seen.press("a", "d")
-        assert "Remove" in seen.news
-        await seen.press("y")
-        assert keys_of(seen) == [FLOPS]
-
-
-async def test_profile_rename_filter_sort_removal_and_undo() -> None:
-    async with profiled() as seen:
+        # profile rename filter sort removal and undo
         await seen.go(route.project(seen.project, "performance"))
         await seen.press("e", "end", "2", "enter", "enter")
         await look(seen.app, seen.pilot)
@@ -90,6 +100,21 @@ async def test_profile_rename_filter_sort_removal_and_undo() -> None:
         await seen.press("u")
         await look(seen.app, seen.pilot)
         assert seen.ids[0] in keys_of(seen)
+        # cursor follows its record through removal and undo
+        await seen.press("escape")
+        await seen.press("enter", "2", "down")
+        page = seen.app.page
+        assert isinstance(page, ProjectScreen) and page.shown_list is not None
+        table = page.shown_list.table
+        assert table.cursor_key == seen.ids[1]
+        await seen.press("d", "y")
+        assert table.cursor_key == seen.ids[0]
+        await seen.press("d", "y")
+        assert list(table.keys) == [FLOPS]
+        await seen.press("u")
+        assert table.cursor_key == seen.ids[0]
+        await seen.press("u")
+        assert (len(table.keys), table.cursor_key) == (3, seen.ids[0])
 
 
 async def test_run_is_listed_under_its_kind_only(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,33 +163,3 @@ async def test_theory_exports_from_list_and_page(tmp_path: Path) -> None:
         assert "exists" in seen.news and len(seen.answers.exported) == 1
         await seen.press("y")
         assert seen.answers.exported[1:] == [(seen.project, APPROXIMATED, f"{tmp_path}/there.json")]
-
-
-async def test_wide_list_keeps_key_columns_and_offers_scrolling() -> None:
-    async with profiled() as seen:
-        await seen.press("enter", "2", "w")
-        head = next(row for row in seen.rows if " NAME " in row)
-        assert all(f" {word}" in head for word in ("TIME", "±%", "G")), head
-        assert "←→ scroll" in seen.text
-        await seen.press("right", "right")
-        assert " NAME " in next(row for row in seen.rows if " NOTE" in row)
-        # Wide mode applies to one tab only.
-        await seen.press("1")
-        assert "←→ scroll" not in seen.text
-
-
-async def test_cursor_follows_its_record_through_removal_and_undo() -> None:
-    async with profiled() as seen:
-        await seen.press("enter", "2", "down")
-        page = seen.app.page
-        assert isinstance(page, ProjectScreen) and page.shown_list is not None
-        table = page.shown_list.table
-        assert table.cursor_key == seen.ids[1]
-        await seen.press("d", "y")
-        assert table.cursor_key == seen.ids[0]
-        await seen.press("d", "y")
-        assert list(table.keys) == [FLOPS]
-        await seen.press("u")
-        assert table.cursor_key == seen.ids[0]
-        await seen.press("u")
-        assert (len(table.keys), table.cursor_key) == (3, seen.ids[0])

@@ -19,10 +19,32 @@ from tuibench.tui.screens.project.screen import ProjectScreen
 from tuibench.tui.terminal import Display
 
 
-async def test_project_matches_kept_frame() -> None:
+async def test_project_frame_filter_and_run_order() -> None:
     async with shown(going=True) as seen:
+        # project matches kept frame
         await seen.press("down", "down")
         check_frame(seen.app, "project-80x24")
+        # filter keeps lines with all words
+        await seen.press("slash")
+        await type_text(seen.pilot, "openvino")
+        going = [make_id(9, 120)]
+        assert seen.keys == [*going, seen.ids[1], seen.ids[5]]
+        await type_text(seen.pilot, " inter")
+        assert seen.keys == [seen.ids[5]]
+        await seen.press("enter")
+        assert "1 of 9 with" in rows(seen.app)[1]
+        await seen.press("slash")
+        await type_text(seen.pilot, "zzz")
+        assert seen.keys == [] and "No match for" in frame(seen.app)
+        # runs come first until saved
+        await seen.press("escape")
+        assert seen.keys[:2] == [make_id(9, 120), make_id(10, 60)]
+        assert "9/15 cells ~3m10" in frame(seen.app) and "queued, place 1, in ~3m10" in frame(seen.app)
+        await seen.press("G", "g")
+        assert "running · 9 of 15 cells" in frame(seen.app)
+        with_runs(seen.app.services)
+        await look(seen.app, seen.pilot)
+        assert seen.keys == list(seen.ids)
 
 
 async def test_project_in_ascii_matches_kept_frame() -> None:
@@ -32,8 +54,9 @@ async def test_project_in_ascii_matches_kept_frame() -> None:
         assert frame(seen.app).isascii()
 
 
-async def test_each_record_shows_state_and_number() -> None:
+async def test_list_shows_states_previews_sorts_and_leaves_in_steps() -> None:
     async with shown() as seen:
+        # each record shows state and number
         lines = {short_id(one): next(line for line in rows(seen.app) if short_id(one) in line) for one in seen.ids}
         said = [lines[short_id(one)] for one in seen.ids]
         assert "1.76 ms @16×1" in said[0] and "ov faster: 15 % less p50 latency" in said[1]
@@ -41,30 +64,13 @@ async def test_each_record_shows_state_and_number() -> None:
         assert "✗ " in said[4] and "died by SIGSEGV" in said[4]
         assert "‖ " in said[5] and "interrupted 3/5" in said[5]
         assert "743 /s" in said[6]
-
-
-async def test_preview_follows_cursor_and_adds_missing_columns() -> None:
-    async with shown() as seen:
+        # preview follows cursor and adds missing columns
         assert '"after AMX fix"' in frame(seen.app) and "eff 54 %" in frame(seen.app)
         await seen.press("down", "down", "down", "down")
         assert seen.cursor == seen.ids[4]
         assert "first line" not in frame(seen.app)
         assert "1 cell · sync, 16 cores, batch 512: died by SIGSEGV" in frame(seen.app)
-
-
-async def test_enter_opens_benchmark_or_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "detail", "run", "form")
-    async with shown(going=True) as seen:
-        await seen.press("g", "enter")
-        assert landed(seen.app) == ("run", (make_id(9, 120),), {})
-        await seen.press("q", "down", "down", "enter")
-        assert landed(seen.app) == ("detail", (seen.ids[0],), {})
-        await seen.press("q", "n")
-        assert landed(seen.app) == ("form", (), {"project_id": seen.project})
-
-
-async def test_sort_keys_cycle_and_reverse_orders() -> None:
-    async with shown() as seen:
+        # sort keys cycle and reverse orders
         assert seen.keys == list(seen.ids)
         await seen.press("S")
         assert seen.keys == list(reversed(seen.ids)) and "oldest first" in rows(seen.app)[1]
@@ -79,25 +85,7 @@ async def test_sort_keys_cycle_and_reverse_orders() -> None:
         assert seen.keys[:2] == [seen.ids[0], seen.ids[2]]
         await seen.press("s")
         assert "newest first" in rows(seen.app)[1]
-
-
-async def test_filter_keeps_lines_with_all_words() -> None:
-    async with shown(going=True) as seen:
-        await seen.press("slash")
-        await type_text(seen.pilot, "openvino")
-        going = [make_id(9, 120)]
-        assert seen.keys == [*going, seen.ids[1], seen.ids[5]]
-        await type_text(seen.pilot, " inter")
-        assert seen.keys == [seen.ids[5]]
-        await seen.press("enter")
-        assert "1 of 9 with" in rows(seen.app)[1]
-        await seen.press("slash")
-        await type_text(seen.pilot, "zzz")
-        assert seen.keys == [] and "No match for" in frame(seen.app)
-
-
-async def test_escape_closes_filter_clears_it_then_marks_then_leaves() -> None:
-    async with shown() as seen:
+        # escape closes filter clears it then marks then leaves
         await seen.press("space", "slash")
         await type_text(seen.pilot, "ort")
         await seen.press("enter")
@@ -110,8 +98,20 @@ async def test_escape_closes_filter_clears_it_then_marks_then_leaves() -> None:
         assert not isinstance(seen.app.page, ProjectScreen)
 
 
-async def test_space_marks_row_and_a_marks_all_visible() -> None:
+async def test_enter_opens_benchmark_or_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "detail", "run", "form")
+    async with shown(going=True) as seen:
+        await seen.press("g", "enter")
+        assert landed(seen.app) == ("run", (make_id(9, 120),), {})
+        await seen.press("q", "down", "down", "enter")
+        assert landed(seen.app) == ("detail", (seen.ids[0],), {})
+        await seen.press("q", "n")
+        assert landed(seen.app) == ("form", (), {"project_id": seen.project})
+
+
+async def test_list_marks_news_and_settings_field() -> None:
     async with shown() as seen:
+        # space marks row and a marks all visible
         await seen.press("space", "space")
         assert seen.page.marked() == seen.ids[:2] and seen.cursor == seen.ids[2]
         assert "2 marked" in rows(seen.app)[1]
@@ -121,24 +121,17 @@ async def test_space_marks_row_and_a_marks_all_visible() -> None:
         assert seen.page.marked() == seen.ids
         await seen.press("a")
         assert seen.page.marked() == ()
-
-
-async def test_result_of_other_session_appears() -> None:
-    async with shown() as seen:
+        # result of other session appears
         one = add(Services(), sweep(30, 5.0), seen.project)
         await look(seen.app, seen.pilot)
         assert seen.keys[0] == one and "Benchmarks (8)" in rows(seen.app)[0]
-
-
-async def test_runs_come_first_until_saved() -> None:
-    async with shown(going=True) as seen:
-        assert seen.keys[:2] == [make_id(9, 120), make_id(10, 60)]
-        assert "9/15 cells ~3m10" in frame(seen.app) and "queued, place 1, in ~3m10" in frame(seen.app)
-        await seen.press("G", "g")
-        assert "running · 9 of 15 cells" in frame(seen.app)
-        with_runs(seen.app.services)
-        await look(seen.app, seen.pilot)
-        assert seen.keys == list(seen.ids)
+        # settings field takes keys until escape
+        await seen.press("4", "e", "1")
+        assert "[4 Settings]" in rows(seen.app)[1]
+        await seen.press("escape")
+        assert "[4 Settings]" in rows(seen.app)[1]
+        await seen.press("1")
+        assert "[1 Benchmarks]" in rows(seen.app)[1] and seen.page.benchmarks.table.has_focus
 
 
 async def test_damaged_record_is_listed_with_cause() -> None:
@@ -186,8 +179,9 @@ async def test_damaged_record_refuses_rename_until_repaired() -> None:
         assert f"Name and note of {one}" in frame(app) and "after AMX fix" in frame(app)
 
 
-async def test_damaged_record_is_reread_when_selected() -> None:
+async def test_damaged_record_is_reread_and_unreadable_store_keeps_rows() -> None:
     async with shown() as seen:
+        # damaged record is reread when selected
         record = next(seen.services.settings.places.data.rglob(f"*{seen.ids[1]}*.json"))
         whole = record.read_bytes()
         record.write_bytes(whole[:-50])
@@ -198,6 +192,19 @@ async def test_damaged_record_is_reread_when_selected() -> None:
         await seen.press("down", "up")
         line = next(line for line in rows(seen.app) if short_id(seen.ids[1]) in line)
         assert "its record is damaged" not in line and "ov faster: 15 % less p50 latency" in line
+
+        # unreadable store shows hint and keeps rows
+        def refuse(*_: object) -> None:
+            raise StoreBusy("the store is held by pid 7", "try again in a moment")
+
+        replace_methods(seen.app.services, library__list=refuse)
+        seen.page.load()
+        await settle(seen.pilot)
+        assert "! the store is held by pid 7: try again in a moment" in rows(seen.app)[-3]
+        assert seen.keys == list(seen.ids)
+        seen.app.go(route.project(seen.project))
+        await settle(seen.pilot)
+        assert "the store is held by pid 7" in "".join(rows(seen.app)[3:6])
 
 
 async def test_tabs_open_by_number_and_bracket() -> None:
@@ -210,20 +217,11 @@ async def test_tabs_open_by_number_and_bracket() -> None:
         assert "[1 Benchmarks]" in rows(seen.app)[1]
 
 
-async def test_settings_field_takes_keys_until_escape() -> None:
-    async with shown() as seen:
-        await seen.press("4", "e", "1")
-        assert "[4 Settings]" in rows(seen.app)[1]
-        await seen.press("escape")
-        assert "[4 Settings]" in rows(seen.app)[1]
-        await seen.press("1")
-        assert "[1 Benchmarks]" in rows(seen.app)[1] and seen.page.benchmarks.table.has_focus
-
-
-async def test_empty_project_names_useful_key() -> None:
+async def test_empty_project_offers_only_working_keys() -> None:
     services = Services()
     project = add_project(services)
     async with open_app(services=services) as (app, pilot):
+        # empty project names useful key
         app.go(route.project(project))
         await settle(pilot)
         assert "No benchmark yet." in frame(app) and "n   new benchmark" in frame(app)
@@ -231,12 +229,7 @@ async def test_empty_project_names_useful_key() -> None:
         for key in ("r", "R", "c", "d", "e", "x", "y", "L"):
             await press(pilot, key)
             assert "no benchmark under the cursor" in rows(app)[-3], key
-
-
-async def test_empty_list_offers_only_working_keys() -> None:
-    services = Services()
-    project = add_project(services)
-    async with open_app(services=services) as (app, pilot):
+        # empty list offers only working keys
         app.go(route.project(project))
         await settle(pilot)
         assert offered(app) == "n new  u undo  ] tab  f2 system  f3 trash  : palette  ? help"
@@ -317,19 +310,3 @@ async def test_low_terminal_prefers_list_over_preview() -> None:
         await seen.pilot.resize_terminal(40, 24)
         await settle(seen.pilot)
         assert '"after AMX fix"' in frame(seen.app), "what has no column here is told below, the name first"
-
-
-async def test_unreadable_store_shows_hint_and_keeps_rows() -> None:
-    async with shown() as seen:
-
-        def refuse(*_: object) -> None:
-            raise StoreBusy("the store is held by pid 7", "try again in a moment")
-
-        replace_methods(seen.app.services, library__list=refuse)
-        seen.page.load()
-        await settle(seen.pilot)
-        assert "! the store is held by pid 7: try again in a moment" in rows(seen.app)[-3]
-        assert seen.keys == list(seen.ids)
-        seen.app.go(route.project(seen.project))
-        await settle(seen.pilot)
-        assert "the store is held by pid 7" in "".join(rows(seen.app)[3:6])

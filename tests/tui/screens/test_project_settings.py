@@ -67,15 +67,26 @@ async def put(pilot: Any, pane: ProjectSettings, name: str, text: str) -> None:
     await settle(pilot)
 
 
-async def test_fields_versions_and_model_are_shown(model: Path) -> None:
+async def test_settings_are_shown_and_changes_by_others_kept(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
     async with open_app((120, 36)) as (app, pilot):
+        # fields versions and model are shown
         pane = await settings(app, pilot, project)
         assert pane.column.fields["name"].answer == "mine"
         assert pane.column.fields["dim:sequence"].answer == "64"
         text = frame(app)
         assert "the model file is unchanged" in text and "original" in text and "input_ids" in text
         assert "never measured" in text and "made just now, changed just now" in text
+        # concurrent changes are shown and not reverted
+        pane = await settings(app, pilot, project)
+        Services().projects.edit(project, description="theirs", dims={"sequence": 128})
+        await press(pilot, "1", "4")
+        assert pane.column.fields["dim:sequence"].answer == "128" and not pane.unsaved
+        await put(pilot, pane, "name", "new")
+        pane.save()
+        await settle(pilot)
+        found = Services().projects.get(project).project
+        assert (found.name, found.description, found.dims) == ("new", "theirs", {"sequence": 128})
 
 
 def counting(services: Services, costs: CostProfile | str) -> tuple[Services, list[str]]:
@@ -262,20 +273,6 @@ async def test_dims_appear_in_either_read_order(model: Path, monkeypatch: pytest
         await press(pilot, "4")
         fields = app.page.query_one(ProjectSettings).column.fields
         assert fields["name"].answer == "mine" and fields["dim:sequence"].answer == ""
-
-
-async def test_concurrent_changes_are_shown_and_not_reverted(model: Path) -> None:
-    project = project_of(model, {"sequence": 64})
-    async with open_app((120, 36)) as (app, pilot):
-        pane = await settings(app, pilot, project)
-        Services().projects.edit(project, description="theirs", dims={"sequence": 128})
-        await press(pilot, "1", "4")
-        assert pane.column.fields["dim:sequence"].answer == "128" and not pane.unsaved
-        await put(pilot, pane, "name", "new")
-        pane.save()
-        await settle(pilot)
-        found = Services().projects.get(project).project
-        assert (found.name, found.description, found.dims) == ("new", "theirs", {"sequence": 128})
 
 
 async def test_save_writes_only_typed_fields(model: Path) -> None:

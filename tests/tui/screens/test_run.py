@@ -118,13 +118,26 @@ async def test_key_hints_use_user_bindings() -> None:
         assert "f6 measures again" in seen.text
 
 
-async def test_failed_cell_reason_is_visible_at_any_cursor() -> None:
+async def test_cell_under_cursor_shows_reason_and_facts_without_polling(monkeypatch: pytest.MonkeyPatch) -> None:
     async with watched(sketch_view()) as seen:
+        # failed cell reason is visible at any cursor
         assert "1 failed    sync, 16 cores, batch 32: died by SIGSEGV in load" in seen.text
         await seen.press("G", "right")
         assert seen.page.grid.cursor_key == lost_cell(16, 32).key
         assert " failed      died by SIGSEGV in load: the worker died" in seen.text
         assert " last line   fatal: bad kernel" in seen.text
+        # enter shows cell before it is stored
+        await seen.press("G", "right", "enter")
+        assert "sync, 16 cores, batch 32" in seen.text and "fatal: bad kernel" in seen.text
+        await seen.press("escape")
+        assert seen.page.view is not None
+        # unchanged poll reads once and paints nothing
+        looks = seen.services.looks
+        asked: list[Painted] = []
+        with monkeypatch.context() as patch:
+            patch.setattr(Painted, "repaint", _noting(asked))
+            await seen.look()
+        assert seen.services.looks == looks + 1 and asked == []
 
 
 @pytest.mark.parametrize("count", [1, 200])
@@ -211,14 +224,6 @@ async def test_cursor_follows_measured_cell_until_moved() -> None:
         assert "8 cores, batch 32  execution 2 of ≥5" in seen.text, "what is measured is said all the same"
 
 
-async def test_enter_shows_cell_before_it_is_stored() -> None:
-    async with watched(sketch_view()) as seen:
-        await seen.press("G", "right", "enter")
-        assert "sync, 16 cores, batch 32" in seen.text and "fatal: bad kernel" in seen.text
-        await seen.press("escape")
-        assert seen.page.view is not None
-
-
 async def test_enter_on_unmeasured_cell_says_so() -> None:
     async with watched(make_view([new_cell(1), new_cell(2)])) as seen:
         await seen.press("enter")
@@ -251,16 +256,6 @@ async def test_enter_on_finished_run_opens_same_cell(monkeypatch: pytest.MonkeyP
 
 
 # Polling
-
-
-async def test_unchanged_poll_reads_once_and_paints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with watched(sketch_view()) as seen:
-        looks = seen.services.looks
-        asked: list[Painted] = []
-        with monkeypatch.context() as patch:
-            patch.setattr(Painted, "repaint", _noting(asked))
-            await seen.look()
-        assert seen.services.looks == looks + 1 and asked == []
 
 
 def _noting(asked: list[Painted]) -> Callable[[Painted], None]:

@@ -31,8 +31,9 @@ NAME = short_id(RUN)
 # Keys
 
 
-async def test_key_X_asks_and_only_y_cancels() -> None:  # noqa: N802 - the key
+async def test_active_run_keys_cancel_copy_and_announce_end(monkeypatch: pytest.MonkeyPatch) -> None:
     async with watched(sketch_view()) as seen:
+        # key X asks and only y cancels
         await seen.press("X")
         assert " 14 " in seen.news and seen.answers == ("y",)
         await seen.press("escape")
@@ -41,6 +42,23 @@ async def test_key_X_asks_and_only_y_cancels() -> None:  # noqa: N802 - the key
         await seen.press("X", "y")
         assert ("cancel", RUN) in seen.services.asked
         assert "1m52" in seen.text
+        # key y copies command of unlisted run
+        seen.services.answers["command"] = "tuibench benchmark resnet50.onnx"
+        await seen.press("y")
+        assert seen.services.asked[-1] == ("command", RUN)
+        assert seen.app.clipboard == "tuibench benchmark resnet50.onnx"
+        # run end is announced on every screen
+        await seen.press("escape")
+        for end, words in (
+            (make_done(info=make_info(activity.CANCELLED), status="cancelled"), "cancelled"),
+            (make_broken(), "interrupted: its runner died"),
+            (make_done(), "finished and saved"),
+        ):
+            seen.services.views = [sketch_view()]
+            await look(seen.app, seen.pilot)
+            seen.services.views = [end]
+            await look(seen.app, seen.pilot)
+            assert f"run {NAME} {words}" in seen.news
 
 
 @pytest.mark.parametrize(("key", "wish"), [("p", "finish"), ("+", "extend")])
@@ -104,14 +122,6 @@ async def test_result_keys_before_result_say_so(key: str) -> None:
     async with watched(sketch_view()) as seen:
         await seen.press(key)
         assert seen.status.said and seen.app.page is seen.page
-
-
-async def test_key_y_copies_command_of_unlisted_run() -> None:
-    async with watched(sketch_view()) as seen:
-        seen.services.answers["command"] = "tuibench benchmark resnet50.onnx"
-        await seen.press("y")
-        assert seen.services.asked[-1] == ("command", RUN)
-        assert seen.app.clipboard == "tuibench benchmark resnet50.onnx"
 
 
 async def test_key_L_shows_log_and_follows_it() -> None:  # noqa: N802 - the key
@@ -211,21 +221,6 @@ async def test_removal_question_names_losses() -> None:
     async with watched(make_broken(), size=(100, 24)) as seen:
         await seen.press("d")
         assert " 45 " in seen.news and seen.answers == ("y",)
-
-
-async def test_run_end_is_announced_on_every_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with watched(sketch_view()) as seen:
-        await seen.press("escape")
-        for end, words in (
-            (make_done(info=make_info(activity.CANCELLED), status="cancelled"), "cancelled"),
-            (make_broken(), "interrupted: its runner died"),
-            (make_done(), "finished and saved"),
-        ):
-            seen.services.views = [sketch_view()]
-            await look(seen.app, seen.pilot)
-            seen.services.views = [end]
-            await look(seen.app, seen.pilot)
-            assert f"run {NAME} {words}" in seen.news
 
 
 async def test_endless_cell_keeps_all_keys_responsive() -> None:

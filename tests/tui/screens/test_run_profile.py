@@ -51,21 +51,24 @@ async def test_profile_run_page_matches_kept_frame(size: tuple[int, int], ascii_
         check_frame(seen.app, f"run-profile-{name}")
 
 
-async def test_stage_parts_and_remaining_time_are_shown() -> None:
+async def test_profile_run_shows_parts_and_is_finished_or_removed() -> None:
     async with watched(making()) as seen:
+        # stage parts and remaining time are shown
         assert "4/6" in seen.text and "~9.0 s left" in seen.text
         assert "timing layers, process 2 of 3: profiled runs" in seen.text
         assert "[x] costs by shapes" in seen.text and "layers, process 2" in seen.text
         assert "roofline of this machine  failed: L says why" in seen.text and "[ ] layers, process 3" in seen.text
         assert "X cancel" in seen.text and "p finish now" in seen.text and "more time" not in seen.text
-
-
-async def test_cancel_asks_and_finish_acts_at_once() -> None:
-    async with watched(making()) as seen:
+        # cancel asks and finish acts at once
         await seen.press("X")
         assert "1 measurement is kept." in seen.news
         await seen.press("y", "p")
         assert ("cancel", RUN) in seen.services.asked and ("finish", RUN) in seen.services.asked
+        # active profile run is cancelled before removal
+        await seen.press("d")
+        assert "is still running: cancel and remove?" in seen.text
+        await seen.press("y")
+        assert ("remove", (RUN,), True, False) in seen.services.asked
 
 
 async def test_ended_run_enter_opens_profile(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,11 +89,3 @@ async def test_interrupted_profile_run_says_how_to_resume() -> None:
         assert "its runner died" in seen.text and "o resumes it" in seen.text
         await seen.press("o")
         assert ("resume", RUN, False, False) in seen.services.asked
-
-
-async def test_active_profile_run_is_cancelled_before_removal() -> None:
-    async with watched(making()) as seen:
-        await seen.press("d")
-        assert "is still running: cancel and remove?" in seen.text
-        await seen.press("y")
-        assert ("remove", (RUN,), True, False) in seen.services.asked

@@ -62,8 +62,9 @@ def stored(seen: Shown) -> set[str]:
     return {row.id for row in seen.services.store.benchmarks.rows()}
 
 
-async def test_refused_removal_is_reported_after_newer_request() -> None:
+async def test_refusal_is_reported_on_page_shown_at_that_time() -> None:
     async with shown() as seen:
+        # refused removal is reported after newer request
         slow = Slow(seen, "library__remove", StoreBusy("the store is busy"))
         await type_at(seen, "d", "y")
         assert f"removing {short_id(seen.ids[0])} ..." in frame(seen.app), "a store that is held takes its time"
@@ -73,10 +74,7 @@ async def test_refused_removal_is_reported_after_newer_request() -> None:
         assert "! there was nothing to remove; but before: the store is busy" in frame(seen.app)
         await seen.press("up")
         assert "busy" not in frame(seen.app)
-
-
-async def test_refusal_is_reported_on_page_shown_at_that_time() -> None:
-    async with shown() as seen:
+        # refusal is reported on page shown at that time
         slow = Slow(seen, "library__remove", StoreBusy("the store is busy"))
         await type_at(seen, "d", "y", "q")
         await slow.end()
@@ -91,37 +89,16 @@ async def test_closed_page_gets_no_success_message() -> None:
         assert isinstance(seen.app.page, HomeScreen) and seen.ids[0] not in stored(seen)
 
 
-async def test_key_u_right_after_d_waits_for_removal() -> None:
+async def test_removal_precedes_undo_and_closes_only_its_page() -> None:
     async with shown() as seen:
+        # key u right after d waits for removal
         seen.services.library.remove([seen.ids[3]])
         slow = Slow(seen, "library__remove")
         await type_at(seen, "d", "y", "u")
         await slow.end()
         assert seen.ids[0] in stored(seen) and seen.ids[3] not in stored(seen)
         assert f"restored {short_id(seen.ids[0])}" in frame(seen.app)
-
-
-async def test_key_u_restores_own_removal_before_others() -> None:
-    async with shown() as seen:
-        await seen.press("d", "y")
-        Services().library.remove([seen.ids[3]])
-        await seen.press("u")
-        assert seen.ids[0] in stored(seen) and seen.ids[3] not in stored(seen)
-        await seen.press("u")
-        assert seen.ids[3] in stored(seen)
-
-
-async def test_key_u_skips_removal_restored_by_others() -> None:
-    async with shown() as seen:
-        await seen.press("d", "y", "down", "d", "y")
-        first, second = (one for one in seen.ids if one not in stored(seen))
-        Services().library.restore(second)
-        await seen.press("u")
-        assert {first, second} <= stored(seen)
-
-
-async def test_removed_record_closes_only_its_own_page() -> None:
-    async with shown() as seen:
+        # removed record closes only its own page
         await seen.press("enter")
         slow = Slow(seen, "library__remove")
         await type_at(seen, "d", "y", "f3")
@@ -130,6 +107,23 @@ async def test_removed_record_closes_only_its_own_page() -> None:
         await seen.press("escape")
         assert shown_page(seen) is ProjectScreen
         assert not any(isinstance(one, DetailScreen) for one in seen.app.screen_stack)
+
+
+async def test_key_u_restores_own_removals_only_once() -> None:
+    async with shown() as seen:
+        # key u restores own removal before others
+        await seen.press("d", "y")
+        Services().library.remove([seen.ids[3]])
+        await seen.press("u")
+        assert seen.ids[0] in stored(seen) and seen.ids[3] not in stored(seen)
+        await seen.press("u")
+        assert seen.ids[3] in stored(seen)
+        # key u skips removal restored by others
+        await seen.press("d", "y", "down", "d", "y")
+        first, second = (one for one in seen.ids if one not in stored(seen))
+        Services().library.restore(second)
+        await seen.press("u")
+        assert {first, second} <= stored(seen)
 
 
 async def test_started_run_leaves_keys_to_open_dialog(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,10 @@ from tuibench.tui.widgets.record_table import Line, RecordTable
 from tuibench.tui.widgets.status_line import StatusLine
 
 
-async def test_news_are_shown_and_cleared() -> None:
+async def test_news_and_long_questions_are_shown_and_cleared() -> None:
     line = StatusLine()
     async with staged(line) as (stage, pilot):
+        # news are shown and cleared
         line.say("run m9q finished")
         await settle(pilot)
         assert seen(stage) == [" run m9q finished"]
@@ -22,6 +23,12 @@ async def test_news_are_shown_and_cleared() -> None:
         await settle(pilot)
         assert seen(stage) == [""]
         assert line.said == ""
+        # long question keeps answers visible
+        line.ask("Remove " + "x" * 1000 + "?", {"y": "remove", "n": "keep"}, lambda _: None)
+        await settle(pilot)
+        assert seen(stage)[0].endswith("…  y remove  n esc keep")
+        await resize(pilot, 30, 5)
+        assert seen(stage)[0].endswith("…  y remove  n esc keep")
 
 
 async def test_answer_is_pressed_key_and_other_keys_are_ignored() -> None:
@@ -89,16 +96,6 @@ async def test_answer_can_ask_next_question() -> None:
         assert seen(stage) == [" Two?  z yes  n esc back"]
         await press(pilot, "z")
         assert answers == ["z"]
-
-
-async def test_long_question_keeps_answers_visible() -> None:
-    line = StatusLine()
-    async with staged(line) as (stage, pilot):
-        line.ask("Remove " + "x" * 1000 + "?", {"y": "remove", "n": "keep"}, lambda _: None)
-        await settle(pilot)
-        assert seen(stage)[0].endswith("…  y remove  n esc keep")
-        await resize(pilot, 30, 5)
-        assert seen(stage)[0].endswith("…  y remove  n esc keep")
 
 
 async def test_question_sends_hundreds_of_bytes() -> None:
