@@ -20,7 +20,7 @@ from tuibench.model.cost.count import STATIC, TRACED, carry_out
 from tuibench.model.cost.expansion import MOST_EXECUTED, expand, limited_loops
 from tuibench.model.cost.structure import MOST_NODES, UNEXPANDED, expanded_lengths, limit_calls
 from tuibench.model.reference_run import TracedRun
-from tuibench.present.profile.costs import bound_words, macs_words, unknown_words
+from tuibench.present.profile.costs import bound_words, total_words, unknown_words
 from tuibench.present.profile.page import ProfileHeading, profile_lines, view_of
 
 _MACS = 4 * 4 * 4
@@ -71,14 +71,14 @@ def test_functions_expanding_to_billions_are_counted_up_to_the_limit(tmp_path: P
     profile = run(nested(40), tmp_path)
     assert profile.bound == CountBound(NODES, MOST_NODES, MOST_NODES)
     assert profile.macs == MOST_NODES * _MACS and len(profile.nodes) == 1
-    assert "1.28 M" in macs_words(profile) and profile.bound is not None
+    assert "1.28 M" in total_words(profile, "macs") and profile.bound is not None
     assert profile.shapes_from.startswith(STATIC)
     assert unknown_words(profile) == ""
 
 
 def test_functions_below_the_limit_are_counted_whole(tmp_path: Path) -> None:
     profile = run(nested(6), tmp_path)
-    assert profile.bound is None and profile.macs == 2**5 * _MACS and macs_words(profile) == "2.05 k"
+    assert profile.bound is None and profile.macs == 2**5 * _MACS and total_words(profile, "macs") == "2.05 k"
 
 
 def test_recursive_function_stays_unknown(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_endless_loop_is_stopped_and_counted_as_executed(tmp_path: Path, monkeyp
         monkeypatch.setattr(module, "MOST_EXECUTED", 3000)
     profile = run(looping(), tmp_path)
     assert profile.bound == CountBound(EXECUTED, 3000, 3)
-    assert "64" in macs_words(profile) and profile.shapes_from.startswith(STATIC)
+    assert "64" in total_words(profile, "macs") and profile.shapes_from.startswith(STATIC)
 
 
 def test_loop_ending_below_the_limit_is_counted_whole(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_loop_beyond_its_time_limit_is_stopped_between_two_nodes(
     ticks: Iterator[int] = numbers()
     profile = run(looping(), tmp_path, 5.0, clock=lambda: float(next(ticks)))
     assert profile.bound == CountBound(SECONDS, 5.0, 3)
-    assert "64" in macs_words(profile)
+    assert "64" in total_words(profile, "macs")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tuibench.core.profile import CostProfile, NodeCost
-from tuibench.present.profile.costs import activation_words, element_words, flops_words, macs_words, unknown_words
+from tuibench.present.profile.costs import total_words, unknown_words
 
 CONV = NodeCost("c", 0, "Conv", "", macs=1_000_000, element_flops=5_000, activation_bytes=2_000)
 RELU = NodeCost("r", 1, "Relu", "", element_flops=3_000, activation_bytes=1_000)
@@ -22,7 +22,12 @@ def costs(*nodes: NodeCost) -> CostProfile:
 
 def words(profile: CostProfile) -> tuple[str, ...]:
     """Return all four sums."""
-    return macs_words(profile), flops_words(profile), element_words(profile), activation_words(profile)
+    return (
+        total_words(profile, "macs"),
+        total_words(profile, "flops"),
+        total_words(profile, "element_flops"),
+        total_words(profile, "activation_bytes"),
+    )
 
 
 def test_known_total_is_a_plain_number() -> None:
@@ -54,7 +59,7 @@ def test_reason_is_that_of_the_unknown_part() -> None:
 
 
 def test_unknown_repetition_counts_once_as_a_minimum() -> None:
-    assert macs_words(costs(LOOPED, LOOPED)) == "at least 1.00 k"
+    assert total_words(costs(LOOPED, LOOPED), "macs") == "at least 1.00 k"
     assert unknown_words(costs(LOOPED, LOOPED)) == "how often 2 nodes run"
     assert unknown_words(costs(LOOPED)) == "how often 1 node runs"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tuibench.core.profile import (
     EXECUTED,
@@ -141,9 +141,6 @@ COST_COLUMNS: tuple[Column[CostRow], ...] = (
 """A terminal of 80 columns shows the first eight."""
 
 
-_Pick = Callable[[NodeCost], int | None]
-
-
 def is_counted(costs: CostProfile) -> bool:
     """Return whether nodes were counted; if not, there are no nodes and no shapes.
 
@@ -152,24 +149,22 @@ def is_counted(costs: CostProfile) -> bool:
     return bool(costs.nodes or costs.shapes_from)
 
 
-def macs_words(costs: CostProfile) -> str:
-    """Return the multiply-accumulates of all nodes."""
-    return _sum(costs, costs.macs, lambda node: node.macs)
+Total = Literal["macs", "flops", "element_flops", "activation_bytes"]
+"""Figures that a node and the whole model have."""
 
 
-def flops_words(costs: CostProfile) -> str:
-    """Return the operations of all nodes."""
-    return _sum(costs, costs.flops, lambda node: node.flops)
+def total_words(costs: CostProfile, name: Total) -> str:
+    """Return a total of all nodes, with "at least" if it is incomplete.
 
-
-def element_words(costs: CostProfile) -> str:
-    """Return the operations on single elements of all nodes."""
-    return _sum(costs, costs.element_flops, lambda node: node.element_flops)
-
-
-def activation_words(costs: CostProfile) -> str:
-    """Return the bytes that all nodes read and write, without constants."""
-    return _sum(costs, costs.activation_bytes, lambda node: node.activation_bytes, size)
+    A node that runs an unknown number of times counts once.
+    """
+    if not is_counted(costs):
+        return UNKNOWN
+    words = (size if name == "activation_bytes" else scaled)(getattr(costs, name))
+    known = all(getattr(node, name) is not None and node.times is not None for node in costs.nodes)
+    if known and costs.bound is None:
+        return words
+    return f"at least {words}" if getattr(costs, name) else UNKNOWN
 
 
 def unknown_words(costs: CostProfile) -> str:
@@ -183,27 +178,13 @@ def unknown_words(costs: CostProfile) -> str:
 
 
 def _missing(costs: CostProfile) -> Iterator[str]:
-    kinds: tuple[tuple[str, _Pick], ...] = (
-        ("operations", lambda node: node.flops),
-        ("bytes", lambda node: node.activation_bytes),
-    )
-    for name, pick in kinds:
-        if missing := sum(pick(node) is None for node in costs.nodes):
+    for name, figures in (("operations", "flops"), ("bytes", "activation_bytes")):
+        if missing := sum(getattr(node, figures) is None for node in costs.nodes):
             yield f"{name} of {count_of(missing, 'node')}"
     once = sum(node.times is None for node in costs.nodes)
     # If the limit on nodes was reached, its own words cover calls that were counted in part.
     if once and (costs.bound is None or costs.bound.code != NODES):
         yield f"how often {count_of(once, 'node')} {'runs' if once == 1 else 'run'}"
-
-
-def _sum(costs: CostProfile, total: int, pick: _Pick, unit: Callable[[float], str] = scaled) -> str:
-    """Return a total, with "at least" if it is incomplete; a node that runs an unknown number of times counts once."""
-    if not is_counted(costs):
-        return UNKNOWN
-    exact = costs.bound is None and all(pick(node) is not None and node.times is not None for node in costs.nodes)
-    if exact:
-        return unit(total)
-    return f"at least {unit(total)}" if total else UNKNOWN
 
 
 _THEORETICAL = "theoretical"
@@ -236,14 +217,18 @@ class CostView(ProfileView[CostRow]):
         costs = self.costs
         dims = "".join(f", {show(name, 40)}={value}" for name, value in costs.dims.items())
         yield f"Batch: {'as in the model' if costs.batch is None else costs.batch}{dims}"
-        yield f"MACs: {macs_words(costs)} per batch of {count_of(costs.items, 'item')}"
-        elements = f", of which {element_words(costs)} on single elements" if flops_words(costs) != UNKNOWN else ""
-        yield f"FLOPs: {flops_words(costs)}{elements}"
+        yield f"MACs: {total_words(costs, 'macs')} per batch of {count_of(costs.items, 'item')}"
+        elements = (
+            f", of which {total_words(costs, 'element_flops')} on single elements"
+            if total_words(costs, "flops") != UNKNOWN
+            else ""
+        )
+        yield f"FLOPs: {total_words(costs, 'flops')}{elements}"
         yield f"Convention: {FLOPS_WORDS}"
         zeros = f", {percent(costs.zeros / costs.parameters)} of them zero" if costs.parameters else ""
         told = f"{scaled(costs.parameters)} (shared ones once{zeros}), {size(costs.weight_bytes)}"
         yield f"Parameters: {told if is_counted(costs) else UNKNOWN}"
-        peak, moved = costs.peak_activation_bytes, activation_words(costs)
+        peak, moved = costs.peak_activation_bytes, total_words(costs, "activation_bytes")
         most = f" read and written, at most {size(peak)} at one time" if peak is not None else " read and written"
         yield f"Activations: {moved}{most if moved != UNKNOWN else ''}"
         if costs.bound is not None:
@@ -257,13 +242,13 @@ class CostView(ProfileView[CostRow]):
     def facts(self) -> Iterator[Fact]:
         """Yield operations, parameters, bytes, and unknown nodes."""
         costs = self.costs
-        yield _THEORETICAL, f"{flops_words(costs)} FLOPs{DOT}{macs_words(costs)} MACs", "title"
-        yield "element-wise", f"{element_words(costs)} operations, estimated, in the FLOPs above", ""
+        yield _THEORETICAL, f"{total_words(costs, 'flops')} FLOPs{DOT}{total_words(costs, 'macs')} MACs", "title"
+        yield "element-wise", f"{total_words(costs, 'element_flops')} operations, estimated, in the FLOPs above", ""
         zeros = f", {percent(costs.zeros / costs.parameters)} zeros" if costs.parameters else ""
         told = f"{scaled(costs.parameters)}{zeros}{DOT}weights {size(costs.weight_bytes)}"
         yield "parameters", told if is_counted(costs) else UNKNOWN, ""
         peak = f", at once {size(costs.peak_activation_bytes)}" if costs.peak_activation_bytes is not None else ""
-        yield "activations", f"{activation_words(costs)} read and written{peak}", ""
+        yield "activations", f"{total_words(costs, 'activation_bytes')} read and written{peak}", ""
         sizes = [f"batch {costs.batch}"] if costs.batch is not None else []
         sizes += [f"{name} {value}" for name, value in costs.dims.items()]
         at = DOT.join([*sizes, count_of(costs.items, "item")])

@@ -23,10 +23,10 @@ from tuibench.present.plots.depth import Depth
 from tuibench.present.plots.drawing import Span
 from tuibench.present.profile.costs import (
     count_words,
-    flops_words,
     parameter_words,
     shape_words,
     shapes_words,
+    total_words,
     weight_words,
 )
 from tuibench.present.profile.estimate import BOUND, amdahl, layer_gains, model_estimates
@@ -166,7 +166,7 @@ class PerformanceView(ProfileView[LayerRow]):
         yield "layers", _joined(made, scale, known, sum_words(profile)), ""
         load = f"load {ms(profile.load_ms)}" if profile.load_ms is not None else ""
         peak = f"peak {size(profile.peak_bytes)}" if profile.peak_bytes is not None else ""
-        yield "costs", _joined(load, peak, f"{flops_words(self.costs)} FLOPs"), ""
+        yield "costs", _joined(load, peak, f"{total_words(self.costs, 'flops')} FLOPs"), ""
         if profile.roofline is not None:
             yield "roofs", _joined(*roof_lines(profile.roofline)), ""
         yield "zeros", zeros_sentence(profile), ""

@@ -13,7 +13,7 @@ from tuibench.core.model import ModelSummary, Port, is_remote
 from tuibench.core.profile import CostProfile
 from tuibench.core.text import too_long
 from tuibench.core.units import count_of, percent, scaled, size
-from tuibench.present.profile.costs import flops_words, macs_words, unknown_words
+from tuibench.present.profile.costs import total_words, unknown_words
 from tuibench.present.table import UNKNOWN
 from tuibench.tui import key
 from tuibench.tui.widgets.field import LABEL, Field, TextField
@@ -128,7 +128,7 @@ def model_lines(model: ModelSummary, glyphs: Glyphs) -> list[LineLike]:
 
 def cost_lines(costs: CostProfile, glyphs: Glyphs) -> list[LineLike]:
     """Return lines on FLOPs and MACs: the sizes they apply to, their definition, and the uncounted operators."""
-    sums = f"{_sum('FLOPs', flops_words(costs))} {glyphs.dot} {_sum('MACs', macs_words(costs))}"
+    sums = f"{_sum('FLOPs', total_words(costs, 'flops'))} {glyphs.dot} {_sum('MACs', total_words(costs, 'macs'))}"
     sizes = [f"batch {costs.batch}"] if costs.batch is not None else []
     sizes += [f"{name} {value}" for name, value in costs.dims.items()]
     lines: list[LineLike] = [_named("cost", f"{sums}{' at ' if sizes else ''}{', '.join(sizes)}")]
