@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from tuibench.core.reason import Reason
@@ -160,29 +161,29 @@ class RunView:
     """A run at the last poll; cells that did not change since the poll before are the same objects."""
 
     info: RunInfo
-    project: str
-    spec: BenchmarkSpec | None
+    project: str = ""
+    spec: BenchmarkSpec | None = None
     """None until the run has started."""
-    models: tuple[ModelSummary, ...]
-    names: Mapping[str, str]
+    models: tuple[ModelSummary, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
     """sha256 of each model to its display name."""
-    cells: tuple[CellResult, ...]
+    cells: tuple[CellResult, ...] = ()
     """The planned cells in their order; empty until there is a plan."""
-    live: Live | None
-    executions_min: int
-    half_widths: Mapping[str, tuple[float, ...]]
+    live: Live | None = None
+    executions_min: int = 0
+    half_widths: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Per cell: the half-width (a fraction) after each execution that allows one."""
-    waiting_shares: tuple[float | None, ...]
+    waiting_shares: tuple[float | None, ...] = ()
     """Latest executions, oldest first: the share of time they waited for a CPU."""
-    log: tuple[str, ...]
+    log: tuple[str, ...] = ()
     """Events in words, each with its time, newest last."""
-    warnings: tuple[Reason, ...]
-    drift: float | None
+    warnings: tuple[Reason, ...] = ()
+    drift: float | None = None
     """Drift of the anchor cell since the start, a fraction."""
-    elapsed_s: float
-    eta_s: float | None
-    limit_s: float | None
-    status: str
+    elapsed_s: float = 0.0
+    eta_s: float | None = None
+    limit_s: float | None = None
+    status: str = ""
     """'' while it runs, then finished, cancelled, interrupted or failed."""
     reason: Reason | None = None
     saved: bool | None = None

@@ -15,7 +15,7 @@ from tuibench.core.result import CellPair, Comparison, Figure, RunResult, SideBy
 from tuibench.core.scenario import LATENCY, find
 from tuibench.core.text import show
 from tuibench.runs.environment import environment_changes
-from tuibench.stats.comparison import DELTA, Operand, compare
+from tuibench.stats.comparison import Operand, compare
 from tuibench.stats.interval import LEAST
 
 
@@ -78,8 +78,6 @@ def compare_cells(
     rounds: Rounds,
     names: Names,
     *,
-    interleaved: bool = True,
-    delta: float = DELTA,
     pair_s: float | None = None,
 ) -> tuple[Comparison, ...]:
     """Compare each cell with the first engine and with the first model at equal settings, in the order of `cells`."""
@@ -88,13 +86,11 @@ def compare_cells(
     for base, new, axis in _pairs(able):
         left = operand_of(base, rounds.get(base.key, ()), _base_name(base, axis, able, names))
         right = operand_of(new, rounds.get(new.key, ()), _name(new, axis, names))
-        if interleaved and not {r for r, _ in left.logs} & {r for r, _ in right.logs}:
+        if not {r for r, _ in left.logs} & {r for r, _ in right.logs}:
             continue
         bars = bars_between(base, new, axis)
         metric = metric_of(base)
-        found.append(
-            compare(left, right, interleaved=interleaved, bars=bars, metric=metric, delta=delta, pair_s=pair_s)
-        )
+        found.append(compare(left, right, interleaved=True, bars=bars, metric=metric, pair_s=pair_s))
     return tuple(found)
 
 

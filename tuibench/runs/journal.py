@@ -169,9 +169,9 @@ def check_execution(execution: Execution) -> Execution:
 _ALWAYS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def open_regular(path: Path, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
+def open_regular(path: Path, flags: int = os.O_RDONLY) -> int:
     """Open a regular file; raise OSError for anything else, links included."""
-    descriptor = os.open(path, flags | _ALWAYS, mode)
+    descriptor = os.open(path, flags | _ALWAYS, 0o600)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "not a regular file", str(path))

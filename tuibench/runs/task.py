@@ -297,12 +297,12 @@ def end_process(child: subprocess.Popen[bytes]) -> None:
         child.stdout.close()
 
 
-def read_tail(path: str, limit: int = 4096) -> str | None:
+def read_tail(path: str) -> str | None:
     """Return the last line of a log, safe to show."""
     try:
         with open(path, "rb") as handle:
             handle.seek(0, os.SEEK_END)
-            handle.seek(max(0, handle.tell() - limit))
+            handle.seek(max(0, handle.tell() - 4096))
             text = _COLOUR.sub("", handle.read().decode(errors="replace"))
     except OSError:
         return None

@@ -197,12 +197,9 @@ class Library:
             rows = tuple(row for row in rows if not row.kind)
         return rows if limit is None else rows[:limit]
 
-    def list_profiles(
-        self, project: str | None = None, text: str = "", limit: int | None = None
-    ) -> tuple[BenchmarkRow, ...]:
+    def list_profiles(self, project: str | None = None, text: str = "") -> tuple[BenchmarkRow, ...]:
         """Return the same for profiles."""
-        rows = tuple(row for row in self._rows(project, text) if row.kind)
-        return rows if limit is None else rows[:limit]
+        return tuple(row for row in self._rows(project, text) if row.kind)
 
     def list_unassigned(self, *, profiles: bool = False) -> tuple[BenchmarkRow, ...]:
         """Return benchmarks, or profiles, without an existing project, newest first."""

@@ -159,7 +159,6 @@ class RunWatch:
             elapsed_s=replay.seconds,
             eta_s=None if ended else _number(self._replay.latest.get("eta_s")),
             limit_s=limit_s(spec, ahead, replay.extended_s) if cells else None,
-            status="",
             making=making_of(replay, {} if ended else self._replay.latest),
         )
         return self._close(view) if ended else view
@@ -193,28 +192,9 @@ class RunWatch:
 
     def _unbegun(self) -> RunView:
         """Return the view of a run that has written nothing yet, or never will."""
-        info = self._run.info(self._context())
-        return RunView(
-            info=info,
-            project=self._project,
-            spec=None,
-            models=(),
-            names={},
-            cells=(),
-            live=None,
-            executions_min=0,
-            half_widths={},
-            waiting_shares=(),
-            log=tuple(self._log),
-            warnings=(),
-            drift=None,
-            elapsed_s=0.0,
-            eta_s=None,
-            limit_s=None,
-            status="" if self._run.alive else "interrupted",
-            reason=None if self._run.alive else info.detail,
-            saved=None if self._run.alive else False,
-        )
+        info, alive = self._run.info(self._context()), self._run.alive
+        view = RunView(info, self._project, log=tuple(self._log))
+        return view if alive else replace(view, status="interrupted", reason=info.detail, saved=False)
 
     def _live(self) -> Live | None:
         key = self._replay.latest.get("cell")

@@ -24,12 +24,7 @@ _PAUSE_S = 1.0
 _SHORT_WAIT_S = 0.5
 
 
-def save_run(
-    directory: RunDirectory,
-    request: dict[str, Any],
-    end: dict[str, Any],
-    pause: Callable[[float], None] = time.sleep,
-) -> dict[str, Any]:
+def save_run(directory: RunDirectory, request: dict[str, Any], end: dict[str, Any]) -> dict[str, Any]:
     """Return the fields for the journal: saved or not, why not, and the project.
 
     The record has the run's id, so that saving twice is the same as saving once.
@@ -43,7 +38,7 @@ def save_run(
     last: StoreError | None = None
     for attempt in range(2 if patient else 1):
         if attempt:
-            pause(_PAUSE_S)
+            time.sleep(_PAUSE_S)
         try:
             store = open_store(Path(request["store"]), WAIT_S if patient else _SHORT_WAIT_S)
             return _save(store, result, metadata, directory.samples)

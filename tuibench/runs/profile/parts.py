@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -175,20 +175,17 @@ _STAGES = {
 class Pace:
     """Reports the progress of one session."""
 
-    def __init__(
-        self, journal: Journal, spec: ProfileSpec, parts: Parts, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, journal: Journal, spec: ProfileSpec, parts: Parts) -> None:
         self._journal = journal
         self._spec = spec
         self._parts = parts
-        self._clock = clock
         self._walls: dict[str, list[float]] = {}
-        self._began = clock()
+        self._began = time.monotonic()
         self._kind = ""
 
     def begin(self, name: str, of: int = 0) -> None:
         """Start a part."""
-        self._began, self._kind = self._clock(), name.partition(" ")[0]
+        self._began, self._kind = time.monotonic(), name.partition(" ")[0]
         done, total = self._steps(name, 0, of)
         self.say(self._words(done, total), done, total)
 
@@ -205,7 +202,7 @@ class Pace:
 
     def end(self) -> None:
         """Finish a part and record its duration."""
-        self._walls.setdefault(self._kind, []).append(self._clock() - self._began)
+        self._walls.setdefault(self._kind, []).append(time.monotonic() - self._began)
 
     def say(self, activity: str, done: int = 0, of: int = 0) -> None:
         """Write a progress event."""
@@ -227,7 +224,7 @@ class Pace:
         """Return the estimated seconds left, None if unknown."""
         ahead = [name for name in list_parts(self._spec) if name not in self._parts.done | self._parts.failures.keys()]
         kinds = [name.partition(" ")[0] for name in ahead]
-        spent = self._clock() - self._began if self._kind else 0.0
+        spent = time.monotonic() - self._began if self._kind else 0.0
         total = 0.0
         for place, kind in enumerate(kinds):
             if kind == LOSSES:
