@@ -113,7 +113,7 @@ def send_key(app: App[Any], key: str) -> None:
 
 async def look(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Poll once now, as the dashboard does every second."""
-    app.look()
+    app.poll()
     await settle(pilot)
 
 

@@ -173,7 +173,7 @@ async def test_failed_query_is_reported_and_app_continues(services: SnapshotServ
         def fail() -> None:
             raise OSError(errno.ELOOP, "Too many levels of symbolic links")
 
-        app.page.ask(fail, lambda _: None, group="it", otherwise=told.append if heard else None)
+        app.page.request(fail, lambda _: None, group="it", otherwise=told.append if heard else None)
         await settle(pilot)
         words = "internal error: OSError: [Errno 40] Too many levels"
         assert told[0].message.startswith(words) if heard else words in frame(app)
@@ -185,7 +185,7 @@ async def test_garbage_collector_starts_once_after_first_rows(services: Snapshot
         async with dashboard(services) as (app, pilot):
             assert not gc.isenabled(), "the timer was first, and there are no rows yet"
             looks = services.looks
-            app.page.ask(lambda: None, lambda _: None, group="rows")
+            app.page.request(lambda: None, lambda _: None, group="rows")
             await settle(pilot)
             assert gc.isenabled() and services.looks == looks
     finally:

@@ -129,7 +129,7 @@ def _end(was: RunInfo, left: RunInfo | None, done: RunInfo | None) -> End:
 
 
 LOOK_S = 1.0
-"""Seconds between two looks at other processes' changes."""
+"""Seconds between two polls of other processes' changes."""
 _PATIENCE_S = 10.0
 """Longest wait for the first rows before the garbage collector is switched on."""
 
@@ -180,7 +180,7 @@ class Dashboard(QuietApp):
         """By project: values typed into the set-up of profiles and not started."""
         self._opening = opening or Opening()
         self._first_hold: object = None
-        self._looking = False
+        self._polling = False
         self._begun = False
         self._notices: set[str] = set()
         self.set_keymap(self.keymap)
@@ -190,7 +190,7 @@ class Dashboard(QuietApp):
         return route.home()
 
     def on_mount(self) -> None:
-        """Install signal handlers, and start the periodic looks."""
+        """Install signal handlers, and start polling."""
         loop = asyncio.get_running_loop()
         loop.set_default_executor(DaemonThreads())
         loop.add_signal_handler(signal.SIGHUP, self._hang_up, ExitCode.HANGUP)
@@ -201,8 +201,8 @@ class Dashboard(QuietApp):
             self.push_screen(route.form(path=self._opening.path))
         if self.config.problems:
             self.call_after_refresh(self._tell_problems)
-        self.set_interval(LOOK_S, self.look)
-        self.set_timer(_PATIENCE_S, _look_for_garbage)
+        self.set_interval(LOOK_S, self.poll)
+        self.set_timer(_PATIENCE_S, _enable_garbage_collector)
 
     def _tell_problems(self) -> None:
         """Report errors in the config file; its valid settings are used."""
@@ -220,40 +220,40 @@ class Dashboard(QuietApp):
         """Replay queued keys: the first page is ready, unless it holds them itself."""
         self.key_queue.release(self._first_hold)
 
-    def begin_to_look(self) -> None:
-        """Take the first look after the first screen has its rows, so that it does not delay them."""
-        _look_for_garbage()
+    def start_polling(self) -> None:
+        """Poll first after the first screen has its rows, so that it does not delay them."""
+        _enable_garbage_collector()
         if not self._begun:
-            self.look()
+            self.poll()
 
-    def look(self) -> None:
-        """Request a look, unless one is running already."""
+    def poll(self) -> None:
+        """Request a poll, unless one is running already."""
         if self.terminal_is_gone():
             self._hang_up(ExitCode.HANGUP)
-        if self._looking:
+        if self._polling:
             return
-        self._looking = self._begun = True
+        self._polling = self._begun = True
         self.run_worker(self._take_snapshot, thread=True, group="snapshot", exit_on_error=False)
 
     def _take_snapshot(self) -> None:
         worker = get_current_worker()
         try:
             snapshot = self.services.monitor.look()
-        except Exception as error:  # the next look retries in a second; the error is reported as a notice
+        except Exception as error:  # the next poll retries in a second; the error is reported as a notice
             snapshot = replace(self.snapshot or Snapshot("", ()), notices=(known_error(error).message,))
         if not worker.is_cancelled:
             self.post_message(SnapshotTaken(snapshot))
 
     def on_snapshot_taken(self, message: SnapshotTaken) -> None:
         """Notify the current screen of changes, and report ended runs on any screen."""
-        self._looking = False
+        self._polling = False
         if not self.is_running or not any(isinstance(screen, Page) for screen in self.screen_stack):
             # No page is shown at exit and between two pages.
             return
         page = self.page
         self._ages.advance(page)
         if not page.is_mounted or self.snapshot == message.snapshot:
-            # A page that is not mounted gets the next look; at exit pages lose their widgets first.
+            # A page that is not mounted gets the next poll; at exit pages lose their widgets first.
             return
         before, self.snapshot = self.snapshot, message.snapshot
         for notice in message.snapshot.notices:
@@ -267,7 +267,7 @@ class Dashboard(QuietApp):
             page.snapshot_changed(message.snapshot, before)
 
     def _tell_ended(self, before: Snapshot | None, now: Snapshot) -> None:
-        """Report the end of runs that were active at the last look; ring once."""
+        """Report the end of runs that were active at the last poll; ring once."""
         ends = ends_between(before, now) if before is not None else ()
         if not ends:
             return
@@ -277,7 +277,7 @@ class Dashboard(QuietApp):
         self.set_terminal_title(f"tuibench: {'; '.join(end.title for end in ends)}")
 
     def forget_runs(self, ids: Collection[str]) -> None:
-        """Remove runs that the user ended here from the last look, so that the next look does not report them again."""
+        """Remove runs that the user ended here from the last snapshot: the next poll must not report them again."""
         if self.snapshot is not None:
             self.snapshot = replace(
                 self.snapshot, runs=tuple(row for row in self.snapshot.runs if row.info.id not in ids)
@@ -377,7 +377,7 @@ class Dashboard(QuietApp):
 
     def action_undo(self) -> None:
         """Restore the benchmark or project removed last."""
-        self.page.wish(self.removals.undoing(), self._tell_undone)
+        self.page.submit(self.removals.undoing(), self._tell_undone)
 
     def on_refused(self, message: Refused) -> None:
         """Report the error of an action whose page was left before it failed."""
@@ -389,10 +389,10 @@ class Dashboard(QuietApp):
         from tuibench.present.outcome import restored_words  # deferred: the first frame needs no tables
 
         self.page.say(restored_words(entry))
-        self.look()
+        self.poll()
 
 
-def _look_for_garbage() -> None:
+def _enable_garbage_collector() -> None:
     """Switch the garbage collector on; `start` left it off until the first rows are shown."""
     if not gc.isenabled():
         gc.freeze()

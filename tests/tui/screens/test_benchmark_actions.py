@@ -105,7 +105,7 @@ async def test_rerun_and_removal_questions_name_reasons_and_losses() -> None:
         assert seen.page.benchmarks.table.cursor_key == seen.ids[-1]
         # key d on unsaved run warns of permanent loss
         with_runs(seen.app.services, make_broken(seen.project))
-        seen.app.look()
+        seen.app.poll()
         await settle(seen.pilot)
         calls = script(seen, "library__remove", lambda *_: Removal(None))
         await seen.press("g", "d")
@@ -115,7 +115,7 @@ async def test_rerun_and_removal_questions_name_reasons_and_losses() -> None:
         # key d mixed selection names permanent losses
         going, broken = make_going(seen.project)[0], make_broken(seen.project)
         with_runs(seen.app.services, going, broken)
-        seen.app.look()
+        seen.app.poll()
         await settle(seen.pilot)
         calls = script(seen, "library__remove", lambda *_: Removal(None))
         for one in (going, broken):

@@ -38,6 +38,6 @@ async def test_selector_change_sends_at_most_one_page() -> None:
 
 async def test_unchanged_poll_sends_nothing() -> None:
     async with detail(BOTH, tab="cores", driver=CountingDriver) as seen:
-        await bytes_of(seen.pilot, seen.app.look)
-        assert await bytes_of(seen.pilot, seen.app.look) == 0
+        await bytes_of(seen.pilot, seen.app.poll)
+        assert await bytes_of(seen.pilot, seen.app.poll) == 0
         assert await bytes_of(seen.pilot, seen.page.load) == 0

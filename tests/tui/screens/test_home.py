@@ -123,7 +123,7 @@ async def test_home_filter_applies_and_polls_show_changes() -> None:
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["bert"])
         add(Services(), sweep(40, 10.0), names["bert"])
-        app.look()
+        app.poll()
         await settle(pilot)
         line = next(row for row in rows(app) if "bert" in row)
         assert line.split()[3] == "1", line

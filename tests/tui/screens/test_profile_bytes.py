@@ -142,6 +142,6 @@ async def test_only_visible_lines_are_built(monkeypatch: pytest.MonkeyPatch) -> 
 async def test_unchanged_poll_sends_nothing() -> None:
     async with profiled((80, 24), profile_run(1, 60), driver=CountingDriver) as seen:
         await seen.go(route.profile(seen.ids[0]))
-        await bytes_of(seen.pilot, seen.app.look)
-        assert await bytes_of(seen.pilot, seen.app.look) == 0
+        await bytes_of(seen.pilot, seen.app.poll)
+        assert await bytes_of(seen.pilot, seen.app.poll) == 0
         assert await bytes_of(seen.pilot, seen.app.page.load) == 0

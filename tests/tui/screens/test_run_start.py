@@ -23,7 +23,7 @@ async def test_started_run_opens_and_shows_notes(replace: bool, monkeypatch: pyt
     async with open_app() as (app, pilot):
         await press(pilot, "f2")
         looks = []
-        monkeypatch.setattr(app, "look", lambda: looks.append(1))
+        monkeypatch.setattr(app, "poll", lambda: looks.append(1))
         show_started(app.page, RUN, ("measured once", "saved nowhere"), replace=replace)
         await settle(pilot)
         assert landed(app) == ("run", (RUN,), {}) and app.started == RUN and looks == [1]

@@ -115,7 +115,7 @@ class Page(FooterScreen):
 
     @property
     def services(self) -> Services:
-        """The dashboard's API; its methods block, so use them in `ask` and `wish` only."""
+        """The dashboard's API; its methods block, so use them in `request` and `submit` only."""
         return self.dashboard.services
 
     def compose(self) -> ComposeResult:
@@ -211,7 +211,7 @@ class Page(FooterScreen):
         said = self.query_one("#news", StatusLine).said
         self.say(f"{said}; {text}" if said else text, "warn")
 
-    def ask(
+    def request(
         self,
         work: Callable[[], T],
         then: Callable[[T], object],
@@ -234,14 +234,14 @@ class Page(FooterScreen):
 
         self.run_worker(carry_out, thread=True, exclusive=True, group=group, exit_on_error=True)
 
-    def wish(
+    def submit(
         self,
         work: Callable[[], T],
         then: Callable[[T], object],
         *,
         otherwise: Callable[[TuibenchError], object] | None = None,
     ) -> None:
-        """Call `work` as `ask` does, for an action that changes something; a newer call does not discard its answer.
+        """Call `work`, which changes something, as `request` does; a newer call does not discard its answer.
 
         If this screen was left meanwhile, an error is shown on the current one.
         """
@@ -252,7 +252,7 @@ class Page(FooterScreen):
             if not self.post_message(answer) and isinstance(answer, Refused):
                 app.post_message(answer)
 
-        app.run_worker(carry_out, thread=True, group="wish", exit_on_error=True)
+        app.run_worker(carry_out, thread=True, group="submit", exit_on_error=True)
 
     def on_answered(self, message: Answered) -> None:
         """Pass the answer of a thread on."""
@@ -262,7 +262,7 @@ class Page(FooterScreen):
             return
         message.then(message.value)
         self.dashboard.key_queue.release(message.mark)
-        after_painting(self, self.dashboard.begin_to_look)
+        after_painting(self, self.dashboard.start_polling)
 
     def on_refused(self, message: Refused) -> None:
         """Handle the error of a thread."""
@@ -274,7 +274,7 @@ class Page(FooterScreen):
         else:
             self.explain(message.error)
         self.dashboard.key_queue.release(message.mark, drop=True)
-        after_painting(self, self.dashboard.begin_to_look)
+        after_painting(self, self.dashboard.start_polling)
 
     def copy_text(self, find: Callable[[], str]) -> None:
         """Copy a text, which a thread finds, to the clipboard and, as not every terminal has one, to a file."""
@@ -287,7 +287,7 @@ class Page(FooterScreen):
             self.app.copy_to_clipboard(found[0])
             self.say(f"copied, also to {found[1]}: {found[0]}")
 
-        self.ask(keep, show_copied, group="copy")
+        self.request(keep, show_copied, group="copy")
 
     def explain(self, error: TuibenchError) -> None:
         """Show the error and its hint in the status line."""

@@ -71,7 +71,7 @@ class SystemScreen(Page):
             return
         self._going = True
         self._tell(("Examining this machine, its noise and its engines (1 s) ...",))
-        self.ask(self._look, self._have, group="system", otherwise=self._refuse)
+        self.request(self._look, self._have, group="system", otherwise=self._refuse)
 
     def _look(self) -> _Looked:
         machine = self.services.machine

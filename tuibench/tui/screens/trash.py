@@ -51,7 +51,7 @@ class TrashScreen(Page):
 
     def load(self) -> None:
         """Read the removals."""
-        self.ask(lambda: self.services.library.trash(), self._show, group="trash")
+        self.request(lambda: self.services.library.trash(), self._show, group="trash")
 
     def _show(self, entries: tuple[TrashEntry, ...]) -> None:
         self._entries = {entry.id: entry for entry in entries}
@@ -72,14 +72,14 @@ class TrashScreen(Page):
         """Restore the removal under the cursor."""
         message.stop()
         one = message.key
-        self.wish(
+        self.submit(
             self.dashboard.removals.in_turn(lambda: self.services.library.restore(one)),
             lambda entry: self._tell(restored_words(entry)),
         )
 
     def _tell(self, words: str) -> None:
         self.say(words)
-        self.dashboard.look()
+        self.dashboard.poll()
         self.load()
 
     def action_trash(self) -> None:
@@ -97,7 +97,7 @@ class TrashScreen(Page):
         def empty(answers: tuple[str, ...] | None) -> None:
             if answers is not None:
                 work = self.dashboard.removals.in_turn(lambda: self.services.library.empty_trash(asked))
-                self.wish(work, lambda emptied: self._tell(emptied_words(*emptied)))
+                self.submit(work, lambda emptied: self._tell(emptied_words(*emptied)))
 
         about = f"{count_of(len(asked), 'removal')} will be deleted permanently: type {_WORD}"
         self.app.push_screen(TextQuestion(about, (("", ""),), check=lambda answers: _refuse(answers[0])), empty)

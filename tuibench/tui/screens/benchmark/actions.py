@@ -73,7 +73,7 @@ def show_started(page: Page, run: str, notes: Sequence[str] = (), *, replace: bo
     """
     app = page.dashboard
     app.started = run
-    app.look()
+    app.poll()
     if app.screen is not page:
         app.page.say(f"run {short_id(run)} was started")
 
@@ -153,7 +153,7 @@ class BenchmarkActions(Page):
     def show_done(self, words: str) -> None:
         """Show the result of an action and reload."""
         self.say_after_errors(words)
-        self.dashboard.look()
+        self.dashboard.poll()
         self.load()
 
     # Measure again
@@ -163,7 +163,7 @@ class BenchmarkActions(Page):
         self.with_stored(self._plan_rerun)
 
     def _plan_rerun(self, one: str) -> None:
-        self.ask(lambda: self.services.reruns.plan(one), self._ask_rerun, group="rerun", opens=True)
+        self.request(lambda: self.services.reruns.plan(one), self._ask_rerun, group="rerun", opens=True)
 
     def _ask_rerun(self, plan: RerunPlan) -> None:
         name = short_id(plan.id)
@@ -179,7 +179,7 @@ class BenchmarkActions(Page):
         confirm(self, text, word, lambda: self._rerun(one, changed))
 
     def _rerun(self, one: str, changed: bool) -> None:
-        self.wish(
+        self.submit(
             lambda: self.services.reruns.start(one, changed=changed), lambda started: show_started(self, *started)
         )
 
@@ -219,7 +219,7 @@ class BenchmarkActions(Page):
             self._show_past(one, run.rerun_of)
         else:
             find = partial(self._show_past, one)
-            self.ask(lambda: self.services.library.get(one).metadata.partner, find, group="compare", opens=True)
+            self.request(lambda: self.services.library.get(one).metadata.partner, find, group="compare", opens=True)
 
     def _show_past(self, one: str, base: str | None) -> None:
         if base:
@@ -259,7 +259,7 @@ class BenchmarkActions(Page):
         work = self.dashboard.removals.removing(lambda: services.library.remove(wanted, cancel=cancel, discard=discard))
         others = " and others" if len(wanted) > _NAMED else ""
         self.say(f"removing {', '.join(map(short_id, wanted[:_NAMED]))}{others} ...")
-        self.wish(work, done, otherwise=self._not_removed)
+        self.submit(work, done, otherwise=self._not_removed)
 
     def _not_removed(self, error: TuibenchError) -> None:
         self.explain(error)
@@ -278,7 +278,9 @@ class BenchmarkActions(Page):
         if run is not None:
             self.say(f"{short_id(one)} cannot be named before it is saved", "warn")
         else:
-            self.ask(lambda: _with_metadata(row_of(self.services, one)), self._ask_metadata, group="edit", opens=True)
+            self.request(
+                lambda: _with_metadata(row_of(self.services, one)), self._ask_metadata, group="edit", opens=True
+            )
 
     def _ask_metadata(self, row: BenchmarkRow) -> None:
         one, old = short_id(row.id), (row.name, row.note)
@@ -328,7 +330,7 @@ class BenchmarkActions(Page):
         if self.run_of(one) is None:
             self.dashboard.go((route.profile if self.kind else route.detail)(one, "log"))
         else:
-            self.ask(lambda: self.services.runs.log(one), partial(self._show_lines, one), group="log", opens=True)
+            self.request(lambda: self.services.runs.log(one), partial(self._show_lines, one), group="log", opens=True)
 
     def _show_lines(self, one: str, lines: tuple[str, ...]) -> None:
         said = lines or ("No process output yet.",)
@@ -357,7 +359,7 @@ def ask_texts(
         work = change(answers) if answers is not None else None
         if answers is not None and work is not None:
             typed = answers
-            page.wish(
+            page.submit(
                 work,
                 page.show_done,
                 otherwise=lambda error: page.when_shown(lambda: show(f"{failed}, {error.message}", typed)),

@@ -193,7 +193,7 @@ class BenchmarkList(Vertical):
         page = self.page
         app, services = page.dashboard, page.services
         name, _, width = wanted
-        page.ask(
+        page.request(
             lambda: self.preview(name, services, width - 2, app.glyphs, app.ascii_only),
             lambda lines: self._take_preview(wanted, lines),
             group=f"preview of {self.kept}",

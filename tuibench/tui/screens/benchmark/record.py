@@ -88,7 +88,7 @@ class RecordActions(BenchmarkActions):
         if removed.entry is None:
             super()._show_removed(removed)
             return
-        self.dashboard.look()
+        self.dashboard.poll()
         leave_with(self, f"{removal_words(removed)}; u restores it")
 
 
@@ -169,7 +169,7 @@ class ExportQuestion(QuietScreen, ModalScreen[Export | None]):
             return _refuse(path), Export(self._benchmark, path, private, os.path.lexists(path))
 
         # In a thread, because a directory on a remote file system may block.
-        cast("Dashboard", self.app).page.ask(look, self._looked, group="export-path")
+        cast("Dashboard", self.app).page.request(look, self._looked, group="export-path")
 
     def _looked(self, found: tuple[str, Export]) -> None:
         wrong, export = found
@@ -190,7 +190,7 @@ def carry_out(page: Page, export: Export | None, *, write: Callable[[Export], st
 
     def begin() -> None:
         if export is not None:
-            page.wish(lambda: write(export), page.say)
+            page.submit(lambda: write(export), page.say)
 
     if export is not None and export.replaces:
         # Keep the question short enough to fit beside its keys at 80 columns, however long the path is.

@@ -91,7 +91,7 @@ class ComparisonScreen(ComparisonPage):
         """Read both records once: stored records do not change."""
         if not self.names[0] and not self.query_one(ComparisonView).pair:
             old, new = self.old, self.new
-            self.ask(
+            self.request(
                 lambda: (
                     self.services.exchange.side_by_side(old, new),
                     self.services.library.get(old),

@@ -132,7 +132,7 @@ class DetailScreen(TabbedPage, RecordActions):
     def load(self) -> None:
         """Read the record; its results never change, but its name and note may."""
         one = self.benchmark
-        self.ask(
+        self.request(
             lambda: self.services.library.get(one),
             self._show,
             group="open",
@@ -233,7 +233,7 @@ class DetailScreen(TabbedPage, RecordActions):
         if stored is None or not needs_past(stored) or self._past is not None:
             return False
         base = stored.metadata.partner or ""
-        self.ask(
+        self.request(
             lambda: Past(self.services.exchange.side_by_side(base, one), self.services.library.get(base)),
             lambda past: self._open_comparison(past, tab),
             group="past",

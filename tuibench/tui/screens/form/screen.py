@@ -154,7 +154,7 @@ class CheckedForm(RunForm):
 
     def check(self) -> None:
         """Check the current values."""
-        self.ask(self.checking(), self._checked, group="check")
+        self.request(self.checking(), self._checked, group="check")
 
     def checking(self) -> Callable[[], FormCheck]:
         """Return a check of the current values, for a thread."""
@@ -168,7 +168,7 @@ class CheckedForm(RunForm):
     def _look_at_model(self) -> None:
         path = self.column.values().model
         if path.strip():
-            self.ask(
+            self.request(
                 lambda: self.services.forms.open(path=path),
                 lambda found: self._show_model(path, found),
                 group="model",
@@ -251,9 +251,11 @@ class FormScreen(CheckedForm):
             return
         self._asked = True
         self.say("reading the model")
-        self.ask(self._open, self._begin, group="form")
+        self.request(self._open, self._begin, group="form")
         if self.project_id:
-            self.ask(lambda: self.services.projects.get(self.project_id).project.name, self._show_place, group="place")
+            self.request(
+                lambda: self.services.projects.get(self.project_id).project.name, self._show_place, group="place"
+            )
 
     def _open(self) -> tuple[Machine, FormStart]:
         machine = self.services.machine.read()
@@ -350,7 +352,7 @@ class FormScreen(CheckedForm):
             return
         self._starting = True
         # A group of its own, so that a pending check does not cancel this one.
-        self.ask(self.checking(), self._decide, group="run", otherwise=self._give_up)
+        self.request(self.checking(), self._decide, group="run", otherwise=self._give_up)
 
     def _decide(self, check: FormCheck) -> None:
         self._checked(check)
@@ -376,7 +378,7 @@ class FormScreen(CheckedForm):
     def _run(self) -> None:
         values, services = self.column.values(), self.services
         self.say("starting")
-        self.ask(
+        self.request(
             lambda: services.forms.start(values, self.project_id, self._benchmark),
             lambda begun: show_started(self, *begun, replace=True),
             group="run",

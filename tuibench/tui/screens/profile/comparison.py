@@ -92,7 +92,7 @@ class ProfileComparisonScreen(ComparisonPage):
             differ = services.exchange.differences(old.result, new.result)
             return sides, pairs_of(profiles[0], profiles[1], differ), turned
 
-        self.ask(work, self._show, group="comparison", otherwise=self.refuse)
+        self.request(work, self._show, group="comparison", otherwise=self.refuse)
 
     def _show(self, found: Compared) -> None:
         self._sides, pairs, self._turned = found

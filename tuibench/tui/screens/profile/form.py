@@ -235,7 +235,7 @@ class ProfileSetUp(RunForm):
             return
         self.say("looking at the model")
         project, profile = self.project_id, self.profile
-        self.ask(
+        self.request(
             lambda: (self.services.machine.read(), self.services.profile_forms.open(project, profile)),
             self._begin,
             group="form",
@@ -312,7 +312,7 @@ class ProfileSetUp(RunForm):
         self._weighing = True
         values, project, again = self.values(), self.project_id, self.profile
         services = self.services
-        self.ask(
+        self.request(
             lambda: services.profile_forms.weigh(values, project, again),
             self._weighed,
             group="costs",
@@ -326,7 +326,7 @@ class ProfileSetUp(RunForm):
     def check(self) -> None:
         """Check the present values."""
         values, project, again = self.values(), self.project_id, self.profile
-        self.ask(lambda: self.services.profile_forms.check(values, project, again), self.checked, group="check")
+        self.request(lambda: self.services.profile_forms.check(values, project, again), self.checked, group="check")
 
     def checked(self, found: ProfileCheck) -> None:
         """Show durations and commands, or all errors."""
@@ -393,7 +393,7 @@ class ProfileFormScreen(ProfileSetUp):
             self.dashboard.go(route.theory(project, FLOPS), replace=True)
             return
         self._starting = True
-        self.ask(
+        self.request(
             lambda: self.services.profile_forms.check(values, project, again),
             lambda found: self._decide(found, values),
             group="run",
@@ -432,7 +432,7 @@ class ProfileFormScreen(ProfileSetUp):
     def _run(self, values: ProfileValues) -> None:
         project, profile, services = self.project_id, self.profile, self.services
         self.say("starting")
-        self.ask(
+        self.request(
             lambda: services.profile_forms.start(values, project, profile),
             self._started,
             group="run",

@@ -71,7 +71,7 @@ class ProfileScreen(ProfilePage, RecordActions):
             stored = services.library.get(one)
             return stored, known or stored_view(stored)
 
-        self.ask(read, self._show, group="open", otherwise=self._refuse, opens=self.stored is None)
+        self.request(read, self._show, group="open", otherwise=self._refuse, opens=self.stored is None)
 
     def _show(self, found: tuple[StoredBenchmark, View | None]) -> None:
         before, (stored, view) = self.stored, found
@@ -160,7 +160,7 @@ class TheoryScreen(ProfilePage, TheoryActions):
         if self.view is None:
             project = self.project_id
             self.query_one("#about", TextBlock).show_lines([(" looking at the model ...", "dim")])
-            self.ask(self._work_out(project), self._show, group="theory", otherwise=self._refuse)
+            self.request(self._work_out(project), self._show, group="theory", otherwise=self._refuse)
 
     def _work_out(self, project: str) -> Callable[[], Worked]:
         services, flops = self.services, self.what == FLOPS

@@ -96,7 +96,7 @@ class ProjectActions(RunActions):
                 self.show_done(f"{project_removal_words(removal.entry, counted)}; u restores it")
 
         self.say(f"removing {show(row.project.name, 40)} ...")
-        self.wish(self.dashboard.removals.removing(remove), done)
+        self.submit(self.dashboard.removals.removing(remove), done)
 
     def _with_project(self, then: Callable[[ProjectRow], object]) -> None:
         row = self.chosen()

@@ -108,7 +108,9 @@ class HomeScreen(ProjectActions):
     def load(self) -> None:
         """Request the projects, sorted and filtered."""
         by, text = self._by, self._text
-        self.ask(lambda: self.services.projects.list(by, text), self._show, group="projects", opens=not self._loaded)
+        self.request(
+            lambda: self.services.projects.list(by, text), self._show, group="projects", opens=not self._loaded
+        )
 
     def _show(self, found: Sequence[ProjectRow]) -> None:
         rows = reversed(found) if self._reverse else found
@@ -123,7 +125,7 @@ class HomeScreen(ProjectActions):
         after_painting(self, self._count_unassigned)
 
     def _count_unassigned(self) -> None:
-        self.ask(lambda: len(self.services.library.list_unassigned()), self._show_unassigned, group="unassigned")
+        self.request(lambda: len(self.services.library.list_unassigned()), self._show_unassigned, group="unassigned")
 
     def _show_unassigned(self, count: int) -> None:
         if count != self._unassigned:
@@ -192,7 +194,7 @@ class HomeScreen(ProjectActions):
             if self.table.cursor_key == one:
                 panel.show_lines(panel_lines(row, rows, self.dashboard.now()))
 
-        self.ask(lambda: self.services.library.list(one, limit=8), show, group="panel")
+        self.request(lambda: self.services.library.list(one, limit=8), show, group="panel")
 
     def chosen(self) -> ProjectRow | None:
         """Return the project under the cursor."""
@@ -291,7 +293,7 @@ class HomeScreen(ProjectActions):
             else:
                 self.say(_no_benchmark(row), "warn")
 
-        self.ask(lambda: self.services.library.list(one, limit=1), take, group="newest", opens=True)
+        self.request(lambda: self.services.library.list(one, limit=1), take, group="newest", opens=True)
 
 
 def _no_benchmark(row: ProjectRow) -> str:

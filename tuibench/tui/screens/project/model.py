@@ -50,7 +50,7 @@ class ModelPath(Vertical):
             self.hide_candidates()
         else:
             page = cast("Page", self.screen)
-            page.ask(
+            page.request(
                 lambda: page.services.models.complete(text), lambda found: self._show(text, found), group="complete"
             )
 
@@ -71,7 +71,7 @@ class ModelPath(Vertical):
     def action_complete(self) -> None:
         """Complete up to the first difference and list the candidates; with at most one, move to the next field."""
         text, page = self._field.answer, cast("Page", self.screen)
-        page.ask(
+        page.request(
             lambda: page.services.models.complete(text), lambda found: self._complete(text, found), group="complete"
         )
 

@@ -144,7 +144,7 @@ class NewProjectScreen(Page):
                 raise _DownloadCancelled("the download is no longer needed")
             self.post_message(Heard(text, progress))
 
-        self.ask(
+        self.request(
             lambda: self.services.models.find(text, hear),
             lambda found: self._show_found(text, found),
             group="find",
@@ -265,7 +265,7 @@ class NewProjectScreen(Page):
             self.when_shown(lambda: self._open(row.project.id, where))
 
         # A key that reaches this page meanwhile would be lost with it.
-        self.ask(
+        self.request(
             lambda: self.services.projects.create(found.source, name, description, dims)[0],
             done,
             group="create",

@@ -131,7 +131,7 @@ class ProjectScreen(TabbedPage, ProjectProfiles):
     def load(self) -> None:
         """Read the project, its benchmarks and its profiles."""
         wanted = self.project_id
-        self.ask(
+        self.request(
             lambda: (
                 self.services.projects.get(wanted),
                 self.services.library.list(wanted),
@@ -153,7 +153,7 @@ class ProjectScreen(TabbedPage, ProjectProfiles):
         if known is None:
             self.dashboard.remember(project=self.project_id)
         if known is None or known.project.versions != self._project.project.versions:
-            self.ask(lambda: self.services.projects.newest_state(self.project_id), self._show_model, group="model")
+            self.request(lambda: self.services.projects.newest_state(self.project_id), self._show_model, group="model")
 
     def show_rows(self, rows: Rows, profiles: Rows) -> None:
         """Show stored records and runs."""
@@ -310,7 +310,7 @@ class UnassignedScreen(ProjectScreen):
 
     def load(self) -> None:
         """Request the benchmarks and profiles; there is no project to read."""
-        self.ask(
+        self.request(
             lambda: (self.services.library.list_unassigned(), self.services.library.list_unassigned(profiles=True)),
             lambda found: self.show_rows(*found),
             group="benchmarks",

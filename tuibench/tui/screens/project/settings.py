@@ -79,8 +79,8 @@ class ProjectSettings(Vertical):
     def open(self) -> None:
         """Read the project and its model when the tab opens."""
         services, one = self.page.services, self.project_id
-        self.page.ask(lambda: services.projects.get(one), self._show, group="settings")
-        self.page.ask(
+        self.page.request(lambda: services.projects.get(one), self._show, group="settings")
+        self.page.request(
             lambda: services.projects.newest_state(one),
             self._show_state,
             group="settings-state",
@@ -113,7 +113,7 @@ class ProjectSettings(Vertical):
             def look() -> Found:
                 return services.models.find(services.projects.get(one).project.versions[-1].model.file.path)
 
-            self.page.ask(look, self._show_model, group="settings-model")
+            self.page.request(look, self._show_model, group="settings-model")
 
     def _show_model(self, found: Found) -> None:
         self._model, self._dims = found.summary, tuple(found.dims)
@@ -131,7 +131,7 @@ class ProjectSettings(Vertical):
         services, one, glyphs = self.page.services, self.project_id, self.page.dashboard.glyphs
         if not self._costs:
             self._show_costs(cost_missing("counting the model's FLOPs ..."))
-        self.page.ask(
+        self.page.request(
             lambda: cost_lines(services.theory.costs(one), glyphs),
             self._show_costs,
             group="settings-costs",
@@ -233,7 +233,7 @@ class ProjectSettings(Vertical):
             return
         kept = {name: value for name, value in base.dims.items() if PREFIX + name not in answers}
         page = self.page
-        page.wish(
+        page.submit(
             lambda: page.services.projects.edit(
                 base.id,
                 name=answers["name"],
@@ -266,7 +266,7 @@ class ProjectSettings(Vertical):
             # Other sizes have other costs.
             self._ask_costs(self._state)
         self.page.say("saved")
-        self.page.dashboard.look()
+        self.page.dashboard.poll()
         self.page.load()
 
 

@@ -67,7 +67,7 @@ class RunLogScreen(Page):
         if self._looking or (view is not None and view.saved):
             return
         self._looking = True
-        self.ask(self._find, self._show, group="watch", otherwise=self._cannot)
+        self.request(self._find, self._show, group="watch", otherwise=self._cannot)
 
     def _find(self) -> _Found:
         view = self._look()
@@ -102,7 +102,7 @@ class RunActions(BenchmarkActions):
         if one is None or self.run_of(one) is None:
             self.say(_NO_RUN, "warn")
         else:
-            self.ask(lambda: look_once(self.services, one), then, group="run", opens=True)
+            self.request(lambda: look_once(self.services, one), then, group="run", opens=True)
 
     def run_name(self, view: RunView) -> str:
         """Return the run's name in questions."""
@@ -159,7 +159,7 @@ class RunActions(BenchmarkActions):
             self._request(lambda: extend_words(self.services.runs.extend(view.info.id)))
 
     def _request(self, work: Callable[[], str]) -> None:
-        self.wish(work, self.show_done)
+        self.submit(work, self.show_done)
 
     # Interrupted runs
 
@@ -186,7 +186,7 @@ class RunActions(BenchmarkActions):
     def _resume_run(self, view: RunView, *, mixed: bool = False, finish: bool = False) -> None:
         saving = finish or view.info.state == activity.UNSAVED
         words = "saving" if saving else "resumed"
-        self.wish(
+        self.submit(
             lambda: self.services.runs.resume_detached(view.info.id, mixed=mixed, finish=finish),
             lambda _: self.show_done(words),
         )
@@ -361,7 +361,7 @@ class RunKeys(RunActions):
     def _not_removed(self, error: TuibenchError) -> None:
         """Leave the page if the run is gone: a shell removes a run without measurements itself."""
         if isinstance(error, UnknownId) and not self._is_kept():
-            self.dashboard.look()
+            self.dashboard.poll()
             leave_with(self, f"run {short_id(self.run_id)} was already removed")
         else:
             super()._not_removed(error)
@@ -374,7 +374,7 @@ class RunKeys(RunActions):
         if any(run.id == self.run_id for run in removed.unsaved):
             self.show_done(removal_words(removed))
             return
-        self.dashboard.look()
+        self.dashboard.poll()
         leave_with(self, removal_words(removed) + ("; u restores it" if removed.entry is not None else ""))
 
 

@@ -136,7 +136,7 @@ class RunScreen(RunKeys):
         if self._looking or (view is not None and (view.saved or self.dashboard.page is not self)):
             return
         self._looking = True
-        self.ask(self.look, self._show, group="watch", otherwise=self._cannot)
+        self.request(self.look, self._show, group="watch", otherwise=self._cannot)
 
     def look(self) -> RunView:
         """Return the run's current view; safe in any thread, also for the log page."""
@@ -163,10 +163,10 @@ class RunScreen(RunKeys):
         if before is None or stage_of(before) != stage_of(view):
             self.set_hints()
         if before is not None and view.ended and not before.ended:
-            self.dashboard.look()
+            self.dashboard.poll()
         if view.saved and not view.info.kind:
             # Ignore errors, such as a missing baseline: `compare` reports them.
-            self.ask(self._compared, self._show_beside, group="past", otherwise=lambda _: None)
+            self.request(self._compared, self._show_beside, group="past", otherwise=lambda _: None)
 
     def _compared(self) -> SideBySide | None:
         base = self.services.library.get(self.run_id).metadata.partner
