@@ -247,8 +247,10 @@ def test_name_means_the_benchmark_before_a_run(store: Store) -> None:
 def test_trash_is_emptied_and_the_store_is_checked(store: Store) -> None:
     library, runs = open_library(store)
     library.remove(["0001"])
-    count, size = library.empty_trash()
+    entries = [entry.id for entry in library.trash()]
+    count, size = library.empty_trash(entries)
     assert count == 1 and size > 1000 and library.trash() == () and runs.forgotten == {make_id(1)}
+    assert library.empty_trash(entries) == library.empty_trash() == (0, 0)
     assert library.check(read_data=True).exit_code == 0
     assert library.migrate().migrated == 0
 

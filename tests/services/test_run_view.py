@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.build import QUIET
+from tests.build import QUIET, make_spec
 from tests.services.script import HERE, SECOND_NS, SHA, ScriptedRun
+from tests.store.data import make_id
 from tuibench.core import activity
 from tuibench.core.activity import Live, RunView
 from tuibench.core.cell import Noise
 from tuibench.core.errors import StoreError, StoreNewer
 from tuibench.core.reason import Reason, because
+from tuibench.core.spec import Limits
 from tuibench.present.reason import reason_words
 from tuibench.runs import journal as journal_module
 from tuibench.runs.observer import StateContext
@@ -349,3 +351,30 @@ def test_run_resumed_by_a_newer_version_is_not_shown_as_before(run: ScriptedRun)
     for _ in range(2):
         with pytest.raises(StoreNewer, match=r"tuibench 9\.9"):
             eyes.look()
+
+
+def test_finished_cell_continues_after_an_extension(tmp_path: Path, clock: Clock) -> None:
+    run = ScriptedRun(tmp_path, cells=1, spec=make_spec(Path("/m.onnx"), limits=Limits(max_time_s=100.0)))
+    run.hold()
+    begun(run)
+    run.start(0, 1)
+    run.done(0, 1)
+    run.say("cell_done", cell=run.cells[0].key, stopped_by="the most allowed", pooled=None)
+    eyes = watch(run)
+    before = eyes.look()
+    assert [c.status for c in before.cells] == ["ok"]
+    assert before.limit_s == pytest.approx(10.0)
+    bounds = {run.cells[0].key: {"limit_s": 31.0, "executions": 12}}
+    run.say("extended", wish=make_id(7), limit_s=30.0, executions=6, cells=bounds)
+    after = eyes.look()
+    assert [(c.status, c.stopped_by) for c in after.cells] == [("partial", because("measuring", executions=1))]
+    assert after.limit_s == pytest.approx(40.0)
+    assert after.warnings == (because("extended", limit_s=30.0, executions=6),)
+    assert len(after.log) == len(before.log) + 1
+    run.say("finish_asked")
+    assert eyes.look().info.detail == because("finishing", is_profile=False)
+    run.say("cell_done", cell=run.cells[0].key, stopped_by="finished on request after 1 execution", pooled=None)
+    run.end(reason="finished on request", saved=True)
+    end = eyes.look()
+    assert (end.status, end.reason) == ("finished", Reason("finished_on_request"))
+    assert [c.status for c in end.cells] == ["ok"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import threading
@@ -28,11 +27,10 @@ from tuibench.core.errors import (
     TuibenchError,
     UnknownId,
     UsageError,
-    WriteError,
 )
 from tuibench.core.model import CHANGED, GONE, UNCHANGED
 from tuibench.core.stored import DAMAGED, FileStamp, Metadata, ModelReference
-from tuibench.present.outcome import project_removal_words, removal_words, restored_words
+from tuibench.present.outcome import removal_words
 from tuibench.services.api import Services
 from tuibench.services.library import NeverSaved, StillRunning
 from tuibench.store import index
@@ -95,39 +93,6 @@ def test_work_of_other_session_appears_at_next_poll(services: Services, store: S
     assert [row.id for row in services.library.list()] == [make_id(2), make_id(1)]
 
 
-def test_benchmarks_are_listed_by_project(services: Services, store: Store) -> None:
-    project = store.projects.create("mine", MODEL).id
-    add(store, 1, 2, project=project)
-    add(store, 3)
-    assert [row.id for row in services.library.list(project)] == [make_id(2), make_id(1)]
-    assert services.projects.get(project).benchmarks == 2
-    assert [row.project.name for row in services.projects.list("name", "mi")] == ["mine"]
-    assert services.projects.list(text="nothing") == ()
-
-
-def test_metadata_is_edited_and_record_opens(services: Services, store: Store) -> None:
-    add(store, 1)
-    assert services.library.edit(make_id(1), "new name", None).name == "new name"
-    opened = services.library.get(make_id(1))
-    assert (opened.metadata.name, opened.result.id) == ("new name", make_id(1))
-
-
-def test_removed_benchmark_can_be_restored(services: Services, store: Store) -> None:
-    add(store, 1, 2, 3)
-    removed = services.library.remove([make_id(1), make_id(2)])
-    assert removal_words(removed) == "removed 0001 run 1, 0002 run 2"
-    assert removed.entry is not None and removed.entry in services.library.trash()
-    assert [row.id for row in services.library.list()] == [make_id(3)]
-    assert restored_words(services.library.undo()) == "restored 0001 run 1, 0002 run 2"
-    other = services.library.remove([make_id(3)])
-    assert other.entry is not None
-    assert restored_words(services.library.restore(other.entry.id)) == "restored 0003 run 3"
-    services.library.remove([make_id(3)])
-    entries = [entry.id for entry in services.library.trash()]
-    assert services.library.empty_trash(entries)[0] == 1
-    assert services.library.empty_trash(entries) == (0, 0)
-
-
 def test_active_run_is_removed_only_on_request(services: Services, home: Path) -> None:
     run = ScriptedRun(home / "tuibench" / "state" / "runs")
     run.hold()
@@ -156,36 +121,6 @@ def test_files_of_unlisted_run_are_deleted(services: Services, home: Path) -> No
     assert not run.directory.path.exists()
 
 
-def test_project_removal_and_undo_include_benchmarks(services: Services, store: Store) -> None:
-    project = store.projects.create("mine", MODEL).id
-    add(store, 1, 2, project=project)
-    rows = [services.projects.get(project)]
-    words = project_removal_words(services.projects.remove(project), rows)
-    assert words.startswith("removed ") and words.endswith("mine with 2 benchmarks")
-    assert (services.projects.list(), services.library.list()) == ((), ())
-    services.library.undo()
-    assert [row.benchmarks for row in services.projects.list()] == [2]
-
-
-def test_project_with_active_run_is_not_removed(services: Services, store: Store, home: Path) -> None:
-    project = store.projects.create("mine", MODEL).id
-    run = ScriptedRun(home / "tuibench" / "state" / "runs", metadata={"project": project})
-    run.hold()
-    run.begin()
-    with pytest.raises(UsageError, match="0001: still measured"):
-        services.projects.remove(project)
-    run.let_go()
-    assert services.projects.remove(project).projects == (project,)
-
-
-def test_form_saves_only_changed_fields(services: Services, store: Store) -> None:
-    project = store.projects.create("mine", MODEL, "old words")
-    store.projects.edit(project.id, description="another session's words")
-    row = services.projects.edit(project.id, name="renamed", description="old words", base=project)
-    assert (row.project.name, row.project.description) == ("renamed", "another session's words")
-    assert services.projects.duplicate(project.id, "second").benchmarks == 0
-
-
 def test_model_lookup_finds_project_once_created(services: Services, tmp_path: Path) -> None:
     path = tmp_path / "net.onnx"
     shutil.copy(TINY, path)
@@ -208,29 +143,6 @@ def test_model_lookup_finds_project_once_created(services: Services, tmp_path: P
 def test_unresolvable_name_is_invalid_request(services: Services, text: str) -> None:
     with pytest.raises(UsageError):
         services.models.find(text)
-
-
-def test_file_of_other_type_is_not_model(services: Services, tmp_path: Path) -> None:
-    path = tmp_path / "notes.onnx"
-    path.write_text("nothing of the kind")
-    with pytest.raises(ModelError, match=r"notes\.onnx"):
-        services.models.find(str(path))
-
-
-def test_export_writes_file_and_refuses_bad_targets(services: Services, store: Store, home: Path) -> None:
-    add(store, 1)
-    assert services.exchange.export(make_id(1), f"{home}/out.json") == make_id(1)
-    assert json.loads((home / "out.json").read_text())["tuibench"]["id"] == make_id(1)
-    with pytest.raises(WriteError, match="cannot be written"):
-        services.exchange.export(make_id(1), f"{home}/nowhere/out.json")
-    with pytest.raises(UsageError, match="HTML"):
-        services.exchange.export(make_id(1), f"{home}/out.html")
-
-
-def test_two_benchmarks_are_compared(services: Services, store: Store) -> None:
-    add(store, 1, 2)
-    found = services.exchange.side_by_side(make_id(1), make_id(2))
-    assert (found.old_id, found.new_id, len(found.pairs)) == (make_id(1), make_id(2), 1)
 
 
 def test_copied_text_is_saved_to_file(services: Services) -> None:
