@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,11 +44,6 @@ def truncated(folder: Path) -> Path:
     """A truncated download."""
     data = mlp(64).model.SerializeToString()
     return written(data[: len(data) * 6 // 10])(folder)
-
-
-def noise(folder: Path) -> Path:
-    """Random bytes."""
-    return written(random.Random(1).randbytes(4096))(folder)
 
 
 def fifo(folder: Path) -> Path:

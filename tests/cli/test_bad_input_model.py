@@ -30,21 +30,13 @@ def hold_a_refusal(done: Done, code: int, words: str) -> None:
 REFUSED = {
     "missing": (bad_model.missing, "no such file"),
     "a directory without a model": (bad_model.hollow, "is a directory without a model.onnx"),
-    "empty": (bad_model.written(b""), "is empty (0 bytes)"),
     "truncated": (bad_model.truncated, "truncated, damaged or something else"),
-    "noise": (bad_model.noise, "truncated, damaged or something else"),
-    "LFS pointer": (
-        bad_model.written(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"),
-        "is a Git LFS pointer",
-    ),
-    "a web page": (bad_model.written(b"<!DOCTYPE html><html></html>"), "is a web page"),
     "fifo": (bad_model.fifo, "is a pipe, not a file"),
     "an endless device": (bad_model.endless, "is a device, not a file"),
     "a dangling link": (bad_model.dangling, "no such file"),
-    "missing external data": (bad_model.external("nothing.bin"), "nothing.bin"),
     "escaping external data": (bad_model.external("../outside.bin"), "outside its own directory"),
-    "absolute external data": (bad_model.external("/etc/passwd"), "/etc/passwd"),
 }
+"""One file for each way of a refusal to the shell; tests/model has every cause."""
 
 
 @pytest.mark.parametrize("name", REFUSED)

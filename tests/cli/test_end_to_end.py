@@ -185,8 +185,10 @@ def test_guide_commands_work_verbatim(shell: Shell, folder: Path, name: str) -> 
     document = json.loads(target.read_text(encoding="ascii"))
     hold_document(document, eight_lines(done))
     if "--time" in GUIDE[name]:
-        assert document["seconds_to_run"] == 10
-        assert 10 <= document["benchmark_result"]["seconds_ran"] < 15
+        effort = document["tuibench"]["spec"]["effort"]
+        assert document["seconds_to_run"] == effort["timed_s"] * effort["max_executions"] == 10
+        assert {len(cell["executions"]) for cell in document["tuibench"]["cells"]} == {effort["max_executions"]}
+        assert document["benchmark_result"]["seconds_ran"] >= 10
 
 
 @pytest.mark.slow

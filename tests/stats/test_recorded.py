@@ -13,7 +13,7 @@ import pytest
 from tuibench.stats.comparison import Operand, compare
 from tuibench.stats.interval import log_interval
 
-DRAWS = 5000
+DRAWS = 2000
 PATH = Path(__file__).parent.parent / "fixtures" / "recorded" / "executions.json"
 
 
