@@ -1,4 +1,4 @@
-"""What every command shares: output on stdout and stderr, the services, a question to the user."""
+"""Functions that every command shares: output on stdout and stderr, the services, a question to the user."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The room `present`."""
+"""Words, tables, figures and exports, made of facts for shell, dashboard and files; no input or output."""

@@ -15,7 +15,7 @@ from tuibench.present.reason import finishing_words, reason_words
 
 
 def removal_lines(removal: Removal) -> list[str]:
-    """Return what became of benchmarks and runs, a line for each run and one for the results in the trash."""
+    """Return the result of removing benchmarks and runs: a line for each run and one for the results in the trash."""
     unsaved = removal.unsaved
     said = [cancel_words(run) if run in unsaved else f"cancelled {short_id(run.id)}" for run in removal.cancelled]
     said += [f"deleted {short_id(run.id)} permanently: {executions_words([run])}" for run in removal.discarded]

@@ -135,7 +135,7 @@ def _interrupted(fields: Fields) -> str:
 
 
 def finishing_words(is_profile: bool) -> str:
-    """Return what a finishing run still does; a profile continues until it has its first useful part."""
+    """Return the remaining work of a finishing run; a profile continues until it has its first useful part."""
     return "it ends as soon as it has something to show" if is_profile else "the current execution is the last"
 
 

@@ -147,7 +147,7 @@ def ordered(rows: Iterable[R], column: Column[R] | None, reverse: bool = False) 
 
 @dataclass(frozen=True, slots=True)
 class LayerLike:
-    """What the rows of all tables of layers have in common."""
+    """The common part of the rows of all tables of layers."""
 
     key: str
     """The id within the profile."""

@@ -1,4 +1,4 @@
-"""What a figure shows: the choice of axis, sides, metric and statistic, and their values with intervals."""
+"""The content of a figure: the choice of axis, sides, metric and statistic, and their values with intervals."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class ScalingPoint:
 
     value: int
     name: str
-    """Of the axis, for example `seq`."""
+    """Name of the axis, for example `seq`."""
     label: str
     """For example `4 cores` or `seq 128`."""
     cell_key: str

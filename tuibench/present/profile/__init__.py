@@ -1,1 +1,1 @@
-"""What a profile shows: rows, sentences, and one view per kind for pages, exports and screens."""
+"""Profiles: rows, sentences, and one view per kind for pages, exports and screens."""

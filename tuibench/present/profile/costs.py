@@ -1,4 +1,4 @@
-"""What a FLOPS profile shows: a model's costs by its shapes, marked as theory throughout."""
+"""The FLOPS profile: a model's costs by its shapes, marked as theory throughout."""
 
 from __future__ import annotations
 

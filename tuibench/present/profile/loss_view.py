@@ -1,4 +1,4 @@
-"""What a loss profile shows: the sensitivity of outputs to changes of each layer; proxies are marked."""
+"""The loss profile: the sensitivity of outputs to changes of each layer; proxies are marked."""
 
 from __future__ import annotations
 

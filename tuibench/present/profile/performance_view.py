@@ -1,4 +1,4 @@
-"""What a performance profile shows: the model's time, possible gains, and a row for each layer."""
+"""The performance profile: the model's time, possible gains, and a row for each layer."""
 
 from __future__ import annotations
 
