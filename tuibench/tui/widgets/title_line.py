@@ -15,12 +15,7 @@ class TitleLine(Painted):
 
     DEFAULT_CSS = "TitleLine { height: 1; }"
 
-    def __init__(
-        self,
-        left: LineLike = "",
-        right: LineLike = "",
-        **attributes: str | None,
-    ) -> None:
+    def __init__(self, left: LineLike = "", right: LineLike = "", **attributes: str | None) -> None:
         super().__init__(**attributes)
         self._ends = (shown(left), shown(right))
 

@@ -57,10 +57,7 @@ class BenchmarkList(Vertical):
     class Changed(Message):
         """The order, the filter, or the number of rows or marks changed, and with it the words above the list."""
 
-    def __init__(
-        self,
-        **attributes: Any,
-    ) -> None:
+    def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.rows = self.make_rows()
         self.sort = self.sorts[0]

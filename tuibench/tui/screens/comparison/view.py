@@ -177,10 +177,7 @@ class ComparisonView(QuietContainer, Vertical):
     class Swapped(Message):
         """The base was exchanged."""
 
-    def __init__(
-        self,
-        **attributes: Any,
-    ) -> None:
+    def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self._material: ComparisonData | None = None
         self._pairs: dict[str, Pair] = {}

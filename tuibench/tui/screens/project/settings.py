@@ -33,11 +33,7 @@ class ProjectSettings(Vertical):
     ProjectSettings #facts { height: 1fr; }
     """
 
-    def __init__(
-        self,
-        project_id: str,
-        **attributes: Any,
-    ) -> None:
+    def __init__(self, project_id: str, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.project_id = project_id
         self._shown: ProjectRow | None = None

@@ -133,10 +133,7 @@ class CellGrid(Movable):
             super().__init__()
             self.key = key
 
-    def __init__(
-        self,
-        **attributes: str | None,
-    ) -> None:
+    def __init__(self, **attributes: str | None) -> None:
         super().__init__(**attributes)
         self._plan = GridPlan((), ())
         self._cells: Mapping[str, Span] = {}
