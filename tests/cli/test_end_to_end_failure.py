@@ -21,11 +21,11 @@ GOOD: Mapping[str, Any] = {"latency_us": 300}
 @pytest.mark.parametrize(
     ("script", "code", "kind", "phase", "words"),
     [
-        ({"load": "raise"}, 3, "exception", "load", "the script said raise"),
-        pytest.param({"load": "refuse"}, 3, "refused", "load", "the script said refuse", marks=pytest.mark.slow),
+        ({"load": "raise"}, 3, "exception", "load", "scripted failure: raise"),
+        pytest.param({"load": "refuse"}, 3, "refused", "load", "scripted failure: refuse", marks=pytest.mark.slow),
         ({"load": "segv"}, 3, "signal", "load", "SIGSEGV"),
         pytest.param({"load": "oom"}, 3, "memory", "load", "out of memory", marks=pytest.mark.slow),
-        pytest.param({"load": "hang"}, 5, "timeout", "load", "no end of this phase", marks=pytest.mark.slow),
+        pytest.param({"load": "hang"}, 5, "timeout", "load", "the phase did not end", marks=pytest.mark.slow),
         pytest.param({"first": "exit"}, 1, "exit", "first", "code 0 and no result", marks=pytest.mark.slow),
         ({"first": "stderr"}, 1, "exit", "first", "code 7"),
         pytest.param({"first": "kill"}, 1, "signal", "first", "SIGKILL", marks=pytest.mark.slow),
@@ -128,5 +128,5 @@ def test_engine_that_is_not_installed_exits_4(shell: Shell, folder: Path) -> Non
 def test_settings_not_used_as_asked_are_reported(shell: Shell) -> None:
     done = shell.fake({"default": {**GOOD, "precision": "bf16", "threads": 7}}, *SYNC)
     assert done.code == 0
-    assert "Not as Asked: precision asked f32, used bf16" in done.lines
-    assert "Not as Asked: threads asked 1, used 7" in done.lines
+    assert "Not as Requested: precision requested f32, used bf16" in done.lines
+    assert "Not as Requested: threads requested 1, used 7" in done.lines

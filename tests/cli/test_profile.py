@@ -154,7 +154,7 @@ def test_only_two_profiles_of_one_kind_are_compared(quick: Shell) -> None:
     [
         (("rerun", "before", "--quick"), 2, "--quick"),
         (("rerun", "cells", "--processes", "2"), 2, "--processes"),
-        (("rerun", "before"), 3, "is gone"),
+        (("rerun", "before"), 3, "is missing"),
     ],
 )
 def test_rerun_takes_the_flags_of_its_kind(quick: Shell, words: tuple[str, ...], code: int, said: str) -> None:
@@ -169,7 +169,7 @@ def test_rerun_takes_the_flags_of_its_kind(quick: Shell, words: tuple[str, ...],
         (("--what-if", "fp8"), 2, "--what-if takes int8, not 'fp8'"),
         (("--loss", "--level", "0.7"), 2, "--level takes pruned 0.5"),
         (("-b", "x", "--what-if", "fp8"), 2, "; --what-if"),
-        (("-e", "openvino"), EngineError.exit_code, "openvino does not tell how long each layer takes"),
+        (("-e", "openvino"), EngineError.exit_code, "openvino reports no layer times"),
         (("-e", "magic"), EngineError.exit_code, "unknown engine 'magic'"),
         (("--flops", "--detach"), 2, "--flops and --detach exclude each other"),
         (("--flops", "--what-if", "int8"), 2, "--flops and --what-if exclude each other"),
@@ -177,7 +177,7 @@ def test_rerun_takes_the_flags_of_its_kind(quick: Shell, words: tuple[str, ...],
         (("--flops", "-ncores", "1"), 2, "--flops and -ncores exclude each other"),
         (("--flops", "--wait", "3"), 2, "--flops and --wait exclude each other"),
         (("--flops", "--samples", "3"), 2, "--flops and --samples exclude each other"),
-        (("--flops", "--no-save"), 2, "nothing of it is kept; -x FILE writes it"),
+        (("--flops", "--no-save"), 2, "it is not saved; -x FILE writes it"),
         (("--loss", "--approximate", "-b", "8"), 2, "weights are the same at any size"),
         (("--loss", "--approximate", "--budget"), 2, "--approximate and --budget exclude each other"),
         (("--loss", "--approximate", "--flops"), 2, "--flops and --loss exclude each other"),
@@ -317,8 +317,8 @@ def test_profile_with_a_killed_runner_resumes_where_it_stopped(shell: Shell, hom
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (("--flops",), "counting what each layer costs ...\n"),
-        (("--dry-run",), "counting what each layer costs ...\n"),
+        (("--flops",), "counting the operations of each layer ...\n"),
+        (("--dry-run",), "counting the operations of each layer ...\n"),
         (("--loss", "--approximate"), "looking at the weights ...\n"),
     ],
 )

@@ -10,8 +10,8 @@ from tuibench.core.reason import Failure, failure_words
     [
         (Failure("signal", "first", "the worker died by SIGFPE", "SIGFPE"), "died by SIGFPE in the first inference"),
         (Failure("signal", "load", "a stream went", "SIGSEGV"), "died by SIGSEGV in load: a stream went"),
-        (Failure("timeout", "first", "no end of this phase within 60 s"),
-         "timeout in the first inference: no end of this phase within 60 s"),
+        (Failure("timeout", "first", "the phase did not end within 60 s"),
+         "timeout in the first inference: the phase did not end within 60 s"),
         (Failure("memory", "load", "out of memory: bad_alloc"), "out of memory in load: bad_alloc"),
         (Failure("memory", "timed", "killed by the kernel: out of memory", "SIGKILL"),
          "out of memory in timing: killed by the kernel"),

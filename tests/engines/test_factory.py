@@ -13,7 +13,7 @@ from tuibench.engines import factory
 @pytest.mark.parametrize(
     ("name", "kind", "said"),
     [
-        ("deepsparse", UsageError, "engine deepsparse is not in this version"),
+        ("deepsparse", UsageError, "engine deepsparse is not supported in this version"),
         ("nope", EngineError, "unknown engine 'nope'"),
         ("\x1b[2J", EngineError, "unknown engine '\\e[2J'"),
     ],
@@ -37,7 +37,7 @@ def test_engines_for_profiles_are_those_with_layer_times() -> None:
     assert engine.timed(hidden=True) == ("onnxruntime", "fake")
     for name in engine.timed(hidden=True):
         factory.check_timed(name)
-    with pytest.raises(EngineError, match="openvino does not tell") as caught:
+    with pytest.raises(EngineError, match="openvino reports no layer times") as caught:
         factory.check_timed("openvino")
     assert caught.value.hint.startswith("-e onnxruntime")
     with pytest.raises(EngineError, match="unknown engine"):

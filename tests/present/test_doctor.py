@@ -72,7 +72,7 @@ def test_doctor_report_has_every_section(tmp_path: Path) -> None:
     assert row(text, "Engines") == "onnxruntime 1.20.0 · openvino not available · torch unknown"
     assert row(text, "Python") == "3.12.1 · numpy 2.0.0"
     assert row(text, "Terminal") == "a terminal · TERM xterm-256color · encoding utf-8 · 80×24"
-    assert "2 findings that harm a measurement, 2 to know:" in text
+    assert "2 problems, 2 notes:" in text
 
 
 def test_each_finding_has_fact_reason_and_remedy(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_machine_without_any_data_is_described_in_words(tmp_path: Path) -> None:
 
 def test_report_without_findings_says_so(tmp_path: Path) -> None:
     facts = facts_of(tmp_path) | {"findings": []}
-    assert render_doctor(facts).endswith("Nothing was found that harms a measurement.\n")
+    assert render_doctor(facts).endswith("No problems found.\n")
 
 
 def test_busy_cpus_are_listed_busiest_first(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_unavailable_value_is_null_with_a_reason() -> None:
     assert loaded["tuibench"]["reasons"] == {
         "benchmark_result.99.9%": "500 iterations are too few for it",
         "tuibench.cells[0].pooled.percentiles.99.9": "500 iterations are too few for it",
-        "tuibench.points[0].bundle": "the inputs went away with the run; its seed makes them again",
+        "tuibench.points[0].bundle": "the inputs were deleted with the run; its seed makes them again",
     }
     p50 = loaded["tuibench"]["cells"][0]["latency_ms"]["p50"]
     assert (p50["value"], p50["low"], p50["reason"]) == (2.0, None, "no interval: 1 of at least 3 executions")

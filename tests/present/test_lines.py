@@ -64,7 +64,7 @@ def test_own_lines_show_the_uncertainty_of_each_number() -> None:
     assert "Streams: 4 (threads)" in text
     assert "Outputs: agree with the reference (difference 4e-07, tolerance 0.001)" in text
     assert "Stopped By: target" in text
-    assert "I/O" not in text and "Not as Asked" not in text
+    assert "I/O" not in text and "Not as Requested" not in text
 
 
 def test_one_execution_has_no_interval_and_a_reason() -> None:
@@ -110,24 +110,24 @@ def test_used_settings_are_beside_requested_ones() -> None:
     assert differences(cell) == []
     used = build.used(cpus=(3,), threads=4, streams=2, batch=1, precision="bf16", pinned="process")
     assert differences(replace(cell, used=used)) == [
-        "cores asked 2, used 1",
-        "streams asked 1, used 2",
-        "pinning asked core, used process",
-        "threads asked 2, used 4",
-        "batch asked 8, used 1",
-        "precision asked f32, used bf16",
+        "cores requested 2, used 1",
+        "streams requested 1, used 2",
+        "pinning requested core, used process",
+        "threads requested 2, used 4",
+        "batch requested 8, used 1",
+        "precision requested f32, used bf16",
     ]
     assert differences(replace(cell, used=build.used(batch=8, precision=None))) == [
-        "precision asked f32, could not be read back"
+        "precision requested f32, could not be read back"
     ]
     assert differences(replace(build.ok_cell(), used=build.used(batch=7))) == [], "a batch of one tells nothing apart"
     unread = build.used(batch=None, details={"batch": "no input has it"})
-    assert differences(replace(cell, used=unread)) == ["batch asked 8, could not be read back: no input has it"]
+    assert differences(replace(cell, used=unread)) == ["batch requested 8, could not be read back: no input has it"]
     assert differences(replace(cell, used=build.used(batch=None))) == []
     mixed = build.used(batch=8, details={"precision": "3 nodes in f16"})
     assert differences(replace(cell, used=mixed)) == ["precision: 3 nodes in f16"]
     left = build.ok_cell(asks={"precision": "engine-default"}, used=build.used(precision="bf16"))
-    assert differences(left) == ["precision left to the engine, used bf16"]
+    assert differences(left) == ["precision: engine default, used bf16"]
     assert differences(build.failed_cell()) == []
 
 

@@ -95,7 +95,7 @@ def test_each_text_states_its_convention_and_names_its_methods() -> None:
 def test_tables_count_their_hidden_rows() -> None:
     assert "11 more rows (--top N)" in profile_lines(view_of(make_profile()), HEADING, Shown(top=5))
     assert not any("more rows" in line for line in profile_lines(view_of(make_profile()), HEADING, Shown(top=None)))
-    assert "No layer holds that text" in profile_lines(view_of(make_profile()), HEADING, Shown(text="nowhere"))
+    assert "No layer matches that text" in profile_lines(view_of(make_profile()), HEADING, Shown(text="nowhere"))
     assert "- 4804 more rows (CSV has all)" in profile_markdown(view_of(make_profile(5000)), HEADING)
 
 

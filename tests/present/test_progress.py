@@ -39,7 +39,7 @@ def test_snapshot_becomes_one_line() -> None:
 
 
 def test_single_part_has_the_whole_line() -> None:
-    waiting = "waiting, place 1: pid 7834 of root, run k6sq, about 17 s left, and then it begins"
+    waiting = "queued, position 1: pid 7834 of root, run k6sq, about 17 s left, and then it begins"
     assert progress_line(Snapshot(0, 0, activity=waiting[:79])) == waiting[:79]
     assert progress_line(Snapshot(0, 0, activity=waiting)) == waiting[:78] + "…"
 

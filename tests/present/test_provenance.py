@@ -20,7 +20,7 @@ def test_foreign_result_and_shared_machine_are_noted() -> None:
     run = build.run(build.ok_cell(grade=None), foreign="deepsparse.benchmark 1.8.0", shared_host=True)
     lines = [
         "Imported from deepsparse.benchmark 1.8.0: no grade, no interval",
-        "Measured beside another benchmark (--share-host)",
+        "Measured concurrently with another benchmark (--share-host)",
     ]
     assert provenance_lines(run) == lines
     text = summary(run).splitlines()

@@ -55,10 +55,10 @@ def test_every_code_has_words() -> None:
         ),
         (
             because("maximum", **TARGET | {"more": 10**6}),
-            "±3.1 % after 5 executions, the most allowed; ±2.0 % is out of reach on this machine now",
+            "±3.1 % after 5 executions, the maximum; ±2.0 % is not reachable on this machine now",
         ),
         (because("maximum", **TARGET | {"executions": 1, "half_width": None, "target": None}),
-         "1 execution, no interval yet, the most allowed"),
+         "1 execution, no interval yet, the maximum"),
         (because("interrupted", executions=2, why=Reason("runner_died")), "its runner died after 2 executions"),
         (because("interrupted", executions=1, why=None), "interrupted after 1 execution"),
         (because("finished_on_request", executions=1), "finished on request after 1 execution"),
@@ -72,7 +72,7 @@ def test_every_code_has_words() -> None:
          "its runner died; 1 line of its journal cannot be read"),
         (because("isa_lost", names=["amx", "vnni"]), "instruction sets lost: amx vnni"),
         (because("no_residual", share=0.98, factor=1.02),
-         "the layers were seen to take 98.0 % of the unprofiled time, and were scaled to it by 1.020"),
+         "the layers take 98.0 % of the unprofiled time, and were scaled to it by 1.020"),
         # Codes of a newer version, and fields that do not fit
         (because("of_a_newer_version", n=3, why=Reason("failed")), "of a newer version: n 3, why failed"),
         (because("extended"), "extended"),

@@ -28,7 +28,7 @@ def test_active_run_is_a_line_with_its_remaining_time() -> None:
     assert run_list([info(), waiting], NOW, width=None).splitlines() == [
         "id    state    age  name           done  executions  left  pid  why",
         "k3f9  running   4m  resnet50.onnx   1/4           7  62 s   41",
-        "77zz  waiting   4m  resnet50.onnx     -           0         41  place 2 · behind run k3f9 of jo, 62 s left",
+        "77zz  queued    4m  resnet50.onnx     -           0         41  position 2, behind run k3f9 of jo, 62 s left",
     ]
     narrow = run_list([info(), waiting], NOW).splitlines()
     assert max(map(width_of, narrow)) <= 80 and "behind run k3f9" in narrow[2]
@@ -55,9 +55,9 @@ def test_available_commands_are_listed_once() -> None:
     text = run_list(runs, NOW).splitlines()
     assert "the runner died by SIGKILL" in text[1]
     assert text[-3:] == [
-        "tuibench resume ID goes on with what is missing: k3f9, 77zz",
-        "tuibench resume ID saves what was measured: 77aa",
-        "tuibench remove ID removes what cannot be taken up: 77bb",
+        "tuibench resume ID measures the rest: k3f9, 77zz",
+        "tuibench resume ID saves the measurements: 77aa",
+        "tuibench remove ID deletes a run that cannot be resumed: 77bb",
     ]
     assert run_list([info()], NOW).count("resume") == 0
     assert run_list([], NOW) == ""
@@ -75,7 +75,7 @@ def test_ending_signal_is_named_in_words_and_in_json_by_its_name() -> None:
     [
         (Holder(41, "jo", "01J0000000000000000000K3F9", 62.0), "behind run k3f9 of jo, 62 s left"),
         (Holder(41, "jo", "", None), "behind pid 41 of jo"),
-        (Holder(41, "jo", "", -3.0, True), "behind pid 41 of jo, 0.0 s left, which is stopped and may never end"),
+        (Holder(41, "jo", "", -3.0, True), "behind pid 41 of jo, 0.0 s left, suspended, may never end"),
     ],
 )
 def test_host_lock_owner_is_named(holder: Holder, words: str) -> None:

@@ -9,9 +9,9 @@ from tuibench.present.doctor import store_json, store_report
 
 
 def test_sound_store_is_one_line() -> None:
-    assert store_report(StoreReport(12, 3)) == "12 files looked at, 3 read and verified: nothing is wrong\n"
+    assert store_report(StoreReport(12, 3)) == "12 files checked, 3 read and verified: nothing is wrong\n"
     assert store_report(StoreReport(1, 1, migrated=1)) == (
-        "1 file looked at, 1 read and verified, 1 migrated: nothing is wrong\n"
+        "1 file checked, 1 read and verified, 1 migrated: nothing is wrong\n"
     )
 
 
@@ -20,14 +20,14 @@ def test_remaining_problems_precede_repaired_ones() -> None:
     assert store_report(StoreReport(9, 9, problems)).splitlines() == [
         "PROBLEM records/k3/b.json: damaged: crc",
         "repaired records/k3/a.json: not listed",
-        "9 files looked at, 9 read and verified: 1 problem left, 1 repaired",
+        "9 files checked, 9 read and verified: 1 problem left, 1 repaired",
     ]
     assert store_report(StoreReport(9, 9, problems[:1])).endswith("1 problem repaired, none left\n")
 
 
 def test_repairable_problems_are_reported() -> None:
     found = (Problem("damaged", "hosts/h/tuibench.json", "not JSON", mendable=True),)
-    ending = "mends what can be mended; nothing that was saved is deleted."
+    ending = "repairs the rest; no saved data is deleted."
     last = store_report(StoreReport(2, 2, found)).splitlines()[-1]
     assert last == f"tuibench store check --read-data --repair {ending}"
     last = store_report(StoreReport(2, 0, found, partial=True)).splitlines()[-1]
@@ -47,28 +47,31 @@ def test_files_of_a_newer_version_are_no_problem() -> None:
     lines = store_report(StoreReport(9, 9, (Problem("newer", "a.json", "written by tuibench 9.9.0"),))).splitlines()
     assert lines == [
         "newer a.json: left to a newer version: written by tuibench 9.9.0",
-        "9 files looked at, 9 read and verified, 1 left to a newer version: nothing is wrong",
+        "9 files checked, 9 read and verified, 1 left to a newer version: nothing is wrong",
     ]
 
 
 def test_terminal_gets_short_lines_with_whole_paths() -> None:
     path = f"hosts/{'0' * 16}/records/ab/{'A' * 26}.json"
     kept = f"hosts/{'0' * 16}/quarantine/{'A' * 26}.json.20260921T141320Z"
-    found = (Problem("damaged", path, f"not JSON; kept as {kept}; nothing stands in for it"), Problem("stale", "b", ""))
+    found = (
+        Problem("damaged", path, f"not JSON; kept as {kept}; it has no previous version"),
+        Problem("stale", "b", ""),
+    )
     report = StoreReport(9, 9, found, partial=True)
     lines = store_report(report, width=80).splitlines()
     assert lines == [
         f"PROBLEM {path}",
         "    damaged: not JSON; kept as",
         f"    {kept};",
-        "    nothing stands in for it",
+        "    it has no previous version",
         "PROBLEM b: out of date",
-        "9 files looked at, 9 read and verified: 2 problems left",
+        "9 files checked, 9 read and verified: 2 problems left",
     ]
     assert all(len(line) <= 80 or " " not in line.strip() for line in lines)
     assert len(store_report(report).splitlines()) == 3
     assert store_report(StoreReport(9, 3, partial=True), width=80).splitlines() == [
-        "9 files looked at, 3 read and verified: nothing is wrong in what was read",
+        "9 files checked, 3 read and verified: nothing is wrong in what was read",
         "(--read-data reads all)",
     ]
 

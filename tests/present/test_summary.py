@@ -42,8 +42,8 @@ def test_settings_not_used_as_asked_are_reported_once_with_count() -> None:
     used = build.used(cpus=(0,), threads=1, io="call")
     run = build.run(*(build.ok_cell(asks={"batch": n, "cores": 1}, used=used) for n in (1, 1, 2)))
     text = lines(run)
-    assert "Not as Asked: batch asked 2, used 1 (1 of 3 cells)" in text
-    assert "Not as Asked: I/O call (3 of 3 cells)" in text
+    assert "Not as Requested: batch requested 2, used 1 (1 of 3 cells)" in text
+    assert "Not as Requested: I/O call (3 of 3 cells)" in text
 
 
 @pytest.mark.parametrize("run", RUNS)

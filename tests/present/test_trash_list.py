@@ -24,7 +24,7 @@ def test_removal_is_a_line_and_the_total_is_below() -> None:
         "id    removed  kind          size  held",
         "k3f9       1d  benchmark  61.5 kB  77zz mine",
         "abcd       1d  project    1.00 MB  1 benchmark",
-        "2 removals, 1.06 MB; the newest comes back with: tuibench undo",
+        "2 removals, 1.06 MB; tuibench undo restores the newest",
     ]
     assert trash_list([], NOW) == ""
 

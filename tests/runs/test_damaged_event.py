@@ -143,7 +143,7 @@ def test_nonsense_event_is_damage_to_every_reader(run: ScriptedRun) -> None:
     assert len(said) == 4 and all("event 6 (execution_done) is damaged" in words for words in said)
     with pytest.raises(StoreDamaged) as caught:
         read_replay(run.directory)
-    assert "start the benchmark anew" in caught.value.hint
+    assert "start the benchmark again" in caught.value.hint
 
 
 @pytest.mark.parametrize("content", [b"\n", b" \n\n", b"\0" * 4096, b"junk\n"])

@@ -22,7 +22,7 @@ def test_engine_without_layer_times_is_reported(bench: Bench) -> None:
     call = Scripted()
     replayed = bench.run(replace(make_profile_spec(MODEL), engines=("openvino",)), call)
     assert replayed.end["error"]["exit_code"] == ExitCode.ENGINE
-    assert "does not tell how long each layer takes" in reason_words(replayed.end["reason"])
+    assert "reports no layer times" in reason_words(replayed.end["reason"])
     assert call.tasks == []
 
 

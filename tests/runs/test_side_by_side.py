@@ -119,7 +119,7 @@ def test_streams_used_and_requested_differently_prevent_a_verdict() -> None:
         replace(cell(scenario="async", streams=n), used=build.used(streams=real)) for n, real in ((4, 4), (8, 6))
     )
     bars = only(side([old], [new])).bars
-    assert "streams: 4 against 6" in all_words(bars) and "streams asked for: 4 against 8" in all_words(bars)
+    assert "streams: 4 against 6" in all_words(bars) and "streams requested: 4 against 8" in all_words(bars)
     assert "streams: 4 against 8" not in all_words(bars)
 
 
@@ -204,12 +204,12 @@ def test_foreign_result_has_a_ratio_without_an_interval() -> None:
     assert pair.reason == because("no_executions_kept", tool="deepsparse.benchmark 1.8.0")
     assert (pair.old.grade, pair.old.estimate.low) == ("", None)
     assert "engine: deepsparse against onnxruntime" in all_words(pair.bars)
-    assert all_words(found.environment) == ("nothing is known of the machine of k3f9, by deepsparse.benchmark 1.8.0",)
+    assert all_words(found.environment) == ("unknown machine of k3f9, by deepsparse.benchmark 1.8.0",)
 
 
 def test_two_foreign_results_are_never_called_the_same_work() -> None:
     pair = only(compare_results(foreign(), replace(foreign(), id=NEW_ID)))
-    assert any("not known" in bar for bar in all_words(pair.bars))
+    assert any("unknown" in bar for bar in all_words(pair.bars))
 
 
 def test_foreign_result_needs_the_settings_it_states() -> None:
@@ -221,7 +221,7 @@ def test_conditions_of_a_whole_result_prevent_a_verdict() -> None:
     sittings = (RunSession("", "", 3), RunSession("", "", 2, (told("kernel: 1 → 2"),)))
     pair = only(side([cell()], [cell()], {"shared_host": True}, {"sittings": sittings}))
     assert all_words(pair.bars) == (
-        "k3f9 was measured beside another benchmark",
+        "k3f9 was measured concurrently with another benchmark",
         "77zz was measured in sessions under unequal conditions",
     )
 

@@ -191,7 +191,7 @@ def test_invalid_metadata_in_a_request_is_reported(run: RunDirectory) -> None:
 def test_journal_of_another_version_is_reported_without_raising(run: RunDirectory) -> None:
     write(run, ("granted", {"something": "else"}))
     info = read_state(run, OBSERVER)
-    assert "cannot be understood" in reason_words(info.detail)
+    assert "cannot be read" in reason_words(info.detail)
 
 
 def test_run_directory_without_a_journal_is_reported(tmp_path: Path) -> None:

@@ -92,21 +92,21 @@ def test_run_of_another_host_gets_the_request_in_its_directory(directory: RunDir
 @pytest.mark.parametrize("state", [activity.FINISHED, activity.FAILED, activity.INTERRUPTED, activity.UNSAVED])
 def test_ended_run_is_left_unchanged(directory: RunDirectory, state: str) -> None:
     for ask in (cancel, finish, lambda run, info: extend(run, info, TICKET, None)):
-        with pytest.raises(UsageError, match=f"is not going on: it is {state}"):
+        with pytest.raises(UsageError, match=f"is {state}"):
             ask(directory, info_of(directory, state))
     assert not (directory.path / "wishes").exists() and not directory.cancel_asked
 
 
 @pytest.mark.parametrize("more_s", [0.0, -1.0, float("nan"), float("inf"), 1e8])
 def test_zero_and_infinite_time_are_refused(directory: RunDirectory, more_s: float) -> None:
-    with pytest.raises(UsageError, match="more time"):
+    with pytest.raises(UsageError, match="expected more than 0"):
         extend(directory, info_of(directory), TICKET, more_s)
     assert not (directory.path / "wishes").exists()
 
 
 def test_request_that_cannot_be_written_is_reported(directory: RunDirectory) -> None:
     (directory.path / "wishes").touch()
-    with pytest.raises(WriteError, match="cannot be asked: "):
+    with pytest.raises(WriteError, match="cannot be signalled: "):
         finish(directory, info_of(directory))
 
 

@@ -117,7 +117,7 @@ def test_removed_result_is_not_imported_over_its_trash_entry(store: Store, tmp_p
         else:
             removed = exchange(store).import_file(str(path)).row.id
         store.trash.remove([removed])
-        with pytest.raises(UsageError, match="lies in the trash") as caught:
+        with pytest.raises(UsageError, match="is in the trash") as caught:
             exchange(store).import_file(str(path))
         assert removed[-4:].lower() in caught.value.hint
 
@@ -157,7 +157,7 @@ def test_two_results_are_compared_by_their_names(store: Store) -> None:
 
 def test_active_or_unreadable_run_is_no_result(store: Store, tmp_path: Path) -> None:
     run = RunInfo(make_id(9), RUNNING, None, "", (), "", "/x", 1, 1, 0, 0, None)
-    with pytest.raises(UsageError, match="0009 is still going on"):
+    with pytest.raises(UsageError, match="0009 is still running"):
         exchange(store, tmp_path, run).result("0009")
     broken = RunInfo(make_id(9), INTERRUPTED, told("its journal is gone"), "", (), "", "/x", None, 0, 0, 0, None)
     with pytest.raises(TuibenchError):

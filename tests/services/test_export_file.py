@@ -35,7 +35,7 @@ def test_file_suffix_selects_the_format() -> None:
     forms = ["csv", "markdown", "json", "json", "json", "json", "json", "json"]
     assert [format_of(name) for name in names] == forms
     for name in ("a.html", "a.HTM"):
-        with pytest.raises(UsageError, match="HTML is not in this version"):
+        with pytest.raises(UsageError, match="HTML is not supported in this version"):
             check_target(name)
 
 

@@ -314,7 +314,7 @@ def test_rerun_requires_original_input_files(
     fed = tmp_path / "fed.npz"
     first = stored(services, project, inputs=InputSettings(file=str(fed)), profile=profile)
     plan = services.reruns.plan(first)
-    assert plan.error == f"its inputs are gone: R takes them from where they lie now (were {fed})"
+    assert plan.error == f"its input file is missing: press R and enter the new path (was {fed})"
     fed.touch()
     assert services.reruns.plan(first).error == ""
 
@@ -381,5 +381,5 @@ def test_missing_model_hint_fits_80_columns(services: Services, tmp_path: Path, 
     project = services.projects.create(services.models.find(str(model)).source, "net", "", {})[0].project.id
     first = stored(services, project, profile=profile)
     model.unlink()
-    way = "R takes it from where it lies now" if profile is None else f"rerun {short_id(first)} --model PATH"
+    way = "press R and enter its new path" if profile is None else f"rerun {short_id(first)} --model PATH"
     assert way in services.reruns.plan(first).error[: 80 - len("! ") - 1]

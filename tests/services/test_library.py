@@ -139,7 +139,7 @@ def test_active_run_is_cancelled_only_on_request(store: Store) -> None:
     library, runs = open_library(
         store, info(9, RUNNING), saves=lambda _: store.benchmarks.add(make_small(9), Metadata())
     )
-    with pytest.raises(StillRunning, match="0009 is still going on") as caught:
+    with pytest.raises(StillRunning, match="0009 is still running") as caught:
         library.remove(["0001", "0009"])
     assert [run.id for run in caught.value.runs] == [make_id(9)] and not runs.cancelled
     removal = library.remove(["0001", "0009"], cancel=True)
@@ -159,10 +159,10 @@ def test_run_without_measurements_leaves_nothing_to_remove(store: Store) -> None
     [
         (RUNNING, False, "tuibench attach 0009 follows"),
         (WAITING, False, "tuibench attach 0009 follows"),
-        (INTERRUPTED, True, "tuibench resume 0009 goes on with what is missing"),
-        (UNSAVED, True, "tuibench export 0009 -x FILE writes what there is, tuibench resume 0009 saves it"),
+        (INTERRUPTED, True, "tuibench resume 0009 measures the rest"),
+        (UNSAVED, True, "tuibench export 0009 -x FILE writes the partial result, tuibench resume 0009 saves it"),
         (INTERRUPTED, False, "tuibench remove 0009"),
-        (ELSEWHERE, False, "tuibench ps says where"),
+        (ELSEWHERE, False, "tuibench ps shows the machine"),
     ],
 )
 def test_unlisted_run_is_named_with_its_possible_commands(store: Store, state: str, resumable: bool, hint: str) -> None:
@@ -177,7 +177,7 @@ def test_unsaved_run_is_deleted_for_good_only_on_request(store: Store) -> None:
     library, runs = open_library(store, info(9, INTERRUPTED, "mine", executions=5))
     for token in ("0009", "mine"):
         assert [run.executions for run in library.targets([token]).unsaved] == [5]
-        with pytest.raises(NeverSaved, match="0009: what was measured is not saved"):
+        with pytest.raises(NeverSaved, match="0009: the measurements are not saved"):
             library.remove(["0001", token], cancel=True)
     assert not runs.discarded and make_id(1) in ids(library)
     removal = library.remove(["0001", "0009"], discard=True)
@@ -271,7 +271,7 @@ def test_store_check_knows_runs_that_can_restore_lost_records(
 def test_unsaved_run_is_described_by_its_measurements(store: Store) -> None:
     measured, empty = info(9, INTERRUPTED, executions=5), info(8, CANCELLED)
     library, _ = open_library(store, measured, empty)
-    with pytest.raises(NeverSaved, match=r"^0009: what was measured is not saved yet$") as caught:
+    with pytest.raises(NeverSaved, match=r"^0009: the measurements are not saved yet$") as caught:
         library.remove(["0008", "0009"])
     assert caught.value.hint == "tuibench resume 0009 saves it"
     with pytest.raises(NeverSaved, match="0008: nothing was measured") as caught:

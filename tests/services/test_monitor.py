@@ -20,7 +20,7 @@ def test_unwritable_store_is_reported_once_before_measuring(data: Path) -> None:
     disk = FailingDisk(1, errno.EROFS, lasting=True)
     services = at(data, disk=disk)
     assert services.monitor.look().notices == (), "the first frame does not wait for it"
-    said = f"results may not be kept: the store is read-only: {data}"
+    said = f"results may not be saved: the store is read-only: {data}"
     assert said in services.monitor.look().notices
     refused = len(disk.failed)
     assert said in services.monitor.look().notices and len(disk.failed) == refused, "found out once"

@@ -32,7 +32,7 @@ from tuibench.services.saving import result_of
 from tuibench.services.settings import Settings
 
 NEWER = r"this run was written by tuibench 9\.9 \(schema 4\): this version cannot read it"
-UNKNOWN = "this run is a profile of a kind that this version does not know: energy"
+UNKNOWN = "this run is a profile of a kind unknown to this version: energy"
 PROFILE_SPEC = make_profile_spec(Path("/models/m.onnx"))
 Change = Callable[[RunDirectory], None]
 
@@ -91,8 +91,8 @@ def test_newer_run_is_listed_as_such_and_never_resumed(
     for act in (runs.resume, runs.resume_detached, lambda one: runs.resume_detached(one, finish=True)):
         with pytest.raises(StoreNewer, match=words) as caught:
             act(run.id)
-        assert caught.value.hint.startswith("Use that version, or a newer one")
-    with pytest.raises(NeverSaved, match="would be gone for good, and cannot be read here: this run"):
+        assert caught.value.hint.startswith("Use that version or a newer one")
+    with pytest.raises(NeverSaved, match="would be deleted permanently, and cannot be read here: this run"):
         Library(store, lambda: runs).remove([run.id])
     assert not list(places.data.rglob(f"{run.id}*"))
 

@@ -116,7 +116,7 @@ def test_changed_project_model_file_is_reported(tmp_path: Path) -> None:
     assert services.profile_forms.open(project).note == ""
     alter(path)
     start = services.profile_forms.open(project)
-    assert start.note == "the model changed since it was measured: RUN measures it as it is now"
+    assert start.note == "the model changed since it was measured: RUN measures the current file"
     assert start.error == ""
 
 

@@ -56,8 +56,8 @@ def evicted(stage: Stage, server: Server) -> str:
 def test_restored_file_is_found_when_form_reopens(stage: Stage, launched: Launched) -> None:
     away = stage.model.rename(stage.model.with_suffix(".away"))
     start = stage.services.profile_forms.open("", stage.one)
-    assert "is gone" in start.error
-    assert "is gone" in stage.services.profile_forms.check(start.values, start.project, stage.one).errors["model"]
+    assert "is missing" in start.error
+    assert "is missing" in stage.services.profile_forms.check(start.values, start.project, stage.one).errors["model"]
     away.rename(stage.model)
     start = stage.services.profile_forms.open("", stage.one)
     assert start.error == "" and not stage.services.profile_forms.check(start.values, start.project, stage.one).errors

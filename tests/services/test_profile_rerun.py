@@ -70,7 +70,7 @@ def test_relative_model_name_resolves_to_measured_file(stage: Stage, other: Path
 def test_changed_model_file_is_reported(stage: Stage, launched: Launched) -> None:
     alter(stage.model)
     start = stage.services.profile_forms.open("", stage.one)
-    changed = f"the model changed since {short_id(stage.one)}: RUN measures it as it is now"
+    changed = f"the model changed since {short_id(stage.one)}: RUN measures the current file"
     assert (start.note, start.error) == (changed, "")
     stage.again()
     assert launched[0][0].models[0].path == str(stage.model)
@@ -79,15 +79,15 @@ def test_changed_model_file_is_reported(stage: Stage, launched: Launched) -> Non
 def test_missing_model_prevents_start_and_shows_alternative(stage: Stage, launched: Launched) -> None:
     stage.model.unlink()
     start = stage.services.profile_forms.open("", stage.one)
-    assert "is gone; tuibench rerun" in start.error and "--model PATH" in start.error
+    assert "is missing; tuibench rerun" in start.error and "--model PATH" in start.error
     assert stage.services.profile_forms.check(start.values, start.project, stage.one).errors == {"model": start.error}
-    with pytest.raises(ModelError, match="is gone"):
+    with pytest.raises(ModelError, match="is missing"):
         stage.again()
     assert launched == []
     # The repeat key without a question gives the same error: the set-up has no field for another file.
-    way = f"tuibench rerun {short_id(stage.one)} --model PATH takes it from where it lies now"
+    way = f"tuibench rerun {short_id(stage.one)} --model PATH gives its new path"
     said = stage.services.reruns.plan(stage.one).error
-    assert way in start.error and said == f"{stage.model.name} is gone: {way} (was {stage.model})"
+    assert way in start.error and said == f"{stage.model.name} is missing: {way} (was {stage.model})"
 
 
 def test_record_without_directories_matches_no_local_file(stage: Stage, other: Path, launched: Launched) -> None:
@@ -97,7 +97,7 @@ def test_record_without_directories_matches_no_local_file(stage: Stage, other: P
     # The paths are as in an export.
     one = add(stage.services, profile_run(6, 60, models=(replace(result.models[0], path="net.onnx"),), spec=spec))
     assert other.samefile("net.onnx")
-    with pytest.raises(ModelError, match="is gone"):
+    with pytest.raises(ModelError, match="is missing"):
         stage.again(one)
     assert launched == []
 

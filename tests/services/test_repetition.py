@@ -74,7 +74,7 @@ def test_missing_model_can_be_replaced_by_a_path(places: Places, model: Path, tm
     moved = tmp_path / "moved.onnx"
     model.rename(moved)
     for changed in (False, True):
-        with pytest.raises(ModelError, match="is gone") as caught:
+        with pytest.raises(ModelError, match="is missing") as caught:
             Repetition(record, places, refuse).settle((), changed=changed)
         assert "tuibench rerun 0001 --model PATH" in caught.value.hint
     source = ModelSource(str(moved), str(moved))
@@ -85,7 +85,7 @@ def test_different_model_replaces_only_with_changed_allowed(places: Places, mode
     record = stored(places, ModelSource("m.onnx", str(model)))
     other = ModelSource(*[save(encoder(), tmp_path / "other.onnx")] * 2)
     touched(Path(other.path))
-    with pytest.raises(ModelError, match="is not what 0001 measured") as caught:
+    with pytest.raises(ModelError, match="differs from the model that 0001 measured") as caught:
         Repetition(record, places, refuse).settle((other,), changed=False)
     assert "--changed" in caught.value.hint
     assert Repetition(record, places, refuse).settle((other,), changed=True) == (other,)
@@ -137,7 +137,7 @@ def test_imported_benchmark_has_no_trusted_path(
     spec = replace(record.result.spec, models=(ModelSource("m.onnx", "m.onnx"),))
     imported = replace(record, result=replace(record.result, spec=spec))
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ModelError, match="is gone"):
+    with pytest.raises(ModelError, match="is missing"):
         Repetition(imported, places, refuse).settle((), True)
     assert Repetition(imported, places, refuse).settle((ModelSource(str(model), str(model)),), False)
 

@@ -154,10 +154,10 @@ def test_log_is_in_words_with_the_time_of_day(run: ScriptedRun, clock: Clock) ->
     clock.pass_s(3600)
     run.done(0, 1, 2e6)
     run.finish(0)
-    run.say("warning", cell=run.cells[0].key, message="measured anew")
+    run.say("warning", cell=run.cells[0].key, message="measured again")
     run.end(saved=True)
     assert watch(run).look().log == (
-        "11:06:40  the run begins: pid 77",
+        "11:06:40  the run starts: pid 77",
         "11:06:42  inspecting m.onnx",
         "11:06:42  Pinning: core, CPU 0-3,8, each engine thread on one CPU (-pin none|core)",
         "11:06:42  Engine: fake 1.5, threads 1,2, ISA avx2",
@@ -166,7 +166,7 @@ def test_log_is_in_words_with_the_time_of_day(run: ScriptedRun, clock: Clock) ->
         "11:07:42  round 1",
         "11:07:42  sync, 2 cores, batch 1: refused in load: no operator \\e[31m",
         "12:07:42  sync, 1 core, batch 1: 2.00 ms, grade A (±0.1 % after 3 executions)",
-        "12:07:42  sync, 1 core, batch 1: measured anew",
+        "12:07:42  sync, 1 core, batch 1: measured again",
         "12:07:42  finished; saved",
     )
 
@@ -179,8 +179,8 @@ def test_queue_place_is_logged_once_per_change(run: ScriptedRun) -> None:
     view = eyes.look()
     assert (view.info.state, view.info.place, view.live) == (activity.WAITING, 1, None)
     assert words(view)[1:] == [
-        "waits at place 2: pid 9 of ada, about 9.0 left",
-        "waits at place 1: pid 9 of ada, about 2.0 left",
+        "queued, position 2: pid 9 of ada, about 9.0 left",
+        "queued, position 1: pid 9 of ada, about 2.0 left",
     ]
     run.say("granted", waited_s=12.0, shared=False)
     view = eyes.look()
@@ -254,7 +254,7 @@ def test_resumed_run_continues_in_the_same_view(run: ScriptedRun) -> None:
     run.say("sitting", boot_id="b" * 36, pid=1, started_utc="2026-11-18T12:00:00Z", mixed=["another kernel"])
     view = eyes.look()
     assert (view.ended, view.result, view.cells[0].stopped_by) == (False, None, because("measuring", executions=1))
-    assert words(view)[-1] == "taken up again although another kernel"
+    assert words(view)[-1] == "resumed; changed: another kernel"
 
 
 def test_run_without_a_plan_shows_its_reason(run: ScriptedRun) -> None:
@@ -339,7 +339,7 @@ def test_journal_of_another_version_is_an_explained_error(run: ScriptedRun, ev: 
     eyes.look()
     run.say(ev, **fields)
     for _ in range(2):
-        with pytest.raises(StoreError, match="cannot be understood"):
+        with pytest.raises(StoreError, match="cannot be read"):
             eyes.look()
 
 

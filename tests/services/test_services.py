@@ -98,7 +98,7 @@ def test_active_run_is_removed_only_on_request(services: Services, home: Path) -
     run.hold()
     run.begin(pid=None)
     run.plan()
-    with pytest.raises(StillRunning, match="still going on"):
+    with pytest.raises(StillRunning, match="still running"):
         services.library.remove([run.id])
     run.let_go()
     with pytest.raises(NeverSaved, match="nothing was measured"):

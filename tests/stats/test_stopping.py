@@ -89,7 +89,7 @@ def test_only_the_maximum_stops_without_a_target() -> None:
 
 def test_huge_spread_is_reported_without_a_count() -> None:
     sentence = reason_words(decide(spread(5, 50.0), DEFAULT, 7.0, 1.4).reason)
-    assert sentence.endswith("±2.0 % is out of reach on this machine now")
+    assert sentence.endswith("±2.0 % is not reachable on this machine now")
 
 
 @pytest.mark.parametrize("name", ["quick", "default", "precise"])

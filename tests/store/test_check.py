@@ -279,9 +279,9 @@ def test_check_names_each_file_once_and_no_exception(root: Path, fault: str) -> 
 def test_report_lists_repairable_problems_and_files_read(root: Path) -> None:
     damage_index(root)
     (problem,) = make_store(root).check().problems
-    assert problem.mendable and problem.detail == "not JSON; the repair makes it anew from the records"
+    assert problem.mendable and problem.detail == "not JSON; --repair rebuilds it from the records"
     (problem,) = make_store(root).check(repair=True).problems
-    assert not problem.mendable and problem.detail == "not JSON; made anew from the records"
+    assert not problem.mendable and problem.detail == "not JSON; rebuilt from the records"
     (root / "salt").write_bytes(b"x")
     assert [one.mendable for one in make_store(root).check().problems] == [False]
     assert make_store(root).check().partial and not make_store(root).check(read_data=True).partial

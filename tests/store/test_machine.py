@@ -45,7 +45,7 @@ class StoreMachine(RuleBasedStateMachine):
     def add(self, session: int, number: int, name: str) -> None:
         one = make_id(number)
         if any(one in trashed for trashed in self.trash):
-            with pytest.raises(StoreError, match="lies in the trash"):
+            with pytest.raises(StoreError, match="is in the trash"):
                 self.sessions[session].benchmarks.add(make_result(number), Metadata(name=name))
             return
         row = self.sessions[session].benchmarks.add(make_result(number), Metadata(name=name))

@@ -119,5 +119,5 @@ def test_record_of_an_unknown_kind_is_reported_as_newer(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     with pytest.raises(StoreNewer, match=r"this version cannot show it") as caught:
         store.benchmarks.get(odd.id)
-    assert caught.value.hint.startswith("Use that version, or a newer one")
+    assert caught.value.hint.startswith("Use that version or a newer one")
     assert [row.kind for row in store.benchmarks.rows()] == ["energy"]

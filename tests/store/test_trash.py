@@ -117,7 +117,7 @@ def test_benchmark_in_the_trash_cannot_be_added_again(tmp_path: Path) -> None:
     store = fill(tmp_path / "data", 1)
     store.trash.remove([make_id(0)])
     for session in (store, make_store(tmp_path / "data")):
-        with pytest.raises(StoreError, match=f"{short_id(make_id(0))} lies in the trash"):
+        with pytest.raises(StoreError, match=f"{short_id(make_id(0))} is in the trash"):
             session.benchmarks.add(make_result(0), Metadata(name="again"))
     assert store.benchmarks.rows() == ()
     store.trash.restore()

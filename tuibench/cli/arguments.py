@@ -61,11 +61,11 @@ def _parse_dashboard(argv: Sequence[str]) -> Info | DashboardRequest:
         if flag not in (*_SWITCHES, *HELP):
             raise UsageError(f"unknown flag {show(flag, 60)}", _where_flags_stand(flag, paths))
     if len(paths) > 1 and paths[0] not in COMMANDS:
-        raise UsageError("the dashboard takes one model", "tuibench benchmark MODEL MODEL measures several")
+        raise UsageError("the dashboard opens one model only", "tuibench benchmark MODEL MODEL measures several")
     if paths and not _looks_like_model(paths[0]):
         known = paths[0] in COMMANDS
         hint = _where_flags_stand("".join(flags[:1]), paths) if known else "tuibench --help lists them"
-        what = f"tuibench {paths[0]} takes its flags behind it" if known else f"unknown command '{show(paths[0], 60)}'"
+        what = f"tuibench {paths[0]} expects its flags after it" if known else f"unknown command '{show(paths[0], 60)}'"
         raise UsageError(what, hint)
     if {"--mouse", "--no-mouse"} <= set(flags):
         raise ExclusiveFlags("--mouse", "--no-mouse")
@@ -79,7 +79,7 @@ def _dashed(flag: str) -> str:
 
 def _where_flags_stand(flag: str, paths: Sequence[str]) -> str:
     command = paths[0] if paths and paths[0] in COMMANDS else "benchmark MODEL"
-    return f"flags stand after the command: tuibench {command} {show(flag, 60)}".rstrip()
+    return f"flags come after the command: tuibench {command} {show(flag, 60)}".rstrip()
 
 
 def _looks_like_model(token: str) -> bool:
@@ -137,7 +137,7 @@ def _parse_rerun(argv: Sequence[str]) -> Info | RerunRequest:
     settings = (*profile_setting.own(), *benchmark_setting.settings(), *benchmark_setting.RERUN)
     ids, fields = FlagReader(settings, "rerun").split(argv)
     if len(ids) != 1:
-        what = "rerun needs the ID of a benchmark" if not ids else "rerun takes one ID"
+        what = "rerun needs the ID of a benchmark" if not ids else "rerun accepts one ID"
         raise UsageError(what, "tuibench list shows them; tuibench rerun last repeats the newest")
     return RerunRequest(ids[0], fields.pop("changed", False), fields.pop("paths", ()), fields)
 

@@ -152,7 +152,7 @@ def _detach(services: Services, view: View[ActiveRun], request: BenchmarkRequest
         emit(json.dumps(said) + "\n" if request.json else f"{short}\n")
     except OSError:
         # Without its id, the user could not follow or end the run.
-        tell(f"tuibench: run {short} is detached, but stdout did not take its id: {commands}")
+        tell(f"tuibench: run {short} is detached; its id could not be written to stdout: {commands}")
         raise
     if not request.quiet:
         view.painter.say(f"detached: {commands}")

@@ -31,7 +31,7 @@ def compare(args: argparse.Namespace, services: Services, interruption: Interrup
     kinds = [_kind(base), _kind(new)]
     if kinds[0] != kinds[1]:
         raise NotOfAKind(
-            f"{short_id(base.id)} is a {kinds[0]} and {short_id(new.id)} a {kinds[1]}: compare takes two of a kind",
+            f"{short_id(base.id)} is a {kinds[0]} and {short_id(new.id)} a {kinds[1]}: compare needs two of a kind",
             "tuibench list and tuibench list --profiles show them",
         )
     if base.profile is not None and new.profile is not None:
@@ -91,12 +91,12 @@ def _refuse_files(token: str) -> None:
     sample = token == "sample" or token.startswith("sample:")
     if sample or is_remote(token) or token.endswith(_MODELS) or os.path.isdir(token):
         hint = "tuibench benchmark BASE NEW measures two models interleaved and gives a verdict"
-        raise UsageError(f"{shown} is a model; compare takes saved results", hint)
+        raise UsageError(f"{shown} is a model; compare accepts saved results", hint)
     if os.path.isfile(token):
-        raise UsageError(f"{shown} is a file; compare takes saved results", f"tuibench import {shown}")
+        raise UsageError(f"{shown} is a file; compare accepts saved results", f"tuibench import {shown}")
     if "@" in token:
         hint = "whole benchmarks are compared, cell by cell, engines included"
-        raise UsageError(f"{shown}: one engine of a benchmark cannot be named in this version", hint)
+        raise UsageError(f"{shown}: one engine of a benchmark cannot be selected", hint)
 
 
 _ID = "short id, any part of the long id, a name, last, last~1 or ID~"

@@ -48,7 +48,7 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
         if left.traceback_text:
             if request.debug:
                 tell(left.traceback_text)
-            raise TuibenchError("internal error: the dashboard broke; runs go on", "--debug shows where")
+            raise TuibenchError("internal error in the dashboard; runs continue", "--debug shows where")
         # The dashboard's last poll is up to a second old: a run may have ended since.
         going = services.runs.alive(left.going) if left.going and left.code == ExitCode.OK else ()
         if going:

@@ -93,7 +93,7 @@ class Following:
         if not replay.has_something:
             return ""
         if replay.parts.measured:
-            return "what is finished"
+            return "finished cells"
         return count_of(sum(bool(track.count) for track in replay.tracks.values()), "cell")
 
     def _end(self, error: BaseException) -> None:
@@ -169,7 +169,7 @@ class Following:
         if target is not None:
             self._say(f"{target} is not written: tuibench export {short} -x {target} does it when the run is done")
         if self._request.compare_to is not None:
-            self._say(f"nothing is compared: tuibench attach {short} shows the result")
+            self._say(f"no comparison: tuibench attach {short} shows the result")
         return int(ExitCode.OK)
 
     def _show_plan(self, plan: DryRun, result: RunResult) -> int:

@@ -85,7 +85,7 @@ ACTIONS = {
                 "Check every file of the store.",
                 (
                     switch("--read-data", text="read every byte and compare it with its checksum"),
-                    switch("--repair", text="repair what can be repaired; nothing saved is deleted"),
+                    switch("--repair", text="repair damage; delete no saved data"),
                     JSON,
                     ASCII,
                 ),

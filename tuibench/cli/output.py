@@ -95,7 +95,7 @@ def width() -> int | None:
 def confirmed(question: str, answer: str, command: str) -> bool:
     """Return whether the user typed `answer`; raise UsageError without a terminal."""
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(f"{command} asks first, and here is no terminal to ask on", f"{command} -y does it unasked")
+        raise UsageError(f"{command} needs a terminal for its confirmation", f"{command} -y skips it")
     sys.stderr.write(f"{question} ")
     sys.stderr.flush()
     try:

@@ -30,7 +30,7 @@ from tuibench.services.export_file import STDOUT, write_export
 from tuibench.services.profiles import ProfilePlan
 
 _FLOPS, _APPROXIMATED = "flops", "approximated"
-_COUNTING = "counting what each layer costs ..."
+_COUNTING = "counting the operations of each layer ..."
 
 
 def run(request: ProfileRequest, interruption: Interruption) -> int:
@@ -99,7 +99,7 @@ def _refuse_strange(request: ProfileRequest) -> None:
             continue
         why = "nothing is measured" if request.flops or setting.name not in _FED else "weights are the same at any size"
         if setting.name in _KEPT:
-            why = "nothing of it is kept; -x FILE writes it"
+            why = "it is not saved; -x FILE writes it"
         raise ExclusiveFlags(what, setting.flags[0], why)
 
 

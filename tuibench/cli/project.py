@@ -33,7 +33,7 @@ def list_projects(args: argparse.Namespace, services: Services, _: Interruption)
         return
     emit(project_list(rows, width(), args.ascii))
     if not rows:
-        tell("no project has these words" if args.words else "no projects yet: tuibench project new MODEL makes one")
+        tell("no project matches" if args.words else "no projects yet: tuibench project new MODEL makes one")
 
 
 def show_project(args: argparse.Namespace, services: Services, _: Interruption) -> None:
@@ -52,7 +52,7 @@ def make_project(args: argparse.Namespace, services: Services, _: Interruption) 
 def edit_project(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Change only the given fields."""
     if args.name is None and args.description is None and not args.dim:
-        raise UsageError("nothing to change was given", "such as --name NAME, --description TEXT or --dim seq=128")
+        raise UsageError("no change was given", "such as --name NAME, --description TEXT or --dim seq=128")
     before = services.projects.get(args.project)
     dims = {**before.project.dims, **_dims(args.dim)} if args.dim else None
     row = services.projects.edit(before.project.id, name=args.name, description=args.description, dims=dims)

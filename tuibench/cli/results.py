@@ -152,7 +152,7 @@ def edit(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Change the given fields."""
     given = {field: getattr(args, field) for field in _FIELDS if getattr(args, field) is not None}
     if not given:
-        raise UsageError("nothing to change was given", "give --name, --note or --project")
+        raise UsageError("no change was given", "give --name, --note or --project")
     before = services.library.find(args.id)
     after = services.library.edit(before.id, **given)
     said = [_change(services, field, getattr(before, field), getattr(after, field)) for field in given]

@@ -43,7 +43,7 @@ def list_runs(args: argparse.Namespace, services: Services, interruption: Interr
         emit(run_list(shown, time.time(), width=width(), ascii_only=args.ascii))
     else:
         hidden = f"; {len(every)} ended: --all lists them" if every else ""
-        tell(f"nothing is running or waiting{hidden}")
+        tell(f"nothing is running or queued{hidden}")
 
 
 def cancel(args: argparse.Namespace, services: Services, interruption: Interruption) -> ExitCode:

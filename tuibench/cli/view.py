@@ -161,8 +161,10 @@ class View(Generic[Watched]):
         place, words = int(event["place"]), str(event["words"])
         if not self._waiting:
             self._waiting = True
-            self.painter.say(f"this machine is measuring: {words}; this run waits (--no-wait and --share-host do not)")
-        self._snapshot = Snapshot(0, 0, activity=f"waiting, place {place}: {words}")
+            self.painter.say(
+                f"this machine is measuring: {words}; this run is queued (--no-wait: exit, --share-host: measure now)"
+            )
+        self._snapshot = Snapshot(0, 0, activity=f"queued, position {place}: {words}")
 
     def _progress(self, event: Event) -> Snapshot:
         cells = self.active.replay.cells

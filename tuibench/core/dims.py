@@ -134,9 +134,7 @@ class _Builder:
             self.batch = self._agree(batch, known.pop() if known else None)
             if self.batch < 1:
                 flag = next((self._flags[key] for key in sorted(keys) if key in self._flags), f"-b {batch}")
-                raise UsageError(
-                    f"a batch of {self.batch} leaves nothing to measure", "a batch is at least 1", subject=f"{flag}:"
-                )
+                raise UsageError(f"a batch of {self.batch} is too small", "a batch is at least 1", subject=f"{flag}:")
             self.fixed.update(dict.fromkeys(keys, self.batch))
             return
         self.batch = _own_batch(self._layout)

@@ -34,7 +34,7 @@ def format_of(path: str) -> str:
     """Return the name of the format by the ending of a path."""
     ending = os.path.splitext(path)[1].lower()
     if ending in (".html", ".htm"):
-        raise UsageError(f"{show(path)}: HTML is not in this version", "use .md, .csv or .json")
+        raise UsageError(f"{show(path)}: HTML is not supported in this version", "use .md, .csv or .json")
     return next((one.name for one in FORMATS if one.ending == ending), JSON.name)
 
 

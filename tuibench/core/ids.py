@@ -109,4 +109,4 @@ def draw_ulid(time_ms: int, entropy: Callable[[int], bytes], taken: Iterable[str
         ulid = make_ulid(time_ms, entropy(10))
         if ulid[-LENGTH:] not in ends:
             return ulid
-    raise UnknownId("a thousand new ids were all taken", "Empty the trash, or move old benchmarks away.")
+    raise UnknownId("no unique id after a thousand attempts", "Empty the trash, or move old benchmarks away.")

@@ -23,7 +23,7 @@ LAYOUT = "layout (runtime)"
 
 ALREADY_INT8 = "already int8"
 """Reason: the layer's weights are integers already, so the point has no numbers."""
-LIGHTER_BRANCH = "the other branch of its If does more"
+LIGHTER_BRANCH = "the other branch of its If is larger"
 """Reason: the node counts as zero because no run showed which branch is taken."""
 DONE_BEFORE = "depends on constants alone: computed beforehand"
 """Reason: the node counts as zero because its output is known before the first inference."""

@@ -79,7 +79,7 @@ class RunResult:
     waited_s: float = 0.0
     """Time in the queue behind other benchmarks on this machine."""
     shared_host: bool = False
-    """True if it was measured beside another benchmark with --share-host."""
+    """True if it was measured concurrently with another benchmark (--share-host)."""
     foreign: str = ""
     """The tool that measured it, if another one; its numbers have no grade and no interval."""
     profile: Profile | None = None

@@ -18,7 +18,7 @@ BENCHMARK, PROFILE, FACTS = 1, 2, 3
 NEWEST = FACTS
 """The newest schema version that this release reads; records, journals, requests and exports share the numbers."""
 
-_HINT = "Use that version, or a newer one. Nothing is wrong with it."
+_HINT = "Use that version or a newer one; the file is intact."
 
 
 def schema_of(spec: Mapping[str, Any]) -> int:
@@ -39,7 +39,7 @@ def require_kind(what: str, spec: object) -> None:
     asked = spec.get("profile") if isinstance(spec, Mapping) else None
     kind = asked.get("kind") if isinstance(asked, Mapping) else None
     if isinstance(kind, str) and kind not in KINDS:
-        raise StoreNewer(f"{what} is a profile of a kind that this version does not know: {show(kind, 30)}", _HINT)
+        raise StoreNewer(f"{what} is a profile of a kind unknown to this version: {show(kind, 30)}", _HINT)
 
 
 Range = tuple[float, float]

@@ -15,7 +15,7 @@ def check(name: str) -> None:
     """Raise UsageError for an engine of a later version and EngineError for an unknown name."""
     entry = REGISTRY.get(name)
     if entry is not None and not entry.module:
-        raise UsageError(f"engine {name} is not in this version", f"engines here: {', '.join(names())}")
+        raise UsageError(f"engine {name} is not supported in this version", f"engines here: {', '.join(names())}")
     if entry is None:
         raise EngineError(f"unknown engine '{show(name, 40)}'", f"engines here: {', '.join(names())}")
 
@@ -24,7 +24,7 @@ def check_timed(name: str) -> None:
     """Raise for an unknown engine, and for one that cannot time each layer."""
     check(name)
     if not REGISTRY[name].layer_timer:
-        raise EngineError(f"{name} does not tell how long each layer takes", f"-e {', '.join(timed())} makes profiles")
+        raise EngineError(f"{name} reports no layer times", f"-e {', '.join(timed())} makes profiles")
 
 
 def runs_ours(name: str) -> bool:

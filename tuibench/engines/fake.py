@@ -63,13 +63,13 @@ def perform(act: str) -> None:
     if act == "ok":
         return
     if act == "raise":
-        raise RuntimeError("the script said raise")
+        raise RuntimeError("scripted failure: raise")
     if act == "refuse":
-        raise Refusal("the script said refuse")
+        raise Refusal("scripted failure: refuse")
     if act == "exit":
         os._exit(0)
     if act == "oom":
-        raise MemoryError("the script said oom")
+        raise MemoryError("scripted failure: oom")
     if act == "stderr":
         os.write(2, b"noise " * (_MEGABYTE // 6) + b"\nthe last line of noise\n")
         os._exit(7)

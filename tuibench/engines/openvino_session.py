@@ -212,7 +212,7 @@ class OpenVinoSession:
         self._read: ReadBack | None = None
         used = self._precision()
         if setting.precision not in (used, "engine-default"):
-            raise BadSetting(f"openvino would compute {used} on this CPU where {setting.precision} was asked")
+            raise BadSetting(f"openvino would compute {used} on this CPU where {setting.precision} was requested")
 
     @property
     def dynamic(self) -> bool:
@@ -255,7 +255,7 @@ class OpenVinoSession:
         if self._compiled is not None:
             self._read = self._read_properties()
         if self._read is None:
-            raise RuntimeError("the model was closed before it was asked")
+            raise RuntimeError("the model was closed before the request")
         return self._read
 
     def close(self) -> None:

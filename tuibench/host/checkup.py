@@ -209,7 +209,7 @@ RULES = (
     Rule(
         *("speed", "harm", _see_speed),
         "the clock changes, or something else runs on the other thread of the core",
-        "let the machine rest, fix the frequency, or stop what else runs",
+        "wait until the machine is idle, fix the frequency, or stop other programs",
     ),
     Rule(
         *("throttling", "note", _see_throttling),
@@ -274,7 +274,7 @@ RULES = (
     Rule(
         *("engines", "harm", _see_unasked),
         "no engine can be measured before this works",
-        "install tuibench anew in an environment of its own",
+        "reinstall tuibench in an environment of its own",
     ),
     Rule(
         *("engines", "note", _see_engines),

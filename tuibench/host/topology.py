@@ -91,13 +91,13 @@ def choose_cpus(topology: Topology, cores: int, busy: Mapping[int, float]) -> tu
     `busy` is each CPU's busy share over a sample; missing CPUs count as idle.
     """
     if cores < 1:
-        raise UsageError(f"{cores} cores were asked for", "ask for at least one core")
+        raise UsageError(f"{cores} cores were requested", "request at least one core")
     have = len(topology.cores)
     if cores > have:
         plural = "" if have == 1 else "s"
         raise UsageError(
-            f"{cores} cores were asked for, but only {have} physical core{plural} may be used here",
-            f"ask for at most {have}, or widen the affinity or the cpuset of this process",
+            f"{cores} cores were requested, but only {have} physical core{plural} may be used here",
+            f"request at most {have}, or widen the affinity or the cpuset of this process",
         )
     candidates = [
         (distance, _take(group, cores, busy))

@@ -55,7 +55,7 @@ def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: 
     raw = {port.name: port.dtype for port in summary.outputs if port.dtype in RAW_BYTES}
     found = compare(outputs, optimized, raw)
     if not math.isfinite(found.value):
-        return Reference(None, None, None, f"ONNX Runtime differs from itself without optimizations: {found.reason}")
+        return Reference(None, None, None, f"optimized and unoptimized outputs of ONNX Runtime differ: {found.reason}")
     write_bundle(path, [shrink(outputs)], raw)
     return Reference(str(path), found.value, choose_tolerance(summary))
 
@@ -182,7 +182,7 @@ class _PointMaker:
     def _try(self, point: Point, feed: Feed) -> Point | None:
         """Return the point with its reference; None if the model refuses these inputs."""
         if self._request.id in self._order.skip_trial:
-            return replace(point, reference=Reference(None, None, None, "the trial run did not end"))
+            return replace(point, reference=Reference(None, None, None, "the reference run did not end"))
         if not (self._search.needs_trial or self._order.reference):
             return replace(point, reference=_UNCHECKED)
         self._owner.emit("candidate", point)

@@ -272,7 +272,7 @@ def _outcome_lines(cell: CellResult) -> Iterator[str]:
         yield f"Outputs: {check_text(cell.check)}"
     if cell.used is not None and cell.used.io != "bound":
         yield f"I/O: {show(cell.used.io, 40)} (its copying is inside the timed call)"
-    yield from (f"Not as Asked: {difference}" for difference in differences(cell))
+    yield from (f"Not as Requested: {difference}" for difference in differences(cell))
     if cell.stopped_by and cell.pooled is not None:
         yield f"Stopped By: {reason_words(cell.stopped_by, 300)}"
     if cell.status != "ok":
@@ -296,15 +296,15 @@ def _differences(cell: CellResult, used: Used) -> Iterator[str]:
     pairs += [("batch", asked.batch, used.batch)] if read else []
     for name, wanted, got in pairs:
         if wanted != got:
-            yield f"{name} asked {show(wanted, 60)}, used {show(got, 60)}"
+            yield f"{name} requested {show(wanted, 60)}, used {show(got, 60)}"
     if asked.batch is not None and used.batch is None and "batch" in used.details:
-        yield f"batch asked {asked.batch}, could not be read back: {show(used.details['batch'])}"
+        yield f"batch requested {asked.batch}, could not be read back: {show(used.details['batch'])}"
     if asked.precision == "engine-default":
-        yield f"precision left to the engine, used {show(used.precision or 'unknown', 60)}"
+        yield f"precision: engine default, used {show(used.precision or 'unknown', 60)}"
     elif used.precision is None:
-        yield f"precision asked {show(asked.precision, 60)}, could not be read back"
+        yield f"precision requested {show(asked.precision, 60)}, could not be read back"
     elif used.precision != asked.precision:
-        yield f"precision asked {show(asked.precision, 60)}, used {show(used.precision, 60)}"
+        yield f"precision requested {show(asked.precision, 60)}, used {show(used.precision, 60)}"
     if "precision" in used.details:
         yield f"precision: {show(used.details['precision'])}"
 
@@ -332,7 +332,7 @@ def _lines(run: RunResult) -> Iterator[str]:
     if run.foreign:
         yield f"Imported from {show(run.foreign, 100)}: no grade, no interval"
     if run.shared_host:
-        yield "Measured beside another benchmark (--share-host)"
+        yield "Measured concurrently with another benchmark (--share-host)"
     yield from _resumed(run)
     for session in run.sittings:
         if session.mixed:

@@ -230,12 +230,10 @@ def _terminal(terminal: Block) -> list[str]:
 
 def _findings(findings: list[Block]) -> Iterator[Paragraph]:
     if not findings:
-        yield Paragraph(HEADING, "Nothing was found that harms a measurement.")
+        yield Paragraph(HEADING, "No problems found.")
         return
     harms = sum(finding["level"] == "harm" for finding in findings)
-    verb = "harms" if harms == 1 else "harm"
-    to_know = f"{len(findings) - harms} to know"
-    yield Paragraph(HEADING, f"{count_of(harms, 'finding')} that {verb} a measurement, {to_know}:")
+    yield Paragraph(HEADING, f"{count_of(harms, 'problem')}, {count_of(len(findings) - harms, 'note')}:")
     for finding in findings:
         text = f"{show(finding['topic'])}: {show(finding['seen'], _LONG)}; {show(finding['why'], _LONG)}."
         yield Paragraph(HARM if finding["level"] == "harm" else NOTE, text)
@@ -256,7 +254,7 @@ _WORDS = {
     "damaged": "damaged",
     "stale": "out of date",
     "leftover": "left behind",
-    "unfinished": "begun and not ended",
+    "unfinished": "started and not ended",
     NEWER: "left to a newer version",
     "edited": "changed by hand",
 }
@@ -300,7 +298,7 @@ def _wrap(text: str, width: int | None, indent: str = "") -> list[str]:
 
 
 def _ending(report: StoreReport) -> Iterator[str]:
-    looked = f"{count_of(report.checked, 'file')} looked at, {report.read} read and verified"
+    looked = f"{count_of(report.checked, 'file')} checked, {report.read} read and verified"
     looked += f", {report.migrated} migrated" if report.migrated else ""
     looked += f", {count_of(report.derived, 'list row')} completed" if report.derived else ""
     newer = sum(problem.kind == NEWER for problem in report.problems)
@@ -312,7 +310,7 @@ def _ending(report: StoreReport) -> Iterator[str]:
         yield f"{looked}: {count_of(left, 'problem')} left" + (f", {repaired} repaired" if repaired else "")
         if any(problem.mendable for problem in report.problems):
             how = "tuibench store check --repair" if report.partial else "tuibench store check --read-data --repair"
-            yield f"{how} mends what can be mended; nothing that was saved is deleted."
+            yield f"{how} repairs the rest; no saved data is deleted."
     elif repaired:
         yield f"{looked}: {count_of(repaired, 'problem')} repaired, none left{within}"
     else:

@@ -132,7 +132,9 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
                 reasons[f"tuibench.cells[{place}].pooled.percentiles.{name}"] = _too_few(pooled)
     for place, point in enumerate(run.points):
         if point.bundle is None and point.failure is None:
-            reasons[f"tuibench.points[{place}].bundle"] = "the inputs went away with the run; its seed makes them again"
+            reasons[f"tuibench.points[{place}].bundle"] = (
+                "the inputs were deleted with the run; its seed makes them again"
+            )
     own = {
         "first": first.key if first else None,
         "headline": result_headline(run),

@@ -389,7 +389,7 @@ def trash_list(
     names = short_ids(entry.id for entry in entries)
     lines = table_lines(_SHELL_TRASH, [(entry, names[entry.id], now) for entry in entries], width)
     held = sum(entry.size_bytes for entry in entries)
-    lines.append(f"{count_of(len(entries), 'removal')}, {size(held)}; the newest comes back with: tuibench undo")
+    lines.append(f"{count_of(len(entries), 'removal')}, {size(held)}; tuibench undo restores the newest")
     return as_text(lines, ascii_only)
 
 

@@ -176,23 +176,23 @@ class RunLog:
 
     def _on_run_start(self, event: Event) -> str:
         self.is_profile = bool((event.get("spec") or {}).get("profile"))
-        return f"the run begins: pid {event.get('pid')}"
+        return f"the run starts: pid {event.get('pid')}"
 
     def _on_sitting(self, event: Event) -> str:
         changes = [read_words(change) for change in event.get("mixed") or ()]
-        return "taken up again" + (f" although {'; '.join(changes)}" if changes else "")
+        return "resumed" + (f"; changed: {'; '.join(changes)}" if changes else "")
 
     def _on_waiting(self, event: Event) -> str:
         # The event repeats every ten seconds to update the time left.
         if event["place"] == self._place:
             return ""
         self._place = event["place"]
-        return f"waits at place {event['place']}: {event['words']}"
+        return f"queued, position {event['place']}: {event['words']}"
 
     def _on_granted(self, event: Event) -> str:
         self._place = None
         if event.get("shared"):
-            return "measuring beside another benchmark, as --share-host asks: numbers will suffer"
+            return "measuring concurrently (--share-host): the numbers suffer"
         return f"waited {seconds(float(event['waited_s']))} for the machine" if float(event["waited_s"]) >= 1 else ""
 
     def _on_progress(self, event: Event) -> str:

@@ -152,7 +152,7 @@ def _changed_speed(measured: str, fields: Fields) -> str:
 
 def _no_residual(fields: Fields) -> str:
     share, factor = fields["share"], fields["factor"]
-    words = f"the layers were seen to take {'all' if share is None else f'{share:.1%}'.replace('%', ' %')}"
+    words = f"the layers take {'all' if share is None else f'{share:.1%}'.replace('%', ' %')}"
     return f"{words} of the unprofiled time" + (f", and were scaled to it by {factor:.3f}" if factor != 1 else "")
 
 
@@ -200,7 +200,7 @@ def _stopped(why: Callable[[Fields], str]) -> Callable[[Fields], str]:
         if not more or target is None:
             return words
         if more >= _NEVER:
-            return f"{words}; ±{percent(target)} is out of reach on this machine now"
+            return f"{words}; ±{percent(target)} is not reachable on this machine now"
         cost = f"about {count_of(more, 'more execution')} ({seconds(fields['more_s'])})"
         return f"{words}; {cost} would give ±{percent(target)}"
 
@@ -236,10 +236,10 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "preempted": _disturbed(_preempted),
     # Ends of a cell
     "target": _stopped(lambda fields: f": within the target of ±{percent(fields['target'])}"),
-    "maximum": _stopped(lambda _: ", the most allowed"),
+    "maximum": _stopped(lambda _: ", the maximum"),
     "limit": _stopped(lambda fields: f", stopped by the limit of {seconds(fields['limit_s'])} per cell"),
     "hopeless": _stopped(
-        lambda fields: f", given up: the limit of {seconds(fields['limit_s'])} per cell does not reach the target"
+        lambda fields: f", stopped: the limit of {seconds(fields['limit_s'])} per cell does not reach the target"
     ),
     "failed": "failed",
     "cancelled": _after("cancelled"),
@@ -257,40 +257,40 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "runner_exited": lambda fields: (
         f"the runner ended with code {fields['exit_code']}" + _in_brackets(fields["output"])
     ),
-    "client_gone": "the client went away",
+    "client_gone": "the client disconnected",
     "program_ending": "the program is ending",
     "nothing_measured": "nothing was measured",
-    "beginning": "it just begins",
-    "not_begun": "it had not begun",
+    "beginning": "it is starting",
+    "not_begun": "it had not started",
     "journal_unreadable": "its journal is damaged: no event in it can be read",
-    "journal_nonsense": "its journal makes no sense",
+    "journal_nonsense": "its journal is inconsistent",
     "lines_unreadable": lambda fields: f"{count_of(fields['lines'], 'line')} of its journal cannot be read",
     "several": lambda fields: "; ".join(map(reason_words, fields["reasons"])),
     "finishing": lambda fields: f"finishing: {finishing_words(fields['is_profile'])}",
-    "runner_stopped": "its runner is stopped: kill -CONT {pid}",
+    "runner_stopped": "its runner is suspended; resume it with kill -CONT {pid}",
     "other_machine": "on another machine, host {host}",
     "machine_busy": "for the machine",
     "record_gone": "its record is no longer in the store",
     "not_saved": lambda fields: show(fields["why"]) or "the store could not be written",
-    "rebooted_since": "the machine was started anew",
-    "ran_elsewhere": lambda fields: f"it ran on another machine, last heard of {seconds(fields['silent_s'])} ago",
+    "rebooted_since": "the machine was rebooted",
+    "ran_elsewhere": lambda fields: f"it ran on another machine; last heartbeat {seconds(fields['silent_s'])} ago",
     "finished_and_saved": "it is finished and saved",
-    "cancelled_and_saved": "it was cancelled, and what it had is saved",
+    "cancelled_and_saved": "it was cancelled; the partial result is saved",
     "cancelled_unmeasured": "it was cancelled before anything was measured",
     "run_failed": "it failed: {why}",
     "in_state": "it is {state}",
     # Warnings of a run
     "cells_skipped": "--max-time was reached; cells not measured are skipped",
-    "parts_skipped": "--max-time was reached; the profile has what was made until then",
+    "parts_skipped": "--max-time was reached; the profile is partial",
     "extended": lambda fields: extension_words(fields["limit_s"], fields["executions"]),
     "part_failed": "{part}: {failure}",
     "shapes_inferred": "costs: the run without optimization failed: {failure}; shapes are inferred instead",
-    "mixed": "{difference}; measured on all the same, as --mixed asks",
-    "anchor_failed": "the anchor execution failed, so this machine may not be what it was",
+    "mixed": "{difference}; continued because of --mixed",
+    "anchor_failed": "the anchor execution failed, so the machine may have changed",
     "anchor_differs": lambda fields: _changed_speed("the anchor execution", fields),
     "inference_differs": lambda fields: _changed_speed("one inference", fields),
-    "io_levelled": "measured anew with I/O class {io}, as the cell it is compared with",
-    "io_kept": "cannot be measured with the I/O class of the cell it is compared with ({failure}); its own stays",
+    "io_levelled": "measured again with I/O class {io} to match the compared cell",
+    "io_kept": "cannot be measured with the I/O class of the compared cell ({failure}); keeps its own",
     "repeated": "{failure} while timing; repeated once",
     "slow_calls": lambda fields: (
         f"{show(fields['cell'])}: one call takes {seconds(fields['call_s'])}, so it gets {fields['executions']}"
@@ -299,10 +299,10 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     # Differences between two environments
     "other_files": "the models are not the same: only layers with the same outputs and operators are compared",
     "machine_changed": lambda fields: (
-        f"this machine is not what it was when the run began: {'; '.join(map(reason_words, fields['changes']))}"
+        f"the machine changed since the run started: {'; '.join(map(reason_words, fields['changes']))}"
     ),
     "changed": "{name}: {old} → {new}",
-    "rebooted": "another boot of the system",
+    "rebooted": "the machine was rebooted",
     "isa_lost": lambda fields: f"instruction sets lost: {' '.join(map(show, fields['names']))}",
     "isa_gained": lambda fields: f"instruction sets gained: {' '.join(map(show, fields['names']))}",
     # Rows and estimates of a profile
@@ -310,20 +310,20 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "ran_too_short": "ran in less time than the profiler resolves",
     "not_seen_to_run": "did not run, or took less time than the profiler resolves",
     "did_not_run": "did not run",
-    "not_seen": "not seen while it ran",
+    "not_seen": "not in the trace of its run",
     "residual": "what is left of the unprofiled time",
     "no_residual": _no_residual,
     "withheld": "{text}",
     "alone_failed": "{text}",
-    "ratio_without_interval": "a layer's ratio has none",
-    "time_without_interval": "the time has none",
+    "ratio_without_interval": "a layer's ratio has no interval",
+    "time_without_interval": "the time has no interval",
     "bound": "a bound",
     "below_resolution": "below the profiler's resolution",
-    "no_timed_row": "no such row takes time",
-    "row_without_interval": "a row has none",
+    "no_timed_row": "no row of this kind takes time",
+    "row_without_interval": "a row has no interval",
     # Two operands
     "operand_without_value": "one operand has no value",
-    "operand_without_interval": "one operand has none",
+    "operand_without_interval": "one operand has no interval",
     "operand_without_time": "no execution of one operand has a time",
     "operand_too_short": "{count} of at least {least} executions of one operand",
     "operand_failed": "{name}: {failure}",
@@ -334,16 +334,15 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "outputs_unchecked": "outputs of {engine} were not checked",
     "outputs_differ": "outputs of {engine} differ from the reference",
     "settings_differ": "{name}: {base} against {new}",
-    "settings_unknown": "content of the model, precision, pinning and inputs of one operand are not known",
-    "shared_host": "{name} was measured beside another benchmark",
+    "settings_unknown": "content of the model, precision, pinning and inputs of one operand are unknown",
+    "shared_host": "{name} was measured concurrently with another benchmark",
     "mixed_sessions": "{name} was measured in sessions under unequal conditions",
     "machine_unknown": lambda fields: (
-        f"nothing is known of the machine of {show(fields['name'])}"
-        + (f", by {show(fields['tool'])}" if fields["tool"] else "")
+        f"unknown machine of {show(fields['name'])}" + (f", by {show(fields['tool'])}" if fields["tool"] else "")
     ),
     # Results of other tools
-    "drain_counted": "{tool} counts the drain in, so the steady rate is not known",
-    "cpu_time_untold": "{tool} does not read the CPU time",
-    "no_executions_kept": "{tool} keeps no executions",
-    "untold": "{tool} does not tell it",
+    "drain_counted": "{tool} includes the drain, so the steady rate is unknown",
+    "cpu_time_untold": "{tool} does not record the CPU time",
+    "no_executions_kept": "{tool} saves no executions",
+    "untold": "{tool} does not report it",
 }

@@ -43,8 +43,9 @@ def runs_json(runs: Sequence[RunInfo]) -> str:
 
 def why_words(run: RunInfo) -> str:
     """Return the reason for a run's state: what it waits for, or what ended it."""
-    words = [f"place {run.place}" if run.state == WAITING and run.place is not None else ""]
-    words.append(holder_words(run.holder) if run.state == WAITING and run.holder is not None else "")
+    queue = [f"position {run.place}" if run.state == WAITING and run.place is not None else ""]
+    queue.append(holder_words(run.holder) if run.state == WAITING and run.holder is not None else "")
+    words = [", ".join(filter(None, queue))]
     words.append(reason_words(run.detail, _LONGEST))
     if run.state in ALIVE and run.heartbeat_age_s is not None and run.heartbeat_age_s > _SILENT_S:
         words.append(f"silent for {seconds(run.heartbeat_age_s)}")
@@ -54,16 +55,16 @@ def why_words(run: RunInfo) -> str:
 def resume_words(run: str, end: Mapping[str, Any]) -> str:
     """Return the commands that resume a run; a run refused on this machine needs --mixed or --finish."""
     if end.get("exit_code") == ExitCode.NOT_COMPARABLE:
-        mixed = f"tuibench resume {run} --mixed measures the rest all the same and marks the result"
-        return f"{mixed}; tuibench resume {run} --finish saves what there is"
-    return f"tuibench resume {run} measures what is missing"
+        mixed = f"tuibench resume {run} --mixed measures the rest and records the change"
+        return f"{mixed}; tuibench resume {run} --finish saves the partial result"
+    return f"tuibench resume {run} measures the rest"
 
 
 def holder_words(holder: Holder) -> str:
     """Return who measures on this machine and the time left, if known."""
     who = f"run {show(short_id(holder.run), 10)}" if holder.run else f"pid {holder.pid}"
     left = f", {seconds(max(holder.eta_s, 0.0))} left" if holder.eta_s is not None else ""
-    stopped = ", which is stopped and may never end" if holder.stopped else ""
+    stopped = ", suspended, may never end" if holder.stopped else ""
     return f"behind {who} of {show(holder.user, 40)}{left}{stopped}"
 
 
@@ -71,7 +72,7 @@ Named = tuple[RunInfo, str, float]
 """A run, its short id and the current time."""
 _SHELL_RUNS: tuple[Column[Named], ...] = (
     Column("id", "id", text=lambda one: one[1]),
-    Column("state", "state", text=lambda one: show(one[0].state, 20)),
+    Column("state", "state", text=lambda one: "queued" if one[0].state == WAITING else show(one[0].state, 20)),
     Column("age", "age", text=lambda one: age(one[0].started_utc, one[2]), right=True),
     Column("name", "name", text=lambda one: show(one[0].name or ", ".join(one[0].models), _LONGEST), least=12),
     Column("done", "done", text=lambda one: _done(one[0]), right=True),
@@ -97,8 +98,8 @@ def _pid(run: RunInfo) -> str:
 def _advice(runs: Sequence[RunInfo], names: dict[str, str]) -> list[str]:
     broken = [run for run in runs if run.state in RESUMABLE]
     advice = {
-        "resume ID goes on with what is missing": [run for run in broken if run.resumable and run.state != UNSAVED],
-        "resume ID saves what was measured": [run for run in broken if run.resumable and run.state == UNSAVED],
-        "remove ID removes what cannot be taken up": [run for run in broken if not run.resumable],
+        "resume ID measures the rest": [run for run in broken if run.resumable and run.state != UNSAVED],
+        "resume ID saves the measurements": [run for run in broken if run.resumable and run.state == UNSAVED],
+        "remove ID deletes a run that cannot be resumed": [run for run in broken if not run.resumable],
     }
     return [f"tuibench {words}: {', '.join(names[run.id] for run in of)}" for words, of in advice.items() if of]

@@ -49,7 +49,7 @@ def dumps(side: SideBySide) -> str:
 
 def _table(side: SideBySide, width: int) -> list[str]:
     if not side.pairs:
-        return ["No cell of one was asked for what a cell of the other was: nothing to compare."]
+        return ["No matching cells: nothing to compare."]
     heads = ["", f"old {show(short_id(side.old_id), 20)}", f"new {show(short_id(side.new_id), 20)}", "ratio"]
     rows = [[show(p.name, _LONGEST), _figure(p.old, p), _figure(p.new, p), _ratio(p.comparison)] for p in side.pairs]
     widths = [max(width_of(row[i]) for row in (heads, *rows)) for i in range(4)]

@@ -75,7 +75,7 @@ def _shared_differences(run: RunResult) -> list[str]:
     """Return each deviation from the request once, with the number of cells."""
     counts = Counter(text for cell in run.cells for text in differences(cell))
     counts.update(f"I/O {show(cell.used.io, 40)}" for cell in run.cells if cell.used and cell.used.io != "bound")
-    return [f"Not as Asked: {text} ({count} of {len(run.cells)} cells)" for text, count in counts.items()]
+    return [f"Not as Requested: {text} ({count} of {len(run.cells)} cells)" for text, count in counts.items()]
 
 
 _NARROWEST, _WIDEST = 20, 120

@@ -212,7 +212,7 @@ def _difference(old: CellResult, new: CellResult, axis: str, names: tuple[Names,
     if axis == "streams" and any(
         cell.used is not None and cell.used.streams != cell.asked.streams for cell in (old, new)
     ):
-        noun = "streams asked for"
+        noun = "streams requested"
     return because("settings_differ", name=noun, base=left, new=right)
 
 

@@ -291,7 +291,7 @@ def holder_words(holder: Holder | None) -> str:
     if holder.stopped:
         return f"{who}, which is stopped"
     if holder.brief:
-        return f"{who}, which looks at a model for a moment"
+        return f"{who}, which reads a model for a moment"
     if holder.eta_s is None:
         return f"{who}, time left unknown" if holder.run else who
     return f"{who}, about {seconds(holder.eta_s)} left"
@@ -304,11 +304,11 @@ def _differ(old: Wait, new: Wait) -> bool:
 
 
 def _busy(wait: Wait, wait_s: float) -> HostBusy:
-    place = "" if wait.place == 1 else f"; {wait.place - 1} more before this one"
-    still, hint = "", "without --no-wait it waits in line; --share-host measures beside the other"
+    place = "" if wait.place == 1 else f"; {wait.place - 1} more queued before this run"
+    still, hint = "", "without --no-wait it is queued; --share-host measures concurrently"
     if wait_s:
         still = f" still, after {seconds(wait_s)}"
-        hint = "a longer --wait, or none, waits on; --share-host measures beside the other"
+        hint = "a longer --wait, or none, waits longer; --share-host measures concurrently"
     return HostBusy(f"this machine is measuring{still}: {holder_words(wait.holder)}{place}", hint)
 
 

@@ -301,7 +301,7 @@ def require_room(run_dir: Path) -> None:
 
 
 def _disk_full() -> DiskFull:
-    return DiskFull("the disk is full", "free some space, then tuibench resume goes on")
+    return DiskFull("the disk is full", "free some space, then run tuibench resume")
 
 
 def _fill(path: Path) -> None:

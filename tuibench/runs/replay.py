@@ -25,7 +25,7 @@ from tuibench.stats.interval import log_interval
 _MODEL, _POINT, _CELL = strictly(ModelSummary), strictly(Point), strictly(Cell)
 _SPEC, _EXECUTION = strictly(BenchmarkSpec), strictly(Execution)
 _FAILURE, _POOLED, _REASON = strictly(Failure), strictly(Pooled), strictly(Reason)
-_HINT = "start the benchmark anew; the journal stays as it is"
+_HINT = "start the benchmark again; the journal is unchanged"
 
 
 class Replay:
@@ -301,7 +301,7 @@ def _nonsense_as_damage(what: str) -> Iterator[None]:
     try:
         yield
     except NONSENSE as error:
-        message = f"the journal of this run cannot be understood: {what}: {show(error, 80)}"
+        message = f"the journal of this run cannot be read: {what}: {show(error, 80)}"
         raise StoreDamaged(message, _HINT) from error
 
 

@@ -52,13 +52,13 @@ def hash_inputs(path: str | None) -> str | None:
 def check_plan(earlier: Replay, prepared: Prepared, cells: Sequence[Cell], inputs_sha256: str | None) -> None:
     """Raise ModelError unless models, inputs and cells match the first session's."""
     if earlier.inputs_sha256 != inputs_sha256:
-        raise ModelError("the file of --inputs changed since this run began", "put the old one back, or start anew")
+        raise ModelError("the file of --inputs changed since this run began", "restore the old one, or start again")
     for old, new in zip(earlier.models, prepared.models, strict=True):
         if old.sha256 != new.sha256:
             hint = "measure it as it is now with tuibench rerun, or put the old file back"
             raise ModelError(f"{show(new.path)} changed since this run began", hint)
     if [cell.key for cell in earlier.cells] != [cell.key for cell in cells]:
-        raise ModelError("the plan of this run cannot be made again on this machine", "tuibench rerun starts anew")
+        raise ModelError("the plan of this run cannot be made again on this machine", "tuibench rerun starts again")
 
 
 def restore(schedule: Schedule, earlier: Replay) -> list[Track]:

@@ -241,9 +241,9 @@ def _changed_machine(run: str, changes: Sequence[Reason]) -> Disagreement:
     told = (" ".join(map(str, change.fields.values())) for change in changes)
     return Disagreement(
         because("machine_changed", changes=list(changes)),
-        f"this machine is not what it was when the run began: {'; '.join(told)}",
-        f"tuibench resume {run} --mixed measures the rest all the same and marks the result; "
-        f"tuibench resume {run} --finish saves what there is",
+        f"the machine changed since the run started: {'; '.join(told)}",
+        f"tuibench resume {run} --mixed measures the rest and records the change; "
+        f"tuibench resume {run} --finish saves the partial result",
     )
 
 

@@ -98,7 +98,7 @@ class Supervision:
         if timed_out and self._bounds.over:
             raise OutOfTime
         if timed_out:
-            return self._failure("timeout", f"no end of this phase within {seconds(self._limit_s)}")
+            return self._failure("timeout", f"the phase did not end within {seconds(self._limit_s)}")
         return self._death(process.exitcode, count_oom_kills() > oom_before)
 
     def _start(self) -> tuple[SpawnProcess, Connection]:

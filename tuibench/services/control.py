@@ -39,7 +39,7 @@ def cancel(directory: RunDirectory, info: RunInfo) -> None:
         try:
             _signal(info.pid, info.pid_start, _END)
         except PermissionError as error:
-            raise UsageError(f"process {info.pid} belongs to somebody else", "ask its owner") from error
+            raise UsageError(f"process {info.pid} belongs to another user", "ask its owner") from error
     deadline = time.monotonic() + _CANCEL_S
     while directory.is_held():
         if time.monotonic() > deadline:
@@ -52,10 +52,10 @@ def finish(directory: RunDirectory, info: RunInfo) -> None:
     short = short_id(info.id)
     if info.state == activity.WAITING:
         raise UsageError(
-            f"run {short} is waiting and has nothing to finish", f"tuibench cancel {short} takes it out of the line"
+            f"run {short} is queued; it has nothing to finish", f"tuibench cancel {short} removes it from the queue"
         )
     if info.state != activity.ELSEWHERE:
-        _require_alive(info, f"tuibench resume {short} --finish saves what it has" if info.resumable else "")
+        _require_alive(info, f"tuibench resume {short} --finish saves the partial result" if info.resumable else "")
     requests = ControlRequests(directory.path)
     with _reaching(info):
         requests.ask_to_finish()
@@ -63,14 +63,14 @@ def finish(directory: RunDirectory, info: RunInfo) -> None:
     if info.state != activity.ELSEWHERE and not directory.is_held():
         requests.forget_finish()
         if not _is_finished(directory):
-            raise UsageError(f"run {short} ended before it could be finished", "tuibench ps --all says how")
+            raise UsageError(f"run {short} ended before it could be finished", "see tuibench ps --all")
 
 
 def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | None) -> None:
     """Request more time per cell; None repeats each cell's original time."""
     short, requests = short_id(info.id), ControlRequests(directory.path)
     if info.state != activity.ELSEWHERE:
-        _require_alive(info, f"tuibench resume {short} goes on with what is missing" if info.resumable else "")
+        _require_alive(info, f"tuibench resume {short} measures the rest" if info.resumable else "")
     spec = from_plain(BenchmarkSpec, directory.request()["spec"])
     if spec.profile is not None:
         raise UsageError(
@@ -85,15 +85,17 @@ def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | 
         )
     wanted_s = effort.limit_s if more_s is None else more_s
     if not 0 < wanted_s <= LONGEST_S:
-        raise UsageError(f"more time is above 0 and at most {seconds(LONGEST_S)}")
+        raise UsageError(f"--by: expected more than 0 and at most {seconds(LONGEST_S)}")
     if requests.finish_asked:
-        raise UsageError(f"run {short} is being finished on request", f"tuibench rerun {short} measures it anew")
+        raise UsageError(f"run {short} is being finished on request", f"tuibench rerun {short} measures it again")
     with _reaching(info):
         requests.ask_for_time(ticket, wanted_s)
     _knock(directory, info)
     if info.state != activity.ELSEWHERE and not directory.is_held():
         requests.withdraw(ticket)
-        raise UsageError(f"run {short} ended before it could be given more", f"tuibench rerun {short} measures it anew")
+        raise UsageError(
+            f"run {short} ended before it could be given more", f"tuibench rerun {short} measures it again"
+        )
 
 
 def _is_finished(directory: RunDirectory) -> bool:
@@ -104,7 +106,7 @@ def _is_finished(directory: RunDirectory) -> bool:
 
 def _require_alive(info: RunInfo, hint: str) -> None:
     if info.state not in activity.ALIVE:
-        raise UsageError(f"run {short_id(info.id)} is not going on: it is {info.state}", hint)
+        raise UsageError(f"run {short_id(info.id)} is {info.state}", hint)
 
 
 @contextmanager
@@ -114,9 +116,9 @@ def _reaching(info: RunInfo) -> Iterator[None]:
     try:
         yield
     except PermissionError as error:
-        raise UsageError(f"run {short} belongs to somebody else", "ask its owner") from error
+        raise UsageError(f"run {short} belongs to another user", "ask its owner") from error
     except OSError as error:
-        raise WriteError(f"run {short} cannot be asked: {error.strerror or error}") from error
+        raise WriteError(f"run {short} cannot be signalled: {error.strerror or error}") from error
 
 
 def _knock(directory: RunDirectory, info: RunInfo) -> None:

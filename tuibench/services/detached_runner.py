@@ -85,7 +85,7 @@ def why_unusable(root: Path) -> str:
     try:
         make_private(root)
         if not is_own(root):
-            return "it belongs to somebody else, or others may write there"
+            return "it belongs to another user, or others may write there"
         if not os.access(root, os.W_OK | os.X_OK):
             return os.strerror(errno.EACCES).lower()
         room = os.statvfs(root)

@@ -80,7 +80,7 @@ class Exchange:
             if unsaved is None:
                 raise
             if not unsaved.cells and unsaved.profile is None:
-                raise UsageError(f"{show(token, 40)} has measured nothing", error.hint) from None
+                raise UsageError(f"{show(token, 40)} has no measurements", error.hint) from None
             return unsaved, ""
 
     def text(self, token: str, form: str = "json", *, include_private: bool = False) -> str:
@@ -119,7 +119,7 @@ class Exchange:
         for entry in self._store.trash.entries():
             if result.id in entry.benchmarks:
                 hint = f"tuibench trash restore {short_id(result.id)} brings it back"
-                raise UsageError(f"{show(path)}: what is in it was removed and lies in the trash", hint)
+                raise UsageError(f"{show(path)}: this result is in the trash", hint)
         return Imported(self._store.benchmarks.add(result, Metadata(project=self._project_of(result))), False)
 
     def side_by_side(self, old_token: str, new_token: str) -> SideBySide:
@@ -143,13 +143,11 @@ class Exchange:
             return None
         short = short_id(info.id)
         if info.state in activity.ALIVE:
-            raise UsageError(f"{short} is still going on", f"tuibench attach {short} follows it to its end")
+            raise UsageError(f"{short} is still running", f"tuibench attach {short} follows it to its end")
         try:
             return result_of(runs.directory(info.id))
         except NONSENSE as error:
-            raise TuibenchError(
-                f"the journal of run {short} cannot be understood: {reason_words(info.detail)}"
-            ) from error
+            raise TuibenchError(f"the journal of run {short} cannot be read: {reason_words(info.detail)}") from error
 
     def _text(self, result: RunResult, name: str, form: str, include_private: bool, shown: Shown | None = None) -> str:
         # Samples are not exported, so remove their paths.
@@ -180,7 +178,7 @@ class Exchange:
             # Draw again if another benchmark has the same short id.
             if drawn[-LENGTH:] not in ends:
                 return drawn
-        raise TuibenchError("a hundred new ids were all taken", "empty the trash")
+        raise TuibenchError("no unique id after a hundred attempts", "empty the trash")
 
     def _project_of(self, result: RunResult) -> str | None:
         """Return the project that already has the model; an import creates none, as its model is not here."""

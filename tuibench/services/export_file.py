@@ -118,5 +118,5 @@ def _sync_directory(path: str) -> None:
 def _failed(path: str, error: Exception) -> WriteError:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     missing = isinstance(error, FileNotFoundError)
-    hint = "make its directory first" if missing else "give another place with -x"
+    hint = "make its directory first" if missing else "choose another file with -x"
     return WriteError(f"{show(path)} cannot be written: {reason[:1].lower()}{reason[1:]}", hint)

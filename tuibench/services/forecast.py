@@ -198,7 +198,7 @@ def part_words(asked: ProfileSpec) -> tuple[str, ...]:
         return ("costs by shapes", "weights", *changed)
     alone = ("heavy layers alone in INT8",) if asked.what_if else ()
     layers = f"layers in {process_words(asked)} of {count_of(asked.runs, 'profiled run')}"
-    return ("costs by shapes", "roofs of this machine", "what zeros gain here", layers, *alone)
+    return ("costs by shapes", "roofs of this machine", "speedup from zeros", layers, *alone)
 
 
 def _streams(spec: BenchmarkSpec) -> list[StreamChoice]:

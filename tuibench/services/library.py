@@ -35,7 +35,7 @@ def find_row(token: str, rows: Sequence[BenchmarkRow]) -> BenchmarkRow:
     wanted = resolve(typed, [row.id for row in rows], {row.id: row.rerun_of for row in rows if row.rerun_of})
     found = next((row for row in rows if row.id == wanted), None)
     if found is None:
-        raise UnknownId(f"what {show(typed, 40)} repeats was removed", "`tuibench trash` shows what can come back.")
+        raise UnknownId(f"the original of {show(typed, 40)} was removed", "`tuibench trash` lists the removals.")
     return found
 
 
@@ -131,11 +131,11 @@ def _what_to_do(run: RunInfo) -> str:
     if run.state in activity.ALIVE:
         return f"tuibench attach {short} follows it to its end"
     if run.state == activity.ELSEWHERE:
-        return "tuibench ps says where it ran"
+        return "tuibench ps shows the machine"
     if run.resumable:
-        resume = "saves it" if run.state == activity.UNSAVED else "goes on with what is missing"
-        return f"tuibench export {short} -x FILE writes what there is, tuibench resume {short} " + resume
-    return f"tuibench ps --all says more; tuibench remove {short} removes it"
+        resume = "saves it" if run.state == activity.UNSAVED else "measures the rest"
+        return f"tuibench export {short} -x FILE writes the partial result, tuibench resume {short} " + resume
+    return f"see tuibench ps --all; tuibench remove {short} removes it"
 
 
 class StillRunning(UsageError):
@@ -144,7 +144,7 @@ class StillRunning(UsageError):
     def __init__(self, runs: Sequence[RunInfo]) -> None:
         names = ", ".join(short_id(run.id) for run in runs)
         verb = "is" if len(runs) == 1 else "are"
-        super().__init__(f"{names} {verb} still going on", "tuibench cancel ID ends a run, and keeps what it measured")
+        super().__init__(f"{names} {verb} still running", "tuibench cancel ID ends a run and saves its measurements")
         self.runs = tuple(runs)
 
 
@@ -157,14 +157,14 @@ class NeverSaved(UsageError):
         unread = [run for run in runs if (run.state, run.started_utc, run.resumable) == told]
         names = ", ".join(measured or [short_id(run.id) for run in runs])
         if measured:
-            super().__init__(f"{names}: what was measured is not saved yet", f"tuibench resume {measured[0]} saves it")
+            super().__init__(f"{names}: the measurements are not saved yet", f"tuibench resume {measured[0]} saves it")
         elif unread:
             from tuibench.present.reason import reason_words  # the first rows of the dashboard do not need it
 
-            what = f"{short_id(unread[0].id)}: what it measured would be gone for good, and cannot be read here"
+            what = f"{short_id(unread[0].id)}: its measurements would be deleted permanently, and cannot be read here"
             super().__init__(f"{what}: {reason_words(unread[0].detail)}")
         else:
-            super().__init__(f"{names}: nothing was measured, so nothing could be brought back")
+            super().__init__(f"{names}: nothing was measured, so nothing could be restored")
         self.runs = tuple(runs)
 
 
@@ -308,7 +308,7 @@ class Library:
         entries = self._store.trash.entries()
         held = {one: entry.id for entry in entries for one in (*entry.benchmarks, *entry.projects, entry.id)}
         if not held:
-            raise UnknownId("the trash is empty", "there is nothing to bring back")
+            raise UnknownId("the trash is empty", "there is nothing to restore")
         return self._store.trash.restore(held[resolve(token, list(held), {}, "removed benchmark")])
 
     def trash(self) -> tuple[TrashEntry, ...]:

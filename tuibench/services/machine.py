@@ -163,7 +163,7 @@ def ask_engines(
             return [_answer(entry) for entry in answer["result"]]
     except (IndexError, KeyError, TypeError, ValueError):
         pass
-    last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+    last = (done.stderr.strip().splitlines() or ["no output"])[-1]
     return _unknown(names, f"the child ended with {done.returncode}: {last}")
 
 
@@ -237,21 +237,19 @@ def store_findings(facts: Facts) -> list[dict[str, Any]]:
                 "store",
                 "harm",
                 f"the store cannot be written: {facts['problem']}",
-                "what is measured is kept with its run and in no list",
-                "mend it, or set TUIBENCH_HOME to a directory that can be written",
+                "results stay with their runs and are not listed",
+                "fix it, or set TUIBENCH_HOME to a directory that can be written",
             )
         )
     if facts["unreadable"]:
         what = f"the store cannot be read: {facts['unreadable']}"
-        found.append(
-            Finding("store", "harm", what, "what was measured before is not shown", "tuibench store check tells more")
-        )
+        found.append(Finding("store", "harm", what, "older results are not shown", "run tuibench store check"))
     if facts["network"]:
         found.append(
             Finding(
                 "store",
                 "note",
-                f"the store lies on a network file system ({facts['network']})",
+                f"the store is on a network file system ({facts['network']})",
                 "what is saved survives a power cut only if its server honours fsync, and what other machines measured "
                 "can be changed on those only",
                 "set TUIBENCH_HOME to a local directory; tuibench export and import carry results",

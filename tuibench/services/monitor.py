@@ -79,7 +79,8 @@ class Monitor:
             return Snapshot(
                 mark,
                 tuple(known.row for known in self._known.values() if known.row is not None),
-                ((f"results may not be kept: {self._unwritable}",) if self._unwritable else ()) + self._store.notices(),
+                ((f"results may not be saved: {self._unwritable}",) if self._unwritable else ())
+                + self._store.notices(),
                 tuple(known.ended for known in self._known.values() if known.ended is not None),
             )
 

@@ -64,7 +64,7 @@ class ProfileForms:
         else:
             names = free_dims(summary)
             if summary.sha256 != model.sha256:
-                note = "the model changed since it was measured: RUN measures it as it is now"
+                note = "the model changed since it was measured: RUN measures the current file"
         dims = tuple((name, str(known.dims.get(name, ""))) for name in names)
         return ProfileStart(replace(values, dims=dims), model.asked, error, project, known.name, note)
 
@@ -120,7 +120,7 @@ class ProfileForms:
         """Return the model fetched earlier, because a check fetches nothing."""
         known = self._located.get(project) or newest(self._project_of(project))
         if not os.path.isfile(known.path):
-            raise NotHere(f"{show(address)} is to be fetched first")
+            raise NotHere(f"{show(address)} must be downloaded first")
         return ModelSource(known.asked, known.path)
 
     def _misfits(self, spec: BenchmarkSpec, before: Before | None) -> dict[str, UsageError]:

@@ -227,7 +227,7 @@ def _plan_performance(
 ) -> ProfilePlan:
     each_ms, told = inference
     words = [f"{process_words(asked)} of {count_of(asked.runs, 'profiled run')} each"]
-    words += [] if has_roofs else ["what this machine can do at most: measured once a week"]
+    words += [] if has_roofs else ["peak speeds of this machine (cached for a week)"]
     words += ["heavy layers alone in INT8"] if INT8 in asked.what_if else []
     if each_ms is None:
         return ProfilePlan(None, tuple(words))

@@ -140,7 +140,7 @@ class Projects:
         rows = Monitor(self._runs(), self._store).look().runs
         going = [short_id(row.info.id) for row in rows if row.project in projects and row.info.state in ALIVE]
         if going:
-            raise UsageError(f"{', '.join(going)}: still measured for it", "cancel what goes on first")
+            raise UsageError(f"{', '.join(going)}: still measured for it", "cancel the active runs first")
 
     def model_state(self, version: Version) -> ModelState:
         """Return whether a version's model is unchanged."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Locate = Callable[[str], ModelSource]
 """Resolves a name such as sample:tiny or hf:ORG/REPO to its current file."""
-_ELSEWHERE = "R takes it from where it lies now"
+_ELSEWHERE = "press R and enter its new path"
 _LONGEST = 30
 """Columns of a file's name, so that the hint after it stays visible."""
 
@@ -64,7 +64,7 @@ class Repetition:
             raise UsageError(
                 f"{short_id(stored.row.id)} was measured by {show(stored.result.foreign, 80)}: "
                 "its settings are not known, so there is nothing to repeat",
-                "tuibench benchmark MODEL --compare-to ID measures anew and shows both",
+                "tuibench benchmark MODEL --compare-to ID measures again and shows both",
             )
         self._short = short_id(stored.row.id)
         self._places = places
@@ -83,7 +83,7 @@ class Repetition:
         left = [source for source in stand_ins if not self._recognize(source)]
         if left and not changed:
             raise ModelChanged(
-                f"{show(left[0].asked)} is not what {self._short} measured: its content is another",
+                f"{show(left[0].asked)} differs from the model that {self._short} measured",
                 "--changed measures it as a new version",
             )
         for source in left:
@@ -117,7 +117,7 @@ class Repetition:
         open_places = [model for model in self._models if model.state.state != UNCHANGED]
         if not open_places and len(self._models) > 1:
             raise UsageError(
-                f"which model of {self._short} {show(source.asked)} stands in for is not clear: all are as they were",
+                f"which model of {self._short} {show(source.asked)} replaces is ambiguous: none has moved",
                 "tuibench benchmark measures any models",
             )
         model = (open_places or self._models)[0]
@@ -126,13 +126,13 @@ class Repetition:
     def _require(self, model: _Model, changed: bool) -> None:
         file = model.state.file or model.source.path or model.source.asked
         name = show(file)
-        elsewhere = f"tuibench rerun {self._short} --model PATH takes it from where it lies now"
+        elsewhere = f"tuibench rerun {self._short} --model PATH gives its new path"
         if model.state.state == GONE:
-            raise ModelGone(f"{name}, which {self._short} measured, is gone", elsewhere, file)
+            raise ModelGone(f"{name}, which {self._short} measured, is missing", elsewhere, file)
         if model.state.state == CHANGED and not changed:
             raise ModelChanged(
                 f"{name} has changed since {self._short} was measured",
-                "--changed measures it as a new version; --model PATH takes the old file from where it lies now",
+                "--changed measures it as a new version; --model PATH gives the new path of the old file",
             )
 
 
@@ -167,7 +167,7 @@ class Reruns:
             error = problem.message
         fed = spec.inputs.file
         if fed is not None and not os.path.isfile(fed) and (changed or not error):
-            error, changed = f"its inputs are gone: R takes them from where they lie now (were {show(fed)})", False
+            error, changed = f"its input file is missing: press R and enter the new path (was {show(fed)})", False
         busy, took = self._services.runs.holder(), expected_s(spec, cells)
         if spec.profile is not None:
             took = self._services.profiles.plan(spec, stored.row.model_sha256).seconds or stored.result.seconds
@@ -206,7 +206,7 @@ def _lost_words(problem: ModelError, way: str) -> str:
         return f"{show(problem.file, 60)} is not in the cache any more: R fetches it"
     if isinstance(problem, ModelGone) and problem.file:
         name = cut_middle(show(os.path.basename(problem.file)), _LONGEST)
-        return f"{name} is gone: {way} (was {show(problem.file)})"
+        return f"{name} is missing: {way} (was {show(problem.file)})"
     return f"{problem.message}: {way}"
 
 
@@ -235,7 +235,7 @@ class Before:
     def find(self, address: str) -> ModelSource:
         """Return the fetched file of an address, because the address may serve another model now."""
         if not os.path.isfile(self.source.path):
-            raise NotHere(f"{show(address)} is to be fetched first")
+            raise NotHere(f"{show(address)} must be downloaded first")
         return self.source
 
 
@@ -259,7 +259,7 @@ def _find(stored: StoredBenchmark, reruns: Reruns, fetch: bool) -> tuple[ModelSo
     if not fetch and is_away(source):
         return source, "its model is not in the cache any more: RUN fetches it"
     # After RUN was pressed the note must not announce RUN.
-    measures = "it is measured as it is now" if fetch else "RUN measures it as it is now"
+    measures = "it is measured as it is now" if fetch else "RUN measures the current file"
     try:
         return reruns.settle(stored, changed=False, fetch=fetch)[0], ""
     except ModelChanged:

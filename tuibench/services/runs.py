@@ -131,7 +131,7 @@ class Runs:
         It returns once the run can be found; errors of its model are in its journal.
         """
         if options.plan_only or not options.save:
-            raise UsageError("a run that is not kept ends with whoever started it", "start it instead")
+            raise UsageError("a --no-save run ends with the command that started it", "start it instead")
         run_dir, request, notes = self._compose(spec, options)
         start_detached_runner(run_dir, request)
         return str(request["id"]), notes
@@ -155,9 +155,9 @@ class Runs:
         notes: list[str] = []
         request = self._ask(spec, options)
         root, why = usable_root(self._settings.places.runs)
-        notes += [f"runs cannot be kept in {why}; this one is kept in {root}"] if why else []
+        notes += [f"runs cannot be saved in {why}; this one is saved in {root}"] if why else []
         problem = self._store.probe()
-        notes += [f"the store cannot be written ({problem}): the result will be kept with the run"] if problem else []
+        notes += [f"the store cannot be written ({problem}): the result stays with the run"] if problem else []
         request |= self._identity(problem)
         request["card"] = to_plain(options.metadata)
         request |= {"store": str(self._settings.places.data), "cache": str(self._settings.places.cache)}
@@ -350,7 +350,8 @@ class Runs:
         if info.state == activity.ELSEWHERE:
             age = seconds(info.heartbeat_age_s or 0.0)
             raise UsageError(
-                f"run {short_id(info.id)} is {reason_words(info.detail)}, last heard of {age} ago", "attach to it there"
+                f"run {short_id(info.id)} is {reason_words(info.detail)}, last heartbeat {age} ago",
+                "attach to it there",
             )
         return directory
 
@@ -372,18 +373,16 @@ def _instead(info: RunInfo) -> str:
     if info.state in activity.ALIVE:
         return f"tuibench attach {short} follows it"
     if info.state == activity.CANCELLED and not info.executions:
-        return "start it anew"
+        return "start it again"
     if info.state in (activity.FINISHED, activity.CANCELLED):
-        return f"tuibench rerun {short} measures it anew"
-    return f"tuibench export {short} -x FILE writes what it has" if info.executions else ""
+        return f"tuibench rerun {short} measures it again"
+    return f"tuibench export {short} -x FILE writes the partial result" if info.executions else ""
 
 
 def _require_models(request: dict[str, Any]) -> None:
     for source in request["spec"]["models"]:
         if not os.path.isfile(source["path"]):
-            raise ModelError(
-                f"{source['asked']} is no longer there", "put it back, or save what there is with --finish"
-            )
+            raise ModelError(f"{source['asked']} is missing", "put it back, or save the partial result with --finish")
 
 
 def _draw_id() -> str:

@@ -77,7 +77,7 @@ def replace(
             disk.fsync(fd)
             written = _stamp(disk, fd)
             if written.size != len(data) or written.head != data[:HEAD]:
-                raise OSError(errno.EIO, "what was written does not read back")
+                raise OSError(errno.EIO, "written data does not read back")
             verify(written.head)
         finally:
             disk.close(fd)
@@ -210,7 +210,7 @@ def _write_out(disk: Disk, fd: int, data: bytes) -> None:
     while view:
         taken = disk.write(fd, view)
         if taken <= 0:
-            raise OSError(errno.EIO, "nothing more is taken")
+            raise OSError(errno.EIO, "no more bytes are accepted")
         view = view[taken:]
 
 

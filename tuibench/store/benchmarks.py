@@ -342,7 +342,7 @@ class Benchmarks:
         # Saved beside its trashed record, the benchmark could never be restored.
         if self._trash is not None and ulid in self._trash.ids():
             raise StoreError(
-                f"{short_id(ulid)} lies in the trash", f"`tuibench trash restore {short_id(ulid)}` brings it back."
+                f"{short_id(ulid)} is in the trash", f"`tuibench trash restore {short_id(ulid)}` brings it back."
             )
 
     def _read_or_none(self, path: str) -> Record | None:
@@ -352,7 +352,7 @@ class Benchmarks:
         except StoreDamaged:
             kept = self._context.sealing.set_aside(path, self._context.now_utc().replace(":", ""))
             name, aside = self._context.files.name(path), self._context.files.name(kept)
-            self._context.notices.say(f"{name} was damaged; it is kept as {aside} and written anew")
+            self._context.notices.say(f"{name} was damaged; it is kept as {aside} and written again")
             return None
 
     def _list(self, derive: bool) -> Listing:

@@ -63,7 +63,7 @@ class DocumentCheck:
         loaded = self._file.quiet.load(path, DOCUMENT, fall_back=False)
         kind = os.path.basename(os.path.dirname(path))
         if loaded is not None and "1" not in loaded.tables.get(kind, {}):
-            damage = damaged(self._context.files.name(path), f"it holds none of the {kind}")
+            damage = damaged(self._context.files.name(path), f"it contains none of the {kind}")
             raise self._file.quiet.misfit(path, loaded, damage)
         return loaded
 
@@ -140,7 +140,7 @@ class HostCheck:
             loaded = self._load_index(path)
         except StoreDamaged as error:
             self._rewrite_index()
-            then = "; made anew from the records" if self._repair else "; the repair makes it anew from the records"
+            then = "; rebuilt from the records" if self._repair else "; --repair rebuilds it from the records"
             self._findings.mend("damaged", files.name(path), error.message + then, self._repair)
             return
         if loaded is None:
@@ -182,16 +182,16 @@ class HostCheck:
             if ulid not in there:
                 drop.append(ulid)
                 again = self._file.recall(self._layout.record(ulid)) if is_ulid(ulid) else ""
-                note("missing", name, f"listed, but there is no such record{again}")
+                note("missing", name, f"listed, but the record is missing{again}")
                 continue
             row = self._row(ulid)
             if row is None:
                 continue
             if ulid not in listed:
-                note("unlisted", name, "a whole record that no list has")
+                note("unlisted", name, "a record that is not in the index")
                 put.append(row)
             elif not _agree(listed[ulid], row) and row.status != NEWER:
-                note("stale", name, "the list says something else than the record")
+                note("stale", name, "the index row differs from the record")
                 put.append(row)
         if may:
             gone = [one for one in there if not files.kind(self._layout.record(one))]
@@ -268,7 +268,7 @@ def _recall_lost(context: Context, trash: Trash, findings: Findings, journals: C
     for ulid in sorted(aside.intersection(journals).difference(trash.ids())):
         told = any(ulid in problem.path for problem in findings.problems)
         if not told and not any(context.files.kind(layout.record(ulid)) for layout in layouts):
-            context.notices.say(f"{short_id(ulid)} was damaged and is put aside: {how_to_save(ulid)}")
+            context.notices.say(f"{short_id(ulid)} was damaged and is in quarantine: {how_to_save(ulid)}")
 
 
 _FIRST = 4096
@@ -359,7 +359,7 @@ class Migration:
         stated, _ = read_header(beginning[0])
         name = self._context.files.name(path)
         if stated is None:
-            self._findings.add("damaged", name, "what it says of itself cannot be read; `store check` says more")
+            self._findings.add("damaged", name, "its header cannot be read; run `store check`")
             return False
         schema = to_header(stated).schema
         if schema > NEWEST:

@@ -194,7 +194,7 @@ class Context:
             return
         if kind := self.is_remote(layout.directory):
             raise StoreReadOnly(
-                f"what host {layout.id} measured can only be changed there: the store lies on {kind}",
+                f"results of host {layout.id} can only be changed there: the store is on {kind}",
                 "Run the command on that machine.",
             )
 
@@ -254,6 +254,6 @@ class HostIdentity:
             raise damaged(
                 SALT,
                 "it is not 64 hexadecimal digits",
-                "Put it back from a backup, or remove it: this machine then counts as a new host, and nothing is lost.",
+                "Restore it from a backup, or remove it: this machine then counts as a new host. No data is lost.",
             )
         return bytes.fromhex(found[0].decode("ascii"))

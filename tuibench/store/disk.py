@@ -136,7 +136,7 @@ _READABLE = "What is in the store can still be read and exported."
 
 def damaged(name: str, why: str, hint: str = "") -> StoreDamaged:
     """Return the error for a file that differs from what was written."""
-    aside = "`tuibench store check --read-data --repair` puts it aside; nothing else is touched by it."
+    aside = "`tuibench store check --read-data --repair` moves it to quarantine; other files stay unchanged."
     return StoreDamaged(f"{name}{_OF_THE_STORE}{_DAMAGED}{why}", hint or aside)
 
 
@@ -150,7 +150,7 @@ def explain(error: OSError, name: str, root: str) -> StoreError:
 
     Errors that affect all files name the store. The reason comes first, as lines are cut at their end.
     """
-    why = error.strerror or "the system does not say why"
+    why = error.strerror or "the system gives no reason"
     if error.errno == errno.EROFS:
         return StoreReadOnly(f"the store is read-only: {root}", _READABLE)
     if error.errno in _FULL:
@@ -169,8 +169,8 @@ def explain(error: OSError, name: str, root: str) -> StoreError:
         limit = TooManyFiles()
         return StoreError(limit.message, limit.hint)
     if error.errno in _IN_THE_WAY:
-        return in_the_way(name, f"something that is not ours is there: {why}")
-    return StoreError(f"{_call(name)}: {why}", "`tuibench store check` says whether anything is damaged.")
+        return in_the_way(name, f"an unexpected file is there: {why}")
+    return StoreError(f"{_call(name)}: {why}", "`tuibench store check` reports damage.")
 
 
 def _is_readable(path: str) -> bool:
@@ -182,7 +182,7 @@ def _is_readable(path: str) -> bool:
 
 def in_the_way(name: str, what: str) -> StoreError:
     """Return the error for a foreign link, pipe or directory at a store path; it is neither followed nor replaced."""
-    return StoreError(f"{_call(name)}: {what}", "Look at what it is and move it away.")
+    return StoreError(f"{_call(name)}: {what}", "Inspect it and move it away.")
 
 
 def refuse_newer(name: str, schema: int, tool: str) -> StoreNewer:

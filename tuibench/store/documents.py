@@ -73,7 +73,7 @@ class Documents:
             return None
         values = loaded.tables.get(self._kind, {}).get("1")
         if values is None:
-            damage = damaged(self._context.files.name(path), f"it holds none of the {self._kind}")
+            damage = damaged(self._context.files.name(path), f"it contains none of the {self._kind}")
             raise self._context.sealing.misfit(path, loaded, damage)
         document = Document(id, values, loaded.header.generation, loaded.header if loaded.beyond else None)
         self._kept[id] = loaded.stamp, document
@@ -89,7 +89,7 @@ class Documents:
                 name = show(values.get("name", id), 60)
                 raise StoreConflict(
                     f"{name} was changed by another session meanwhile" if old else f"{name} was removed meanwhile",
-                    "Look at what it is now, and change that.",
+                    "Read the current version, then change it.",
                 )
             header, stamp = self._context.sealing.write_tables(path, {self._kind: {"1": dict(values)}}, old)
             document = Document(id, dict(values), header.generation)

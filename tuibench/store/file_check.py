@@ -121,7 +121,7 @@ class FileCheck:
             return State.NEWER
         if loaded.newer:
             # Only the newer version can tell if the edit is valid.
-            detail = f"of a form that this version cannot write (schema {loaded.header.schema})"
+            detail = f"of a schema that this version cannot write (schema {loaded.header.schema})"
             self.findings.add("edited", name, detail)
         elif not loaded.sound:
             if self.repair and accept is not None:
@@ -174,14 +174,14 @@ class FileCheck:
         previous = path + PREVIOUS
         usable = self._is_usable(previous, load)
         if not self.repair:
-            then = "its previous generation is sound" if usable else f"nothing stands in for it{self.recall(path)}"
+            then = "its previous version is intact" if usable else f"it has no previous version{self.recall(path)}"
             self.findings.mend("damaged", name, f"{error.message}; {then}", done=False)
             return State.USABLE
         kept = put_aside(self.context, path)
         if usable:
             self.context.files.rename(previous, path)
             self.context.files.sync_directory(path.rpartition("/")[0])
-        then = "its previous generation took its place" if usable else f"nothing stands in for it{self.recall(path)}"
+        then = "its previous version was restored" if usable else f"it has no previous version{self.recall(path)}"
         self.findings.mend("damaged", name, f"{drop_name(error.message, name)}; kept as {kept}; {then}", True)
         return State.USABLE if usable else State.GONE
 

@@ -258,7 +258,7 @@ def probe_store(files: Files) -> str:
     except StoreError as error:
         return error.message
     if room < ROOM_BYTES:
-        return f"only {size(room)} left where the store lies, of {size(ROOM_BYTES)} that a sweep may take"
+        return f"only {size(room)} left on the store's disk, of {size(ROOM_BYTES)} that a sweep may need"
     return ""
 
 

@@ -168,7 +168,7 @@ class Index:
 
     def _take_rows(self, loaded: Loaded) -> None:
         if loaded.beyond and TABLE not in loaded.tables:
-            raise StoreDamaged("the index has its rows elsewhere than this version looks for them")
+            raise StoreDamaged("the layout of the index is unknown to this version")
         self._kept = loaded.stamp, to_rows(loaded.tables)
 
     def _places(self) -> dict[str, int]:
@@ -200,7 +200,7 @@ def to_rows(tables: Tables) -> tuple[BenchmarkRow, ...]:
             return tuple(map(to_row, table.values()))
     except (TypeError, ValueError) as error:
         why = str(error) if isinstance(error, TypeError) else "a row without a number"
-        raise StoreDamaged(f"it holds what is no row: {why}") from error
+        raise StoreDamaged(f"it contains an invalid row: {why}") from error
 
 
 _SUFFIX = ".doubt"

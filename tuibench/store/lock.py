@@ -139,16 +139,14 @@ class StoreLock:
             pid, host = int(stated["pid"]), str(stated["host"])
             command, since = str(stated["command"]), float(stated["since"])
         except (OSError, ValueError, TypeError, KeyError):
-            return StoreBusy("the store is busy: its holder has not said who it is", "Try again in a moment.")
+            return StoreBusy("the store is locked by another process", "Try again in a moment.")
         there = f" on {show(host, 60)}" if host != self._waiting.machine else ""
         seconds = max(self._waiting.clock() - since, 0.0)
         at = datetime.fromtimestamp(since, tz=UTC).strftime("%H:%M:%S UTC")
         stopped = not there and read_state(self._files, pid) in ("T", "t")
         message = f"the store is busy: pid {pid}{there}, {show(command, 80)}, for {seconds:.0f} s, since {at}"
         if stopped:
-            return StoreBusy(
-                f"{message}; it is stopped", f"`kill -CONT {pid}` lets it go on, `kill -KILL {pid}` ends it."
-            )
+            return StoreBusy(f"{message}; it is stopped", f"`kill -CONT {pid}` resumes it, `kill -KILL {pid}` ends it.")
         return StoreBusy(message, "Try again when it is done.")
 
 

@@ -68,7 +68,7 @@ def check_name(name: str) -> str:
     if len(trimmed) > LONGEST_NAME:
         raise UsageError(f"the name has {len(trimmed)} characters", f"give one of at most {LONGEST_NAME}")
     if show(trimmed, LONGEST_NAME) != trimmed:
-        raise UsageError(f"the name holds what cannot be shown: {show(trimmed, 80)}", "give one without it")
+        raise UsageError(f"the name contains unprintable characters: {show(trimmed, 80)}", "give one without it")
     return trimmed
 
 
@@ -114,7 +114,7 @@ def _misfit(kind: str, document: Document) -> StoreError:
     name = f"{kind}/{document.id}.json"
     if document.newer is not None:
         return cannot_show(name, document.newer.schema, document.newer.tool)
-    return damaged(name, f"it is not what one of its {kind} looks like")
+    return damaged(name, f"it does not have the shape of its {kind}")
 
 
 ORDERS: dict[str, tuple[Callable[[ProjectRow], tuple[str, ...]], bool]] = {

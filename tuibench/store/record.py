@@ -145,7 +145,7 @@ SUMMARY, METADATA, RESULT = "summary", "card", "result"
 KIND = "kind"
 _RECORD_FILE_KINDS = KINDS | {""}
 _FIRST = 8192
-_CHECK = "`tuibench store check --read-data` says what is wrong with it; with --repair it is put aside."
+_CHECK = "`tuibench store check --read-data` reports what is wrong with it; with --repair it is moved to quarantine."
 _RESULT = b", " + encode_name(RESULT) + b": "
 _SHA, _HEAD, _HEAD_CRC = "result_sha256", "head", "head_crc32"
 

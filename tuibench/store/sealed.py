@@ -106,7 +106,7 @@ class Sealing:
         name = self.files.name(path)
         header = opened.header
         if not opened.sound:
-            self.say(f"{name} is not as it was written: taken as an edit by hand, to be confirmed by `store check`")
+            self.say(f"{name} was changed outside tuibench; `store check` confirms the edit")
         if header.schema > NEWEST:
             self.say(str(refuse_newer(name, header.schema, header.tool)))
         tables = migrate_tables(kind, opened.tables, header.schema)

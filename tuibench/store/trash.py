@@ -89,8 +89,8 @@ def read_manifest(sealing: Sealing, directory: str) -> Manifest | None:
             _check_inside(move.name)
         operator.index(manifest.sequence)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        why = str(error) if isinstance(error, Outside) else "it is no list of what was removed"
-        hint = "What was removed lies beside it and can be put back by hand."
+        why = str(error) if isinstance(error, Outside) else "it is not the manifest of a removal"
+        hint = "The removed files are next to it; restore them by hand."
         raise sealing.misfit(path, loaded, damaged(sealing.files.name(path), why, hint)) from error
     return manifest
 
@@ -161,7 +161,7 @@ class Removals:
                 return
             raise StoreDamaged(
                 f"{files.name(directory)} of the store has lost its manifest",
-                "What was removed lies in it and can be put back by hand.",
+                "The removed files are in it; restore them by hand.",
             )
         self._check_list(layout)
         if name.endswith(MOVING):
@@ -311,7 +311,7 @@ class Trash:
             id = last.manifest.id  # noqa: A001
         wanted = [part for part in parts if part.manifest.id == id]
         if not wanted:
-            raise UnknownId(f"nothing in the trash has the id {show(id, 60)}", "`tuibench trash` shows what there is.")
+            raise UnknownId(f"nothing in the trash has the id {show(id, 60)}", "`tuibench trash` lists the removals.")
         return wanted
 
     def _next_sequence(self) -> int:

@@ -72,7 +72,7 @@ def _check(found: Mapping[str, Any]) -> Config:
     problems += [f'keys of {show(each, 40)} are written "d" or "d,delete"' for each in bad]
     wrong = clashes(keys)
     # Append the consequence to the last problem, so that it does not count as one.
-    ends = [""] * (len(wrong) - 1) + ["; all of [keys] is left out until that is mended"]
+    ends = [""] * (len(wrong) - 1) + ["; all of [keys] is ignored until this is fixed"]
     problems += [f"{show(each)}{end}" for each, end in zip(wrong, ends, strict=False)]
     # Two actions on one key would disable one of them, and which one is wanted cannot be guessed.
     own = {} if wrong else {each: ",".join(map(spelled, value.split(","))) for each, value in keys.items()}

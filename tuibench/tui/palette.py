@@ -118,7 +118,7 @@ class Palette(CommandPalette):
     """
 
     def __init__(self) -> None:
-        super().__init__([ActionProvider], placeholder="a part of what you want to do", id="--command-palette")
+        super().__init__([ActionProvider], placeholder="type part of an action's name", id="--command-palette")
 
     def on_mount(self) -> None:
         """Stop the blinking cursor, which costs 2 kB a second, and the indicator, which counts frames while hidden."""

@@ -68,7 +68,7 @@ def _refuse(environ: Mapping[str, str], ttys: tuple[bool, bool, bool]) -> str:
             return f"{name} is not a terminal"
     term = environ.get("TERM", "")
     if term in ("dumb", "unknown", ""):
-        return f"TERM is {term or 'not set'}, and such a terminal cannot be drawn on"
+        return f"TERM is {term or 'not set'}: this terminal is not supported"
     return ""
 
 

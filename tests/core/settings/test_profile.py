@@ -178,7 +178,7 @@ def test_repeated_profile_keeps_settings_not_given_again() -> None:
     ("argv", "words"),
     [
         ([], "needs a model"),
-        (["a.onnx", "b.onnx"], "takes one model"),
+        (["a.onnx", "b.onnx"], "accepts one model"),
         (["m.onnx", "--flops", "--loss"], "exclude each other"),
         (["m.onnx", "--top", "0"], "--top takes a whole number"),
         (["m.onnx", "--quick"], "unknown flag --quick"),

@@ -70,7 +70,7 @@ def test_rerun_takes_one_id_and_its_own_flags() -> None:
     assert parsed == RerunRequest("4k2p", True, ("a", "b"), {"quiet": True})
     for argv, message in (
         (["rerun"], "rerun needs the ID of a benchmark"),
-        (["rerun", "a", "b"], "rerun takes one ID"),
+        (["rerun", "a", "b"], "rerun accepts one ID"),
         (["rerun", "a", "--model"], "--model needs a value"),
         (["rerun", "a", "--frobnicate"], "unknown flag --frobnicate"),
         (["benchmark", "m", "--changed"], "unknown flag --changed"),

@@ -127,12 +127,12 @@ def weights_of(op: str, constants: dict[str, Any], **fed: Any) -> Cut:
     [
         (weights_of("Relu", {}, x=draw(2)), "Relu has no int8 form"),
         (cut([node("Relu", "x", "r"), node("Exp", "r", "y")], {}, x=draw(2)), "none of Relu, Exp has an int8 form"),
-        (weights_of("Conv", {}, x=draw(1, 4, 9, 9), w=draw(8, 4, 3, 3)), "weights are no constant"),
+        (weights_of("Conv", {}, x=draw(1, 4, 9, 9), w=draw(8, 4, 3, 3)), "weights are not constant"),
         (
             cut([node("Conv", "x w b", "y")], {"w": draw(8, 4, 3, 3)}, x=draw(1, 4, 9, 9), b=draw(8)),
-            "bias is no constant",
+            "bias is not constant",
         ),
-        (cut([node("Gemm", "x w b", "y")], {"w": draw(4, 8)}, x=draw(2, 4), b=draw(8)), "bias is no constant"),
+        (cut([node("Gemm", "x w b", "y")], {"w": draw(4, 8)}, x=draw(2, 4), b=draw(8)), "bias is not constant"),
         (weights_of("Gemm", {"w": draw(4, 8), "b": draw(2, 8)}, x=draw(2, 4)), "bias has another size"),
         (weights_of("Gemm", {"w": draw(4, 8), "b": draw(1)}, x=draw(2, 4)), "bias has another size"),
         (weights_of("MatMul", {"w": draw(2, 2).astype(np.float64)}, x=draw(2, 2).astype(np.float64)), "32-bit"),
@@ -153,5 +153,5 @@ def test_integer_product_needs_no_integer_form() -> None:
         [onnx.ValueInfoProto(name="y")],
         [numpy_helper.from_array(np.ones((2, 2), np.int8), "w")],
     )
-    with pytest.raises(NotSeparable, match="integers already"):
+    with pytest.raises(NotSeparable, match="already uses integers"):
         as_int8(helper.make_model(graph), {})

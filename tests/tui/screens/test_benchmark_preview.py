@@ -106,7 +106,7 @@ def test_preview_of_active_and_queued_runs() -> None:
     assert lines[2] == "running · 9 of 15 cells · 45 executions · about 3m10 left"
     assert lines[3] == "enter follows it; X cancels, p finishes now, + gives more time"
     assert texts(preview_of_run(waiting, 78, UNICODE))[-1] == "enter follows it; X removes it from the queue"
-    assert "place 1 · behind run" in " ".join(texts(preview_of_run(waiting, 78, UNICODE)))
+    assert "position 1, behind run" in " ".join(texts(preview_of_run(waiting, 78, UNICODE)))
     assert all(line.isascii() for line in texts(preview_of_run(replace(going, note=""), 78, ASCII)))
 
 

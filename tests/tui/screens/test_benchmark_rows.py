@@ -108,7 +108,7 @@ def test_imported_row_has_no_grade() -> None:
     [
         (INFO, "9/15 cells ~3m10"),
         (replace(INFO, cells=0, eta_s=None), "starting"),
-        (make_going("")[1].info, "queued, place 1, in ~3m10"),
+        (make_going("")[1].info, "queued, position 1, in ~3m10"),
         (replace(INFO, state=activity.INTERRUPTED, cells_done=3, detail=told("killed")), "interrupted 3/15 killed"),
         (replace(INFO, state=activity.UNSAVED, cells_done=15, detail=told("disk full")), "not saved 15/15 disk full"),
         (replace(INFO, state=activity.FAILED, executions=0, detail=told("no such engine")), "failed no such engine"),

@@ -43,7 +43,7 @@ async def test_bracket_keys_cycle_through_tabs_with_content() -> None:
         ("2", "one core count only: R measures more"),
         ("3", "one batch size only: R measures more"),
         ("4", "one shape only: R measures more"),
-        ("5", "nothing to compare with: R measures a second engine"),
+        ("5", "nothing to compare with: press R to add a second engine"),
     ],
 )
 async def test_empty_tab_shows_reason(number: str, why: str) -> None:
@@ -91,7 +91,7 @@ async def test_benchmark_keys_act_on_open_benchmark(monkeypatch: pytest.MonkeyPa
     land(monkeypatch, "form", "comparison")
     async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
         await seen.press("r")
-        assert "resnet50.onnx is gone: R takes it" in seen.said
+        assert "resnet50.onnx is missing: press R" in seen.said
         await seen.press("escape", "R")
         assert landed(seen.app) == ("form", (), {"benchmark": NEW.id})
         await seen.press("q", "c")

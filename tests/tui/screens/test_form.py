@@ -248,7 +248,7 @@ async def test_form_names_active_measurement_when_known() -> None:
         assert "no other run is active" in frame(app)
         services.active = (running(eta_s=190.0),)
         await look(app, pilot)
-        assert "is measuring, ~3m10 left: this run will wait" in frame(app)
+        assert "is measuring, ~3m10 left: this run will be queued" in frame(app)
 
 
 async def test_typed_text_survives_changes_by_others() -> None:

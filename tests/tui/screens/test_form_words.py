@@ -50,15 +50,15 @@ def test_changed_model_and_warnings_list_worst_first() -> None:
 def test_foreign_run_is_described_as_check_found_it() -> None:
     check = FormCheck(busy="a benchmark of user 'ann', pid 12")
     assert origin_words(START, None, check, None, "|").startswith(
-        "a benchmark of user 'ann', pid 12: this run will wait"
+        "a benchmark of user 'ann', pid 12: this run will be queued"
     )
 
 
 def test_own_runs_show_remaining_time_and_queue() -> None:
     going, waiting = running(190.0), _waiting(None)
-    assert busy_words(Snapshot("", (going,))) == f"run {_name(going)} is measuring, ~3m10 left: this run will wait"
+    assert busy_words(Snapshot("", (going,))) == f"run {_name(going)} is measuring, ~3m10 left: this run will be queued"
     both = busy_words(Snapshot("", (going, waiting)))
-    assert both == f"run {_name(going)} is measuring, ~3m10 left, 1 more queued: this run will wait"
+    assert both == f"run {_name(going)} is measuring, ~3m10 left, 1 more queued: this run will be queued"
 
 
 def test_interrupted_run_is_not_shown_as_busy() -> None:

@@ -139,8 +139,8 @@ async def test_tab_completes_common_prefix_and_lists_matches(tmp_path: Path) -> 
         ("text", "is not a readable ONNX model"),
         ("empty-directory", "is a directory without a model.onnx"),
         ("fifo", "is a pipe, not a file"),
-        ("zoo", "SparseZoo's host has gone"),
-        ("http", "can be changed on the way"),
+        ("zoo", "SparseZoo's host no longer exists"),
+        ("http", "http: is not secure"),
     ],
 )
 async def test_invalid_model_shows_error_beside_field(tmp_path: Path, kind: str, words: str) -> None:

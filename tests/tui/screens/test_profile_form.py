@@ -55,7 +55,7 @@ async def test_profile_form_defaults_focus_engines_and_commands() -> None:
         assert (values.performance, values.loss, values.name, values.loss_name) == (True, True, "baseline", "baseline")
         assert (project, again) == (seen.project, "")
         assert landed(seen.app)[:2] == ("run", (seen.answers.runs[0],))
-        assert f"{short_id(seen.answers.runs[1])} waits behind it" in seen.text
+        assert f"{short_id(seen.answers.runs[1])} is queued next" in seen.text
         # focus skips fields of disabled kind
         await seen.go(route.profile_form(seen.project, "performance"))
         await go_to(seen, "performance")
@@ -74,7 +74,7 @@ async def test_profile_form_defaults_focus_engines_and_commands() -> None:
         replace_methods(seen.app.services, machine__read=lambda: machine)
         await seen.go(route.profile_form(seen.project))
         line = next(row for row in seen.rows if "Engine" in row)
-        assert "openvino (tells no layer times)" in line and "tvm" not in line
+        assert "openvino (reports no layer times)" in line and "tvm" not in line
         await go_to(seen, "engine")
         await seen.press("right", "ctrl+r")
         assert seen.answers.started[0][0].engine == "onnxruntime"

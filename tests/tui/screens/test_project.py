@@ -39,7 +39,7 @@ async def test_project_frame_filter_and_run_order() -> None:
         # runs come first until saved
         await seen.press("escape")
         assert seen.keys[:2] == [make_id(9, 120), make_id(10, 60)]
-        assert "9/15 cells ~3m10" in frame(seen.app) and "queued, place 1, in ~3m10" in frame(seen.app)
+        assert "9/15 cells ~3m10" in frame(seen.app) and "queued, position 1, in ~3m10" in frame(seen.app)
         await seen.press("G", "g")
         assert "running · 9 of 15 cells" in frame(seen.app)
         with_runs(seen.app.services)

@@ -100,7 +100,7 @@ async def test_ended_rerun_shows_comparison(
 async def test_interrupted_run_shows_actions_and_stored_count() -> None:
     async with watched(make_broken()) as seen:
         check_frame(seen.app, "run-interrupted-80x24")
-        assert "o resumes it (45 executions kept), p saves it as it is, d removes it" in seen.text
+        assert "o resumes it (45 executions saved), p saves it as it is, d removes it" in seen.text
 
 
 async def test_unstartable_run_shows_reason_without_cells() -> None:

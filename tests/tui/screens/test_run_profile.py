@@ -57,7 +57,7 @@ async def test_profile_run_shows_parts_and_is_finished_or_removed() -> None:
         assert "4/6" in seen.text and "~9.0 s left" in seen.text
         assert "timing layers, process 2 of 3: profiled runs" in seen.text
         assert "[x] costs by shapes" in seen.text and "layers, process 2" in seen.text
-        assert "roofline of this machine  failed: L says why" in seen.text and "[ ] layers, process 3" in seen.text
+        assert "roofline of this machine  failed (L: log)" in seen.text and "[ ] layers, process 3" in seen.text
         assert "X cancel" in seen.text and "p finish now" in seen.text and "more time" not in seen.text
         # cancel asks and finish acts at once
         await seen.press("X")

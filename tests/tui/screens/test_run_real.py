@@ -217,7 +217,7 @@ async def test_queued_run_names_run_ahead_and_starts_by_itself(shell: Shell) -> 
         await seen.until_seen("position 1")
         assert f"run {first}" in seen.text and "It starts automatically" in seen.text
         await seen.press("p")
-        assert "is queued, there is nothing to finish: X cancels it" in seen.news
+        assert "is queued; there is nothing to finish; X cancels it" in seen.news
         await asyncio.to_thread(end_one, shell, first)
         await seen.until(lambda: seen.measured >= 1)
         await seen.press("X", "y")

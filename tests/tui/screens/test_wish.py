@@ -71,7 +71,7 @@ async def test_refusal_is_reported_on_page_shown_at_that_time() -> None:
         replace_methods(seen.app.services, library__remove=lambda *_, **__: Removal(None))
         await type_at(seen, "down", "d", "y")
         await slow.end()
-        assert "! there was nothing to remove; but before: the store is busy" in frame(seen.app)
+        assert "! there was nothing to remove; earlier: the store is busy" in frame(seen.app)
         await seen.press("up")
         assert "busy" not in frame(seen.app)
         # refusal is reported on page shown at that time

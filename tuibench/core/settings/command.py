@@ -140,7 +140,7 @@ def read_request(argv: Sequence[str]) -> ProfileRequest:
     """Read the words after `tuibench profile`; raise UsageError if they are invalid."""
     models, given = FlagReader(profile_setting.settings(), "profile", as_text=True).split(argv)
     if len(models) != 1:
-        what = "profile needs a model" if not models else "profile takes one model"
+        what = "profile needs a model" if not models else "profile accepts one model"
         raise UsageError(what, "tuibench profile sample profiles the built-in one")
     return to_request(models[0], given)
 

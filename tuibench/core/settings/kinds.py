@@ -265,7 +265,7 @@ shapes = Shapes()
 
 def not_in_this_version(what: str, *, subject: str = "") -> UsageError:
     """Return the error for features that are planned but not implemented."""
-    return UsageError(f"{what} is not in this version", subject=subject)
+    return UsageError(f"{what} is not supported in this version", subject=subject)
 
 
 def plain(value: float) -> str:

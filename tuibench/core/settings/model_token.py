@@ -53,7 +53,9 @@ def resolve_model(
     if is_remote(token):
         if fetch is None:
             shown = show(public_name(token), 80)
-            raise UsageError(f"{shown} has to be fetched first", "tuibench benchmark does; then give the path it says")
+            raise UsageError(
+                f"{shown} must be downloaded first", "tuibench benchmark does; then give the path it prints"
+            )
         source = fetch(token)
         _require_regular(source.path, _MODEL)
         return source
@@ -98,12 +100,12 @@ def _refuse_remote(token: str) -> None:
     scheme = remote_scheme(token)
     if scheme == "zoo":
         raise UsageError(
-            f"{show(token, 80)}: zoo: is not in this version, and SparseZoo's host has gone",
+            f"{show(token, 80)}: zoo: is not supported, and SparseZoo's host no longer exists",
             "download the ONNX file from where its authors publish it now and give its path",
         )
     if scheme == "http":
         raise UsageError(
-            f"{show(token, 80)}: what comes over http: can be changed on the way by anybody",
+            f"{show(token, 80)}: http: is not secure",
             "give its https: address, or download the file and give its path",
         )
 
@@ -115,7 +117,7 @@ def _mode(path: str, token: str, wanted: _Wanted) -> int:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         hint = ""
         if isinstance(error, FileNotFoundError):
-            hint = "it is a link to a file that is gone" if os.path.islink(path) else wanted.hint
+            hint = "it is a link to a missing file" if os.path.islink(path) else wanted.hint
         raise wanted.error(f"{wanted.flag}{show(token)}: {reason[:1].lower()}{reason[1:]}", hint) from error
 
 

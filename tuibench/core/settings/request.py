@@ -128,7 +128,7 @@ def to_effort(request: BenchmarkRequest) -> Effort:
         return base if request.target is None else replace(base, target=request.target)
     if request.target is not None:
         fixed = "-t" if request.time_s is not None else "--executions"
-        raise UsageError(f"{fixed} fixes how much is measured, --target how precisely", "give one of them")
+        raise UsageError(f"{fixed} sets how much is measured, --target how precisely", "give one of them")
     count = request.executions or base.min_executions
     timed_s = base.timed_s if request.time_s is None else request.time_s / count
     room_s = count * (3 * timed_s + base.warmup_s + 10)
@@ -352,7 +352,7 @@ class _Reader:
         try:
             source = resolve_model(token, fetch=fetch)
             if source.path.endswith(".ort"):
-                what = f"{show(token, 80)}: an .ort file has no nodes by which layers could be told"
+                what = f"{show(token, 80)}: an .ort file has no nodes to match layers by"
                 raise ModelError(what, "profile the .onnx file that it was made from")
         except TuibenchError as error:
             self.errors.setdefault("model", error)

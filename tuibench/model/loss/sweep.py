@@ -252,7 +252,7 @@ class Sweep:
         if unchanged.reason:
             self.notes.append(unchanged.reason)
         elif unchanged.sqnr_db is not None:
-            differs = f"the unchanged model differs from itself from run to run ({unchanged.sqnr_db:.0f} dB)"
+            differs = f"the outputs of the unchanged model vary between runs ({unchanged.sqnr_db:.0f} dB)"
             self.notes.append(f"{differs}: smaller noise is not due to a layer")
 
     def _is_asked(self, node: str, level: str) -> bool:

@@ -143,7 +143,7 @@ def as_int8(model: onnx.ModelProto, values: Mapping[str, Array]) -> bytes:
     if not products:
         ops = list(dict.fromkeys(op_of(node) for node in model.graph.node))
         if any(map(is_integer, ops)):
-            raise NotSeparable("it works on integers already")
+            raise NotSeparable("it already uses integers")
         named = ops[0] if len(ops) == 1 else f"none of {', '.join(ops)}"
         raise NotSeparable(f"{named[:200]} has {'no' if len(ops) == 1 else 'an'} int8 form here")
     writer = _Writer(model, values)
@@ -255,7 +255,7 @@ class _Writer:
 
     def _weight(self, name: str) -> Array:
         if name not in self._weights:
-            raise NotSeparable("its weights are no constant")
+            raise NotSeparable("its weights are not constant")
         array: Array = numpy_helper.to_array(self._weights[name])
         return _floats(array)
 
@@ -270,7 +270,7 @@ class _Writer:
         if not name:
             return None
         if name not in self._weights:
-            raise NotSeparable("its bias is no constant")
+            raise NotSeparable("its bias is not constant")
         bias: Array = _floats(numpy_helper.to_array(self._weights[name]))
         if bias.size != channels or bias.shape[-1] != channels:
             raise NotSeparable("its bias has another size than its channels")

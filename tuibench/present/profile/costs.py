@@ -119,7 +119,7 @@ def _why(row: CostRow) -> str:
 
 COST_COLUMNS: tuple[Column[CostRow], ...] = (
     place_column(lambda row: row.number, lambda row: f"{'*' if row.is_heavy else ''}{row.number}",
-                 "place in the file; * above 10 %"),
+                 "position in the file; * above 10 %"),
     op_column(lambda row: row.op),
     weight_column(lambda row: row.weight),
     _count_column("macs", "MACs", lambda row: row.macs, hint="multiply-accumulates"),

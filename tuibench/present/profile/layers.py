@@ -184,7 +184,7 @@ def _shapes(row: LayerRow) -> str:
 
 
 COLUMNS: tuple[Column[LayerRow], ...] = (
-    place_column(lambda row: row.number, _number, "place in the model; * above 10 %"),
+    place_column(lambda row: row.number, _number, "position in the model; * above 10 %"),
     op_column(lambda row: row.op),
     weight_column(lambda row: row.weight, _weight),
     number_column("ms", "ms", lambda row: row.ms, _time, 7, hint="per batch"),
@@ -194,7 +194,7 @@ COLUMNS: tuple[Column[LayerRow], ...] = (
                   hint="of this row and all above it"),
     number_column("gflops", "GFLOP/s", lambda row: row.gflops, _rate,
                   hint="2 × MACs + element-wise operations, per second"),
-    number_column("roof", "% roof", lambda row: row.roof_share, _roof, hint="of what the machine was seen to deliver"),
+    number_column("roof", "% roof", lambda row: row.roof_share, _roof, hint="of the measured peak of the machine"),
     number_column("int8", "INT8 ms", lambda row: row.int8_ms, _int8, rank=2, hint="ratio in isolation × ms"),
     number_column("half", "±%", lambda row: row.layer.ms.half_width, _half, 4, rank=1,
                   hint="95 % interval over processes"),

@@ -97,7 +97,7 @@ def _page_lines(view: ProfileView[Any], heading: ProfileHeading, shown: Shown) -
     if kept:
         yield from _layer_table(view, kept, shown.width)
     else:
-        yield "No layer holds that text" if shown.text else "There is no layer to show"
+        yield "No layer matches that text" if shown.text else "There is no layer to show"
     yield from left_out(len(kept), len(rows), "--top N")
     yield from wrapped(view.legend(kept), shown.width)
 
@@ -263,7 +263,7 @@ _LONG_S = 300.0
 def time_lines(asked: ProfileSpec, expected_s: float | None, basis: str) -> list[str]:
     """Return the expected time and its basis; for a long one, the flags of this kind that shorten it."""
     if expected_s is None:
-        return ["Time: not known, as nothing tells how long one inference takes"]
+        return ["Time: unknown, as the time of one inference is unknown"]
     lines = [f"Time: about {seconds(expected_s)}, from {basis}"]
     return lines + ([f"That is long; shorter by {', '.join(_shorter(asked))}"] if expected_s > _LONG_S else [])
 

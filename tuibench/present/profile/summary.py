@@ -162,7 +162,7 @@ def machine_cautions(profile: PerformanceProfile) -> Iterator[str]:
     ):
         if grade is not None and is_disturbed(grade):
             cause = f"grade {show(grade.letter, 4)}: {reason_words(grade.cause, 200)}"
-            yield f"{name} measured at {cause}; {wrong}, and the next profile measures it anew"
+            yield f"{name} measured at {cause}; {wrong}, and the next profile measures it again"
 
 
 def cautions(profile: PerformanceProfile) -> tuple[str, ...]:

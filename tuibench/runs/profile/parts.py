@@ -155,9 +155,9 @@ class Parts:
 _USUAL_S = {"costs": 1.5, "roofline": 2.0, "zeros": 1.0, "layers": 4.0, "what_if": 12.0, "weights": 2.0}
 """Used until a part of the kind has been made."""
 _WORDS = {
-    "costs": "counting what each layer costs",
-    "roofline": "measuring what this machine can do",
-    "zeros": "measuring what zeros gain here",
+    "costs": "counting the operations of each layer",
+    "roofline": "measuring the peak speeds of this machine",
+    "zeros": "measuring the speedup from zeros",
     "layers": "timing layers",
     "what_if": "timing layers alone",
     "weights": "looking at the weights",

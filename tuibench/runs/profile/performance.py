@@ -138,7 +138,7 @@ class PerformanceRun(ProfileRun):
             return
         self.pace.begin(WHAT_IF)
         if self.parts.costs is None:
-            why = "what the layers cost is not known, so none can be chosen"
+            why = "the costs of the layers are unknown, so none can be selected"
             self.fail(WHAT_IF, Failure("exception", "what-if", why))
         else:
             rows = self._heavy()

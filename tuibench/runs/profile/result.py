@@ -295,7 +295,7 @@ def _scale(runs: Sequence[LayerRun], rows: Sequence[ProcessRow], below: bool) ->
     if abs(factor - 1) <= MOST_SCALED and not below:
         return _Scaling(sum_us, whole, factor, ())
     if below:
-        words = "below the profiler's resolution: it adds more to each kernel than most of them take"
+        words = "below the profiler's resolution: its overhead exceeds the time of most kernels"
     else:
         share = f"{100 * sum_us / whole:.0f} %" if whole > 0 else "an unknown share"
         words = f"the layers add up to {share} of the unprofiled time, too far from it to be scaled"

@@ -290,7 +290,7 @@ class ProfileRun(BaseRun):
         prepared = self.prepare(self.pace.say)
         if prepared.models[0].format == "ort":
             raise ModelError(
-                f"{show(spec.models[0].asked)}: an .ort file has no nodes by which layers could be told",
+                f"{show(spec.models[0].asked)}: an .ort file has no nodes to match layers by",
                 "profile the .onnx file that it was made from",
             )
         earlier, inputs_sha256 = self.check_plan(prepared, ())

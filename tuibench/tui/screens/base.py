@@ -202,7 +202,7 @@ class Page(FooterScreen):
         """Show a status text in front of an unread error: no key was pressed since, and lines are cut at the end."""
         line = self.query_one("#news", StatusLine)
         if line.kind == "bad" and line.said:
-            self.say(f"{text}; but before: {line.said.removeprefix('! ')}", "bad")
+            self.say(f"{text}; earlier: {line.said.removeprefix('! ')}", "bad")
         else:
             self.say(text)
 

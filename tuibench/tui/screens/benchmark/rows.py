@@ -287,7 +287,7 @@ def run_words(info: RunInfo, *, queued: bool = True) -> str:
         return " ".join(filter(None, (f"{done} {parts}" if done else "starting", left)))
     if info.state == activity.WAITING:
         place = ", ".join(
-            ["queued"] * (queued or info.place is None) + [f"place {info.place}"] * (info.place is not None)
+            ["queued"] * (queued or info.place is None) + [f"position {info.place}"] * (info.place is not None)
         )
         eta = info.holder.eta_s if info.holder is not None else None
         return place + (f", in ~{seconds(max(eta, 0.0))}" if eta is not None and info.place == 1 else "")

@@ -65,7 +65,7 @@ _WHY = {
     "cores": "one core count only: R measures more, to show how the model scales",
     "batches": "one batch size only: R measures more, to show how the model scales",
     "shapes": "one shape only: R measures more, to show how the model scales",
-    "comparison": "nothing to compare with: R measures a second engine beside this one",
+    "comparison": "nothing to compare with: press R to add a second engine",
 }
 
 

@@ -64,7 +64,7 @@ class RunForm(Page):
 
     def _leave(self, then: Callable[[], None]) -> None:
         if self._starting:
-            self.say("the run is starting, please wait", "warn")
+            self.say("it is starting, please wait", "warn")
         else:
             self.leave_by(then)
 

@@ -55,7 +55,7 @@ def warning_lines(start: FormStart, check: FormCheck | None) -> list[str]:
     """Return warnings that do not prevent the start, the worst first."""
     lines = [start.error] if start.error else []
     if start.changed:
-        lines.append("the model changed since it was measured: RUN asks what to do")
+        lines.append("the model changed since it was measured: RUN asks how to proceed")
     return [*lines, *(check.warnings if check is not None else ())]
 
 
@@ -86,7 +86,7 @@ def _left(eta_s: float | None) -> str:
 
 
 def _behind(said: str) -> str:
-    return f"{said}: this run will wait"
+    return f"{said}: this run will be queued"
 
 
 def command_lines(command: str, width: int, most: int) -> list[str]:

@@ -43,7 +43,7 @@ _SWITCHED = ("performance", "what_if", "loss", "budget")
 """Fields with two choices, which are booleans in the values."""
 _SWITCHES = (Choice(ON, "on"), Choice(OFF, "off"))
 _REACH = (Choice(OFF, "all layers"), Choice(ON, "the ten worst"))
-_NO_TIMES = "tells no layer times"
+_NO_TIMES = "reports no layer times"
 
 
 def make_fields(values: ProfileValues, machine: Machine | None) -> Iterator[Widget]:
@@ -442,7 +442,7 @@ class ProfileFormScreen(ProfileSetUp):
     def _started(self, begun: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
         runs, notes = begun
         self.dashboard.drafts.pop(self.draft, None)
-        notes = (*notes, *(f"{short_id(one)} waits behind it" for one in runs[1:]))
+        notes = (*notes, *(f"{short_id(one)} is queued next" for one in runs[1:]))
         show_started(self, runs[0], notes, replace=True)
 
     # Other keys
@@ -451,7 +451,7 @@ class ProfileFormScreen(ProfileSetUp):
         """Copy the equivalent shell command."""
         commands = self.found.commands if self.found is not None else ()
         if not commands:
-            self.say("there is no command for it: both are off, or a field is wrong", "warn")
+            self.say("no command: both are off, or a field is wrong", "warn")
             return
         self.copy_text(lambda: " && ".join(commands))
 

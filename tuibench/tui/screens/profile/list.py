@@ -51,8 +51,8 @@ def preview_lines(stored: StoredBenchmark, width: int, glyphs: Glyphs) -> list[L
 SORTS = ("age", "name", "cores", "best", "grade")
 """Sort orders of `s`; the first is newest first."""
 THEORIES = {
-    FLOPS: ("FLOPS", "theoretical", "what each layer costs by its shapes: nothing of it is measured"),
-    APPROXIMATED: ("Approximated", "from weights", "what weights alone tell of each layer: a proxy, nothing is run"),
+    FLOPS: ("FLOPS", "theoretical", "costs of each layer, computed from shapes"),
+    APPROXIMATED: ("Approximated", "from weights", "loss of each layer, estimated from weights (a proxy)"),
 }
 """Name, origin and description."""
 

@@ -96,14 +96,14 @@ class ProfileScreen(ProfilePage, RecordActions):
             self.update_log()
 
     def _refuse(self, error: TuibenchError) -> None:
-        """A damaged record says what is wrong with it; one that was removed meanwhile stays in sight."""
+        """A damaged record reports what is wrong with it; one that was removed meanwhile stays in sight."""
         if self.stored is None:
             facts, keys = self.without_record(error)
             self.show_reasons(facts)
             self.hints = (*keys, "palette", "help")
             self.show_keys()
         elif isinstance(error, UnknownId):
-            self.say("it was removed meanwhile: u brings back what was removed last", "warn")
+            self.say("it was removed; u restores the last removal", "warn")
         else:
             self.explain(error)
 

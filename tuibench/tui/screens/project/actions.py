@@ -162,7 +162,7 @@ class ProjectProfiles(TheoryActions, RunActions):
         if self.theory and len(marked) == 1:
             name, origin, _ = THEORIES[self.theory]
             other = f"{short_id(marked[0])} is marked: c on another profile, or with two marks, compares"
-            self.say(f"{name} is {origin}, so nothing compares with it; {other}", "warn")
+            self.say(f"{name} is {origin}, so it cannot be compared; {other}", "warn")
         else:
             super().action_compare()
 

@@ -142,7 +142,7 @@ class RunActions(BenchmarkActions):
     def _finish(self, view: RunView) -> None:
         if view.info.state == activity.WAITING:
             cancel = self.shown_key("cancel")
-            self.say(f"{short_id(view.info.id)} is queued, there is nothing to finish: {cancel} cancels it", "warn")
+            self.say(f"{short_id(view.info.id)} is queued; there is nothing to finish; {cancel} cancels it", "warn")
         elif view.ended and view.info.resumable:
             self._resume_run(view, finish=True)
         elif self._is_going(view):
@@ -154,7 +154,7 @@ class RunActions(BenchmarkActions):
 
     def _extend(self, view: RunView) -> None:
         if view.info.state == activity.WAITING:
-            self.say(f"{short_id(view.info.id)} is queued, there is nothing to extend", "warn")
+            self.say(f"{short_id(view.info.id)} is queued; there is nothing to extend", "warn")
         elif self._is_going(view):
             self._request(lambda: extend_words(self.services.runs.extend(view.info.id)))
 
@@ -169,7 +169,7 @@ class RunActions(BenchmarkActions):
 
     def _resume(self, view: RunView) -> None:
         if not view.ended:
-            self.say("the run is active, there is nothing to resume", "warn")
+            self.say("the run is active; there is nothing to resume", "warn")
         elif not view.info.resumable:
             words = "r measures it again" if view.saved else "nothing is left to resume"
             self.say(f"it has ended; {words}", "warn")

@@ -99,9 +99,7 @@ def state_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLik
 
 def _waiting_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike, ...]:
     info, holder = view.info, view.info.holder
-    lines: list[LineLike] = [
-        f"queued for this machine, position {info.place}" if info.place else "queued for this machine"
-    ]
+    lines: list[LineLike] = [f"queued, position {info.place}" if info.place else "queued for this machine"]
     if holder is not None:
         run = f", run {short_id(holder.run)}" if holder.run else ""
         eta = f", ~{seconds(holder.eta_s)} left" if holder.eta_s is not None else ""
@@ -177,7 +175,7 @@ def _next_words(view: RunView, shown_key: Callable[[str], str]) -> str:
         return f"{key('resume')} retries saving, {remove} removes it"
     if view.info.resumable:
         kept = count_of(view.info.executions, "execution")
-        return f"{key('resume')} resumes it ({kept} kept), {key('finish')} saves it as it is, {remove} removes it"
+        return f"{key('resume')} resumes it ({kept} saved), {key('finish')} saves it as it is, {remove} removes it"
     what = "nothing is saved" if view.info.executions else "nothing was measured"
     return f"{what}; {remove} removes the run"
 
@@ -251,7 +249,7 @@ def part_lines(view: RunView, told: Sequence[LineLike], glyphs: Glyphs) -> list[
             count = f"  {making.done} of {making.of}" if making.of and making.stage != "layers" else ""
             lines.append(((f" {glyphs.running}   ", "accent"), (f"{name}{count}", "title")))
         elif state == LOST:
-            lines.append(((f" {glyphs.failed}   ", "bad"), (name, ""), ("  failed: L says why", "bad")))
+            lines.append(((f" {glyphs.failed}   ", "bad"), (name, ""), ("  failed (L: log)", "bad")))
         else:
             lines.append(((f" {glyphs.open_tick} ", "dim"), (name, "dim")))
     if view.warnings:
