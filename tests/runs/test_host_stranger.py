@@ -87,7 +87,7 @@ def test_stranger_at_the_name_is_not_believed(name: str, answer: bytes) -> None:
 @pytest.mark.parametrize("answer", HOSTILE)
 def test_hostile_answer_ends_no_waiting_run(name: str, answer: bytes) -> None:
     with answering(name, answer), answering(f"{name}-line-{ticket(0)}", answer):
-        with pytest.raises(HostBusy, match="1 more before"):
+        with pytest.raises(HostBusy, match="1 more queued before"):
             queue(name, 1).enter(0, refuse)
         mine = queue(name, 1)
         assert mine.share() is True
@@ -187,7 +187,7 @@ def test_silent_tickets_do_not_lengthen_a_wait(
 ) -> None:
     crowd, mine = crowded(monkeypatch, tmp_path, connect_s)
     began = crowd.now
-    with pytest.raises(HostBusy, match="3000 more before"):
+    with pytest.raises(HostBusy, match="3000 more queued before"):
         mine.enter(wait_s, ignore)
     assert wait_s <= crowd.now - began < most_s
     assert crowd.most_open == 1 and crowd.open == 0
