@@ -197,7 +197,7 @@ def cannot_show(name: str, schema: int, tool: str) -> StoreNewer:
     """Return the error for a newer version's file without readable content."""
     return StoreNewer(
         f"{name} of the store was written by {_name_tool(tool)} (schema {schema}): this version cannot show it",
-        "Use that version, or a newer one. Nothing is wrong with the file.",
+        "Use that version or a newer one; the file is intact.",
     )
 
 
