@@ -19,8 +19,8 @@ from tests.benchmarks.calibration import figure
 from tests.store.volume import MACHINE, fill
 from tuibench.core.result import RunResult
 from tuibench.core.schema import BENCHMARK
-from tuibench.store import record as record_file
-from tuibench.store.record import summarize
+from tuibench.store import benchmark_file as record_file
+from tuibench.store.benchmark_file import summarize
 from tuibench.store.store import Store
 
 MANY = 10_000

@@ -14,7 +14,7 @@ from tuibench.core.spec import ModelSource
 from tuibench.core.stored import BenchmarkRow, Metadata, StoredBenchmark
 from tuibench.services.models import inspect
 from tuibench.services.reruns import Repetition
-from tuibench.store.record import join_metadata, summarize
+from tuibench.store.benchmark_file import join_metadata, summarize
 
 pytestmark = pytest.mark.usefixtures("shared_answers")
 

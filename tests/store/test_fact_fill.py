@@ -12,10 +12,10 @@ from tuibench.core.result import RunResult
 from tuibench.core.schema import BENCHMARK, FACTS
 from tuibench.core.stored import Metadata
 from tuibench.present.listing import headline_words
+from tuibench.store import benchmark_file as record_file
 from tuibench.store import benchmarks
-from tuibench.store import record as record_file
+from tuibench.store.benchmark_file import RecordFiles, summarize
 from tuibench.store.envelope import unseal
-from tuibench.store.record import RecordFiles, summarize
 
 OLD = "1.00 ms ±1.0 % (sync, 1 core, batch 1) · grade A"
 

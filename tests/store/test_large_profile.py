@@ -18,8 +18,8 @@ from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata
 from tuibench.present.json_export import document
+from tuibench.store.benchmark_file import RecordFiles
 from tuibench.store.envelope import encode_table, seal, unseal
-from tuibench.store.record import RecordFiles
 from tuibench.store.store import Store
 
 NODES = 3000
@@ -46,7 +46,7 @@ def record_of(root: Path) -> Path:
 def written_plain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Write profile records in the unpacked form of earlier versions."""
     with monkeypatch.context() as patched:
-        patched.setattr("tuibench.store.record.to_compact", to_plain)
+        patched.setattr("tuibench.store.benchmark_file.to_compact", to_plain)
         yield
 
 

@@ -18,10 +18,10 @@ from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.schema import BENCHMARK, FACTS, PROFILE
 from tuibench.core.stored import BenchmarkRow, Metadata
 from tuibench.services.opening import open_store
+from tuibench.store.benchmark_file import RecordFiles, damaged_row, summarize, to_document, to_row
 from tuibench.store.disk import Disk
 from tuibench.store.envelope import encode_table, seal, unseal
 from tuibench.store.files import Files
-from tuibench.store.record import RecordFiles, damaged_row, summarize, to_document, to_row
 from tuibench.store.sealed import Sealing
 
 
@@ -64,7 +64,7 @@ def test_store_of_an_older_version_is_read_and_extended(tmp_path: Path, monkeypa
 
     with monkeypatch.context() as patched:
         patched.setattr("tuibench.store.index.to_document", lambda row: without(to_document(row)))
-        patched.setattr("tuibench.store.record.summarize", lambda result: without(summarize(result)))
+        patched.setattr("tuibench.store.benchmark_file.summarize", lambda result: without(summarize(result)))
         open_store(tmp_path).benchmarks.add(make_small(1), Metadata(name="old"))
     assert not any(b'"kind": ""' in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     store = open_store(tmp_path)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.store.data import make_small
 from tuibench.core.cell import CellResult, Grade
-from tuibench.store.record import summarize
+from tuibench.store.benchmark_file import summarize
 
 
 def graded(cell: CellResult, letter: str) -> CellResult:

@@ -9,7 +9,7 @@ from tests.store.data import make_id, make_real
 from tests.store.disks.failing import SyncingNothing
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata
-from tuibench.store.record import RecordFiles
+from tuibench.store.benchmark_file import RecordFiles
 from tuibench.store.store import Store
 
 MACHINE = "machine with a long history"

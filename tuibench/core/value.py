@@ -24,6 +24,8 @@ else:
 
 def _make_value(cls: type) -> type:
     own = set(vars(cls))
+    if "__post_init__" in own:
+        raise TypeError(f"{cls.__name__}: a value has no __post_init__")
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     fields = dataclasses.fields(made)
     compared = [field for field in fields if field.compare]

@@ -16,11 +16,11 @@ from tuibench.core.headline import fact_texts
 from tuibench.core.ids import draw_ulid, short_id
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, Metadata, StoredBenchmark
 from tuibench.core.text import show
+from tuibench.store.benchmark_file import Record, RecordFiles
 from tuibench.store.context import Context, HostLayout, check_ulid
 from tuibench.store.documents import Sweeper
 from tuibench.store.files import Files, move_samples, name_samples
 from tuibench.store.index import Index, clear_dirty, mark_dirty, update_dirty_rows
-from tuibench.store.record import Record, RecordFiles
 from tuibench.store.sealed import Sealing
 
 if TYPE_CHECKING:

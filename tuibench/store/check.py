@@ -12,6 +12,7 @@ from tuibench.core.ids import short_id
 from tuibench.core.schema import NEWEST
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, StoreReport
 from tuibench.store.atomic import PREVIOUS
+from tuibench.store.benchmark_file import RecordFiles
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import PROJECTS, RECORD, SAMPLES, VERSIONS, Context, HostLayout, is_ulid, ulid_in
 from tuibench.store.disk import damaged, refuse_newer
@@ -19,7 +20,6 @@ from tuibench.store.documents import projects_lock
 from tuibench.store.envelope import DOCUMENT, INDEX, SCHEMA, read_header, to_header
 from tuibench.store.file_check import FileCheck, Findings, RecordCheck, State, TrashCheck, how_to_save
 from tuibench.store.index import Index, clear_dirty, find_dirty, to_rows
-from tuibench.store.record import RecordFiles
 from tuibench.store.sealed import QUARANTINE, Loaded
 from tuibench.store.trash import Trash
 

@@ -14,12 +14,12 @@ from tuibench.core.ids import short_id
 from tuibench.core.stored import NEWER, Problem, StoreReport
 from tuibench.core.value import dataclass
 from tuibench.store.atomic import PREVIOUS
+from tuibench.store.benchmark_file import RecordFiles
 from tuibench.store.context import PROJECTS, RECORD, SAMPLES, VERSIONS, Context, HostLayout, is_ulid
 from tuibench.store.disk import drop_name, refuse_newer
 from tuibench.store.documents import Sweeper
 from tuibench.store.envelope import DOCUMENT, Unreadable, unseal
 from tuibench.store.files import move_tree, sync_names
-from tuibench.store.record import RecordFiles
 from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.trash import NAME, load_manifest, read_manifest
 

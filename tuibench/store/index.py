@@ -11,11 +11,11 @@ from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
 from tuibench.core.record import pause_collector
 from tuibench.core.stored import BenchmarkRow
 from tuibench.store.atomic import Stamp
+from tuibench.store.benchmark_file import RecordFiles, damaged_row, foreign_row, to_document, to_row
 from tuibench.store.context import PROJECTS, VERSIONS, Context, HostLayout, is_ulid, ulid_in
 from tuibench.store.envelope import RowEncoder, Tables
 from tuibench.store.files import Files
 from tuibench.store.lock import StoreLock
-from tuibench.store.record import RecordFiles, damaged_row, foreign_row, to_document, to_row
 from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.storage import LockedTable, SealedDB, SealedStorage
 

@@ -15,6 +15,7 @@ from tuibench.core.record import from_plain, to_plain
 from tuibench.core.stored import DAMAGED, BenchmarkRow, TrashEntry
 from tuibench.core.text import show
 from tuibench.core.value import dataclass
+from tuibench.store.benchmark_file import to_document, to_row
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context, HostLayout, is_ulid
 from tuibench.store.disk import damaged
@@ -22,7 +23,6 @@ from tuibench.store.documents import ProjectFiles, projects_lock
 from tuibench.store.envelope import DOCUMENT
 from tuibench.store.files import measure, move_tree, sync_names
 from tuibench.store.index import Index
-from tuibench.store.record import to_document, to_row
 from tuibench.store.sealed import Loaded, Sealing
 
 NAME = "manifest.json"

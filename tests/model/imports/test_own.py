@@ -28,7 +28,7 @@ from tuibench.core.text import show
 from tuibench.model.imports.task import LARGEST, read_result
 from tuibench.present.json_export import dumps
 from tuibench.present.summary import stored_page, summary
-from tuibench.store.record import summarize
+from tuibench.store.benchmark_file import summarize
 
 __all__ = ["models"]
 

@@ -43,7 +43,7 @@ def hints_of(tab: str, *, is_empty: bool, has_project: bool) -> tuple[str, ...]:
     """Return the keys for a tab; `is_empty` if its list has no record and no run."""
     if tab == "settings":
         return _SETTINGS
-    is_profiles = tab != "benchmarks"
+    is_profiles = tab in (PERFORMANCE, LOSS)
     hints: tuple[str, ...]
     if is_empty:
         hints = _THEORY if is_profiles and has_project else _EMPTY
@@ -173,7 +173,10 @@ class ProjectScreen(TabbedPage, ProjectProfiles):
 
     def _show_model(self, state: ModelState) -> None:
         if state.state != UNCHANGED:
-            self.say(f"the model of this project is {state.state}: {state.file}; {len(TABS)} explains", "warn")
+            self.say(
+                f"the model of this project is {state.state}: {state.file}; {TABS.index('settings') + 1} explains",
+                "warn",
+            )
 
     def _runs(self) -> tuple[RunRow, ...]:
         snapshot = self.dashboard.snapshot
@@ -294,7 +297,7 @@ class UnassignedScreen(ProjectScreen):
     )
 
     has_theory = False
-    tab_ids = TABS[:3]
+    tab_ids = tuple(tab for tab in TABS if tab != "settings")
 
     def __init__(self) -> None:
         super().__init__(UNASSIGNED)
