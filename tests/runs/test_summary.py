@@ -14,7 +14,7 @@ from tuibench.core.reason import Failure, Reason, because, told
 from tuibench.core.record import from_plain, to_plain
 from tuibench.runs.track import pool, summarize
 from tuibench.stats.percentile import needed_samples
-from tuibench.worker.drive import histogram
+from tuibench.worker.recording import histogram
 
 
 def summary(*executions: Execution, items: int = 1) -> CellResult:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tuibench.stats.percentile import MOST_BINS, as_part, bins, edges, merged_percentile
-from tuibench.worker.drive import histogram
+from tuibench.worker.recording import histogram
 
 SPAN = st.integers(min_value=1, max_value=10**11)
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.worker.drive import Recording, least_iterations
+from tuibench.worker.drive import least_iterations
+from tuibench.worker.recording import Recording
 from tuibench.worker.sync import BLOCK_NS, next_count, time_block
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tuibench.worker.loading import divide_cpus
-from tuibench.worker.streams import Stamps, ThreadStreams, drive_queue, record_parts, run_until, steady_rate
+from tuibench.worker.streams import Stamps, ThreadStreams, queue_slices, record_parts, run_until, steady_rate
 
 
 def spans(first: int, step: int, count: int) -> tuple[Stamps, Stamps]:
@@ -86,7 +86,7 @@ class Queue:
 
 
 def test_queue_requests_are_dealt_to_one_lane_per_stream() -> None:
-    parts = drive_queue(Queue(), 2)(1000, 8)
+    parts = queue_slices(Queue(), 2)(1000, 8)
     assert [list(starts) for starts, _ in parts] == [[0, 10, 20], [0, 10, 20]]
     assert steady_rate(parts) == pytest.approx(2e8)
 

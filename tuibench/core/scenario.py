@@ -26,12 +26,19 @@ class Scenario:
     """True if several requests are in flight at a time, so that their number is a setting."""
     summary: str = ""
     """Text for the help."""
+    settings: tuple[str, ...] = ()
+    """Settings that identify its cells only; a setting that no scenario lists counts for all."""
     drive: str = ""
     """The worker's function that measures it, as `module:attribute`; '' if it is not implemented."""
 
     @property
+    def is_alone(self) -> bool:
+        """True if one request is in flight at a time."""
+        return not self.has_streams
+
+    @property
     def is_latency(self) -> bool:
-        """True if the metric is the latency of one request."""
+        """True if the metric is a latency."""
         return self.metric == LATENCY
 
     def streams(self, asked: int | None, cores: int) -> int:
@@ -58,6 +65,7 @@ REGISTRY: dict[str, Scenario] = {
             THROUGHPUT,
             has_streams=True,
             summary="several streams at once",
+            settings=("stream_kind",),
             drive="tuibench.worker.streams:drive",
         ),
         Scenario("elastic", "elastic", "Scheduler.elastic", THROUGHPUT, has_streams=True),
@@ -65,6 +73,9 @@ REGISTRY: dict[str, Scenario] = {
     )
 }
 """Scenarios by name, in the order in which they are offered."""
+
+OWN_SETTINGS = frozenset(name for one in REGISTRY.values() for name in one.settings)
+"""Settings that count only in the scenarios that list them."""
 
 DEFAULT = ("async", "sync")
 """Default scenarios; async first, because deepsparse.benchmark prints its numbers by default."""

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from tuibench.core.cell import Estimate
+from typing import Protocol
+
 from tuibench.core.units import ms, percent, short
 
 
-def plus_minus(estimate: Estimate | float | None) -> str:
+class Measured(Protocol):
+    """A value with half of its 95 % interval as a fraction of it, such as `Estimate` and `HeadlineNumber`."""
+
+    @property
+    def value(self) -> float | None: ...  # noqa: D102
+    @property
+    def half_width(self) -> float | None: ...  # noqa: D102
+
+
+def plus_minus(measured: Measured | float | None) -> str:
     """Return half of the interval, such as ±2.6 %; '' without one."""
-    half = estimate.half_width if isinstance(estimate, Estimate) else estimate
+    half = measured if measured is None or isinstance(measured, float) else measured.half_width
     return "" if half is None else f"±{percent(half)}"
 
 
-def with_interval(text: str, estimate: Estimate | float | None) -> str:
+def with_interval(text: str, measured: Measured | float | None) -> str:
     """Return the text of a value followed by half of its interval, if it has one."""
-    return f"{text} {plus_minus(estimate)}".rstrip()
+    return f"{text} {plus_minus(measured)}".rstrip()
 
 
 def ratio_digits(ratio: float) -> str:
@@ -22,9 +32,13 @@ def ratio_digits(ratio: float) -> str:
     return f"{ratio:.3f}" if 0.01 <= ratio < 10 else f"{ratio:.3g}"
 
 
-def amount(estimate: Estimate, unit: str, missing: str = "-") -> str:
-    """Return value, unit and half of the interval; `missing` without a value."""
-    value = estimate.value
+def amount(measured: Measured, unit: str, missing: str = "-", *, interval: bool = True) -> str:
+    """Return value, unit and half of the interval; `missing` without a value.
+
+    Values in ms, ms/item and ms/batch are shown in the fitting unit of time, such as µs/batch.
+    """
+    value = measured.value
     if value is None:
         return missing
-    return with_interval(ms(value) if unit == "ms" else f"{short(value)} {unit}", estimate)
+    text = ms(value) + unit[2:] if unit.startswith("ms") else f"{short(value)} {unit}"
+    return with_interval(text, measured) if interval else text

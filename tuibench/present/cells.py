@@ -365,7 +365,7 @@ _NARROWEST = 8
 def cell_table(run: RunResult, width: int = WIDTH) -> list[str]:
     """Return the table and, below it, the full reason of each cell that is not ok."""
     axes = [_axis_column(run, axis) for axis in varying(run) or ["scenario"]]
-    return table_lines((*axes, *_FIGURES), run.cells, width) + _footnotes(run)
+    return table_lines((*axes, *CELL_COLUMNS), run.cells, width) + _footnotes(run)
 
 
 def _axis_column(run: RunResult, axis: str) -> Column[CellResult]:
@@ -391,7 +391,7 @@ def _mark(cell: CellResult) -> str:
     return f"{word}, partial" if cell.status == "partial" else word
 
 
-_FIGURES: tuple[Column[CellResult], ...] = (
+CELL_COLUMNS: tuple[Column[CellResult], ...] = (
     Column("p50", "p50", 0, lambda cell: _known(latency(cell).value, ms), right=True,
            instead=lambda cell: failure_text(cell) if latency(cell).value is None else ""),
     Column("p50 half", "±%", 0, lambda cell: _half(latency(cell)), right=True),

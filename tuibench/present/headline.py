@@ -24,8 +24,8 @@ from tuibench.core.result import RunResult
 from tuibench.core.scenario import THROUGHPUT, find
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
 from tuibench.core.text import show
-from tuibench.core.units import count_of, ms, percent, seconds, short
-from tuibench.present.amount import amount, with_interval
+from tuibench.core.units import count_of, percent, seconds, short
+from tuibench.present.amount import amount
 from tuibench.present.reason import all_words, no_interval_words
 
 if TYPE_CHECKING:
@@ -148,9 +148,8 @@ def brief_headline(found: Headline) -> str:
 
 def number_words(number: HeadlineNumber, *, half: bool = True) -> str:
     """Return a number with its unit and interval."""
-    value = f"{short(number.value)} {number.unit}" if number.unit != "ms" else ms(number.value)
     per = "/batch" if number.metric == BATCH_TIME else ""
-    return with_interval(value + per, number.half_width if half else None)
+    return amount(number, number.unit + per, interval=half)
 
 
 def remark_words(found: Headline, missing: dict[str, int] | None = None) -> list[str]:
@@ -282,7 +281,7 @@ def conclude(cells: Sequence[CellResult], names: Names) -> tuple[Conclusion, ...
 
 def _conclude(able: Sequence[CellResult], among: Sequence[CellResult], names: Names) -> list[Conclusion]:
     # Streams trade the latency of one request for throughput, so they are not compared by latency.
-    alone = [c for c in able if find(c.asked.scenario).is_latency] or able
+    alone = [c for c in able if find(c.asked.scenario).is_alone] or able
     found = [_best("Least latency", choose(alone, latency, most=False), alone, among, names, "ms")]
     found.append(_best("Most items/s", choose(able, throughput, most=True), able, among, names, "items/s"))
     if "cores" in varying_axes(cell.asked for cell in able):

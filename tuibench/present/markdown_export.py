@@ -25,6 +25,7 @@ from tuibench.present.csv_export import number
 from tuibench.present.headline import comparison_sentence, conclusions, result_headline
 from tuibench.present.reason import all_words, reason_words
 from tuibench.present.summary import TITLE, drawings, tradeoff_lines
+from tuibench.present.table import Column
 
 _MARKUP = re.compile(r"([\\`*_\[\]#!|~$])")
 _LONGEST = 100_000
@@ -69,10 +70,26 @@ def bullets(texts: Iterable[str]) -> str:
 
 def _table(run: RunResult) -> str:
     axes = varying(run) or ["scenario"]
-    figures = ("p50 ms/batch", "±", "items/s", "±", "p99 ms", "grade", "outputs", "status")
-    right = [False] * len(axes) + [True] * 5 + [False] * 3
-    rows = ([*(axis_value(run, cell, axis) for axis in axes), *_figures(cell)] for cell in run.cells)
-    return markdown_table([*axes, *figures], right, rows)
+    titles = [*axes, *(column.title for column in _COLUMNS)]
+    right = [False] * len(axes) + [column.right for column in _COLUMNS]
+    rows = (
+        [*(axis_value(run, cell, axis) for axis in axes), *(column.text(cell) for column in _COLUMNS)]
+        for cell in run.cells
+    )
+    return markdown_table(titles, right, rows)
+
+
+_COLUMNS: tuple[Column[CellResult], ...] = (
+    Column("p50", "p50 ms/batch", 0, lambda cell: number(latency(cell).value), right=True),
+    Column("p50 half", "±", 0, lambda cell: plus_minus(latency(cell)), right=True),
+    Column("rate", "items/s", 0, lambda cell: number(cell.items_per_sec.value), right=True),
+    Column("rate half", "±", 0, lambda cell: plus_minus(cell.items_per_sec), right=True),
+    Column("p99", "p99 ms", 0, lambda cell: number(cell.latency_ms.get("p99", Estimate(None)).value), right=True),
+    Column("grade", "grade", 0, lambda cell: cell.grade.letter if cell.grade else ""),
+    Column("outputs", "outputs", 0, lambda cell: check_text(cell.check) if cell.pooled else ""),
+    Column("status", "status", 0, lambda cell: failure_text(cell) or cell.status),
+)  # fmt: skip
+"""Columns of the table of cells; those of the shell are `cells.py:CELL_COLUMNS`."""
 
 
 def _figures_of(run: RunResult) -> Iterator[str]:
@@ -82,16 +99,6 @@ def _figures_of(run: RunResult) -> Iterator[str]:
         yield "\n".join(f"    {line}".rstrip() for line in drawing.text.splitlines())
         if drawing.sentences:
             yield bullets(drawing.sentences)
-
-
-def _figures(cell: CellResult) -> list[str]:
-    p50, rate, p99 = latency(cell), cell.items_per_sec, cell.latency_ms.get("p99", Estimate(None))
-    return [
-        *(number(p50.value), plus_minus(p50), number(rate.value), plus_minus(rate), number(p99.value)),
-        cell.grade.letter if cell.grade else "",
-        check_text(cell.check) if cell.pooled else "",
-        failure_text(cell) or cell.status,
-    ]
 
 
 def _notes(run: RunResult) -> list[str]:

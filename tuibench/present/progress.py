@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from tuibench.core.cell import CellResult
+from tuibench.core.cell import CellResult, latency
 from tuibench.core.reason import CANCELLED_ON_REQUEST, FINISHED_ON_REQUEST
 from tuibench.core.text import cut, show, to_ascii, width_of
 from tuibench.core.units import count_of, ms, percent, seconds
@@ -151,8 +151,8 @@ def phase_words(phase: str) -> str:
 
 def cell_line(name: str, cell: CellResult) -> str:
     """Return the line of a finished cell."""
-    p50 = cell.latency_ms.get("p50")
-    if p50 is None or p50.value is None:
+    p50 = latency(cell)
+    if p50.value is None:
         return f"{name}: {failure_text(cell)}"
     grade = f", grade {cell.grade.letter}" if cell.grade else ""
     return f"{name}: {amount(p50, 'ms')}{grade} ({reason_words(cell.stopped_by)})"

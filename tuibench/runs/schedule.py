@@ -221,7 +221,7 @@ def make_cells(spec: BenchmarkSpec, models: Sequence[ModelSummary], points: Sequ
 def _asked(spec: BenchmarkSpec, sha256: str, point: Point, engine: str, scenario: str, cores: int) -> Asked:
     found = find(scenario)
     streams = found.streams(spec.streams, cores)
-    options = identity_options(benchmark_setting.settings(), spec, has_streams=found.has_streams)
+    options = identity_options(benchmark_setting.settings(), spec, found)
     return Asked(
         engine=engine,
         model_sha256=sha256,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core.cell import Check, Execution, Used
 from tuibench.core.model import Reference
 from tuibench.engines.protocol import Bound, Engine, Feed, IoUnavailable, LoadSettings, ReadBack, Refusal, Session
-from tuibench.worker import drive as reduction
 from tuibench.worker import isolation, loading
+from tuibench.worker import recording as reduction
 from tuibench.worker.bundle import compare, differs, read_bundle, read_dtypes
 from tuibench.worker.drive import Outcome, Ready, least_iterations, load_drive
 from tuibench.worker.job import Job

@@ -21,9 +21,10 @@ from tuibench.host.noise import Witness
 from tuibench.stats.stopping import settled
 from tuibench.worker import isolation
 from tuibench.worker.bundle import read_bundle
-from tuibench.worker.drive import EVERYTHING, ROOM, Ns, Outcome, Progress, Ready, Recording, least_iterations
+from tuibench.worker.drive import Outcome, Progress, Ready, least_iterations
 from tuibench.worker.job import Job
 from tuibench.worker.loading import Share
+from tuibench.worker.recording import EVERYTHING, ROOM, Ns, Recording
 from tuibench.worker.stream_process import ProcessStreams, StreamJob, merge_noise
 from tuibench.worker.sync import Calls, rotate
 
@@ -136,12 +137,12 @@ Slices = Callable[[int, int], list[tuple[Ns, Ns]]]
 """Run for at most that many ns and calls per stream; return (starts, ends) of each stream."""
 
 
-def drive_threads(streams: ThreadStreams) -> Slices:
+def thread_slices(streams: ThreadStreams) -> Slices:
     """Return the threads as a drive."""
     return lambda duration, most: [(s[:-1], s[1:]) for s in streams.run(duration, most)]
 
 
-def drive_queue(queue: Queue, streams: int) -> Slices:
+def queue_slices(queue: Queue, streams: int) -> Slices:
     """Return the engine's queue as a drive; all streams are busy from the N-th start to the N-th last end."""
 
     def run(duration_ns: int, most: int) -> list[tuple[Ns, Ns]]:
@@ -296,7 +297,7 @@ def build_streams(ready: Ready, kind: str) -> Iterator[Streams]:
         queue = ready.session.queue(ready.feeds, ready.bound.io)
         try:
             distinct = len(ready.bound.calls)
-            yield Streams(drive_queue(queue, ready.job.streams), lambda outcome: replace(outcome, distinct=distinct))
+            yield Streams(queue_slices(queue, ready.job.streams), lambda outcome: replace(outcome, distinct=distinct))
         finally:
             queue.close()
     elif kind == "threads":
@@ -313,7 +314,7 @@ def _threads(ready: Ready) -> Iterator[Streams]:
     driven = ThreadStreams([stream.make for stream in streams])
     try:
         threads = isolation.count_threads() - before
-        yield Streams(drive_threads(driven), lambda o: replace(o, distinct=distinct), threads, [streams])
+        yield Streams(thread_slices(driven), lambda o: replace(o, distinct=distinct), threads, [streams])
     finally:
         driven.close()
 

@@ -12,7 +12,8 @@ import numpy as np
 from tuibench.core.cell import Warmup
 from tuibench.host.noise import Witness
 from tuibench.stats.stopping import settled
-from tuibench.worker.drive import EVERYTHING, ROOM, Ns, Outcome, Progress, Ready, Recording, least_iterations
+from tuibench.worker.drive import Outcome, Progress, Ready, least_iterations
+from tuibench.worker.recording import EVERYTHING, ROOM, Ns, Recording
 
 BLOCK_NS = 10_000_000
 """Shortest duration of a block; a longer call is a block of its own."""

@@ -17,7 +17,7 @@ from tuibench.present.plots import histogram as baseline
 from tuibench.present.plots.drawing import text_of
 from tuibench.present.plots.figure import draw
 from tuibench.present.plots.histogram import Histogram, marks_of, merged_histogram, samples_figure
-from tuibench.worker.drive import histogram as reduce_to_bins
+from tuibench.worker.recording import histogram as reduce_to_bins
 
 
 def binned(low_ns: float, ratio: float, counts: list[int], **outside: int) -> dict[str, object]:

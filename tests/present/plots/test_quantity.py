@@ -8,7 +8,8 @@ import pytest
 from tests.present import build
 from tests.present.plots import data
 from tuibench.core.cell import Estimate
-from tuibench.present.plots.selection import metric_amount, overlap, quantity, relative, statistics_of
+from tuibench.present.amount import amount
+from tuibench.present.plots.selection import UNITS, overlap, quantity, relative, statistics_of
 
 CELL = replace(data.timed_cell(8.0, 0.25, batch=4), items_per_sec=build.estimate(476.0, 0.25))
 """8 ms/batch of 4 items at the median, 8.4 at the mean, 7.84 at the floor."""
@@ -59,8 +60,8 @@ def test_only_shared_values_overlap() -> None:
 
 
 def test_amounts_are_shown_with_their_unit() -> None:
-    assert metric_amount(Estimate(1.92, 1.9, 1.94), "latency") == "1.92 ms/item ±1.0 %"
-    assert metric_amount(Estimate(0.05), "batch-time") == "50.0 µs/batch"
-    assert metric_amount(Estimate(588.0), "throughput") == "588 items/s"
-    assert metric_amount(Estimate(54.4), "efficiency") == "54.4 %"
-    assert metric_amount(Estimate(None), "latency") == "-"
+    assert amount(Estimate(1.92, 1.9, 1.94), UNITS["latency"]) == "1.92 ms/item ±1.0 %"
+    assert amount(Estimate(0.05), UNITS["batch-time"]) == "50.0 µs/batch"
+    assert amount(Estimate(588.0), UNITS["throughput"]) == "588 items/s"
+    assert amount(Estimate(54.4), UNITS["efficiency"]) == "54.4 %"
+    assert amount(Estimate(None), UNITS["latency"]) == "-"

@@ -59,7 +59,7 @@ _RUNNING = (
     ),
     Setting(
         "stream_kind", "--stream-kind KIND", "how streams run: queue, threads or processes", "by engine and latency",
-        kind=OneOf("queue", "threads", "processes"), at="stream_kind", identity=CHANGED, needs_streams=True,
+        kind=OneOf("queue", "threads", "processes"), at="stream_kind", identity=CHANGED,
     ),
     Setting(
         "pin", "-pin --thread_pinning core|none",

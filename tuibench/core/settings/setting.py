@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
+from tuibench.core.scenario import OWN_SETTINGS, Scenario
 from tuibench.core.schema import Range
 from tuibench.core.settings.kinds import Kind, text
 from tuibench.core.spec import BenchmarkSpec, Effort, InputSettings, Limits, ProfileSpec
@@ -56,9 +57,10 @@ class Setting:
     replaces: tuple[str, ...] = ()
     """Settings of a stored benchmark that this one replaces."""
     identity: str = NEVER
-    """NEVER, CHANGED or ALWAYS; engine, scenario, cores and the like are fields of a cell's identity already."""
-    needs_streams: bool = False
-    """True if it is part of the identity only in scenarios with streams."""
+    """NEVER, CHANGED or ALWAYS; engine, scenario, cores and the like are fields of a cell's identity already.
+
+    `Scenario.settings` limits a setting to the cells of some scenarios.
+    """
     place: Place | None = None
     """Text field of the form; settings without one, such as most switches, are typed into its line of flags."""
     with_form: bool = False
@@ -164,11 +166,12 @@ def ranges_of(settings: Iterable[Setting]) -> dict[type, dict[str, Range]]:
     return found
 
 
-def identity_options(settings: Iterable[Setting], spec: BenchmarkSpec, *, has_streams: bool) -> dict[str, str]:
+def identity_options(settings: Iterable[Setting], spec: BenchmarkSpec, scenario: Scenario) -> dict[str, str]:
     """Return the options that identify a cell of `spec`; a setting at its default adds nothing unless it is ALWAYS."""
     found: dict[str, str] = {}
     for setting in in_spec_order(settings):
         value = setting.stored(spec) if setting.identity != NEVER else setting.default
-        if setting.identity == ALWAYS or (value != setting.default and (has_streams or not setting.needs_streams)):
+        counts = setting.name not in OWN_SETTINGS or setting.name in scenario.settings
+        if setting.identity == ALWAYS or (value != setting.default and counts):
             found[setting.name] = setting.kind.spell(value)
     return found

@@ -10,8 +10,6 @@ from typing import TypeVar
 from tuibench.core.cell import CellResult, Estimate, by_work
 from tuibench.core.reason import Reason
 from tuibench.core.scenario import any_streams
-from tuibench.core.units import ms, short
-from tuibench.present.amount import with_interval
 
 METRICS = ("latency", "throughput", "batch-time", "efficiency")
 """ms/item, items/s, ms/batch, and the reached share of perfect scaling in percent."""
@@ -70,18 +68,6 @@ def overlap(a: Estimate, b: Estimate) -> bool:
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return False
     return a.low <= b.high and b.low <= a.high
-
-
-def metric_amount(estimate: Estimate, metric: str) -> str:
-    """Return the value with its unit and, if it has an interval, its ±."""
-    value = estimate.value
-    if value is None:
-        return "-"
-    if metric in LESS_IS_BETTER:
-        text = ms(value) + ("/item" if metric == "latency" else "/batch")
-    else:
-        text = f"{short(value)} {UNITS[metric]}"
-    return with_interval(text, estimate)
 
 
 def _over(numerator: float, value: float | None) -> float | None:

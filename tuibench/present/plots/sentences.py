@@ -10,14 +10,15 @@ from tuibench.core.cell import Estimate
 from tuibench.core.result import Comparison
 from tuibench.core.text import show
 from tuibench.core.units import percent, short
+from tuibench.present.amount import amount
 from tuibench.present.headline import comparison_sentence
 from tuibench.present.plots.selection import (
     LESS_IS_BETTER,
+    UNITS,
     Line,
     ScalingPoint,
     Selection,
     Sentence,
-    metric_amount,
     overlap,
     relative,
 )
@@ -39,10 +40,10 @@ def sentences(lines: Sequence[Line], selection: Selection, comparisons: Sequence
 
 def point_words(point: ScalingPoint, metric: str, *, brief: bool = False) -> str:
     """Describe one point in a line of text, for the cursor; the shown metric comes first."""
-    words = [metric_amount(point.estimate, metric)] if point.estimate.value is not None else []
+    words = [amount(point.estimate, UNITS[metric])] if point.estimate.value is not None else []
     others = (("throughput", point.throughput), ("batch-time", point.batch_time))
     words += [
-        metric_amount(estimate, name) for name, estimate in others if name != metric and estimate.value is not None
+        amount(estimate, UNITS[name]) for name, estimate in others if name != metric and estimate.value is not None
     ]
     if point.efficiency is not None and metric != "efficiency":
         words.append(f"{'eff' if brief else 'efficiency'} {percent(point.efficiency)}")
@@ -73,9 +74,9 @@ def _extremes(line: Line, metric: str) -> Iterator[Sentence]:
     best, worst = best_of(line, metric), _extreme(line.measured, metric, best=False)
     if best is None or worst is None or len(line.measured) < 2:
         return
-    yield Sentence("best", f"{best.label}  {metric_amount(best.estimate, metric)}{_ties(best, line)}")
+    yield Sentence("best", f"{best.label}  {amount(best.estimate, UNITS[metric])}{_ties(best, line)}")
     if worst is not best:
-        yield Sentence("worst", f"{worst.label}  {metric_amount(worst.estimate, metric)}")
+        yield Sentence("worst", f"{worst.label}  {amount(worst.estimate, UNITS[metric])}")
 
 
 def _ties(best: ScalingPoint, line: Line) -> str:
@@ -252,7 +253,7 @@ def _ratio(first: Line, other: Line, selection: Selection, comparisons: Sequence
     ratio = relative(twin.estimate, best.estimate)
     if ratio.value is not None:
         between = "" if ratio.low is None or ratio.high is None else f" [{short(ratio.low)}, {short(ratio.high)}]"
-        side = f"{other.side.label} {metric_amount(twin.estimate, selection.metric)}"
+        side = f"{other.side.label} {amount(twin.estimate, UNITS[selection.metric])}"
         yield Sentence("ratio", f"{best.label}: {side}, {short(ratio.value)}{between} × {first.side.label}")
 
 

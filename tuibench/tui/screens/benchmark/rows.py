@@ -16,8 +16,9 @@ from tuibench.core.reason import Verdict
 from tuibench.core.scenario import DEFAULT, THROUGHPUT, find
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow
 from tuibench.core.text import show
-from tuibench.core.units import ms, percent_number, seconds, short
+from tuibench.core.units import percent_number, seconds
 from tuibench.present.ages import age
+from tuibench.present.amount import amount
 from tuibench.present.headline import change_words, missing_words, sensitive_words, time_word
 from tuibench.present.listing import BENCHMARK_COLUMNS, Listed, headline_words
 from tuibench.present.reason import reason_words
@@ -86,7 +87,7 @@ def half_of(row: BenchmarkRow) -> float:
 
 
 def _amount(number: HeadlineNumber) -> str:
-    return f"{short(number.value)} /s" if number.metric == THROUGHPUT else ms(number.value)
+    return amount(number, "/s" if number.metric == THROUGHPUT else "ms", interval=False)
 
 
 def _number(row: BenchmarkRow, found: Headline, number: HeadlineNumber, times: str) -> str:

@@ -10,8 +10,8 @@ from tuibench.core.ids import short_id
 from tuibench.core.label import CellName
 from tuibench.core.reason import Reason
 from tuibench.core.result import Comparison, RunResult, SideBySide
-from tuibench.core.units import ms, short
-from tuibench.present.amount import amount, with_interval
+from tuibench.core.units import ms
+from tuibench.present.amount import amount
 from tuibench.present.cells import cell_name, varying
 from tuibench.present.headline import comparison_sentence
 from tuibench.present.reason import all_words, no_interval_words
@@ -135,12 +135,10 @@ def side_names(pairs: Sequence[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]
 def side_line(side: PairSide, cells: Mapping[str, CellResult]) -> str:
     """Return all figures for the speed of one operand."""
     cell = cells.get(side.key)
-    p50 = cell.latency_ms.get("p50") if cell is not None else None
-    if cell is None or p50 is None or p50.value is None:
+    if cell is None or (p50 := latency(cell)).value is None:
         return f"{side.name}  {side.status}"
-    rate = cell.items_per_sec
-    parts = [with_interval(f"{ms(p50.value)}/batch", p50), f"{ms(p50.value / max(cell.items, 1))}/item"]
-    parts += [with_interval(f"{short(rate.value)} items/s", rate)] if rate.value is not None else []
+    parts = [amount(p50, "ms/batch"), f"{ms(p50.value / max(cell.items, 1))}/item"]
+    parts += [amount(cell.items_per_sec, "items/s")] if cell.items_per_sec.value is not None else []
     parts += [f"grade {side.grade}"] if side.grade else []
     return f"{side.name}  " + "  ".join(parts)
 

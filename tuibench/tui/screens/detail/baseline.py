@@ -14,7 +14,7 @@ from tuibench.core.scenario import find
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import width_of
 from tuibench.core.units import count_of, ms, short, size
-from tuibench.present.amount import with_interval
+from tuibench.present.amount import amount, with_interval
 from tuibench.present.cells import TAILS, cell_name, check_text, differences, failure_text, missing_numbers, varying
 from tuibench.present.headline import conclusions
 from tuibench.present.plots.drawing import Row, message_rows
@@ -53,21 +53,21 @@ def _last_line(cell: CellResult) -> Iterator[Fact]:
 def _time(cell: CellResult) -> Iterator[Fact]:
     p50 = latency(cell)
     if p50.value is not None:
-        yield Fact("p50", with_interval(f"{ms(p50.value)}/batch", p50))
+        yield Fact("p50", amount(p50, "ms/batch"))
         if cell.items > 1:
-            yield Fact("per item", with_interval(f"{ms(p50.value / cell.items)}", p50))
+            yield Fact("per item", with_interval(ms(p50.value / cell.items), p50))
 
 
 def _rate(cell: CellResult) -> Iterator[Fact]:
     if cell.items_per_sec.value is not None:
-        yield Fact("items/s", with_interval(f"{short(cell.items_per_sec.value, 4)}", cell.items_per_sec))
+        yield Fact("items/s", with_interval(short(cell.items_per_sec.value, 4), cell.items_per_sec))
 
 
 def _spread(cell: CellResult) -> Iterator[Fact]:
     for name in ("mean", "std", "floor"):
         found = cell.latency_ms.get(name, Estimate(None))
         if found.value is not None:
-            yield Fact(name, with_interval(f"{ms(found.value)}", found))
+            yield Fact(name, amount(found, "ms"))
     tails = [(label, cell.latency_ms.get(name, Estimate(None))) for label, name in TAILS.items()]
     words = [with_interval(f"{label} {ms(found.value)}", found) for label, found in tails if found.value is not None]
     for n in range(0, len(words), 2):

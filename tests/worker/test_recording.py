@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tuibench.stats.percentile import edges
 from tuibench.stats.samples import read_samples
-from tuibench.worker.drive import histogram, independent_n, keep_samples, percentiles, series
+from tuibench.worker.recording import histogram, independent_n, keep_samples, percentiles, series
 
 NS = st.lists(st.integers(1, 10**10), min_size=1, max_size=80).map(lambda v: np.array(v, dtype=np.int64))
 
