@@ -16,7 +16,7 @@ from tuibench.core.errors import UsageError
 PACKAGE = Path(__file__).resolve().parent.parent / "tuibench"
 UNKNOWN = "\x00"
 """Replaces interpolated parts of an f-string."""
-PROSE = frozenset({"that", "again", "anew", "runs"})
+PROSE = frozenset({"that", "again", "anew", "runs", "in", "or"})
 """Words that follow the product's name in prose."""
 ACTIONS = {"store": {"check", "migrate"}, "trash": {"list", "restore", "empty"}}
 ACTIONS["project"] = {"list", "show", "new", "edit", "copy", "remove"}

@@ -102,7 +102,7 @@ def test_verdict_of_interleaved_models_is_in_their_own_result(shell: Shell, home
         ("hf:org/repo", "is a model"),
         ("{folder}", "is a model"),
         ("{folder}/out.json", "tuibench import"),
-        ("0002@openvino", "cannot be named in this version"),
+        ("0002@openvino", "0002@openvino"),
         ("zzzz", "no benchmark"),
         ("\x1b[2J.onnx", "\\e[2J.onnx is a model"),
     ],

@@ -146,7 +146,7 @@ def test_run_resumed_meanwhile_is_left_to_the_other_client(keeper: Shell, runs: 
 def test_unsaved_run_cannot_be_detached(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(detached_runner, "start_runner", lambda *_: pytest.fail("a runner was started"))
     for wishes in (RunOptions(save=False), RunOptions(plan_only=True)):
-        with pytest.raises(UsageError, match="not kept"):
+        with pytest.raises(UsageError, match="--no-save"):
             runs.launch(brief(), wishes)
 
 

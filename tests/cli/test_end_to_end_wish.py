@@ -185,7 +185,7 @@ def test_run_that_ends_meanwhile_is_reported_and_keeps_no_request(
     lock = os.open(directory.path / LOCK, os.O_RDWR)
     fcntl.flock(lock, fcntl.LOCK_EX)
     assert runs.finish(run_id).state == "finished", "which is what was wished"
-    with pytest.raises(UsageError, match="it is finished"):
+    with pytest.raises(UsageError, match="is finished"):
         runs.finish(run_id)
     assert len(list(read_events(directory.path))) > 0
 

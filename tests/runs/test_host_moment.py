@@ -35,7 +35,7 @@ def test_measurement_without_waiting_waits_for_a_brief_hold(name: str, run: Host
     moment = hold_for_a_moment(name)
     moment.__enter__()
     found = find_holder(name)
-    assert found is not None and found.brief and "looks at a model" in holder_words(found)
+    assert found is not None and found.brief and "reads a model" in holder_words(found)
     said: list[Wait] = []
 
     def tell(wait: Wait) -> None:
@@ -63,7 +63,7 @@ def test_long_brief_hold_is_named_to_a_measurement_without_waiting(
     name: str, run: HostQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host_queue, "_BRIEF_S", 0.05)
-    with hold_for_a_moment(name), pytest.raises(HostBusy, match="which looks at a model for a moment"):
+    with hold_for_a_moment(name), pytest.raises(HostBusy, match="which reads a model for a moment"):
         run.enter(0.0, ignore)
     run.enter(0.0, ignore)
 

@@ -11,9 +11,12 @@ class Measured(Protocol):
     """A value with half of its 95 % interval as a fraction of it, such as `Estimate` and `HeadlineNumber`."""
 
     @property
-    def value(self) -> float | None: ...  # noqa: D102
+    def value(self) -> float | None:
+        """The value in its unit."""
+
     @property
-    def half_width(self) -> float | None: ...  # noqa: D102
+    def half_width(self) -> float | None:
+        """Half of the interval; None without one."""
 
 
 def plus_minus(measured: Measured | float | None) -> str:
