@@ -21,6 +21,7 @@ from tests.cli.shell import Shell, as_shell, until
 from tests.conftest import ROOT
 from tests.engines.make import mlp
 from tuibench.core.errors import UsageError
+from tuibench.core.reason import SAVED_AS_FAR, Reason
 from tuibench.runs.journal import NAME, encode, read_events, read_history
 from tuibench.services.api import Services
 
@@ -146,7 +147,7 @@ def kill_and_resume(shell: Shell, kills: int, executions: int, seed: int) -> Non
     """Kill runners at random times and resume after each kill; start another run if one ends before all kills."""
     draw = random.Random(seed)
     wanted = (*FAKE, "-b", "1,2,4", "--executions", str(executions), "-t", str(executions * 0.03))
-    short, runs = detach(shell, *wanted), 1
+    short, runs, saved = detach(shell, *wanted), 1, set[str]()
     for _ in range(kills):
         time.sleep(draw.uniform(0.0, 1.3))
         while not (runners := shell.pids("tuibench.runner")):
@@ -159,6 +160,7 @@ def kill_and_resume(shell: Shell, kills: int, executions: int, seed: int) -> Non
             os.kill(pid, signal.SIGKILL)
         until(lambda: not shell.processes(), "no orphan")
         if settled(short) == "finished":
+            saved.add(Services().runs.info(short).id)  # killed after its last result; perhaps before its last event
             short, runs = detach(shell, *wanted), runs + 1
         else:
             go_on(shell, short)
@@ -173,7 +175,12 @@ def kill_and_resume(shell: Shell, kills: int, executions: int, seed: int) -> Non
         measured = Counter((e["cell"], e["n"]) for e in done)
         assert set(measured.values()) == {1}, "an execution is in the journal twice"
         assert {*Counter(c for c, _ in measured).values()} == {executions}
-        assert sum(e["ev"] == "run_end" and e["status"] == "finished" for e in history.events) <= 1, "ended twice"
+        info = Services().runs.info(directory.name)
+        ends = [e["status"] for e in history.events if e["ev"] == "run_end"]
+        if info.id in saved and "finished" not in ends:
+            assert info.detail == Reason(SAVED_AS_FAR)
+        else:
+            assert ends.count("finished") == 1, ends
     rows = Services().store.benchmarks.rows()
     assert [(row.status, row.measured) for row in rows] == [("finished", 3)] * runs
 

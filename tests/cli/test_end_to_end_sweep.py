@@ -62,6 +62,15 @@ def test_sweep_prints_a_table_conclusions_and_the_repeat_command(shell: Shell, f
     assert document["benchmark_result"]["mean"] == pytest.approx(cells[0]["pooled"]["mean"])
 
 
+def test_repeat_command_repeats_the_plan_and_keeps_no_samples(shell: Shell) -> None:
+    first = load(shell.fake(SCRIPT, *SYNC, "-b", "1,2", "--json").out)["tuibench"]
+    assert {e["samples"]["file"] for cell in first["cells"] for e in cell["executions"]} == {None}
+    words = first["again"].split()
+    assert words[:2] == ["tuibench", "benchmark"]
+    second = load(shell.run(*words[1:], "--json", env={"TUIBENCH_FAKE": json.dumps(SCRIPT)}).out)["tuibench"]
+    assert second["spec"] == first["spec"]
+
+
 @pytest.mark.slow
 def test_several_models_are_compared_with_the_first(shell: Shell, folder: Path) -> None:
     names = [make.mlp(hidden).save(folder) for hidden in (16, 17, 18)]

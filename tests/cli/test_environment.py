@@ -44,6 +44,12 @@ def tree(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
+def test_command_without_a_home_prints_whole_lines_to_a_pipe_of_any_width(shell: Shell) -> None:
+    done = shell.benchmark("sample:tiny", "-s", "sync", "-ncores", "1", "-b", "1,2", env={**HOMELESS, "COLUMNS": "20"})
+    assert done.code == 0, done.err
+    assert done.lines[0].split()[0] == "batch" and len(done.lines[0]) > 20
+
+
 def test_command_writes_nothing_to_a_home(shell: Shell, home: Path, folder: Path) -> None:
     model = mlp().save(folder)
     before = (tree(home), tree(folder))
@@ -98,14 +104,15 @@ def test_temporary_directory_of_another_user_exits_6(shell: Shell) -> None:
     hold_a_refusal(shell.benchmark(*SYNC, wrap=AS_STRANGER), 6, "ermission denied")
 
 
-@pytest.mark.parametrize("number", [0, 1, 2])
-def test_closed_standard_descriptor_is_tolerated(shell: Shell, folder: Path, number: int) -> None:
+@pytest.mark.parametrize("closed", ["0", "1", "2", "012"])
+def test_closed_standard_descriptors_are_tolerated(shell: Shell, folder: Path, closed: str) -> None:
     target = folder / "out.json"
-    done = shell.benchmark(*SYNC, "-x", str(target), wrap=("sh", "-c", f'exec "$@" {number}>&-', "sh"))
-    assert done.code == (141 if number == 1 else 0)
-    assert "Traceback" not in done.err
+    redirections = " ".join(f"{number}>&-" for number in closed)
+    done = shell.benchmark(*SYNC, "-x", str(target), wrap=("sh", "-c", f'exec "$@" {redirections}', "sh"))
+    assert done.code == (141 if "1" in closed else 0)
+    assert "Traceback" not in done.err and (done.err == "" or "2" not in closed)
     assert load(target.read_text(encoding="ascii"))["tuibench"]["status"] == "finished"
-    assert done.out == "" if number == 1 else done.lines[-1].startswith("0.5")
+    assert done.out == "" if "1" in closed else done.lines[-1].startswith("0.5")
 
 
 def test_full_disk_behind_stdout_exits_6_with_one_line(shell: Shell) -> None:

@@ -212,6 +212,16 @@ def test_imported_names_cannot_drive_the_terminal(shell: Shell) -> None:
         assert "\x1b" not in on_terminal(shell, "", *command)[1]
 
 
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize("command", [("list", "--all"), ("show", "last"), ("export", "last", "-x", "-")])
+def test_closed_stdout_exits_141(shell: Shell, command: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = shell.run(*command, stdout=writer)
+    os.close(writer)
+    assert done.code == 141 and "Traceback" not in done.err and "ignored" not in done.err
+
+
 @pytest.mark.parametrize("command", ["list", "show", "edit", "remove", "undo", "trash", "export", "import", "store"])
 def test_unknown_flag_is_one_line_with_the_help_command(shell: Shell, command: str) -> None:
     done = shell.run(command, "--frobnicate")

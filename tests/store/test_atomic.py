@@ -42,6 +42,22 @@ def test_files_are_synced_before_their_rename_and_directories_after_it(tmp_path:
     assert [os.path.basename(path) for path in replaced] == [f"{make_id(1)}.json", "tuibench.json"]
 
 
+def test_adding_a_benchmark_syncs_five_times(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(0), Metadata())
+    counts = []
+    for number in (32, 64):
+        disk = Recording()
+        fresh = make_store(tmp_path, disk=disk)
+        fresh.benchmarks.rows()
+        fresh.benchmarks.add(make_result(number), Metadata())
+        disk.calls.clear()
+        fresh.benchmarks.add(make_result(number + 500), Metadata())
+        counts.append(sum(call == "fsync" for call, _ in disk.calls))
+    # Record, name of its directory, name of the record, index, name of the index.
+    assert counts == [5, 5]
+
+
 @pytest.mark.parametrize(
     "number",
     [errno.ENOSPC, *(pytest.param(one, marks=pytest.mark.slow) for one in (errno.EIO, errno.EDQUOT, errno.EROFS))],

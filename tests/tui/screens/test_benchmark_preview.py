@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.present.build import asked, default_run, failed_cell, lone_cell, ok_cell, run
+from tests.present.build import asked, default_run, failed_cell, hostile_run, lone_cell, ok_cell, run
 from tests.tui.stock import make, make_broken, make_going, sweep, sweep_cell
 from tuibench.core.cell import CellResult
 from tuibench.core.reason import Failure, told
@@ -90,6 +90,10 @@ def test_preview_shows_note_origin_conclusions_and_warnings() -> None:
         "note: cold room", "re-run of abcd: c compares", conclusions(default_run())[0].sentence,
         "warning: the governor is powersave",
     ]  # fmt: skip
+
+
+def test_preview_sanitizes_foreign_text() -> None:
+    assert all(line.isprintable() for line in preview(hostile_run(), Metadata(name="\x1b[31m", note="\u202e")))
 
 
 def test_preview_accepts_unusual_result() -> None:

@@ -3,11 +3,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.shell import PATIENCE_S
+from tests.present.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, open_app, press, replace_methods, send_key, settle, type_text
@@ -18,6 +20,7 @@ from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.services.state_file import StateFile
+from tuibench.tui import route
 from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.terminal import Display
 from tuibench.tui.widgets.record_table import RecordTable
@@ -233,6 +236,28 @@ async def test_busy_store_refusal_keeps_input_for_retry(
         assert f"{said}, the store is busy" in frame(app) and "after" in frame(app)
         await press(pilot, *fields)
         assert "after" in {project.name for project in services.store.projects.all()}
+
+
+async def test_hostile_names_are_plain_text_on_home_and_in_project(home: Path) -> None:
+    services = Services()
+    model = home / "models" / "\x1b[31mred\udcff.onnx"
+    model.parent.mkdir(parents=True)
+    model.write_bytes(b"-")
+    project = add_project(services, "odd", "f" * 64, model)
+    stored = HOSTILE.replace("\udcff", "")
+    add(services, sweep(40, 1.0), project, name=stored, note=stored)
+    found = services.projects.get(project)
+    (version,) = found.project.versions
+    version = replace(version, model=replace(version.model, asked=HOSTILE))
+    odd = replace(found, project=replace(found.project, description=HOSTILE, versions=(version,)))
+    replace_methods(services, projects__list=lambda *_: (odd,))
+    async with open_app((160, 40), services=services) as (app, pilot):
+        seen = frame(app).replace("\n", "")
+        assert seen.isprintable() and "\\e" in seen and "calc" in seen
+        app.go(route.project(project))
+        await settle(pilot)
+        seen = frame(app).replace("\n", "")
+        assert seen.isprintable() and "\\e" in seen and "calc" in seen
 
 
 async def test_runs_follow_their_project_and_unassigned_come_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,10 +11,10 @@ from tests.tui.widgets.stage import HOSTILE, press, resize, seen, staged
 from tuibench.present.plots.drawing import Row
 from tuibench.present.table import Column
 from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, ManyField
-from tuibench.tui.widgets.field import TextField
+from tuibench.tui.widgets.field import TextField, TextQuestion
 from tuibench.tui.widgets.painted import FigureView, Painted
 from tuibench.tui.widgets.record_table import Line, RecordTable
-from tuibench.tui.widgets.status_line import StatusLine
+from tuibench.tui.widgets.status_line import Notice, StatusLine
 from tuibench.tui.widgets.text_block import ScrollBlock, TextBlock
 from tuibench.tui.widgets.title_line import KeyLine, Selector, SelectorLine, TabLine, TitleLine
 
@@ -107,6 +107,18 @@ async def test_hostile_names_are_plain_text_in_every_widget_and_size() -> None:
                     widget.ask(text, {"y": text}, str)
                     await press(pilot, "y")
             await settle(pilot)
+            check(counter_of(stage).take())
+
+
+async def test_hostile_names_are_plain_text_in_every_question() -> None:
+    async with staged(StatusLine()) as (stage, pilot):
+        for text in HOSTILE:
+            for question in (Notice(text, [text]), TextQuestion(text, [(text, text)], hint=text)):
+                stage.push_screen(question)
+                await settle(pilot)
+                await resize(pilot, 20, 5)
+                await press(pilot, "enter", "escape")
+                await resize(pilot, 80, 24)
             check(counter_of(stage).take())
 
 
