@@ -37,7 +37,7 @@ def main() -> None:
     many = int(sys.argv[1]) if len(sys.argv) > 1 else MANY
     scratch = Path(tempfile.mkdtemp(prefix="tuibench-bench-"))
     try:
-        with patch.object(record_file, "summarize", summarize_older), patch.object(record_file, "FACTS", BENCHMARK):
+        with patch.object(record_file, "summarize", summarize_older), patch.object(record_file, "REASONS", BENCHMARK):
             fill(scratch / "data", many)
         store = Store(scratch / "data", MACHINE)
         for name in ("list that derives the facts of 30 rows", "next list"):

@@ -55,6 +55,11 @@ def test_wider_list_shows_more_and_unlimited_shows_everything() -> None:
     assert "n" * 150 not in listing([long], NOW, width=200)
 
 
+def test_list_of_failed_results_only_has_a_line_for_each() -> None:
+    failed = [row(number, measured=0, facts=to_facts(DIED)) for number in (1, 2)]
+    assert len(listing(failed, NOW).splitlines()) == 3
+
+
 def test_interrupted_run_has_its_status_in_front() -> None:
     assert headline_words(row(status="cancelled", facts=to_facts(replace(DEFAULT, status="cancelled")))) == (
         "cancelled · 1.92 ms ±0.7 % · 1011 items/s ±1.4 %"

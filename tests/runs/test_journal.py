@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tuibench.core.errors import StoreError
+from tuibench.core.schema import NEWEST
 from tuibench.runs.journal import NAME, Follower, Journal, cut_tail, decode, encode, read_events, read_history
 
 VALUES = st.recursive(
@@ -66,7 +67,7 @@ def test_every_event_has_version_sequence_time_and_kind(tmp_path: Path) -> None:
     journal.append("run_end", status="finished")
     journal.close()
     events = list(read_events(tmp_path))
-    assert [(e["v"], e["seq"], e["ev"]) for e in events] == [(3, 0, "run_start"), (3, 1, "run_end")]
+    assert [(e["v"], e["seq"], e["ev"]) for e in events] == [(NEWEST, 0, "run_start"), (NEWEST, 1, "run_end")]
     assert events[0]["t_ns"] <= events[1]["t_ns"]
 
 

@@ -178,3 +178,14 @@ def test_run_is_a_result_when_the_list_cannot_be_read(
     for token in ("last", "0001"):
         with pytest.raises(StoreDamaged):
             exchange(store, tmp_path, replace(run, id=make_id(9)[:-4] + "LAST")).result(token)
+
+
+def test_result_of_a_resumable_run_is_not_imported(store: Store, tmp_path: Path) -> None:
+    row = store.benchmarks.add(make_small(1), Metadata())
+    path = tmp_path / "out.json"
+    exchange(store).export(row.id, str(path))
+    run = RunInfo(row.id, INTERRUPTED, None, "", (), "", "/x", None, 1, 1, 1, None, resumable=True)
+    other = make_store(tmp_path / "other", "another machine")
+    with pytest.raises(UsageError, match=f"resume {row.id[-4:].lower()}|is run"):
+        exchange(other, tmp_path, run).import_file(str(path))
+    assert other.benchmarks.rows() == ()

@@ -31,7 +31,7 @@ from tuibench.services.runs import RunOptions, Runs
 from tuibench.services.saving import result_of
 from tuibench.services.settings import Settings
 
-NEWER = r"this run was written by tuibench 9\.9 \(schema 4\): this version cannot read it"
+NEWER = r"this run was written by tuibench 9\.9 \(schema 5\): this version cannot read it"
 UNKNOWN = "this run is a profile of a kind unknown to this version: energy"
 PROFILE_SPEC = make_profile_spec(Path("/models/m.onnx"))
 Change = Callable[[RunDirectory], None]
@@ -111,7 +111,7 @@ def test_newer_run_is_named_while_a_newer_version_measures(places: Places, run: 
     store = open_store(places.data)
     (row,) = Monitor(Runs(Settings(places, "nobody"), store), store).look().runs
     run.let_go()
-    assert row.info.state == activity.RUNNING and "tuibench 9.9 (schema 4)" in reason_words(row.info.detail)
+    assert row.info.state == activity.RUNNING and "tuibench 9.9 (schema 5)" in reason_words(row.info.detail)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_profile_journal_and_request_name_the_newer_schema(places: Places, spec:
         journal, _ = open_journal(directory, request | {"resume": resume})
         journal.append("run_start", run=request["id"], spec=request["spec"])
         journal.close()
-    assert [event["v"] for event in read_events(directory.path)] == [3, 3]
+    assert [event["v"] for event in read_events(directory.path)] == [NEWEST, NEWEST]
 
 
 @pytest.mark.parametrize("number", [None, 0, 1, NEWEST, "9", True, 9.5])

@@ -9,7 +9,7 @@ from tests.store.build import make_id, make_result, make_store
 from tests.store.data import make_real
 from tuibench.core.errors import StoreError
 from tuibench.core.result import RunResult
-from tuibench.core.schema import BENCHMARK, FACTS
+from tuibench.core.schema import BENCHMARK, REASONS
 from tuibench.core.stored import Metadata
 from tuibench.present.listing import headline_words
 from tuibench.store import benchmark_file as record_file
@@ -30,7 +30,7 @@ def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     with monkeypatch.context() as patched:
         patched.setattr(record_file, "summarize", told)
-        patched.setattr(record_file, "FACTS", BENCHMARK)
+        patched.setattr(record_file, "REASONS", BENCHMARK)
         for number in range(5):
             make_store(tmp_path).benchmarks.add(make_result(number), Metadata())
     return tmp_path
@@ -68,7 +68,7 @@ def test_next_write_persists_derived_facts_and_leaves_results_alone(old: Path) -
     assert all(row.facts for row in fresh.benchmarks.rows()) and fresh.benchmarks.facts.reads == 0
     assert sealed.read_bytes() == before
     assert fresh.check(read_data=True).problems == ()
-    assert (schema_of(old, 3), schema_of(old, 7)) == (BENCHMARK, FACTS)
+    assert (schema_of(old, 3), schema_of(old, 7)) == (BENCHMARK, REASONS)
 
 
 def test_edit_of_an_old_record_keeps_it_readable_for_its_version(old: Path) -> None:

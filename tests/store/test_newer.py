@@ -106,7 +106,7 @@ def test_sealed_newer_file_is_not_called_damaged_moved_or_dropped(
         report = make_store(root).check(read_data=read_data, repair=repair)
         looked_at = "trash" not in place or read_data
         assert {problem.kind for problem in report.problems} == ({"newer"} if looked_at else set()), report
-        assert all("tuibench 9.9.0 (schema 4)" in problem.detail for problem in report.problems)
+        assert all("tuibench 9.9.0 (schema 5)" in problem.detail for problem in report.problems)
         assert report.exit_code == 0
     assert files(root) == before
     assert {row.id for row in make_store(root).benchmarks.rows()} == {make_id(1), make_id(2)}
@@ -119,7 +119,7 @@ def test_newer_record_is_reported_and_keeps_its_row(root: Path, form: Callable[[
     data = rewrite(path, form)
     store = make_store(root)
     for act in (store.benchmarks.get, lambda one: store.benchmarks.edit(one, name="x")):
-        with pytest.raises(StoreNewer, match=r"written by tuibench 9\.9\.0 \(schema 4\): this version cannot show it"):
+        with pytest.raises(StoreNewer, match=r"written by tuibench 9\.9\.0 \(schema 5\): this version cannot show it"):
             act(make_id(1))
     with pytest.raises(StoreReadOnly):
         store.benchmarks.add(make_result(1), Metadata())
@@ -187,7 +187,7 @@ def test_newer_project_does_not_affect_other_projects(root: Path, place: str, fo
     store = make_store(root)
     store.projects.create("another", ModelReference("n.onnx", FileStamp("/n.onnx", 7, 8, "cd" * 32), "cd" * 32))
     assert "another" in [one.name for one in store.projects.all()]
-    assert any("tuibench 9.9.0 (schema 4): this version cannot show it" in said for said in store.notices())
+    assert any("tuibench 9.9.0 (schema 5): this version cannot show it" in said for said in store.notices())
     assert path.read_bytes() == data
     if place == "projects":
         with pytest.raises(StoreNewer):

@@ -15,7 +15,7 @@ from tests.runs.profile_script import make_profile_result
 from tests.store.data import make_small
 from tuibench.core.errors import StoreNewer
 from tuibench.core.profile import LOSS, ProfileSpec
-from tuibench.core.schema import BENCHMARK, FACTS, PROFILE
+from tuibench.core.schema import BENCHMARK, PROFILE, REASONS
 from tuibench.core.stored import BenchmarkRow, Metadata
 from tuibench.services.opening import open_store
 from tuibench.store.benchmark_file import RecordFiles, damaged_row, summarize, to_document, to_row
@@ -92,7 +92,7 @@ def test_record_states_the_schema_of_facts(tmp_path: Path) -> None:
         store.benchmarks.add(result, Metadata())
         store.benchmarks.edit(result.id, name="edited")
     forms = {path.stem: unseal(path.read_bytes()).header.schema for path in tmp_path.rglob("*.json")}
-    assert (forms[profile.id], forms[benchmark.id], forms["tuibench"]) == (FACTS, FACTS, BENCHMARK)
+    assert (forms[profile.id], forms[benchmark.id], forms["tuibench"]) == (REASONS, REASONS, BENCHMARK)
     assert not list(tmp_path.rglob("*.pre-v*"))
     fresh = open_store(tmp_path)
     assert fresh.check(read_data=True).problems == () and fresh.migrate().migrated == 0 and fresh.notices() == ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from tuibench.core.errors import UnknownId
+from tuibench.core.errors import StoreError, UnknownId
 from tuibench.core.text import show
 
 LENGTH = 4
@@ -103,10 +103,10 @@ _DRAWS = 1000
 
 
 def draw_ulid(time_ms: int, entropy: Callable[[int], bytes], taken: Iterable[str]) -> str:
-    """Return a new id whose short form is none of the short forms in `taken`; raise UnknownId if none is free."""
+    """Return a new id whose short form is none of the short forms in `taken`; raise StoreError if none is free."""
     ends = {one[-LENGTH:] for one in taken}
     for _ in range(_DRAWS):
         ulid = make_ulid(time_ms, entropy(10))
         if ulid[-LENGTH:] not in ends:
             return ulid
-    raise UnknownId("no unique id after a thousand attempts", "Empty the trash, or move old benchmarks away.")
+    raise StoreError("no unique id after a thousand attempts", "Empty the trash, or move old benchmarks away.")

@@ -13,9 +13,12 @@ from tuibench.core.errors import StoreNewer
 from tuibench.core.spec import KINDS
 from tuibench.core.text import show
 
-BENCHMARK, PROFILE, FACTS = 1, 2, 3
-"""FACTS is a store record without sentences; exports keep their sentences and version."""
-NEWEST = FACTS
+BENCHMARK, PROFILE, FACTS, REASONS = 1, 2, 3, 4
+"""FACTS was a store record without the sentence of its headline; REASONS holds codes for every cause.
+
+Exports keep their sentences, and BENCHMARK or PROFILE.
+"""
+NEWEST = REASONS
 """The newest schema version that this release reads; records, journals, requests and exports share the numbers."""
 
 _HINT = "Use that version or a newer one; the file is intact."

@@ -24,10 +24,12 @@ else:
 
 def _make_value(cls: type) -> type:
     own = set(vars(cls))
-    if "__post_init__" in own:
-        raise TypeError(f"{cls.__name__}: a value has no __post_init__")
+    if own & {"__init__", "__post_init__"}:
+        raise TypeError(f"{cls.__name__}: a value has only the __init__ that is made here")
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     fields = dataclasses.fields(made)
+    if not all(field.init and field.repr and not field.kw_only for field in fields):
+        raise TypeError(f"{cls.__name__}: no init=False, repr=False or kw_only in a value")
     compared = [field for field in fields if field.compare]
     made.__compared__ = _getter(compared)
     made.__hashed__ = _getter([field for field in compared if field.hash is not False])

@@ -182,7 +182,7 @@ def _plain(row: BenchmarkRow) -> dict[str, str | int]:
 def _fit_columns(rows: Sequence[BenchmarkRow], lines: Sequence[Listed]) -> list[Column[Listed]]:
     """Return the columns; the result column is wide enough for numbers, but not for long reasons of failed rows."""
     numbers = (width_of(line.result) for row, line in zip(rows, lines, strict=True) if row.measured)
-    least = min(max(_LEAST_RESULT, *numbers), _MOST_RESULT)
+    least = min(max((_LEAST_RESULT, *numbers)), _MOST_RESULT)
     return [replace(column, least=least) if column.key == "result" else column for column in _SHELL_BENCHMARKS]
 
 

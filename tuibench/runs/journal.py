@@ -18,7 +18,7 @@ from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.model import Point
 from tuibench.core.reason import Reason
 from tuibench.core.record import fits, to_plain
-from tuibench.core.schema import FACTS
+from tuibench.core.schema import REASONS
 from tuibench.core.spec import BenchmarkSpec
 
 NONSENSE = (KeyError, ValueError, TypeError, IndexError, AttributeError, ArithmeticError, RecursionError, StopIteration)
@@ -240,7 +240,7 @@ class Journal:
     def append(self, ev: str, **fields: Any) -> None:
         """Write one event; sync it to disk if its type is durable."""
         plain = {name: to_plain(value) if isinstance(value, Reason) else value for name, value in fields.items()}
-        line = encode({"v": FACTS, "seq": self._seq, "t_ns": time.monotonic_ns(), "ev": ev, **plain})
+        line = encode({"v": REASONS, "seq": self._seq, "t_ns": time.monotonic_ns(), "ev": ev, **plain})
         try:
             full = not self._write_whole(line, ev in DURABLE)
         except OSError as error:

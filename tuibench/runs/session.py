@@ -238,13 +238,19 @@ class RunnerSession:
 
 def _changed_machine(run: str, changes: Sequence[Reason]) -> Disagreement:
     """Return the refusal to resume a run on a changed machine."""
-    told = (" ".join(map(str, change.fields.values())) for change in changes)
     return Disagreement(
         because("machine_changed", changes=list(changes)),
-        f"the machine changed since the run started: {'; '.join(told)}",
+        f"the machine changed since the run started: {'; '.join(map(_change_text, changes))}",
         f"tuibench resume {run} --mixed measures the rest and records the change; "
         f"tuibench resume {run} --finish saves the partial result",
     )
+
+
+def _change_text(change: Reason) -> str:
+    if change.code == "changed":
+        return "{name}: {old} → {new}".format_map(change.fields)
+    names = " ".join(map(str, change.fields.get("names", ())))
+    return " ".join(filter(None, (change.code.replace("_", " "), names)))
 
 
 def open_journal(directory: RunDirectory, request: Request) -> tuple[Journal, Replay | None]:

@@ -120,7 +120,21 @@ class Exchange:
             if result.id in entry.benchmarks:
                 hint = f"tuibench trash restore {short_id(result.id)} brings it back"
                 raise UsageError(f"{show(path)}: this result is in the trash", hint)
+        self._require_no_resumable_run(path, result.id)
         return Imported(self._store.benchmarks.add(result, Metadata(project=self._project_of(result))), False)
+
+    def _require_no_resumable_run(self, path: str, run_id: str) -> None:
+        """Raise UsageError if the result is of a run here that continues or can be resumed: it would count as saved."""
+        try:
+            info = self._runs().info(run_id)
+        except UnknownId:
+            return
+        if info.resumable or info.state in activity.ALIVE:
+            short = short_id(run_id)
+            hint = (
+                f"tuibench resume {short} measures the rest; tuibench resume {short} --finish saves the partial result"
+            )
+            raise UsageError(f"{show(path)}: this is run {short} of this machine, which is {info.state}", hint)
 
     def side_by_side(self, old_token: str, new_token: str) -> SideBySide:
         """Compare two results cell by cell."""

@@ -18,7 +18,7 @@ from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.headline import to_facts
 from tuibench.core.ids import short_id
 from tuibench.core.record import from_plain, pause_collector, to_compact, to_plain, written
-from tuibench.core.schema import FACTS, NEWEST
+from tuibench.core.schema import NEWEST, REASONS
 from tuibench.core.spec import KINDS
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, Metadata, StoredBenchmark
 from tuibench.core.value import dataclass
@@ -362,7 +362,7 @@ def _encoded_result(loaded: Loaded) -> bytes:
 
 def _form(summary: Mapping[str, Any], old: Loaded | None) -> int:
     """Return the form of a record: one of an older version keeps the sentence that this version needs to read it."""
-    return FACTS if old is None or "headline" not in summary else max(old.header.schema, SCHEMA)
+    return REASONS if old is None or "headline" not in summary else max(old.header.schema, SCHEMA)
 
 
 def _join_head(summary: bytes, metadata: bytes) -> bytes:

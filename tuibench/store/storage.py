@@ -107,15 +107,16 @@ class SealedStorage(Storage):
         loaded = None
         try:
             loaded = self._sealing.load(self._path, INDEX, fall_back=False, strict=True)
-            if loaded is None:
-                return None, self._recover(None), None
-            self._check(loaded)
+            if loaded is not None:
+                self._check(loaded)
         except StoreDamaged as damage:
             # A newer version's file stays read-only, even if its rows are unusable.
             if loaded is not None and loaded.beyond:
                 return loaded.stamp, self._recover(self._sealing.misfit(self._path, loaded, damage)), loaded
             stamp = self._sealing.files.stamp(self._path)
             return stamp, self._recover(damage), self._sealing.stand_in(self._path, stamp)
+        if loaded is None:
+            return None, self._recover(None), None
         return loaded.stamp, loaded.tables, loaded
 
 

@@ -109,9 +109,9 @@ def test_files_named_by_a_result_are_dropped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("number", "version", "words"),
     [
-        (4, "0.5.0", "has schema 4, written by tuibench 0.5.0; this version reads schemas up to 3"),
-        (0, "0.0.1\x1b[31m", "has schema 0, written by tuibench 0.0.1\\e[31m; this version reads schemas up to 3"),
-        (9, None, "has schema 9, written by another version of tuibench; this version reads schemas up to 3"),
+        (5, "0.5.0", "has schema 5, written by tuibench 0.5.0; this version reads schemas up to 4"),
+        (0, "0.0.1\x1b[31m", "has schema 0, written by tuibench 0.0.1\\e[31m; this version reads schemas up to 4"),
+        (9, None, "has schema 9, written by another version of tuibench; this version reads schemas up to 4"),
         ("1", "0.1.0", "tuibench.schema is missing"),
         (True, "0.1.0", "tuibench.schema is missing"),
     ],

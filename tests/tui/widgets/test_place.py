@@ -78,14 +78,27 @@ def test_cursor_jump_scrolls_by_same_distance() -> None:
 def test_cursor_is_always_visible(keys: tuple[str, ...], moves: list[int | tuple[str, ...]], page: int) -> None:
     place = Place()
     place.take(keys, page)
+    held: set[str | None] = set()
+    """Keys that had the cursor; one that was removed may get it again."""
     for move in moves:
         before = place.key
+        held.add(before)
         if isinstance(move, int):
             place.move(move, page)
         else:
             place.take(move, page)
-            assert place.key == before or before not in move
+            assert place.key == before or before not in move or place.key in held
         count = len(place.keys)
         assert 0 <= place.cursor < max(count, 1)
         assert place.top <= place.cursor < place.top + page
         assert 0 <= place.top <= max(count - page, 0)
+
+
+def test_cursor_returns_to_a_record_that_comes_back_before_the_next_move() -> None:
+    place = place_on("abcdef", "c")
+    for keys, key in (("abdef", "d"), ("abcdef", "c"), ("abdef", "d")):
+        place.take(tuple(keys), 4)
+        assert place.key == key
+    place.move(1, 4)
+    place.take(tuple("abcdef"), 4)
+    assert place.key == "e"

@@ -27,6 +27,7 @@ class Place:
         self.keys: tuple[str, ...] = ()
         self.cursor = 0
         self.top = 0
+        self._missing: str | None = None
 
     @property
     def key(self) -> str | None:
@@ -34,12 +35,19 @@ class Place:
         return self.keys[self.cursor] if self.keys else None
 
     def take(self, keys: tuple[str, ...], page: int) -> None:
-        """Replace the list and stay on the same record, or on the next remaining one if that is gone."""
+        """Replace the list and stay on the same record, or on the next remaining one if that is gone.
+
+        A record that comes back before the next move gets the cursor again, such as a run that becomes a result.
+        """
         old, at, above = self.keys, self.cursor, self.cursor - self.top
-        self.keys = keys
         index = {key: n for n, key in enumerate(keys)}
         near = chain(range(at, len(old)), range(at - 1, -1, -1))
-        self.cursor = next((index[old[n]] for n in near if old[n] in index), 0)
+        if (wanted := self._missing or self.key) in index:
+            self.cursor, self._missing = index[wanted], None
+        else:
+            self.cursor = next((index[old[n]] for n in near if old[n] in index), 0)
+            self._missing = wanted
+        self.keys = keys
         # On the first page, new lines above are shown; further down the view stays as it was.
         self.top = self.cursor - above if self.top else 0
         self.follow(page)
@@ -49,7 +57,7 @@ class Place:
         at = min(max(self.cursor + by, 0), max(len(self.keys) - 1, 0))
         if abs(by) > 1:
             self.top += at - self.cursor
-        self.cursor = at
+        self.cursor, self._missing = at, None
         self.follow(page)
 
     def follow(self, page: int) -> None:
