@@ -198,6 +198,13 @@ def test_terminal_shows_a_progress_line_that_is_cleared_at_the_end(shell: Shell)
     assert screen(painted)[-1] == ""
 
 
+def test_dumb_terminal_gets_whole_lines_only(shell: Shell) -> None:
+    painted, _, code = on_a_terminal(shell, *SHORT, term="dumb")
+    assert code == 0
+    assert "\r" not in painted.replace("\r\n", "\n")
+    assert "sync, 1 core, batch 1: " in painted
+
+
 def screen(painted: str) -> list[str]:
     """Return the lines that a terminal would show, without trailing blanks."""
     lines, row, column = [""], 0, 0

@@ -23,6 +23,7 @@ from tuibench.core.errors import StoreError, TuibenchError
 from tuibench.core.reason import Reason, told
 from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard, ends_between
+from tuibench.tui.config import Config
 from tuibench.tui.messages import SnapshotTaken
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.field import TextQuestion
@@ -138,6 +139,14 @@ async def test_two_run_ends_in_one_poll_share_line_and_bell(services: SnapshotSe
         await look(app, pilot)
         assert "cancelled, 3 executions saved; run " in frame(app) and "failed: no such operator" in frame(app)
         assert len(bells) == 1
+
+
+async def test_bell_can_be_disabled(services: SnapshotServices, bells: list[None]) -> None:
+    services.show(row(1))
+    async with dashboard(services, config=Config(bell=False)) as (app, pilot):
+        services.show()
+        await look(app, pilot)
+        assert bells == [] and "was removed" in frame(app)
 
 
 async def test_run_removed_by_user_is_not_announced(services: SnapshotServices, bells: list[None]) -> None:

@@ -62,6 +62,14 @@ def test_invalid_values_are_reported_and_skipped(tmp_path: Path, text: str | byt
     assert Config(problems=config.problems) == config
 
 
+def test_valid_values_beside_invalid_ones_are_used(tmp_path: Path) -> None:
+    config = read(tmp_path, "[dashboard]\nfps = 99\nmouse = true\n[keys]\nremove = 'ctrl+x'\n")
+    assert (config.fps, config.mouse, config.keys) == (None, True, {"remove": "ctrl+x"}) and len(config.problems) == 1
+    clash = read(tmp_path, "[dashboard]\nmouse = true\n[keys]\nremove = 'n'\nundo = 'ctrl+z'\n")
+    assert (clash.mouse, clash.keys, len(clash.problems)) == (True, {}, 1)
+    assert "n means both new and remove" in clash.problems[-1]
+
+
 def test_unreadable_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "config.toml").mkdir()
     assert "not a regular file" in read_config(tmp_path / "config.toml").problems[0]

@@ -97,6 +97,16 @@ async def test_keys_o_and_p_in_list_resume_and_save_interrupted_run() -> None:
         assert asked[1:] == [("resume", run, "finish")] and "saving" in said(seen.app)
 
 
+async def test_key_o_in_list_asks_when_machine_changed() -> None:
+    async with shown() as seen:
+        run = await _show_broken(seen)
+        asked = script(seen.app, run, broken_view(other_machine=True))
+        await seen.press("o")
+        assert "The machine changed." in said(seen.app) and asked == []
+        await seen.press("m")
+        assert asked == [("resume", run, "mixed")]
+
+
 @pytest.mark.parametrize("key", ["X", "p", "+", "o"])
 async def test_run_keys_on_stored_benchmark_say_it_is_no_run(key: str) -> None:
     async with shown() as seen:

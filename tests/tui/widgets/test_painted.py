@@ -57,6 +57,19 @@ async def test_widget_changed_while_hidden_is_correct_when_shown() -> None:
         assert seen(stage)[0] == "new"
 
 
+async def test_change_reverted_before_paint_leaves_screen_correct() -> None:
+    lines = Lines("old")
+    async with staged(lines) as (stage, pilot):
+        lines.lines[0] = "something new"
+        lines.repaint()
+        lines.lines[0] = "old"
+        lines.repaint()
+        await settle(pilot)
+        assert seen(stage)[0] == "old"
+        lines.lines[0] = "newer"
+        assert "newer" in await sent_by(pilot, lines.repaint)
+
+
 async def test_style_change_is_painted() -> None:
     lines = Lines("text")
     async with staged(lines) as (_, pilot):
