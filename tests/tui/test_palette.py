@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from textual.command import CommandList, CommandPalette
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from tests.store.data import make_small
 from tests.tui.frame import frame
@@ -12,7 +13,7 @@ from tuibench.services.api import Services
 from tuibench.tui import key
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import Config
-from tuibench.tui.palette import GROUP_WORDS, list_actions, live_keys
+from tuibench.tui.palette import GROUP_WORDS, Palette, list_actions, live_keys
 from tuibench.tui.screens.help import HelpScreen
 from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.terminal import Display
@@ -67,6 +68,13 @@ async def test_palette_lists_finds_and_runs_actions() -> None:
         assert names(app) == ["Dashboard: trash", "Benchmark: remove"]
         prompts = [str(option.prompt).splitlines()[0] for option in app.screen.query_one(CommandList).options]
         assert prompts == ["Dashboard: trash (f3)", "Benchmark: remove (d)"]
+        # enter typed before the matches of the whole text: no action of an earlier text runs
+        palette = app.screen
+        assert isinstance(palette, Palette)
+        palette.query_one(Input).value = "xyzzy"
+        palette._action_command_list("select")
+        await settle(pilot)
+        assert app.screen is palette
         await press(pilot, "escape", "escape")
         await search(pilot, "xyzzy")
         assert names(app) == []

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 from textual.binding import ActiveBinding
-from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.command import Command, CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.fuzzy import Matcher
 from textual.widgets import Input, LoadingIndicator
 
 from tuibench.tui import key
@@ -81,6 +82,11 @@ def _runner(app: Dashboard, action: str, node: object) -> Callable[[], Awaitable
     return carry_out
 
 
+def _score(matcher: Matcher, query: str, name: str, text: str) -> float:
+    """Return how well an action matches the typed text; 0 if it does not."""
+    return matcher.match(name) or _DESCRIBED * all(word in text.lower() for word in query.lower().split())
+
+
 class ActionProvider(Provider):
     """Provides Textual's palette with actions."""
 
@@ -94,10 +100,8 @@ class ActionProvider(Provider):
     async def search(self, query: str) -> Hits:
         """Yield actions whose name has the typed letters in order, then those whose description has the words."""
         matcher = self.matcher(query)
-        words = query.lower().split()
         for action in self._actions():
-            score = matcher.match(action.name) or _DESCRIBED * all(word in action.text.lower() for word in words)
-            if score > 0:
+            if (score := _score(matcher, query, action.name, action.text)) > 0:
                 shown = Content.assemble(matcher.highlight(action.name), f" ({action.pressed})")
                 yield Hit(score, shown, action.run, text=action.name, help=action.text)
 
@@ -131,12 +135,22 @@ class Palette(CommandPalette):
         self.call_after_refresh(self._stop_indicator)
 
     def _action_command_list(self, action: str) -> None:
-        """Ignore page keys before the list's first layout, on which Textual's action raises an error.
+        """Ignore keys before the list's first layout, and enter on an action found for an earlier text.
 
-        Overrides a private method; can be removed once CommandList handles a page key before its first layout.
+        Overrides a private method; can be removed once CommandList handles a page key before its first layout, and
+        enter waits for the matches of the whole text.
         """
-        if self.query_one(CommandList).scrollable_content_region:
+        found = self.query_one(CommandList)
+        if found.scrollable_content_region and (action != "select" or self._is_current(found)):
             super()._action_command_list(action)
+
+    def _is_current(self, found: CommandList) -> bool:
+        typed = self.query_one(Input).value.strip()
+        if not typed or found.highlighted is None:
+            return True
+        option = found.get_option_at_index(found.highlighted)
+        hit = option.hit if isinstance(option, Command) else None
+        return hit is None or _score(Matcher(typed), typed, str(hit.text), str(hit.help or "")) > 0
 
     def _stop_indicator(self) -> None:
         for indicator in self.query(LoadingIndicator):
