@@ -146,5 +146,5 @@ def test_export_that_fails_at_the_end_keeps_result_on_stdout(shell: Shell, folde
     (folder / "gone").rmdir()
     out, err = process.communicate(timeout=30)
     assert b"ms" in out.splitlines()[-1]
-    assert b"cannot be written" in err and b"Traceback" not in err
+    assert b"saved as" in err and b"cannot be written" in err and b"Traceback" not in err
     assert process.returncode == 6

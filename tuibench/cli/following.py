@@ -68,7 +68,12 @@ class Following:
             return self._show_plan(self._view.plan(), result)
         if result.status == "interrupted":
             self._say(f"tuibench: the run was interrupted: {reason_words(run.replay.end.get('reason'))}")
-        publish(self._request, result, self._samples(), self._beside(result), self._shown, self._compared(result))
+        try:
+            publish(self._request, result, self._samples(), self._beside(result), self._shown, self._compared(result))
+        except TuibenchError:
+            # The export failed, but the result may be saved.
+            self._report_saving(result)
+            raise
         return self._report_saving(result)
 
     def _answer(self) -> None:
