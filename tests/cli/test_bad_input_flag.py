@@ -138,11 +138,11 @@ def test_export_into_a_directory_of_another_user_exits_6(shell: Shell, folder: P
     assert not target.exists()
 
 
-def test_export_that_fails_at_the_end_keeps_result_on_stdout(shell: Shell, folder: Path) -> None:
+def test_export_that_fails_at_the_end_keeps_result_on_stdout(keeper: Shell, folder: Path) -> None:
     (folder / "gone").mkdir()
     flags = ("-e", "fake", "-s", "sync", "-ncores", "1", "--executions", "2", "-t", "0.2", "-w", "0.05")
-    process = shell.start("benchmark", "sample:tiny", *flags, "-x", str(folder / "gone" / "out.json"))
-    shell.wait_for("execution_start")
+    process = keeper.start("benchmark", "sample:tiny", *flags, "-x", str(folder / "gone" / "out.json"))
+    keeper.wait_for("execution_start")
     (folder / "gone").rmdir()
     out, err = process.communicate(timeout=30)
     assert b"ms" in out.splitlines()[-1]
