@@ -85,3 +85,16 @@ def test_pictures_are_few_and_each_can_be_retaken() -> None:
     shown = {name for page in pages for name in re.findall(r"screenshots/(\w+)\.svg", page.read_text(encoding="utf-8"))}
     assert shown == {path.stem for path in (ROOT / "screenshots").glob("*.svg")}
     assert shown <= set(taken)
+
+
+def test_every_named_module_exists() -> None:
+    sources = [path for tree in ("tuibench", "tests", "tools") for path in (ROOT / tree).rglob("*.py")]
+    pages = [page for page in (ROOT / "docs").glob("*.md") if page.name != "target.md"]
+    endings = {f"/{path.relative_to(ROOT).as_posix()}" for path in sources}
+    named = {
+        (path.name, name)
+        for path in (*sources, *pages, ROOT / "README.md")
+        for name in re.findall(r"`([\w/]*[a-z]\w*\.py)\b", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 40
+    assert {(where, name) for where, name in named if not any(end.endswith(f"/{name}") for end in endings)} == set()

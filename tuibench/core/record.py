@@ -1,7 +1,7 @@
 """Turn frozen dataclasses into plain JSON values and back, so that processes never exchange pickles.
 
 A field that is added later needs a default and nothing else: `from_plain` gives the default to older files.
-Migrations (`store/migration.py`) change the layout of the store only.
+Migrations (`store/envelope.py:STEPS`) change the layout of the store only.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def _from_switches(noises: Sequence[Noise], timed_s: float | None) -> tuple[str,
 
 
 def _further(steal: float | None, throttled_us: float | None, drift: float | None) -> dict[str, float]:
-    """Return further disturbances, each of which costs a letter together with the others."""
+    """Return further disturbances by code; together they cost one letter."""
     found: dict[str, float] = {}
     if steal is not None and steal > _STEAL:
         found["stolen"] = steal

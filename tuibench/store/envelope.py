@@ -18,7 +18,7 @@ from tuibench.core.value import dataclass
 
 META = "_meta"
 SCHEMA = BENCHMARK
-"""Schema of files without newer content; raise it together with a step in migration.py."""
+"""Schema of files without newer content; raise it together with a step in `STEPS`."""
 Tables = dict[str, dict[str, Any]]
 
 _BEGIN = b'{"_meta": {"1": {"crc32": "'

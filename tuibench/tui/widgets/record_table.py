@@ -84,7 +84,7 @@ class Line:
     cells: tuple[str, ...]
     """One cell per column, including columns that do not fit."""
     style: str = ""
-    """Style of the whole line, a name in tui/theme.py."""
+    """Style of the whole line, a name that `style_of` in `painted.py` knows."""
 
 
 def line_of(columns: Sequence[Column[R]], key: str, row: R, style: str = "") -> Line:

@@ -432,7 +432,7 @@ SIGNS = {
     activity.INTERRUPTED: "interrupted", activity.REBOOTED: "interrupted", activity.CANCELLED: "interrupted",
     activity.UNSAVED: "interrupted", activity.ELSEWHERE: "running",
 }  # fmt: skip
-"""Names of signs in tui/glyph.py."""
+"""Names of fields of `Glyphs`."""
 
 
 def run_cell(run: RunRow, glyphs: Glyphs) -> str:
