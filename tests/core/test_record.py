@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tuibench.core.record import LEAST, from_plain, pack, to_compact, to_plain, unpack
+from tuibench.core.reason import Reason
+from tuibench.core.record import LEAST, MOST_NESTED, from_plain, pack, to_compact, to_plain, unpack
 
 
 @dataclass(frozen=True)
@@ -118,3 +119,26 @@ def test_collector_pauses_while_many_rows_are_built(monkeypatch: pytest.MonkeyPa
     packed = pack(("leaf",), [[{"weight": 1.0}] * MANY])
     assert len(from_plain(Branch, {"leaf": {"weight": 1.0}, "below": packed}).below) == MANY
     assert rests == [True, True] and gc.isenabled()
+
+
+def nested_reason(levels: int) -> dict[str, Any]:
+    inner = {} if levels == 1 else {"failure": nested_reason(levels - 1)}
+    return {"code": "part_failed", "fields": inner}
+
+
+@pytest.mark.parametrize(
+    "plain",
+    [
+        {}, {"code": "failed"}, {"fields": {}}, {"code": [], "fields": {}}, {"code": 1, "fields": {}},
+        {"code": "failed", "fields": []}, {"code": "failed", "fields": {}, "more": 1}, 3, [],
+        {"code": "failed", "fields": {"why": {"a": 1}}}, {"code": "several", "fields": {"reasons": [{}]}},
+        {"code": "several", "fields": {"reasons": [[]]}}, nested_reason(MOST_NESTED + 1),
+    ],
+)  # fmt: skip
+def test_reason_of_another_form_is_an_error(plain: Any) -> None:
+    with pytest.raises(ValueError, match="reason"):
+        from_plain(Reason, plain)
+
+
+def test_deepest_reason_is_built() -> None:
+    assert to_plain(from_plain(Reason, nested_reason(MOST_NESTED))) == nested_reason(MOST_NESTED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.present.build import HOSTILE
 from tuibench.core.cell import Estimate, Grade
 from tuibench.core.reason import Reason, because, told, upgrade_end
 from tuibench.core.record import from_plain, to_plain
-from tuibench.present.reason import _WORDS, export_words, no_interval_words, reason_words, worded
+from tuibench.present.reason import _WORDS, export_words, no_interval_words, read_end, read_words, reason_words, worded
 
 TARGET = {"executions": 5, "half_width": 0.031, "more": 4, "more_s": 6.0, "target": 0.02, "limit_s": 30.0}
 
@@ -117,3 +118,27 @@ def test_ends_of_older_journals_become_codes_and_are_exported_as_before(text: st
     assert found == reason
     assert export_words(found) == text
     assert worded({"ev": "run_end", "reason": to_plain(found)}) == {"ev": "run_end", "reason": text}
+
+
+@pytest.mark.parametrize("code", ["part_failed", "interrupted", "several", "of_a_newer_version", [], None, 7])
+@pytest.mark.parametrize("name", ["failure", "why", "reasons", "changes"])
+def test_nested_reasons_are_worded_once_each(code: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[Reason | None] = []
+    words = reason_words
+
+    def count(one: Reason | None, limit: int = 500) -> str:
+        counted.append(one)
+        return words(one, limit)
+
+    monkeypatch.setattr("tuibench.present.reason.reason_words", count)
+    reason = Reason("failed")
+    for _ in range(40):
+        reason = Reason(code, {name: reason})
+    assert words(reason).isprintable()
+    assert len(counted) <= 40
+
+
+@pytest.mark.parametrize("plain", [{"code": [], "fields": {}}, {"code": "several", "fields": 5}, [1], 3])
+def test_damaged_reasons_of_events_have_words(plain: Any) -> None:
+    assert read_words(plain) == reason_words(read_end({"reason": plain})) == "its journal is inconsistent"
+    assert isinstance(worded({"ev": "warning", "message": plain}), dict)

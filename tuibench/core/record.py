@@ -40,6 +40,8 @@ _BLOCK = 2048
 """Rows per block."""
 _MOST_BYTES = 1 << 26
 """Most bytes of one block; tuibench never writes more."""
+MOST_NESTED = 8
+"""Most levels of reasons within reasons; tuibench writes half of them."""
 
 
 def pack(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> dict[str, Any] | None:
@@ -199,18 +201,28 @@ def _defaults(field: dataclasses.Field[Any], count: int) -> list[Any]:
     return [field.default] * count
 
 
-def _reason(data: Any) -> Any:
-    """Build a reason with the reasons in its fields; an empty sentence of an older version is none."""
+def _reason(data: Any, deepest: int = MOST_NESTED) -> Any:
+    """Build a reason with the reasons in its fields; an empty sentence of an older version is none.
+
+    Raise ValueError for a form that is never written: words are made of every level.
+    """
     plain = Reason.upgrade(data)
     if plain is None:
         return None
-    return Reason(plain["code"], {name: _field(one) for name, one in plain["fields"].items()})
+    if not isinstance(plain, dict) or plain.keys() != {"code", "fields"} or deepest == 0:
+        raise ValueError("no reason, or one within too many others")
+    code, fields = plain["code"], plain["fields"]
+    if type(code) is not str or not isinstance(fields, dict):
+        raise ValueError("a reason without a code or fields")
+    return Reason(code, {name: _field(one, deepest - 1) for name, one in fields.items()})
 
 
-def _field(data: Any) -> Any:
+def _field(data: Any, deepest: int) -> Any:
     if isinstance(data, list):
-        return [_field(one) for one in data]
-    return _reason(data) if isinstance(data, dict) else data
+        if any(isinstance(one, list) for one in data):
+            raise ValueError("a list of lists in a reason")
+        return [_field(one, deepest) for one in data]
+    return _reason(data, deepest) if isinstance(data, dict) else data
 
 
 def _same(data: Any) -> Any:

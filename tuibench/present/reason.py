@@ -37,26 +37,32 @@ def reason_words(reason: Reason | None, limit: int = _LONGEST) -> str:
     """
     if reason is None or not reason.code:
         return ""
-    found = _WORDS.get(reason.code)
+    # Once for each nested reason: its words serve both the sentence and the form for fields that do not fit.
+    fields = {name: _in_words(value) for name, value in reason.fields.items()}
     try:
-        if found is None:
-            words = _raw(reason)
-        else:
-            words = found.format_map(_Shown(reason.fields)) if isinstance(found, str) else found(reason.fields)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):  # a damaged journal holds anything
-        words = _raw(reason)
+        found = _WORDS[reason.code]
+        words = found.format_map(_printed(fields)) if isinstance(found, str) else str(found(fields))
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):  # a damaged journal holds anything
+        words = _raw(reason.code, fields)
     return show(words, limit)
+
+
+def _read(plain: Any) -> Reason | None:
+    """Return the reason in a journal event; one that says so for a damaged one."""
+    try:
+        return from_plain(Reason, plain) if plain else None
+    except (TypeError, ValueError):
+        return Reason("journal_nonsense")
 
 
 def read_words(plain: Any) -> str:
     """Return the words of a reason in a journal event."""
-    return reason_words(from_plain(Reason, plain)) if plain else ""
+    return reason_words(_read(plain))
 
 
 def read_end(event: Mapping[str, Any]) -> Reason | None:
     """Return the reason in the last event of a journal."""
-    plain = event.get("reason")
-    return upgrade_end(from_plain(Reason, plain)) if plain else None
+    return upgrade_end(_read(event.get("reason")))
 
 
 def all_words(reasons: Iterable[Reason]) -> tuple[str, ...]:
@@ -89,29 +95,32 @@ def worded(plain: Any) -> Any:
         return [worded(one) for one in plain]
     if isinstance(plain, dict):
         if plain.keys() == {"code", "fields"}:
-            return export_words(from_plain(Reason, plain))
+            return export_words(_read(plain))
         return {name: worded(one) for name, one in plain.items()}
     return plain
 
 
-class _Shown(dict[str, Any]):
-    """The fields of a reason, with texts safe to print and reasons in words."""
-
-    def __init__(self, fields: Fields) -> None:
-        super().__init__({name: _shown(value) for name, value in fields.items()})
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, Reason):
-        return reason_words(value)
+def _in_words(value: Any) -> Any:
+    """Return the value of a field with words in place of reasons."""
     if isinstance(value, list):
-        return ", ".join(str(_shown(one)) for one in value)
+        return [_in_words(one) for one in value]
+    return reason_words(value) if isinstance(value, Reason) else value
+
+
+def _printed(fields: Fields) -> dict[str, Any]:
+    """Return fields with texts safe to print."""
+    return {name: _print_value(value) for name, value in fields.items()}
+
+
+def _print_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return ", ".join(str(_print_value(one)) for one in value)
     return show(value, _LONGEST) if isinstance(value, str) else value
 
 
-def _raw(reason: Reason) -> str:
-    fields = ", ".join(f"{name} {_shown(value)}" for name, value in reason.fields.items())
-    return reason.code.replace("_", " ") + (f": {fields}" if fields else "")
+def _raw(code: object, fields: Fields) -> str:
+    words = ", ".join(f"{name} {value}" for name, value in _printed(fields).items())
+    return str(code).replace("_", " ") + (f": {words}" if words else "")
 
 
 def _share(fraction: float) -> str:
@@ -131,7 +140,7 @@ def _after(words: str) -> Callable[[Fields], str]:
 
 
 def _interrupted(fields: Fields) -> str:
-    return _after(reason_words(fields["why"]) or "interrupted")(fields)
+    return _after(fields["why"] or "interrupted")(fields)
 
 
 def finishing_words(is_profile: bool) -> str:
@@ -265,7 +274,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "journal_unreadable": "its journal is damaged: no event in it can be read",
     "journal_nonsense": "its journal is inconsistent",
     "lines_unreadable": lambda fields: f"{count_of(fields['lines'], 'line')} of its journal cannot be read",
-    "several": lambda fields: "; ".join(map(reason_words, fields["reasons"])),
+    "several": lambda fields: "; ".join(fields["reasons"]),
     "finishing": lambda fields: f"finishing: {finishing_words(fields['is_profile'])}",
     "runner_stopped": "its runner is suspended; resume it with kill -CONT {pid}",
     "other_machine": "on another machine, host {host}",
@@ -298,9 +307,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     ),
     # Differences between two environments
     "other_files": "the models are not the same: only layers with the same outputs and operators are compared",
-    "machine_changed": lambda fields: (
-        f"the machine changed since the run started: {'; '.join(map(reason_words, fields['changes']))}"
-    ),
+    "machine_changed": lambda fields: f"the machine changed since the run started: {'; '.join(fields['changes'])}",
     "changed": "{name}: {old} → {new}",
     "rebooted": "the machine was rebooted",
     "isa_lost": lambda fields: f"instruction sets lost: {' '.join(map(show, fields['names']))}",

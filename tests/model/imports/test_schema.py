@@ -1,10 +1,11 @@
-"""Imports refuse what the JSON schema refuses, each at its place, and raise nothing but the refusal."""
+"""Imports refuse what the JSON schema refuses and nothing else for its form; what they accept can be shown."""
 
 from __future__ import annotations
 
 import copy
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,46 +15,92 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tests.present import build
-from tuibench.model.imports.checks import Refusal
+from tests.present.profile.stock import make_profile
+from tests.present.test_listing import row
+from tuibench.core.reason import told
+from tuibench.core.result import RunResult, RunSession
+from tuibench.core.spec import ProfileSpec
+from tuibench.core.stored import Metadata, StoredBenchmark
+from tuibench.model.imports.checks import Refusal, restore
 from tuibench.model.imports.task import read_own
 from tuibench.present.json_export import dumps
+from tuibench.present.summary import stored_page, summary
+from tuibench.store.benchmark_file import summarize
 
 SCHEMA_PATH = Path(__file__).resolve().parents[3] / "tuibench" / "data" / "benchmark.schema.json"
 VALIDATOR = Draft202012Validator(json.loads(SCHEMA_PATH.read_text("utf-8")))
-WRONG = st.sampled_from([None, True, "text", 3, 2.5, [], {}, [1, "x"], {"a": None}, "", "ok", "agrees", "0" * 12, -1])
+CODED = {"code": "part_failed", "fields": {"failure": {"code": [], "fields": {}}}}
+"""A reason in the form of the store."""
+WRONG: tuple[Any, ...] = (
+    None,
+    True,
+    "text",
+    3,
+    2.5,
+    [],
+    {},
+    [1, "x"],
+    {"a": None},
+    "",
+    "ok",
+    "agrees",
+    "0" * 12,
+    -1,
+    CODED,
+)
 DERIVED = {"first", "headline", "conclusions", "again", "model"}
 """Parts of an export that are made anew from the others."""
+LATER = {"base_name", "new_name", "margin", "more_pairs", "more_s"}
+"""Fields of comparisons that the schema requires and older exports lack."""
 
 
-def export() -> Any:
+def benchmark() -> RunResult:
+    reason = replace(build.estimate(511.9), low=None, high=None, reason=told("of all iterations together"))
+    cells = (
+        build.ok_cell(stopped_by=told("the maximum"), items_per_sec=reason, executions=(build.execution(),)),
+        build.failed_cell({"batch": 3}),
+    )
+    found = build.comparison(cells[0].key, cells[1].key, "p50", 0.964, 0.95, 0.98, kind=None, why="measured apart")
+    session = RunSession("2026-01-02T03:04:05Z", "b", 3, (told("kernel: 1 → 2"),))
     spec = build.spec(dims=(("seq", (1, 2)),))
-    return json.loads(dumps(build.run(build.ok_cell(), build.failed_cell({"batch": 3}), spec=spec)))
+    return build.run(*cells, spec=spec, comparisons=(found,), sittings=(session,))
+
+
+def profile(kind: str) -> RunResult:
+    return build.run(spec=build.spec(profile=ProfileSpec(kind)), profile=make_profile(2, kind), schema=2)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the path of each part; of a list of numbers only that of the first."""
+    if isinstance(value, list) and all(isinstance(part, (int, float)) for part in value):
+        value = value[:1]
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, part in parts:
         yield (*path, step)
         yield from places(part, (*path, step))
 
 
-EXPORT = export()
-LENIENT = {"schema", "stopped_by"}
-"""Imports accept more here: the schema number of records, and an end without a reason."""
-PLACES = [
-    ("tuibench", *path) for path in places(EXPORT["tuibench"]) if path[0] not in DERIVED and path[-1] not in LENIENT
+EXPORTS = {
+    name: json.loads(dumps(result))
+    for name, result in {"run": benchmark(), "layers": profile("performance"), "loss": profile("loss")}.items()
+}
+PLACES = [("run", path) for path in places(EXPORTS["run"]["tuibench"]) if path[0] not in DERIVED]
+PLACES += [
+    (name, path) for name in ("layers", "loss") for path in places(EXPORTS[name]["tuibench"]) if "profile" in path
 ]
 
 
-def with_fault(path: tuple[Any, ...], wrong: Any, *, gone: bool = False) -> Any:
-    faulty = copy.deepcopy(EXPORT)
-    holder = faulty
+def with_fault(place: tuple[str, tuple[Any, ...]], *wrong: Any) -> Any:
+    """Return an export with another value in a place, or without its key."""
+    name, path = place
+    faulty = copy.deepcopy(EXPORTS[name])
+    holder = faulty["tuibench"]
     for step in path[:-1]:
         holder = holder[step]
-    if gone and isinstance(holder, dict):
-        del holder[path[-1]]
+    if wrong:
+        holder[path[-1]] = wrong[0]
     else:
-        holder[path[-1]] = wrong
+        del holder[path[-1]]
     return faulty
 
 
@@ -65,16 +112,74 @@ def problem_of(document: Any) -> str:
     return ""
 
 
-@given(st.sampled_from(PLACES), WRONG)
-def test_wrong_value_is_refused_where_the_schema_refuses_it(path: tuple[Any, ...], wrong: Any) -> None:
-    faulty = with_fault(path, wrong)
-    assert VALIDATOR.is_valid(faulty) or problem_of(faulty)
+def form_problem(document: Any) -> str:
+    """Return the first value of another type than the result's; a null without a reason is not one of form."""
+    own = copy.deepcopy(document["tuibench"])
+    try:
+        restore(RunResult, own, "tuibench", restore(dict[str, str], own.get("reasons"), "reasons", {}))
+    except Refusal as refusal:
+        return "" if "no reason is given for it" in refusal.what else refusal.what
+    return ""
 
 
-@given(st.sampled_from(PLACES))
-def test_missing_value_is_refused_or_has_a_default(path: tuple[Any, ...]) -> None:
-    problem = problem_of(with_fault(path, None, gone=True))
-    assert not problem or "is missing" in problem or "is null" in problem or "no execution has" in problem
+def check(faulty: Any) -> None:
+    """Require the verdict of the schema, and that every accepted document can be listed, shown and exported."""
+    problem = problem_of(faulty)
+    assert not form_problem(faulty) if VALIDATOR.is_valid(faulty) else problem
+    if not problem:
+        survives(read_own(copy.deepcopy(faulty)))
+
+
+def survives(result: RunResult) -> None:
+    stored = StoredBenchmark(row(), Metadata(), result)
+    assert summary(result) and stored_page(stored, 0.0, figures=80) and json.dumps(summarize(result))
+    again = json.loads(dumps(result))
+    assert VALIDATOR.is_valid(again) and not problem_of(again)
+
+
+@given(st.sampled_from(PLACES), st.sampled_from(WRONG))
+def test_wrong_value_is_refused_where_the_schema_refuses_it(place: tuple[str, tuple[Any, ...]], wrong: Any) -> None:
+    check(with_fault(place, wrong))
+
+
+def test_missing_value_is_refused_where_the_schema_requires_it() -> None:
+    named = [place for place in PLACES if isinstance(place[1][-1], str) and place[1][-1] not in LATER]
+    missing = {place: with_fault(place) for place in named}
+    accepted = {place for place, faulty in missing.items() if not problem_of(faulty)}
+    assert accepted <= {place for place, faulty in missing.items() if VALIDATOR.is_valid(faulty)}
+    assert len(accepted) < len(named) / 10
+
+
+REASONS = [
+    ("warnings", 0),
+    ("sittings", 0, "mixed", 0),
+    ("cells", 0, "stopped_by"),
+    ("cells", 0, "grade", "cause"),
+    ("cells", 0, "items_per_sec", "reason"),
+    ("comparisons", 0, "why_no_verdict"),
+]
+
+
+@pytest.mark.parametrize("path", REASONS, ids=str)
+def test_reason_is_a_sentence_never_a_code(path: tuple[Any, ...]) -> None:
+    assert problem_of(with_fault(("run", path), CODED)).endswith(" is an object, not a text")
+    assert problem_of(with_fault(("run", path), {"code": "told", "fields": {"text": "x"}})).endswith("not a text")
+    check(with_fault(("run", path), ""))
+    check(with_fault(("run", path), None))
+
+
+def test_verdict_in_the_form_of_the_store_is_refused() -> None:
+    verdict = {"kind": None, "ratio": 1.0, "reasons": [CODED]}
+    place = ("run", ("comparisons", 0, "verdict"))
+    assert problem_of(with_fault(place, verdict)).endswith("comparisons[0].verdict is an object, not a text")
+
+
+def test_fields_that_came_later_may_be_missing() -> None:
+    older = copy.deepcopy(EXPORTS["run"])
+    for name in LATER:
+        del older["tuibench"]["comparisons"][0][name]
+    assert problem_of(older) == ""
+    survives(read_own(older))
 
 
 @pytest.mark.parametrize(
@@ -84,16 +189,18 @@ def test_missing_value_is_refused_or_has_a_default(path: tuple[Any, ...]) -> Non
         (("cells", 0, "items"), True, "is true, not a whole number"),
         (("cells", 0, "status"), "\x1b[31m", "is '\\e[31m', none of ok, failed, partial, skipped"),
         (("cells", 0, "grade", "letter"), "E", "is 'E', none of A, B, C, D"),
+        (("cells", 0, "grade", "cause"), None, "is null, not a text"),
         (("cells", 0, "key"), "0" * 12 + "\n", "is '000000000000\\n', which does not have the right form"),
-        (("cells", 0, "executions", 2, "series", 0), [1, 2], "has 2 entries, not 3"),
-        (("cells", 0, "executions", 2, "series", 0), [1, 2, "x"], "[2] is 'x', not a number"),
+        (("cells", 0, "executions", 0, "series", 0), [1, 2], "has 2 entries, not 3"),
+        (("cells", 0, "executions", 0, "series", 0), [1, 2, "x"], "[2] is 'x', not a number"),
         (("spec", "dims", 0, 1), 3, "is 3, not a list"),
     ],
 )
 def test_problem_names_its_place(path: tuple[Any, ...], wrong: Any, words: str) -> None:
     place = "tuibench" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    assert problem_of(with_fault(("tuibench", *path), wrong)).replace(f"{place} ", place) == f"{place}{words}"
+    assert problem_of(with_fault(("run", path), wrong)).replace(f"{place} ", place) == f"{place}{words}"
 
 
 def test_keys_of_newer_writers_are_ignored() -> None:
-    assert problem_of({**EXPORT, "mood": "good", "tuibench": {**EXPORT["tuibench"], "weather": []}}) == ""
+    export = EXPORTS["run"]
+    assert problem_of({**export, "mood": "good", "tuibench": {**export["tuibench"], "weather": []}}) == ""

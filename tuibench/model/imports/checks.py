@@ -17,7 +17,7 @@ from tuibench.core import cell, model, profile, scenario, spec
 from tuibench.core import result as run
 from tuibench.core.cell import CellResult, Estimate, Execution
 from tuibench.core.engine import IO_CLASSES
-from tuibench.core.reason import Failure, Reason, Verdict
+from tuibench.core.reason import TOLD, Failure, Reason, Verdict
 from tuibench.core.record import upgraded
 from tuibench.core.result import RunResult
 from tuibench.core.schema import AMOUNT, CORES, COUNT, LENGTH, LONGEST_S, SIZE, Range, holds, words_of
@@ -25,6 +25,7 @@ from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.setting import ranges_of
 from tuibench.core.text import show
+from tuibench.core.value import dataclass
 
 HINT = "export it again; a file that was edited by hand may no longer be one"
 
@@ -42,6 +43,7 @@ ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}\Z")
 LONGEST_LISTED = 100_000
 """Length limit of texts that lists show and the store's index keeps for every benchmark."""
 _LISTED = ("foreign", "host", "started_utc")
+_LATENCIES = ("p50", "p90", "p95", "p99", "p99_9", "mean", "std", "floor")
 _NEEDED = ("models", "engines", "scenarios", "cores")
 _MOST_BINS = 256
 _WIDEST_BIN = 2.0
@@ -120,6 +122,46 @@ _KEY = re.compile(r"[0-9a-f]{12}\Z")
 _PERCENTILE = re.compile(r"[0-9]+(\.[0-9]+)?\Z")
 
 
+@dataclass
+class _ExportedComparison:
+    """The form of a comparison in exports: its facts and its sentence in one object."""
+
+    base: str
+    new: str
+    metric: str
+    ratio: float
+    low: float | None
+    high: float | None
+    n: int
+    interleaved: bool
+    verdict: str | None
+    why_no_verdict: str | None
+    sentence: str
+    base_name: str
+    new_name: str
+    margin: float
+    more_pairs: int | None
+    more_s: float | None
+
+
+_LATER: Mapping[type, Collection[str]] = {
+    _ExportedComparison: ("base_name", "new_name", "margin", "more_pairs", "more_s"),
+    spec.BenchmarkSpec: ("options",),
+    spec.ProfileSpec: ("fresh_roofs",),
+    profile.CostProfile: ("bound",),
+    profile.LayerTime: ("roof_reason",),
+    profile.LossProfile: ("data_sha256",),
+    profile.Roofline: ("grade",),
+    profile.WhatIf: ("around",),
+    profile.ZeroEffect: ("grade", "measured_utc"),
+}
+"""Fields that older exports lack; every other field is required, since a default would be a wrong number."""
+_EMPTY: Mapping[str, Any] = {"code": TOLD, "fields": {"text": ""}}
+"""An empty sentence where a reason is required."""
+_TEXTS: Mapping[tuple[type, str], Any] = {(cell.CellResult, "stopped_by"): None, (cell.Grade, "cause"): _EMPTY}
+"""Fields that are optional in records and always a text in exports, with the plain form of an empty text."""
+
+
 def find_impossible(result: RunResult) -> str:
     """Return the first impossible value in a well-formed result; '' if there is none."""
     return next(_problems(result), "")
@@ -144,6 +186,10 @@ def _problems(result: RunResult) -> Iterator[str]:
             yield f"{place}.key is that of a cell before it"
         seen.add(found.key)
         yield from _cell_problems(found, known, place)
+    for i, pair in enumerate(result.comparisons):
+        for name, key in (("base", pair.base), ("new", pair.new)):
+            if not _KEY.match(key):
+                yield f"tuibench.comparisons[{i}].{name} is {_describe(key)}, which does not have the right form"
 
 
 def _range_problems(value: Any, ranges: Ranges, place: str) -> Iterator[str]:
@@ -153,6 +199,8 @@ def _range_problems(value: Any, ranges: Ranges, place: str) -> Iterator[str]:
             if not isinstance(part, (int, float, str)):
                 yield from _range_problems(part, ranges, f"{place}[{i}]")
     elif dataclasses.is_dataclass(value):
+        if isinstance(value, Estimate):
+            yield from _order_problems(value, place)
         known = ranges.get(type(value), {})
         choices = _CHOICES.get(type(value), {})
         for field in dataclasses.fields(value):
@@ -163,6 +211,12 @@ def _range_problems(value: Any, ranges: Ranges, place: str) -> Iterator[str]:
                 yield from outside(part, known[field.name], f"{place}.{field.name}")
             elif part is not None and not isinstance(part, (int, float, str)):
                 yield from _range_problems(part, ranges, f"{place}.{field.name}")
+
+
+def _order_problems(estimate: Estimate, place: str) -> Iterator[str]:
+    low, high = estimate.low, estimate.high
+    if low is not None and high is not None and low - high > _ROUNDING * abs(high):
+        yield f"{place}: its interval ends before it begins"
 
 
 def outside(value: Any, allowed: Range, place: str) -> Iterator[str]:
@@ -196,6 +250,9 @@ def _text_problems(result: RunResult) -> Iterator[str]:
 
 
 def _cell_problems(cell: CellResult, ranges: Ranges, place: str) -> Iterator[str]:
+    for name in _LATENCIES:
+        if name not in cell.latency_ms:
+            yield f"{place}.latency_ms.{name} is missing"
     estimates = {f"latency_ms.{show(name, 60)}": estimate for name, estimate in cell.latency_ms.items()}
     estimates |= {"items_per_sec": cell.items_per_sec, "items_per_cpu_sec": cell.items_per_cpu_sec}
     for name, estimate in estimates.items():
@@ -257,6 +314,11 @@ def restore(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> An
     if origin is dict:
         found = _require([dict], value, place)
         return {name: restore(parts[1], part, f"{place}.{name}", reasons) for name, part in found.items()}
+    if kind is Reason:
+        # The coded form is the store's own; a file could put anything into it.
+        return _require([str], value, place) or _EMPTY
+    if kind is run.Comparison:
+        return upgraded(kind, _restore_fields(_ExportedComparison, value, place, reasons))
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         return _restore_fields(kind, value, place, reasons)
     return _require([int, float] if kind is float else [kind], value, place)
@@ -280,21 +342,18 @@ def _restore_list(kinds: tuple[Any, ...], value: list[Any], place: str, reasons:
     return [restore(kind, part, f"{place}[{i}]", reasons) for i, (kind, part) in pairs]
 
 
-def _restore_fields(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> dict[str, Any] | None:
-    if kind is not Reason or not isinstance(value, str):
-        _require([dict], value, place)
-    try:
-        found = upgraded(kind, value)
-    except KeyError as error:
-        raise Refusal(f"{show(place)}.{error.args[0]} is missing", HINT) from error
-    if found is None:
-        return None
-    for field in dataclasses.fields(kind):
-        is_optional = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
-        if field.name not in found and not is_optional:
-            raise Refusal(f"{show(place)}.{field.name} is missing", HINT)
-    hints = _hints(kind)
-    return {n: restore(hints[n], part, f"{place}.{n}", reasons) for n, part in found.items() if n in hints}
+def _restore_fields(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> dict[str, Any]:
+    found, hints = _require([dict], value, place), _hints(kind)
+    for name in hints:
+        if name not in found and name not in _LATER.get(kind, ()):
+            raise Refusal(f"{show(place)}.{name} is missing", HINT)
+    return {
+        name: _require([str], part, f"{place}.{name}") or _TEXTS[kind, name]
+        if (kind, name) in _TEXTS
+        else restore(hints[name], part, f"{place}.{name}", reasons)
+        for name, part in found.items()
+        if name in hints
+    }
 
 
 @lru_cache(maxsize=64)

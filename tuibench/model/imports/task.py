@@ -7,7 +7,7 @@ import json
 import math
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from tuibench.core.cell import CellResult, Samples
@@ -15,7 +15,7 @@ from tuibench.core.errors import UsageError, name_kind
 from tuibench.core.model import Point
 from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult
-from tuibench.core.schema import BENCHMARK, NEWEST
+from tuibench.core.schema import BENCHMARK, PROFILE
 from tuibench.core.text import show
 from tuibench.core.units import size
 from tuibench.model.imports import deepsparse
@@ -151,15 +151,6 @@ def read_result(path: str, most_bytes: int = MOST_BYTES) -> RunResult:
 KEY = "tuibench"
 """Key of all of tuibench's own data in an export."""
 
-_LATER_IN_COMPARISONS: Mapping[str, Any] = {
-    "base_name": "",
-    "new_name": "",
-    "margin": 0.02,
-    "more_pairs": None,
-    "more_s": None,
-}
-"""Fields that comparisons of older exports lack."""
-
 
 def read_own(document: dict[str, Any]) -> RunResult:
     """Return the result in an export; raise Refusal with the place of the first problem."""
@@ -167,7 +158,6 @@ def read_own(document: dict[str, Any]) -> RunResult:
     if not isinstance(own, dict):
         raise Refusal(f"'{KEY}' in it is no object", HINT)
     _check_version(own, document.get("version"))
-    _fill(own)
     reasons = restore(dict[str, str], own.get("reasons"), f"{KEY}.reasons", {})
     result = from_plain(RunResult, restore(RunResult, own, KEY, reasons))
     problem = find_impossible(result)
@@ -180,18 +170,10 @@ def _check_version(own: dict[str, Any], version: object) -> None:
     number = own.get("schema")
     if not isinstance(number, int) or isinstance(number, bool):
         raise Refusal(f"{KEY}.schema is missing", HINT)
-    if not BENCHMARK <= number <= NEWEST:
+    if not BENCHMARK <= number <= PROFILE:
         who = f"tuibench {show(version, 40)}" if isinstance(version, str) and version else "another version of tuibench"
-        what = f"has schema {number}, written by {who}; this version reads schemas up to {NEWEST}"
-        raise Refusal(what, "import it with that version, or with a newer one" if number > NEWEST else HINT)
-
-
-def _fill(own: dict[str, Any]) -> None:
-    found = own.get("comparisons")
-    for one in found if isinstance(found, list) else ():
-        if isinstance(one, dict):
-            for name, value in _LATER_IN_COMPARISONS.items():
-                one.setdefault(name, value)
+        what = f"has schema {number}, written by {who}; this version imports schemas up to {PROFILE}"
+        raise Refusal(what, "import it with that version, or with a newer one" if number > PROFILE else HINT)
 
 
 def _without_files(result: RunResult) -> RunResult:
