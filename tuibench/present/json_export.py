@@ -197,6 +197,8 @@ def _cell(cell: CellResult) -> dict[str, Any]:
     why = cell.failure.message if cell.failure else plain["stopped_by"] or "not measured"
     missing = to_plain(Estimate(None)) | {"reason": why}
     plain["latency_ms"] = dict.fromkeys(ESTIMATES, missing) | plain["latency_ms"]
+    if plain["grade"] is not None:
+        plain["grade"]["cause"] = plain["grade"]["cause"] or ""
     for name in ("items_per_sec", "items_per_cpu_sec"):
         if plain[name]["value"] is None and plain[name]["reason"] is None:
             plain[name]["reason"] = why
