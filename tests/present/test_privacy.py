@@ -14,7 +14,7 @@ from tests.present.profile.stock import make_costs, make_profile
 from tests.present.test_json_export import SCHEMA
 from tuibench.core.cell import Check, Estimate, Samples
 from tuibench.core.model import Reference
-from tuibench.core.reason import Failure, told
+from tuibench.core.reason import Failure, because, told
 from tuibench.core.result import RunResult
 from tuibench.core.settings.command import again
 from tuibench.core.spec import InputSettings, ModelSource
@@ -114,6 +114,14 @@ def test_only_names_of_profile_nodes_stay_unchanged() -> None:
     assert public is not None
     (found,) = public.costs.nodes
     assert found.name == "/home/x/conv" and "secret-client" not in found.why and "died" in found.why
+
+
+def test_fields_of_reasons_lose_their_directories_whatever_their_names() -> None:
+    reason = because(
+        "operand_failed", name="/home/alice/secret/model.onnx", id="/srv/models/x", why=told("in /opt/a/b")
+    )
+    public = without_private(build.run(build.ok_cell(stopped_by=reason)))
+    assert not any(part in str(public.cells[0].stopped_by) for part in ("alice", "/srv", "/opt"))
 
 
 def test_two_files_of_one_name_are_numbered_everywhere() -> None:

@@ -33,6 +33,7 @@ _TOPS = frozenset(
 _HOME = re.compile(r"(?<![\w.~/-])/(?:home|Users)/[^/\s'\"]+(?=/|\b)|(?<![\w.~/-])/root(?=/|\b)")
 _ADDRESS = re.compile(r"https?://[^\s'\"<>]+", re.IGNORECASE)
 _FILES = frozenset({"path", "file", "bundle"})
+_REASON = {"code", "fields"}
 _NAMES = frozenset({"name", "zero_tensors", "id", "key", "nodes", "kernels", "kernel_op", "weight", "op"})
 """Keys whose texts come from inside a model."""
 
@@ -65,6 +66,9 @@ class _Scrubber:
 
     def walk(self, value: Any, key: str = "") -> Any:
         """Return the same value with every text in it made public; keys stay."""
+        if isinstance(value, dict) and value.keys() == _REASON:
+            # The fields of a reason have names of their own: `name` may be a file.
+            return {"code": value["code"], "fields": {name: self.walk(part) for name, part in value["fields"].items()}}
         if isinstance(value, dict):
             return {name: self.walk(part, name) for name, part in value.items()}
         if isinstance(value, list):
