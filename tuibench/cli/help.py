@@ -78,7 +78,8 @@ Examples
   tuibench benchmark model.onnx --executions 1 -t 10 -w 2 -s async -nstreams 8
 
 Exit codes: 0 ok, 1 some cells failed, 2 usage, 3 model, 4 engine, 5 timeout,
-6 cannot write, 130 interrupted. After 2 to 5 nothing was measured.
+6 cannot write, 7 host busy, 130 interrupted. After 2 to 5 nothing was
+measured.
 """
 
 

@@ -1,4 +1,4 @@
-"""What benchmarks and profiles share in the runner: preparing, the plan, limits, and the end of a session."""
+"""Base of benchmarks and profiles in the runner: preparing, the plan, limits, and the end of a session."""
 
 from __future__ import annotations
 

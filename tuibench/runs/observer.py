@@ -28,7 +28,7 @@ _BEGINS = Reason("beginning")
 
 @dataclass(frozen=True, slots=True)
 class StateContext:
-    """What a run's state depends on beside its files: the observing machine, its boot and the store."""
+    """Facts that decide a run's state beside its files: the observing machine, its boot and the store."""
 
     host_id: str
     boot_id: str

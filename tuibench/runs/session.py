@@ -38,7 +38,7 @@ Request = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What a session needs of the store, which this package must not import."""
+    """Functions of the store that a session calls; this package must not import the store."""
 
     save: Callable[[RunDirectory, Request, dict[str, Any]], dict[str, Any]]
     """Saves the result, given the fields of the end; returns further ones."""
