@@ -332,7 +332,7 @@ def test_changed_model_is_rerun_only_as_new_version(services: Services, project:
     assert [version.name for version in services.projects.get(project).project.versions] == ["original", "v2"]
     model.unlink()
     gone = services.reruns.plan(first)
-    assert (gone.changed, "is gone" in gone.error) == (False, True)
+    assert (gone.changed, "is missing" in gone.error) == (False, True)
 
 
 def test_imported_benchmark_cannot_be_rerun(services: Services) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tuibench.core.activity import UNSAVED, RunInfo
 from tuibench.core.errors import ExitCode
-from tuibench.core.units import count_of
+from tuibench.core.units import count_of, size
 from tuibench.core.value import dataclass
 
 if TYPE_CHECKING:
@@ -226,8 +226,8 @@ class ProjectRow:
 
     project: Project
     benchmarks: int
-    size_bytes: int
-    """Bytes in the store for it."""
+    size_bytes: int | None
+    """Bytes in the store for it; None if it was not looked up, and nothing was counted."""
     last_run_utc: str
     """'' if nothing was measured yet."""
     profiles: int = 0
@@ -237,6 +237,11 @@ class ProjectRow:
     def measured(self) -> int:
         """Number of stored benchmarks and profiles."""
         return self.benchmarks + self.profiles
+
+    @property
+    def size_text(self) -> str:
+        """The size with its unit; '' if it was not looked up."""
+        return "" if self.size_bytes is None else size(self.size_bytes)
 
     @property
     def held(self) -> str:

@@ -257,8 +257,8 @@ def listed_project(row: ProjectRow, now: float) -> ListedProject:
     return ListedProject(
         project.name,
         asked.rstrip("/").rpartition("/")[2] or asked,
-        str(row.measured),
-        size=size(row.size_bytes),
+        str(row.measured) if row.size_text else "",
+        size=row.size_text,
         modified=age(project.modified_utc, now),
         created=age(project.created_utc, now),
     )
@@ -284,7 +284,7 @@ def project_text(row: ProjectRow, states: Mapping[str, ModelState], short: str, 
         lines.append(_named("dims", ", ".join(f"{show(name, 60)}={length}" for name, length in project.dims.items())))
     last = f", the last {_minute(row.last_run_utc)}" if row.last_run_utc else ""
     lines.append(_named("stored", f"{row.held}{last}"))
-    lines.append(_named("on disk", size(row.size_bytes)))
+    lines.append(_named("on disk", row.size_text))
     lines.append(_named("created", _minute(project.created_utc)))
     lines.append(_named("modified", _minute(project.modified_utc)))
     return as_text(lines, ascii_only)
@@ -318,7 +318,7 @@ def _shell_project(row: ProjectRow, short: str) -> ListedProject:
         "" if model is None else model.asked if ":" in model.asked else model.file.path,
         benchmarks=str(row.benchmarks),
         profiles=str(row.profiles),
-        size=size(row.size_bytes),
+        size=row.size_text,
         modified=_minute(project.modified_utc),
         id=short,
     )

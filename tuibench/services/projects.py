@@ -37,10 +37,13 @@ class Projects:
         self._store = store
         self._runs = runs
 
-    def list(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
-        """Return the projects that contain every word of `text`, sorted by modified, name or created."""
+    def list(self, by: str = "modified", text: str = "", *, whole: bool = True) -> tuple[ProjectRow, ...]:
+        """Return the projects that contain every word of `text`, sorted by modified, name or created.
+
+        Of a large store, `whole=False` leaves out counts and sizes, which take most of the time.
+        """
         projects = self._store.projects
-        return sort_rows(projects.search(text) if text.strip() else projects.rows(), by)
+        return sort_rows(projects.search(text, whole=whole) if text.strip() else projects.rows(whole=whole), by)
 
     def get(self, token: str) -> ProjectRow:
         """Return the project that the token names."""

@@ -220,6 +220,11 @@ class Benchmarks:
                 self._context.notices.say(error.message)
         return derived
 
+    def index_bytes(self) -> int:
+        """Return the size of all hosts' lists without reading them, to estimate the reading time."""
+        found = (self._context.files.stat(layout.index) for layout in self._context.hosts())
+        return sum(status.st_size for status in found if status is not None)
+
     def search(self, text: str) -> tuple[BenchmarkRow, ...]:
         """Return the benchmarks that contain every word of `text`, newest first."""
         return self._list(derive=False).search(text)

@@ -124,6 +124,8 @@ ORDERS: dict[str, tuple[Callable[[ProjectRow], tuple[str, ...]], bool]] = {
 }
 """Sort orders for lists: the key, and True if the greatest comes first."""
 _ULID_LENGTH = 26
+_LARGE_BYTES = 500_000
+"""Size of an index from which it is read after the first look: about a thousand benchmarks, which take 5 ms."""
 
 
 class ProjectList:
@@ -135,8 +137,10 @@ class ProjectList:
         self._files = ProjectFiles(context)
         self._sizes: dict[tuple[str, int], int] = {}
 
-    def rows(self, projects: Iterable[Project]) -> tuple[ProjectRow, ...]:
-        """Return a row for each project, in the given order."""
+    def rows(self, projects: Iterable[Project], *, whole: bool = True) -> tuple[ProjectRow, ...]:
+        """Return a row for each project, in the given order; of a large store without counts unless `whole`."""
+        if not whole and self._benchmarks.index_bytes() >= _LARGE_BYTES:
+            return tuple(ProjectRow(project, benchmarks=0, size_bytes=None, last_run_utc="") for project in projects)
         belonging: dict[str, list[BenchmarkRow]] = {}
         for row in self._benchmarks.rows():
             if row.project:

@@ -58,13 +58,13 @@ class Projects:
                 found.append(decode_project(document, versions.get(document.id, ())))
         return tuple(sorted(found, key=lambda one: (one.modified_utc, one.id), reverse=True))
 
-    def rows(self) -> tuple[ProjectRow, ...]:
+    def rows(self, *, whole: bool = True) -> tuple[ProjectRow, ...]:
         """Return every project with its measurements, last modified first."""
-        return self._list.rows(self.all())
+        return self._list.rows(self.all(), whole=whole)
 
-    def search(self, text: str) -> tuple[ProjectRow, ...]:
+    def search(self, text: str, *, whole: bool = True) -> tuple[ProjectRow, ...]:
         """Return the projects with every word of `text` in their names, descriptions or models."""
-        return self._list.rows(one for one in self.all() if has_words(one, text))
+        return self._list.rows((one for one in self.all() if has_words(one, text)), whole=whole)
 
     def row(self, id: str) -> ProjectRow:  # noqa: A002
         """Return a project by its full id, with its measurements."""

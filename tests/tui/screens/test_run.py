@@ -176,8 +176,8 @@ async def test_hostile_names_are_plain_text_everywhere() -> None:
     views = [
         view,
         make_view([lost, other]),
-        make_broken(reason=HOSTILE),
-        make_view((), status="failed", reason=HOSTILE),
+        make_broken(reason=told(HOSTILE)),
+        make_view((), status="failed", reason=told(HOSTILE)),
     ]
     for each in views:
         for size in ((80, 24), (120, 36)):

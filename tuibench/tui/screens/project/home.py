@@ -107,20 +107,23 @@ class HomeScreen(ProjectActions):
 
     def load(self) -> None:
         """Request the projects, sorted and filtered."""
-        by, text = self._by, self._text
+        by, text, whole = self._by, self._text, self._loaded
         self.request(
-            lambda: self.services.projects.list(by, text), self._show, group="projects", opens=not self._loaded
+            lambda: self.services.projects.list(by, text, whole=whole), self._show, group="projects", opens=not whole
         )
 
     def _show(self, found: Sequence[ProjectRow]) -> None:
         rows = reversed(found) if self._reverse else found
         self._rows = {row.project.id: row for row in rows}
         self._list()
-        if not self._loaded:
-            self._loaded = True
+        is_first, self._loaded = not self._loaded, True
+        if is_first:
             self.table.move_to(str(self.dashboard.remembered.read().get("project", "")))
         self.show_title()
         self._show_panel()
+        if any(row.size_bytes is None for row in found):
+            after_painting(self, self.load)
+            return
         # Wait until the first rows are painted: another thread would compete for the interpreter.
         after_painting(self, self._count_unassigned)
 
@@ -330,7 +333,7 @@ def panel_lines(row: ProjectRow, newest: Sequence[BenchmarkRow], now: float) -> 
             last = age(project.versions[-1].created_utc, now)
             lines.append((f"{count_of(len(project.versions), 'version')}, the last {last} old", "dim"))
     lines += [f"{name} = {value}" for name, value in project.dims.items()]
-    lines += ["", (f"{row.held}, {size(row.size_bytes)}", "dim")]
+    lines += ["", (f"{row.held}, {row.size_text}", "dim")] if row.size_text else []
     for one in newest:
         lines += ["", ((f"{short_id(one.id)} ", "title"), (f"{age(one.started_utc, now)}  {one.name}", "dim"))]
         lines.append(headline_words(one))

@@ -176,7 +176,7 @@ class ProjectSettings(Vertical):
         lines += model_lines(self._model, self.page.dashboard.glyphs) if self._model is not None else []
         last = f"last run {age(row.last_run_utc, now)}" if row.last_run_utc else "never measured"
         lines += self._costs
-        counts = f"{row.held}, {size(row.size_bytes)} stored, {last}"
+        counts = f"{row.held}, {row.size_text} stored, {last}"
         lines.append(((f" {'stored':<10} ", "dim"), (counts, "")))
         ages = [f"made {ago_words(project.created_utc, now)}", f"changed {ago_words(project.modified_utc, now)}"]
         lines.append(((f" {'project':<10} ", "dim"), (", ".join(ages), "")))
