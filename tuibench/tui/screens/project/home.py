@@ -116,16 +116,14 @@ class HomeScreen(ProjectActions):
         rows = reversed(found) if self._reverse else found
         self._rows = {row.project.id: row for row in rows}
         self._list()
-        is_first, self._loaded = not self._loaded, True
-        if is_first:
+        if not self._loaded:
+            self._loaded = True
             self.table.move_to(str(self.dashboard.remembered.read().get("project", "")))
         self.show_title()
         self._show_panel()
-        if any(row.size_bytes is None for row in found):
-            after_painting(self, self.load)
-            return
         # Wait until the first rows are painted: another thread would compete for the interpreter.
-        after_painting(self, self._count_unassigned)
+        is_whole = all(row.size_text for row in found)
+        after_painting(self, self._count_unassigned if is_whole else self.load)
 
     def _count_unassigned(self) -> None:
         self.request(lambda: len(self.services.library.list_unassigned()), self._show_unassigned, group="unassigned")
