@@ -28,7 +28,8 @@ from tuibench.tui.screens.profile.screen import stored_view
 from tuibench.tui.widgets.record_table import line_of
 
 MANY, KEY, PAGE = 5_000, 1_500, 6_000
-OPEN_S = 0.5
+OPEN = 8.0
+"""Times a loop of a million additions; the slowest takes five."""
 EMPTY = 25
 """So many times what an app without anything takes to begin may opening thousands of layers take; it takes eight."""
 
@@ -52,7 +53,7 @@ def look_at(view: View) -> int:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [PERFORMANCE, FLOPS, LOSS])
-def test_five_thousand_layers_open_in_half_second_of_cpu(kind: str) -> None:
+def test_five_thousand_layers_open_in_a_few_loops_of_cpu(kind: str) -> None:
     """Measure from the record's bytes to the first frames."""
     services = Services()
     one = add(services, profile_run(1, 60, many(kind)), name="many")
@@ -62,14 +63,16 @@ def test_five_thousand_layers_open_in_half_second_of_cpu(kind: str) -> None:
         profile = stored.result.profile
         return view_of(profile.costs) if kind == FLOPS and profile is not None else stored_view(stored)
 
-    spent = []
+    shares = []
     for _ in range(5):
         began = time.process_time()
+        assert sum(number + number for number in range(1_000_000)) > 0
+        middle = time.process_time()
         view = read()
         assert view is not None and look_at(view) > MANY // 3
-        spent.append(time.process_time() - began)
-    print(f"{MANY} layers of {kind} open in {min(spent):.2f} s of the processor, budget {OPEN_S}")
-    assert min(spent) <= OPEN_S, spent
+        shares.append((time.process_time() - middle) / (middle - began))
+    print(f"{MANY} layers of {kind} open in {min(shares):.1f} loops, budget {OPEN}")
+    assert min(shares) <= OPEN, shares
 
 
 async def test_opening_thousands_of_layers_costs_few_empty_apps() -> None:
