@@ -15,6 +15,7 @@ from tuibench.core.activity import Live, RunView
 from tuibench.core.cell import Noise
 from tuibench.core.errors import StoreError, StoreNewer
 from tuibench.core.reason import Reason, because
+from tuibench.core.schema import NEWEST
 from tuibench.core.spec import Limits
 from tuibench.present.reason import reason_words
 from tuibench.runs import journal as journal_module
@@ -347,7 +348,7 @@ def test_run_resumed_by_a_newer_version_is_not_shown_as_before(run: ScriptedRun)
     begun(run)
     eyes = watch(run)
     eyes.look()
-    run.say("sitting", v=4, versions={"tuibench": "9.9"})
+    run.say("sitting", v=NEWEST + 1, versions={"tuibench": "9.9"})
     for _ in range(2):
         with pytest.raises(StoreNewer, match=r"tuibench 9\.9"):
             eyes.look()

@@ -29,6 +29,7 @@ from tuibench.core.errors import (
     UsageError,
 )
 from tuibench.core.model import CHANGED, GONE, UNCHANGED
+from tuibench.core.schema import NEWEST
 from tuibench.core.stored import DAMAGED, FileStamp, Metadata, ModelReference
 from tuibench.present.outcome import removal_words
 from tuibench.services.api import Services
@@ -206,7 +207,7 @@ def test_record_of_newer_version_is_shown_and_unchanged(services: Services, stor
     add(store, 1)
     path = record_of(data, 1)
     text = path.read_text()
-    path.write_text(text.replace('"schema": 3', '"schema": 99', 1))
+    path.write_text(text.replace(f'"schema": {NEWEST}', '"schema": 99', 1))
     assert len(services.library.list()) == 1
     with pytest.raises(StoreReadOnly, match="schema 99"):
         services.library.edit(make_id(1), "x", None)

@@ -66,12 +66,12 @@ async def test_first_rows_are_painted_before_other_queries(monkeypatch: pytest.M
     def note(part: type, name: str) -> None:
         method = getattr(part, name)
 
-        def noted(*arguments: object) -> object:
+        def noted(*arguments: object, **named: object) -> object:
             asked.append((name, any("resnet50" in data for data in sent)))
             if slow and len(asked) == 1:
                 assert empty.wait(30)
                 until(lambda: not apps[0].screen._update_timer._active.is_set(), "nothing is to be painted")
-            return method(*arguments)
+            return method(*arguments, **named)
 
         monkeypatch.setattr(part, name, noted)
 
