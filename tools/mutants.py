@@ -85,7 +85,7 @@ def pytest_sessionfinish():
 
 @dataclass
 class Result:
-    """What the tests made of a mutant."""
+    """Outcome of the tests for a mutant."""
 
     mutant: Mutant
     status: str

@@ -40,13 +40,13 @@ def main() -> None:
 
 
 def measure(*arguments: str) -> None:
-    """As a user does in the shell."""
+    """Measure with the shell command."""
     command = [sys.executable, "-m", "tuibench", *arguments, "-q"]
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
 
 
 async def take_all() -> None:
-    """From the list to a run that goes on."""
+    """Take the pictures of a list, of profiles and of a run in progress."""
     from tuibench.services.api import Services
     from tuibench.services.state_file import StateFile
     from tuibench.tui.app import Dashboard
@@ -71,7 +71,7 @@ class Photographer:
         self._app = pilot.app
 
     async def go_through_benchmarks(self) -> None:
-        """What one finds in a project."""
+        """Take the pictures of a project, its results and their comparison."""
         await self._until("Projects (1)")
         await self._press("enter", until="Benchmarks (3)")
         await self._until("ms/batch b1")

@@ -74,9 +74,6 @@ REGISTRY: dict[str, Scenario] = {
 }
 """Scenarios by name, in the order in which they are offered."""
 
-OWN_SETTINGS = frozenset(name for one in REGISTRY.values() for name in one.settings)
-"""Settings that count only in the scenarios that list them."""
-
 DEFAULT = ("async", "sync")
 """Default scenarios; async first, because deepsparse.benchmark prints its numbers by default."""
 PROFILED = "sync"
@@ -86,6 +83,11 @@ PROFILED = "sync"
 def find(name: str) -> Scenario:
     """Return a scenario; an unknown name, of a newer version, counts as one with streams."""
     return REGISTRY.get(name) or Scenario(name, name, name, THROUGHPUT, has_streams=True)
+
+
+def own_settings() -> frozenset[str]:
+    """Return the settings that count only in the scenarios that list them."""
+    return frozenset(name for one in REGISTRY.values() for name in one.settings)
 
 
 def names(*, planned: bool = False) -> tuple[str, ...]:

@@ -40,10 +40,10 @@ class Projects:
     def list(self, by: str = "modified", text: str = "", *, whole: bool = True) -> tuple[ProjectRow, ...]:
         """Return the projects that contain every word of `text`, sorted by modified, name or created.
 
-        Of a large store, `whole=False` leaves out counts and sizes, which take most of the time.
+        Without `text`, `whole=False` leaves out counts and sizes of a large store, which take most of the time.
         """
         projects = self._store.projects
-        return sort_rows(projects.search(text, whole=whole) if text.strip() else projects.rows(whole=whole), by)
+        return sort_rows(projects.search(text) if text.strip() else projects.rows(whole=whole), by)
 
     def get(self, token: str) -> ProjectRow:
         """Return the project that the token names."""

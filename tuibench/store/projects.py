@@ -62,9 +62,9 @@ class Projects:
         """Return every project with its measurements, last modified first."""
         return self._list.rows(self.all(), whole=whole)
 
-    def search(self, text: str, *, whole: bool = True) -> tuple[ProjectRow, ...]:
+    def search(self, text: str) -> tuple[ProjectRow, ...]:
         """Return the projects with every word of `text` in their names, descriptions or models."""
-        return self._list.rows((one for one in self.all() if has_words(one, text)), whole=whole)
+        return self._list.rows(one for one in self.all() if has_words(one, text))
 
     def row(self, id: str) -> ProjectRow:  # noqa: A002
         """Return a project by its full id, with its measurements."""

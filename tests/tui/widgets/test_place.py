@@ -102,3 +102,10 @@ def test_cursor_returns_to_a_record_that_comes_back_before_the_next_move() -> No
     place.move(1, 4)
     place.take(tuple("abcdef"), 4)
     assert place.key == "e"
+
+
+def test_cursor_stays_where_a_filter_put_it() -> None:
+    place = place_on("abcdef", "c")
+    for keys in ("ef", "abcdef"):
+        place.take(tuple(keys), 4)
+        assert place.key == "e"

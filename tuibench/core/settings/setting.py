@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from tuibench.core.scenario import OWN_SETTINGS, Scenario
+from tuibench.core.scenario import Scenario, own_settings
 from tuibench.core.schema import Range
 from tuibench.core.settings.kinds import Kind, text
 from tuibench.core.spec import BenchmarkSpec, Effort, InputSettings, Limits, ProfileSpec
@@ -169,9 +169,9 @@ def ranges_of(settings: Iterable[Setting]) -> dict[type, dict[str, Range]]:
 def identity_options(settings: Iterable[Setting], spec: BenchmarkSpec, scenario: Scenario) -> dict[str, str]:
     """Return the options that identify a cell of `spec`; a setting at its default adds nothing unless it is ALWAYS."""
     found: dict[str, str] = {}
+    others = own_settings() - set(scenario.settings)
     for setting in in_spec_order(settings):
         value = setting.stored(spec) if setting.identity != NEVER else setting.default
-        counts = setting.name not in OWN_SETTINGS or setting.name in scenario.settings
-        if setting.identity == ALWAYS or (value != setting.default and counts):
+        if setting.identity == ALWAYS or (value != setting.default and setting.name not in others):
             found[setting.name] = setting.kind.spell(value)
     return found

@@ -37,7 +37,8 @@ class Place:
     def take(self, keys: tuple[str, ...], page: int) -> None:
         """Replace the list and stay on the same record, or on the next remaining one if that is gone.
 
-        A record that comes back before the next move gets the cursor again, such as a run that becomes a result.
+        A record that alone was gone and comes back before the next move gets the cursor again, such as a run that
+        becomes a result.
         """
         old, at, above = self.keys, self.cursor, self.cursor - self.top
         index = {key: n for n, key in enumerate(keys)}
@@ -46,7 +47,7 @@ class Place:
             self.cursor, self._missing = index[wanted], None
         else:
             self.cursor = next((index[old[n]] for n in near if old[n] in index), 0)
-            self._missing = wanted
+            self._missing = wanted if all(key in index for key in old if key != wanted) else None
         self.keys = keys
         # On the first page, new lines above are shown; further down the view stays as it was.
         self.top = self.cursor - above if self.top else 0
