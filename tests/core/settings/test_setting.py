@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tuibench.cli.arguments import parse
 from tuibench.core.engine import names as engine_names
 from tuibench.core.errors import UsageError
 from tuibench.core.record import from_plain, to_plain
+from tuibench.core.scenario import LATENCY, REGISTRY, Scenario
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.command import command_words, read_request
@@ -47,7 +49,7 @@ from tuibench.core.settings.request import (
     repeat,
     to_spec,
 )
-from tuibench.core.settings.setting import CHANGED, Group, Place, Setting
+from tuibench.core.settings.setting import CHANGED, Group, Place, Setting, identity_options
 from tuibench.core.spec import LEVELS, PERFORMANCE, BenchmarkSpec, Effort, Limits
 from tuibench.model.imports.checks import allowed_ranges
 from tuibench.runs.schedule import make_cells
@@ -242,3 +244,11 @@ def test_ranges_of_imports_come_from_the_settings() -> None:
     assert known[BenchmarkSpec].keys() == {"cores", "batches", "sequence_lengths", "dims", "streams", "prefault"}
     assert known[Limits].keys() == {"max_time_s", "timeout_scale", "memory_bytes"}
     assert known[Effort]["min_executions"] == (1, 1000)
+
+
+def test_setting_of_a_scenario_identifies_its_cells_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    timed = Scenario("timed", "timed", "timed", LATENCY, has_streams=True, settings=(NEW.name,))
+    spec = replace(asked(), options={NEW.name: 3})
+    assert all(identity_options([NEW], spec, one) == {NEW.name: "3"} for one in REGISTRY.values())
+    monkeypatch.setitem(REGISTRY, timed.name, timed)
+    assert [one.name for one in REGISTRY.values() if identity_options([NEW], spec, one)] == ["timed"]
