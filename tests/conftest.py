@@ -77,6 +77,10 @@ def home(
         runtime = own / "runtime"
         runtime.mkdir(mode=0o700)
         monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        # Runs without another place are made below TMPDIR, where a concurrent test would list them.
+        temporary = own / "tmp"
+        temporary.mkdir(mode=0o700)
+        monkeypatch.setenv("TMPDIR", str(temporary))
         monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'tests' / 'children'}{os.pathsep}{ROOT}")
         monkeypatch.setenv("TUIBENCH_TEST_ANSWERS", str(kept_answers))
         # Otherwise hundreds of children would each compile the package again, which takes as long as their task.
