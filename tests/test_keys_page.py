@@ -40,7 +40,7 @@ def test_config_file_examples_are_valid(tmp_path: Path, number: int) -> None:
 
 
 def test_named_keys_are_keys() -> None:
-    text = PAGE.read_text(encoding="utf-8").partition("## Keys of your own")[2]
+    text = PAGE.read_text(encoding="utf-8").partition("## Your own keys")[2]
     named = re.findall(r"`((?:ctrl\+|alt\+|shift\+)?[a-z0-9?\[]+)`", text)
     assert len(named) > 20
     assert [each for each in named if not spelled(each) and each not in ("nord", "esc")] == []

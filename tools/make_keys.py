@@ -1,4 +1,4 @@
-"""Make docs/keys.md from the registry of keys, so that the page cannot lag behind the dashboard.
+"""Write docs/keys.md from the table of keys.
 
 python tools/make_keys.py           writes docs/keys.md
 python tools/make_keys.py --print   prints it
@@ -20,12 +20,12 @@ PAGE = ROOT / "docs" / "keys.md"
 INTRO = """\
 # Keys of the dashboard
 
-<!-- Made by tools/make_keys.py from the registry of keys: `make docs` writes it anew. -->
+<!-- Written by tools/make_keys.py from the table of keys: `make docs`. -->
 
-Nothing needs a mouse. `?` shows the keys of the current screen as you bound them; `:` finds an action by a part of its
-name; the two lines at the bottom show the keys used most. Only `r`, `R`, `n` and `ctrl+r` start new work, and only `X`,
-`d` and `E` discard something, each after one question; `u` restores what `d` removed. `o` resumes an interrupted run,
-`p` finishes one with its results, and `+` gives it more time: none of them loses anything, so none asks.
+The dashboard needs no mouse. `?` lists the keys of the current screen as you bound them. `:` finds an action by part
+of its name. The two lines at the bottom show the most used keys. `r`, `R`, `n` and `ctrl+r` start new work. `X`, `d`
+and `E` ask once, then discard something; `u` restores what `d` removed. `o` resumes an interrupted run, `p` finishes
+it with the results so far, and `+` gives it more time; they lose nothing and do not ask.
 """
 
 TITLES = {
@@ -34,12 +34,12 @@ TITLES = {
     "tab": ("Tabs", "On a project and on a benchmark."),
     "move": ("Moving", "In lists and in texts that are longer than the screen."),
     "open": ("Opening", "In lists."),
-    "wide": ("Wide tables", "A narrow terminal leaves columns out; what they hold stands below the list as well."),
+    "wide": ("Wide tables", "A narrow terminal leaves out columns; the lines below the list have their values."),
     "list": ("Lists", ""),
     "project": ("Projects", "At home and in a project; `E` in the trash."),
     "benchmark": (
         "Benchmarks",
-        "Wherever one is under the cursor or on the screen; at home the newest of the project is meant.",
+        "On a benchmark, or on one under the cursor of a list; at home they act on the newest of the project.",
     ),
     "run": ("Runs", "On a run, and on one under the cursor of a list."),
     "figure": ("Figures", "On a benchmark that varied cores, batches or shapes."),
@@ -47,13 +47,13 @@ TITLES = {
     "form": ("Forms", ""),
     "machine": ("The machine", "On the System screen."),
 }
-"""Heading and place of each group."""
+"""Heading of each group, and where its keys work."""
 
 OUTRO = """\
-## Keys of your own
+## Your own keys
 
-The config file says which keys do what: `tuibench config` prints where it lies and what it comes to, and
-`tuibench config --keys` lists every action by its id. An action that stands there has the keys given and no others:
+Keys are set in the config file. `tuibench config` prints its path and the settings in use.
+`tuibench config --keys` lists the id of each action. An action in the file has the given keys and no others:
 
 ```toml
 [keys]
@@ -62,32 +62,31 @@ help = "f1"
 metric = "v"
 ```
 
-- Several keys are separated by commas; the comma itself is `comma`, the blank `space`.
-- A sign is written as it is (`?`, `G`), a named key in words: `enter`, `esc`, `tab`, `backspace`, `delete`, `insert`,
-  `home`, `end`, `pgup`, `pgdn`, `left`, `right`, `up`, `down`, `f1` to `f24`; with `ctrl+`, `alt+` or `shift+` before
-  it.
-- `ctrl+i` is `tab`, `ctrl+m` and `ctrl+j` are `enter`, `ctrl+h` is `backspace` and `ctrl+[` is `esc`: a terminal sends
-  the same for both.
-- Two actions of one screen cannot share a key. What works while a field is being filled in (`ctrl+q`, `ctrl+r`) needs a
-  key that nobody types.
-- Where anything in `[keys]` is wrong, all of it is left out and the dashboard says so; `tuibench config` says what, and
-  ends with 2.
+- Separate keys by commas. The comma itself is `comma`, the blank `space`.
+- Write signs as they are (`?`, `G`). Named keys are `enter`, `esc`, `tab`, `backspace`, `delete`, `insert`, `home`,
+  `end`, `pgup`, `pgdn`, `left`, `right`, `up`, `down`, `f1` to `f24`, after `ctrl+`, `alt+` or `shift+` if needed.
+- A terminal sends the same for `ctrl+i` and `tab`, for `ctrl+m`, `ctrl+j` and `enter`, for `ctrl+h` and `backspace`,
+  and for `ctrl+[` and `esc`.
+- Two actions of one screen cannot share a key. Actions that work while you type into a field (`ctrl+q`, `ctrl+r`)
+  need a key that types nothing.
+- If anything in `[keys]` is wrong, the dashboard ignores all of it and says so. `tuibench config` prints the error
+  and exits with 2.
 
-The same file has what the dashboard looks like. All of it may be left out:
+The same file sets the look of the dashboard. Every line is optional:
 
 ```toml
 [dashboard]
-theme = "nord"    # any theme of Textual; ansi-dark, the terminal's own colours, is the default
+theme = "nord"    # a theme of Textual; the default ansi-dark uses the terminal's own colours
 ascii = false     # true: plain ASCII only
-mouse = false     # true also asks for the mouse over SSH
-fps = 15          # frames a second at most: 30, or 15 over SSH
-bell = true       # one bell when a run ends
+mouse = false     # true: use the mouse over SSH, too
+fps = 15          # most frames per second; default 30, over SSH 15
+bell = true       # ring once when a run ends
 ```
 """
 
 
 def make_page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = [INTRO]
     for name, group in GROUPS.items():
         title, place = TITLES[name]
