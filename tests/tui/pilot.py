@@ -23,6 +23,7 @@ from tuibench.tui.app import Dashboard, Opening
 from tuibench.tui.config import Config
 from tuibench.tui.start import STATE
 from tuibench.tui.terminal import Display
+from tuibench.tui.widgets.status_line import StatusLine
 
 _ROUNDS = 2000
 _PAINT_S = 0.002
@@ -111,10 +112,15 @@ def send_key(app: App[Any], key: str) -> None:
     app._driver.send_message(event)
 
 
+def status_of(app: Dashboard) -> StatusLine:
+    """Return the status line of the open page."""
+    return app.page.query_one("#news", StatusLine)
+
+
 async def look(app: Dashboard, pilot: Pilot[Any]) -> None:
     """Poll once now, as the dashboard does every second."""
     app.poll()
     await settle(pilot)
 
 
-__all__ = ["look", "open_app", "press", "replace_methods", "send_key", "settle", "type_text", "until_seen"]
+__all__ = ["look", "open_app", "press", "replace_methods", "send_key", "settle", "status_of", "type_text", "until_seen"]

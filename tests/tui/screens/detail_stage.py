@@ -10,7 +10,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from tests.tui.frame import frame, rows
-from tests.tui.pilot import open_app, press, settle
+from tests.tui.pilot import open_app, press, settle, status_of
 from tests.tui.stock import add, add_project
 from tuibench.core.result import RunResult
 from tuibench.services.api import Services
@@ -18,6 +18,7 @@ from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.detail.screen import TABS, DetailScreen
 from tuibench.tui.terminal import Display
+from tuibench.tui.widgets.status_line import StatusLine
 
 
 class Detail:
@@ -42,6 +43,11 @@ class Detail:
         return TABS[int(line.partition("[")[2][0]) - 1]
 
     @property
+    def status(self) -> StatusLine:
+        """The line of the last result or the open question."""
+        return status_of(self.app)
+
+    @property
     def text(self) -> str:
         return frame(self.app)
 
@@ -59,6 +65,11 @@ class Detail:
         """Return the chosen value of each selector of the current tab."""
         values = re.findall(r"(\S+) (?:‹[^\[›]*)?\[([^\]]+)\]", self.choices)
         return dict(values)
+
+    @property
+    def cell(self) -> list[int]:
+        """Return the numbers in the selector of cells: position and count of many, cores, batch and dims."""
+        return [int(number) for number in re.findall(r"\d+", self.choices.partition("]")[0])]
 
     @property
     def said(self) -> str:

@@ -15,7 +15,7 @@ from tests.present.build import model, spec
 from tests.present.profile.stock import make_costs, make_loss, make_profile
 from tests.store.build import NOW
 from tests.tui.frame import frame, rows
-from tests.tui.pilot import open_app, press, replace_methods, settle, type_text
+from tests.tui.pilot import open_app, press, replace_methods, settle, status_of, type_text
 from tests.tui.stock import add, add_project, make, make_id
 from tuibench.core.profile import LOSS, Profile, ProfileSpec
 from tuibench.core.result import RunResult
@@ -25,6 +25,7 @@ from tuibench.services.form_values import ProfileCheck, ProfileStart, ProfileVal
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.terminal import Display
+from tuibench.tui.widgets.status_line import StatusLine
 
 
 def profile_run(number: int, ago_s: float, profile: Profile | None = None, **changes: object) -> RunResult:
@@ -110,6 +111,11 @@ class Profiled:
     async def go(self, screen: Screen[None]) -> None:
         self.app.go(screen)
         await settle(self.pilot)
+
+    @property
+    def status(self) -> StatusLine:
+        """The line of the last result or the open question."""
+        return status_of(self.app)
 
     @property
     def text(self) -> str:

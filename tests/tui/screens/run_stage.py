@@ -9,7 +9,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from tests.tui.frame import frame, rows
-from tests.tui.pilot import open_app, press, settle
+from tests.tui.pilot import open_app, press, settle, status_of
 from tests.tui.screens.run_services import RUN, RunServices
 from tests.tui.screens.stage import answers_of
 from tuibench.core.activity import RunView
@@ -50,7 +50,7 @@ class Watched:
     @property
     def status(self) -> StatusLine:
         """The line of the last result or the open question."""
-        return self.page.query_one("#news", StatusLine)
+        return status_of(self.app)
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from textual.pilot import Pilot
 
-from tests.tui.pilot import open_app, press, replace_methods, settle
+from tests.tui.frame import rows
+from tests.tui.pilot import open_app, press, replace_methods, settle, status_of
 from tests.tui.stock import make_going, rich_project
 from tuibench.core.activity import RunRow
 from tuibench.services.api import Services
@@ -43,7 +44,7 @@ class Shown:
     @property
     def status(self) -> StatusLine:
         """The line of the last result or the open question."""
-        return self.page.query_one("#news", StatusLine)
+        return status_of(self.app)
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -58,6 +59,11 @@ class Shown:
 def answers_of(line: StatusLine) -> tuple[str, ...]:
     """Return the keys that answer a line's question; none without one."""
     return () if line._asked is None else tuple(line._asked.answers)
+
+
+def offered(app: Dashboard) -> list[str]:
+    """Return the keys in the two last lines of the terminal."""
+    return [pair.split()[0] for line in rows(app)[-2:] for pair in line.split("  ") if pair.strip()]
 
 
 def with_runs(services: Services, *runs: RunRow) -> Services:

