@@ -165,7 +165,7 @@ async def test_damaged_record_refuses_rename_until_repaired() -> None:
         assert "damaged" not in said() and "1.76 ms" in said()
         await press(pilot, "e")
         await settle(pilot)
-        assert not isinstance(app.screen, ProjectScreen) and one in frame(app) and "AMX" in frame(app)
+        assert app.screen is not app.page and one in frame(app) and "AMX" in frame(app)
 
 
 async def test_damaged_record_is_reread_and_unreadable_store_keeps_rows() -> None:
