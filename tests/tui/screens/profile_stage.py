@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -124,6 +125,12 @@ class Profiled:
     @property
     def rows(self) -> list[str]:
         return rows(self.app)
+
+    @property
+    def chosen(self) -> dict[str, list[str]]:
+        """Return the words of the chosen value of each selector above the bars."""
+        line = next(row for row in self.rows if " as [" in row)
+        return {name: value.split() for name, value in re.findall(r"(\S+) \[([^\]]+)\]", line)}
 
     @property
     def news(self) -> str:
