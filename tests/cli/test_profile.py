@@ -17,11 +17,10 @@ from tests.runs.profile_script import make_profile_result, make_profile_spec
 from tests.store.data import make_small
 from tuibench.cli.profile import plan_json
 from tuibench.core.errors import EngineError
-from tuibench.core.profile import LOSS, ProfileSpec
+from tuibench.core.profile import LOSS, ROOFLINE, ZEROS, ProfileSpec
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import Metadata
 from tuibench.runs.profile.cache import MachineCache, describe_machine
-from tuibench.runs.profile.parts import ROOFLINE, ZEROS
 from tuibench.services.api import Services
 from tuibench.services.profiles import ProfilePlan
 

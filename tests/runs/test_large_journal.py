@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tests.runs.large_profile import make_large_costs, make_large_run
 from tests.runs.profile_script import MODEL, Bench, Scripted, make_profile_spec, plain
+from tuibench.core.profile import COSTS, LAYERS
 from tuibench.core.record import to_plain
 from tuibench.runs.journal import NAME, read_events
-from tuibench.runs.profile.parts import COSTS, LAYERS
 from tuibench.runs.replay import replay
 
 NODES = 1000

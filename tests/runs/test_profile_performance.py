@@ -10,10 +10,10 @@ import pytest
 from tests.runs.profile_script import COSTS, MODEL, ROOFLINE, ZEROS, Bench, Scripted, make_profile_spec, make_run
 from tuibench.core.cell import Estimate, Grade
 from tuibench.core.model import Point, Reference
-from tuibench.core.profile import PERFORMANCE, ProfileSpec, WhatIf
+from tuibench.core.profile import PERFORMANCE, WHAT_IF, ProfileSpec, WhatIf
 from tuibench.core.reason import told
 from tuibench.core.record import to_plain
-from tuibench.runs.profile.parts import WHAT_IF, Parts
+from tuibench.runs.profile.parts import Parts
 from tuibench.runs.profile.result import assemble_performance
 
 POINT = Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, Reference(None, None, None, "not made"))

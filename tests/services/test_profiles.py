@@ -18,6 +18,7 @@ from tuibench.core.activity import AHEAD, DONE, LOST, NOW
 from tuibench.core.errors import EngineError, ModelError, PhaseTimeout
 from tuibench.core.model import ModelSummary
 from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
+from tuibench.core.reason import because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import Limits
 from tuibench.core.stored import Metadata
@@ -289,14 +290,14 @@ def test_profile_run_is_watched_part_by_part(tmp_path: Path) -> None:
         failure = {"kind": "signal", "phase": "start", "message": "died by SIGSEGV"}
         journal.append("profile_part", part="roofline", n=0, failure=failure)
         journal.append("profile_part", part="layers", n=1, result=to_plain(make_run()))
-        words = "timing layers, process 2 of 2: profiled runs"
-        journal.append("progress", cell=None, activity=words, stage="layers", done=1, of=2, eta_s=3.0)
+        stage = because("making_part", part="layers", done=1, of=2, stage="profiling")
+        journal.append("progress", cell=None, activity=to_plain(stage), stage="layers", done=1, of=2, eta_s=3.0)
         view = watch.look()
         assert view.cells == () and view.eta_s == 3.0 and view.making is not None
         assert dict(view.making.parts) == {
             "costs": DONE, "roofline": LOST, "zeros": AHEAD, "layers 1": DONE, "layers 2": NOW,
         }  # fmt: skip
-        assert (view.making.activity, view.making.done, view.making.of) == (words, 1, 2)
+        assert (view.making.activity, view.making.done, view.making.of) == (stage, 1, 2)
         assert (view.info.kind, view.info.cells, view.info.cells_done, view.info.executions) == ("performance", 5, 3, 1)
         assert any("process 1: 1.00 ms/batch" in line for line in view.log)
         assert watch.look() is view
@@ -305,7 +306,7 @@ def test_profile_run_is_watched_part_by_part(tmp_path: Path) -> None:
         run.let_go()
     view = watch.look()
     assert view.status == "finished" and view.result is not None and view.result.profile is not None
-    assert view.making is not None and view.making.activity == ""
+    assert view.making is not None and view.making.activity is None
 
 
 def test_theory_spec_requests_no_measurement() -> None:

@@ -15,7 +15,7 @@ from tuibench.core.label import name_cell, varying_axes
 from tuibench.present.preamble import DryRun, preamble_text
 from tuibench.present.profile.page import left_line, time_lines
 from tuibench.present.progress import ProgressPainter, RunLog, Snapshot, can_repaint, cell_line, phase_words
-from tuibench.present.reason import reason_words
+from tuibench.present.reason import read_words, reason_words
 from tuibench.services.active_run import Event, RunObserver, display_names
 from tuibench.services.forecast import expected_memory, expected_s, first_round, limit_s, preamble_of
 
@@ -169,7 +169,7 @@ class View(Generic[Watched]):
     def _progress(self, event: Event) -> Snapshot:
         cells = self.active.replay.cells
         if event.get("cell") is None:
-            activity, eta_s = str(event.get("activity", "")), event.get("eta_s")
+            activity, eta_s = read_words(event.get("activity")), event.get("eta_s")
             return Snapshot(len(self._done), len(cells), activity=activity, eta_s=eta_s)
         asked = next(c.asked for c in cells if c.key == event["cell"])
         phase = phase_words(str(event["phase"]))

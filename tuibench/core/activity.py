@@ -145,8 +145,8 @@ AHEAD, NOW, DONE, LOST = "ahead", "now", "done", "failed"
 class Making:
     """Progress of a run that makes a profile."""
 
-    activity: str
-    """The current activity in words; '' if there is none."""
+    activity: Reason | None
+    """The current activity."""
     stage: str
     """costs, roofline, zeros, layers, what_if, weights or loss; '' before the first."""
     done: int

@@ -41,6 +41,21 @@ _LOOKUPS = frozenset(
 UNMAPPED = "unmapped (runtime)"
 """Operator name of rows whose purpose is unknown."""
 
+COSTS, ROOFLINE, ZEROS, LAYERS, WHAT_IF = "costs", "roofline", "zeros", "layers", "what_if"
+WEIGHTS, LOSSES = "weights", "loss"
+"""Kinds of parts, which are made and stored one after the other."""
+
+
+def name_part(kind: str, number: int = 0) -> str:
+    """Return the name of a part; repeated parts have a number."""
+    return f"{kind} {number}" if number else kind
+
+
+def split_part(name: str) -> tuple[str, int]:
+    """Return the kind and the number of a part, 0 for a part that is made once."""
+    kind, _, number = name.partition(" ")
+    return kind, int(number or 0)
+
 
 @dataclass(frozen=True, slots=True)
 class NodeCost:

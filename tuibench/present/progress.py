@@ -202,7 +202,7 @@ class RunLog:
         if event.get("cell") is not None or mark == self._mark:
             return ""
         self._mark = mark
-        return str(activity or "")
+        return read_words(activity)
 
     def _on_execution_start(self, event: Event) -> str:
         if int(event["round"]) <= self._round:

@@ -47,7 +47,7 @@ def reason_words(reason: Reason | None, limit: int = _LONGEST) -> str:
     return show(words, limit)
 
 
-def _read(plain: Any) -> Reason | None:
+def read_reason(plain: Any) -> Reason | None:
     """Return the reason in a journal event; one that says so for a damaged one."""
     try:
         return from_plain(Reason, plain) if plain else None
@@ -57,12 +57,12 @@ def _read(plain: Any) -> Reason | None:
 
 def read_words(plain: Any) -> str:
     """Return the words of a reason in a journal event."""
-    return reason_words(_read(plain))
+    return reason_words(read_reason(plain))
 
 
 def read_end(event: Mapping[str, Any]) -> Reason | None:
     """Return the reason in the last event of a journal."""
-    return upgrade_end(_read(event.get("reason")))
+    return upgrade_end(read_reason(event.get("reason")))
 
 
 def all_words(reasons: Iterable[Reason]) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def worded(plain: Any) -> Any:
         return [worded(one) for one in plain]
     if isinstance(plain, dict):
         if plain.keys() == {"code", "fields"}:
-            return export_words(_read(plain))
+            return export_words(read_reason(plain))
         return {name: worded(one) for name, one in plain.items()}
     return plain
 
@@ -225,6 +225,31 @@ _OF_INTERVALS = frozenset(
 )
 """Reasons why a number lacks only its interval."""
 
+_PARTS = {
+    "costs": "counting the operations of each layer",
+    "roofline": "measuring the peak speeds of this machine",
+    "zeros": "measuring the speedup from zeros",
+    "layers": "timing layers",
+    "what_if": "timing layers alone",
+    "weights": "looking at the weights",
+    "loss": "changing one layer at a time",
+}
+_STAGES = {
+    "first": "first inference",
+    "profiling": "profiled runs",
+    "timing": "runs without the profiler",
+}
+"""Stages of a part; others are shown by their names."""
+
+
+def _making(fields: Fields) -> str:
+    part, done, of, stage = fields["part"], fields["done"], fields["of"], show(fields.get("stage", ""))
+    # Each process that times layers is a part of its own.
+    count = f"process {min(done + 1, of)} of {of}" if part == "layers" else f"{done} of {of}" if of else ""
+    words = ", ".join(filter(None, (_PARTS.get(part, show(part)), count)))
+    return f"{words}: {_STAGES.get(stage, stage)}" if stage else words
+
+
 _WORDS: dict[str, str | Callable[[Fields], str]] = {
     TOLD: "{text}",
     TOLD_INTERVAL: "{text}",
@@ -256,6 +281,10 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     MAX_TIME: _after("--max-time was reached"),
     FINISHED_ON_REQUEST: _after("finished on request"),
     "measuring": lambda fields: f"in progress, {count_of(fields['executions'], 'execution')}",
+    # Activities of a run
+    "inspecting": "inspecting {model}",
+    "making_inputs": "making inputs for {model}",
+    "making_part": _making,
     # Ends and states of a run
     ERROR: "{text}",
     SIGNAL: lambda fields: _SIGNALS.get(fields["signal"], show(fields["signal"])),

@@ -129,7 +129,7 @@ class BaseRun(ABC):
                 "error": problem,
             }
 
-    def prepare(self, tell: Callable[[str], None]) -> Prepared:
+    def prepare(self, tell: Callable[[Reason], None]) -> Prepared:
         """Inspect the models and make their inputs; `tell` reports each step."""
         setup = self.setup
         memory = self.spec.limits.memory_bytes or setup.memory_room()

@@ -54,7 +54,8 @@ _FIELDS: dict[str, dict[str, Any]] = {
     "extended": {"wish": str, "limit_s": _NUMBER, "executions": int, "cells": dict[str, dict[str, Any]]},
     "profile_part": {"part": str, "n": int | None, "id": str | None, "level": str, "begin": dict[str, Any] | None},
     "progress": {
-        **dict.fromkeys(("cell", "activity", "stage", "phase", "grade"), str | None),
+        **dict.fromkeys(("cell", "stage", "phase", "grade"), str | None),
+        "activity": _REASON,
         **dict.fromkeys(("eta_s", "p50_ms", "half_width_pct"), _NUMBER),
         **dict.fromkeys(("n", "round", "done", "of", "live"), int | None),
     },

@@ -10,12 +10,13 @@ from typing import Any
 
 from tuibench.core.errors import ModelError, PhaseTimeout, TuibenchError, UsageError
 from tuibench.core.model import ModelSummary, Point, Reference
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.supervision import Bounds
 from tuibench.runs.task import Call, ChildDeath, StopSwitch, call_child
 
-Tell = Callable[[str], None]
+Tell = Callable[[Reason], None]
 
 
 @dataclass(slots=True)
@@ -56,9 +57,9 @@ class Preparation:
         prepared = Prepared()
         for index, source in enumerate(self._spec.models):
             try:
-                self._tell(f"inspecting {source.asked}")
+                self._tell(because("inspecting", model=source.asked))
                 summary = self._inspect(index)
-                self._tell(f"making inputs for {source.asked}")
+                self._tell(because("making_inputs", model=source.asked))
                 points = self._prepare(index, summary, prepared)
             except UsageError:
                 raise

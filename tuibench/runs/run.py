@@ -120,7 +120,9 @@ class BenchmarkRun(BaseRun):
     def _prepare(self) -> None:
         for name in self.spec.engines:
             factory.check(name)
-        self._prepared = self.prepare(lambda activity: self.journal.append("progress", cell=None, activity=activity))
+        self._prepared = self.prepare(
+            lambda activity: self.journal.append("progress", cell=None, activity=to_plain(activity))
+        )
         cells = make_cells(self.spec, self._prepared.models, self._prepared.points)
         earlier, inputs_sha256 = self.check_plan(self._prepared, cells)
         self._matching = matching_cells(cells)

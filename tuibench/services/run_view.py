@@ -16,16 +16,18 @@ from tuibench.core.cell import CellResult
 from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.ids import short_id
 from tuibench.core.label import name_cell, varying_axes
+from tuibench.core.profile import LAYERS, name_part
 from tuibench.core.reason import RUNNER_DIED, Reason, error_text
 from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.present.preamble import preamble_lines
 from tuibench.present.progress import RunLog, cell_line, phase_words
+from tuibench.present.reason import read_reason
 from tuibench.runs.directory import LOG, RunDirectory
 from tuibench.runs.journal import NONSENSE, open_regular
 from tuibench.runs.observer import Event, RunObserver, StateContext, judged_info
-from tuibench.runs.profile.parts import LAYERS, list_parts, name_part
+from tuibench.runs.profile.parts import list_parts
 from tuibench.runs.replay import Replay, all_warnings, display_names
 from tuibench.services.forecast import limit_s, preamble_of
 from tuibench.stats.interval import LEAST, half_width
@@ -45,7 +47,7 @@ def making_of(replay: Replay, latest: Mapping[str, Any]) -> Making | None:
         return DONE if name in parts.done else NOW if name == at else AHEAD
 
     pairs = tuple((name, state(name)) for name in list_parts(asked))
-    return Making(str(latest.get("activity") or ""), stage, done, int(latest.get("of") or 0), pairs)
+    return Making(read_reason(latest.get("activity")), stage, done, int(latest.get("of") or 0), pairs)
 
 
 _MOST_LINES = 2000

@@ -13,7 +13,7 @@ from tests.tui.screens.run_stage import watched
 from tests.tui.screens.stage import offered
 from tuibench.core import activity
 from tuibench.core.activity import Making, RunView
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Reason, because
 from tuibench.present.reason import reason_words
 from tuibench.tui.terminal import Display
 
@@ -21,7 +21,7 @@ PARTS = (
     ("costs", "done"), ("roofline", "failed"), ("zeros", "done"), ("layers 1", "done"), ("layers 2", "now"),
     ("layers 3", "ahead"),
 )  # fmt: skip
-STAGE = "timing layers, process 2 of 3: profiled runs"
+STAGE = because("making_part", part="layers", done=1, of=3, stage="profiling")
 
 
 def making(**changes: Any) -> RunView:
@@ -42,7 +42,7 @@ def ended(**changes: Any) -> RunView:
         saved=True,
         result=profile_run(1, 0),
         eta_s=None,
-        making=Making("", "", 0, 0, PARTS),
+        making=Making(None, "", 0, 0, PARTS),
         **changes,
     )
 
@@ -81,7 +81,7 @@ async def test_ended_run_enter_opens_profile(monkeypatch: pytest.MonkeyPatch) ->
 async def test_interrupted_profile_run_says_how_to_resume() -> None:
     info = replace(making().info, state=activity.INTERRUPTED, resumable=True)
     broken = making(
-        info=info, status="interrupted", saved=False, reason=Reason("runner_died"), making=Making("", "", 0, 0, PARTS)
+        info=info, status="interrupted", saved=False, reason=Reason("runner_died"), making=Making(None, "", 0, 0, PARTS)
     )
     async with watched(broken) as seen:
         assert reason_words(broken.reason) in seen.text and "o" in offered(seen.app)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tuibench.core.profile import ALREADY_INT8, LayerLoss, LossPoint
+from tuibench.core.profile import ALREADY_INT8, COSTS, LOSSES, WEIGHTS, LayerLoss, LossPoint
 from tuibench.core.profile_facts import count_points, first_points, worst_layers
 from tuibench.core.reason import Failure
 from tuibench.core.record import from_plain
-from tuibench.runs.profile.parts import COSTS, LOSSES, WEIGHTS, order_levels
+from tuibench.runs.profile.parts import order_levels
 from tuibench.runs.profile.run import ProfileRun
 
 _WEIGHTS_S = 60.0

@@ -8,8 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tuibench.core.profile import (
+    COSTS,
     INT8,
+    LAYERS,
     LOSS,
+    LOSSES,
+    ROOFLINE,
+    WEIGHTS,
+    WHAT_IF,
+    ZEROS,
     CostProfile,
     LayerLoss,
     LayerRun,
@@ -17,22 +24,16 @@ from tuibench.core.profile import (
     Roofline,
     WhatIf,
     ZeroEffect,
+    name_part,
+    split_part,
 )
-from tuibench.core.reason import Failure
-from tuibench.core.record import strictly
+from tuibench.core.reason import Failure, Reason, because
+from tuibench.core.record import strictly, to_plain
 from tuibench.core.spec import ProfileSpec
 from tuibench.runs.journal import Journal
 
-COSTS, ROOFLINE, ZEROS, LAYERS, WHAT_IF = "costs", "roofline", "zeros", "layers", "what_if"
-WEIGHTS, LOSSES = "weights", "loss"
-
 _OF_THE_MACHINE = frozenset({ROOFLINE, ZEROS})
 """Optional parts: they describe the machine, and layers can be timed without them."""
-
-
-def name_part(part: str, n: int = 0) -> str:
-    """Return the name of a part; repeated parts have a number."""
-    return f"{part} {n}" if n else part
 
 
 def list_parts(spec: ProfileSpec) -> tuple[str, ...]:
@@ -154,22 +155,6 @@ class Parts:
 
 _USUAL_S = {"costs": 1.5, "roofline": 2.0, "zeros": 1.0, "layers": 4.0, "what_if": 12.0, "weights": 2.0}
 """Used until a part of the kind has been made."""
-_WORDS = {
-    "costs": "counting the operations of each layer",
-    "roofline": "measuring the peak speeds of this machine",
-    "zeros": "measuring the speedup from zeros",
-    "layers": "timing layers",
-    "what_if": "timing layers alone",
-    "weights": "looking at the weights",
-    "loss": "changing one layer at a time",
-}
-_STAGES = {
-    "loading": "loading",
-    "first": "first inference",
-    "checking": "checking",
-    "profiling": "profiled runs",
-    "timing": "runs without the profiler",
-}
 
 
 class Pace:
@@ -185,45 +170,42 @@ class Pace:
 
     def begin(self, name: str, of: int = 0) -> None:
         """Start a part."""
-        self._began, self._kind = time.monotonic(), name.partition(" ")[0]
+        self._began, (self._kind, _) = time.monotonic(), split_part(name)
         done, total = self._steps(name, 0, of)
-        self.say(self._words(done, total), done, total)
+        self._say(done, total)
 
     def hear(self, name: str, line: dict[str, Any]) -> None:
         """Report a child's stage."""
         if "stage" in line:
             done, total = self._steps(name, int(line.get("done") or 0), int(line.get("of") or 0))
-            stage = _STAGES.get(str(line["stage"]), str(line["stage"])[:40])
-            self.say(f"{self._words(done, total)}: {stage}", done, total)
+            self._say(done, total, stage=str(line["stage"])[:40])
 
     def piece(self, done: int, of: int) -> None:
         """Report one more piece of the current part."""
-        self.say(self._words(done, of), done, of)
+        self._say(done, of)
 
     def end(self) -> None:
         """Finish a part and record its duration."""
         self._walls.setdefault(self._kind, []).append(time.monotonic() - self._began)
 
-    def say(self, activity: str, done: int = 0, of: int = 0) -> None:
+    def say(self, activity: Reason, done: int = 0, of: int = 0) -> None:
         """Write a progress event."""
+        eta_s = self._eta_s(done, of)
         self._journal.append(
-            "progress", cell=None, activity=activity, stage=self._kind, done=done, of=of, eta_s=self._eta_s(done, of)
+            "progress", cell=None, activity=to_plain(activity), stage=self._kind, done=done, of=of, eta_s=eta_s
         )
 
-    def _words(self, done: int, of: int) -> str:
-        words = _WORDS.get(self._kind, self._kind)
-        if self._kind == LAYERS:
-            return f"{words}, process {min(done + 1, of)} of {of}"
-        return f"{words}, {done} of {of}" if of else words
+    def _say(self, done: int, of: int, **stage: str) -> None:
+        self.say(because("making_part", part=self._kind, done=done, of=of, **stage), done, of)
 
     def _steps(self, name: str, done: int, of: int) -> tuple[int, int]:
         """Return the step and the total; for layers these are processes, whatever the child reports."""
-        return (int(name.partition(" ")[2]) - 1, self._spec.processes) if self._kind == LAYERS else (done, of)
+        return (split_part(name)[1] - 1, self._spec.processes) if self._kind == LAYERS else (done, of)
 
     def _eta_s(self, done: int, of: int) -> float | None:
         """Return the estimated seconds left, None if unknown."""
         ahead = [name for name in list_parts(self._spec) if name not in self._parts.done | self._parts.failures.keys()]
-        kinds = [name.partition(" ")[0] for name in ahead]
+        kinds = [split_part(name)[0] for name in ahead]
         spent = time.monotonic() - self._began if self._kind else 0.0
         total = 0.0
         for place, kind in enumerate(kinds):

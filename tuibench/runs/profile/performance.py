@@ -6,7 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import LAYER, KernelRow, LayerRun, Roofline, WhatIf, ZeroEffect
+from tuibench.core.profile import (
+    COSTS,
+    LAYER,
+    LAYERS,
+    ROOFLINE,
+    WHAT_IF,
+    ZEROS,
+    KernelRow,
+    LayerRun,
+    Roofline,
+    WhatIf,
+    ZeroEffect,
+    split_part,
+)
 from tuibench.core.profile_facts import is_disturbed
 from tuibench.core.reason import Failure, because, failure_words
 from tuibench.core.record import from_plain
@@ -14,7 +27,6 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.engines import factory
 from tuibench.runs.base import Setup
 from tuibench.runs.profile.cache import MachineCache, describe_machine
-from tuibench.runs.profile.parts import COSTS, LAYERS, ROOFLINE, WHAT_IF, ZEROS
 from tuibench.runs.profile.run import ProfileRun
 from tuibench.runs.resumption import Disagreement, disagreement
 
@@ -41,13 +53,13 @@ class PerformanceRun(ProfileRun):
 
     def make(self, name: str) -> None:
         """Make the part with this name."""
-        part, _, number = name.partition(" ")
-        if part == COSTS:
+        kind, number = split_part(name)
+        if kind == COSTS:
             self.make_costs()
-        elif part in _MACHINE:
-            self._make_of_machine(part)
-        elif part == LAYERS:
-            self._make_layers(int(number))
+        elif kind in _MACHINE:
+            self._make_of_machine(kind)
+        elif kind == LAYERS:
+            self._make_layers(number)
         else:
             self._make_what_if()
 
@@ -119,7 +131,7 @@ class PerformanceRun(ProfileRun):
         """Return the first process's failure if every further process would fail in the same way."""
         if self.parts.runs:
             return None
-        earlier = [failure for name, failure in self.parts.failures.items() if name.startswith(LAYERS)]
+        earlier = [failure for name, failure in self.parts.failures.items() if split_part(name)[0] == LAYERS]
         return next((failure for failure in earlier if failure.kind in _FINAL), None)
 
     def _require_agreement(self, found: LayerRun) -> None:

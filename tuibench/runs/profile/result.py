@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from tuibench.core.cell import Estimate, Grade
 from tuibench.core.model import Point
 from tuibench.core.profile import (
+    COSTS,
     FOLDED,
     INT8,
     LAYER,
@@ -45,7 +46,7 @@ from tuibench.core.reason import Reason, because
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.core.units import count_of
-from tuibench.runs.profile.parts import COSTS, Parts, order_levels
+from tuibench.runs.profile.parts import Parts, order_levels
 from tuibench.stats.grading import grade_noise
 from tuibench.stats.interval import log_interval
 

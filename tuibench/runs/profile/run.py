@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from tuibench.core.errors import EngineError, ExitCode, ModelError, PhaseTimeout, TuibenchError
 from tuibench.core.model import Point
-from tuibench.core.profile import LOSS, CostProfile, ProfileSpec
+from tuibench.core.profile import COSTS, LAYERS, LOSS, CostProfile, ProfileSpec, name_part, split_part
 from tuibench.core.reason import FINISHED_ON_REQUEST, Failure, Reason, because, error_text, failure_words
 from tuibench.core.record import from_plain, to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec
@@ -20,7 +20,7 @@ from tuibench.engines import factory
 from tuibench.runs.base import BaseRun, Setup
 from tuibench.runs.journal import require_room
 from tuibench.runs.preparation import Prepared
-from tuibench.runs.profile.parts import COSTS, LAYERS, Pace, Parts, list_parts, name_part
+from tuibench.runs.profile.parts import Pace, Parts, list_parts
 from tuibench.runs.result import code_of
 from tuibench.runs.supervision import Bounds, OutOfTime, count_oom_kills
 from tuibench.runs.task import Call, ChildDeath, StopSwitch
@@ -277,8 +277,8 @@ class ProfileRun(BaseRun):
         if not lacking:
             return ModelError("this model has no layer with weights that could be changed", "a loss profile needs one")
         name, failure = next(reversed(lacking.items()))
-        part, _, number = name.partition(" ")
-        place = f"process {number}" if part == LAYERS and number else name
+        kind, number = split_part(name)
+        place = f"process {number}" if kind == LAYERS else name
         return NothingMeasured.because(failure, f"no layer was measured: {place} ")
 
     def _prepare(self) -> None:

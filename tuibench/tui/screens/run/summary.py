@@ -10,6 +10,7 @@ from tuibench.core.activity import DONE, LOST, NOW, Live, RunRow, RunView
 from tuibench.core.cell import CellResult, Estimate, Noise, latency
 from tuibench.core.ids import short_id
 from tuibench.core.label import model_names
+from tuibench.core.profile import name_part, split_part
 from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.result_headline import headline_of
 from tuibench.core.scenario import find
@@ -89,7 +90,7 @@ def state_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLik
     if view.spec is None:
         return ("starting ...",)
     if view.info.kind:
-        stage = view.making.activity if view.making is not None else ""
+        stage = _activity_words(view)
         return (stage or "preparing: reading the model, making inputs",)
     if not view.cells:
         so_far = (f"{seconds(view.elapsed_s)} so far",) if view.elapsed_s >= 1 else ()
@@ -224,11 +225,15 @@ _WORDS = {
 }  # fmt: skip
 
 
+def _activity_words(view: RunView) -> str:
+    return reason_words(view.making.activity) if view.making is not None else ""
+
+
 def progress_lines(view: RunView, told: Sequence[LineLike], width: int, ascii_only: bool) -> list[LineLike]:
     """Return progress bar and current step; `told` describes the run's state."""
     if view.ended:
         return list(told)
-    bar, stage = _bar_words(view, width, ascii_only), view.making.activity if view.making is not None else ""
+    bar, stage = _bar_words(view, width, ascii_only), _activity_words(view)
     if view.info.detail or view.info.state == activity.WAITING or not stage:
         return [bar, told[0]]
     return [bar, (stage, "title")]
@@ -259,8 +264,8 @@ def part_lines(view: RunView, told: Sequence[LineLike], glyphs: Glyphs) -> list[
 
 def part_words(part: str) -> str:
     """Return the display name of a part."""
-    name, _, n = part.partition(" ")
-    return f"{_WORDS.get(name, name)} {n}".rstrip()
+    kind, number = split_part(part)
+    return name_part(_WORDS.get(kind, kind), number)
 
 
 def _bar_words(view: RunView, width: int, ascii_only: bool) -> str:
