@@ -247,14 +247,19 @@ class Choice:
     tied: tuple[CellResult, ...]
 
 
-def latency(cell: CellResult) -> Estimate:
-    """Return the milliseconds per batch."""
+def p50_latency(cell: CellResult) -> Estimate:
+    """Return the median milliseconds per batch, with its interval."""
     return cell.latency_ms.get("p50", Estimate(None))
 
 
 def throughput(cell: CellResult) -> Estimate:
     """Return the items per second while every stream is busy."""
     return cell.items_per_sec
+
+
+def main_estimate(cell: CellResult) -> Estimate:
+    """Return the main number of a cell: p50 of a latency scenario, else items per second."""
+    return p50_latency(cell) if find(cell.asked.scenario).is_latency else throughput(cell)
 
 
 def throughput_per_core(cell: CellResult) -> Estimate:
@@ -272,7 +277,7 @@ def is_clean(cell: CellResult) -> bool:
 
 def measured(cells: Sequence[CellResult]) -> list[CellResult]:
     """Return the cells that have numbers."""
-    return [c for c in cells if latency(c).value is not None]
+    return [c for c in cells if p50_latency(c).value is not None]
 
 
 def choose(cells: Sequence[CellResult], metric: Metric, *, most: bool) -> Choice | None:
@@ -297,7 +302,7 @@ def _overlap(a: Estimate, b: Estimate) -> bool:
 
 def least_latency(cells: Sequence[CellResult]) -> Choice | None:
     """Return the fastest of the cells with one request at a time, which the headline shows first."""
-    return choose([c for c in cells if find(c.asked.scenario).is_alone], latency, most=False)
+    return choose([c for c in cells if find(c.asked.scenario).is_alone], p50_latency, most=False)
 
 
 def most_of_streams(cells: Sequence[CellResult]) -> Choice | None:

@@ -10,7 +10,7 @@ from dataclasses import field
 
 from tuibench.core.cell import Estimate, Grade, Noise
 from tuibench.core.spec import INT8, LEVELS, LOSS, PERFORMANCE, PRUNED_LEVELS, ProfileSpec
-from tuibench.core.value import dataclass
+from tuibench.core.value import LATER, dataclass
 
 __all__ = ("INT8", "LEVELS", "LOSS", "PERFORMANCE", "PRUNED_LEVELS", "ProfileSpec")
 """Re-exported from profile_spec, which code that only requests a profile imports without the result types."""
@@ -154,7 +154,7 @@ class CostProfile:
     shapes_from: str
     """Source of the shapes in words: one run without optimization, or static inference and why."""
     notes: tuple[str, ...] = ()
-    bound: CountBound | None = None
+    bound: CountBound | None = field(default=None, metadata=LATER)
 
     @property
     def flops(self) -> int:
@@ -230,7 +230,7 @@ class Roofline:
     measured_utc: str = ""
     reason: str = ""
     """Why a rate is missing, or differs from its name."""
-    grade: Grade | None = None
+    grade: Grade | None = field(default=None, metadata=LATER)
     """The grade of the machine's quiet during the measurement."""
 
 
@@ -245,8 +245,8 @@ class ZeroEffect:
     exploits: bool | None
     """None if the interval does not decide."""
     sentence: str
-    measured_utc: str = ""
-    grade: Grade | None = None
+    measured_utc: str = field(default="", metadata=LATER)
+    grade: Grade | None = field(default=None, metadata=LATER)
     """The grade of the machine's quiet during the measurement."""
 
 
@@ -260,7 +260,7 @@ class WhatIf:
     """Time in that form / time as it is, both in isolation."""
     reason: str = ""
     """Why the layer could not be isolated."""
-    around: float | None = None
+    around: float | None = field(default=None, metadata=LATER)
     """Share of its time in that form spent on converting floats to it and back."""
 
 
@@ -288,7 +288,7 @@ class LayerTime:
     roof: str = ""
     """The binding limit: f32, int8, DRAM, cache."""
     what_if: tuple[WhatIf, ...] = ()
-    roof_reason: str = ""
+    roof_reason: str = field(default="", metadata=LATER)
     """Why no limit is known."""
 
     @property
@@ -394,7 +394,7 @@ class LossProfile:
     """SQNR between the modifiable form of the model and the model as measured."""
     complete: bool = True
     notes: tuple[str, ...] = ()
-    data_sha256: str = ""
+    data_sha256: str = field(default="", metadata=LATER)
     """Checksum of the file that `data` names, since files of one name may differ; '' if none was recorded."""
 
 

@@ -27,7 +27,7 @@ class Scenario:
     summary: str = ""
     """Text for the help."""
     settings: tuple[str, ...] = ()
-    """Settings that identify its cells only; a setting that no scenario lists counts for all."""
+    """Names of settings that identify cells of this scenario; they mean nothing for other scenarios."""
     drive: str = ""
     """The worker's function that measures it, as `module:attribute`; '' if it is not implemented."""
 

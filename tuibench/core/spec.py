@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from tuibench.core.value import dataclass
+from tuibench.core.value import LATER, dataclass
 
 PERFORMANCE, LOSS = "performance", "loss"
 APPROXIMATED = "approximated"
@@ -39,7 +39,7 @@ class ProfileSpec:
     """Loss profile: compute it from the weights alone; run nothing."""
     processes: int = 3
     """Performance profile: fresh processes; a layer's interval is computed over them."""
-    fresh_roofs: bool = False
+    fresh_roofs: bool = field(default=False, metadata=LATER)
     """Performance profile: measure the machine's limits even if they were measured in the last week."""
 
 
@@ -116,5 +116,7 @@ class BenchmarkSpec:
     keep_raw: bool = False
     profile: ProfileSpec | None = None
     """Settings of a profile; then every axis above has one value."""
-    options: dict[str, bool | int | float | str] = field(default_factory=dict, hash=False, metadata={"sparse": True})
+    options: dict[str, bool | int | float | str] = field(
+        default_factory=dict, hash=False, metadata=LATER | {"sparse": True}
+    )
     """Settings without a field of their own, by name; defaults and an empty mapping are omitted."""

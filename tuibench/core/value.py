@@ -11,6 +11,9 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+LATER = {"later": True}
+"""Metadata of a field that older exports lack, for `dataclasses.field`; imports give it its default."""
+
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass  # noqa: PLC0414 - a name to import from here
 else:

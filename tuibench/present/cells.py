@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from tuibench.core.cell import CellResult, Check, Estimate, Pooled, Used, latency
+from tuibench.core.cell import CellResult, Check, Estimate, Pooled, Used, p50_latency
 from tuibench.core.label import CellName, model_names
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.reason import failure_words
@@ -211,7 +211,7 @@ def _pooled_lines(pooled: Pooled) -> list[str]:
 
 
 def _latency_lines(cell: CellResult) -> Iterator[str]:
-    p50 = latency(cell)
+    p50 = p50_latency(cell)
     if p50.value is not None:
         yield f"Latency p50 (ms/batch): {number(p50.value)} {_interval(p50)}"
     tails = {label: cell.latency_ms[key] for label, key in TAILS.items() if key in cell.latency_ms}
@@ -392,9 +392,9 @@ def _mark(cell: CellResult) -> str:
 
 
 CELL_COLUMNS: tuple[Column[CellResult], ...] = (
-    Column("p50", "p50", 0, lambda cell: _known(latency(cell).value, ms), right=True,
-           instead=lambda cell: failure_text(cell) if latency(cell).value is None else ""),
-    Column("p50 half", "±%", 0, lambda cell: _half(latency(cell)), right=True),
+    Column("p50", "p50", 0, lambda cell: _known(p50_latency(cell).value, ms), right=True,
+           instead=lambda cell: failure_text(cell) if p50_latency(cell).value is None else ""),
+    Column("p50 half", "±%", 0, lambda cell: _half(p50_latency(cell)), right=True),
     Column("rate", "items/s", 0, lambda cell: _known(cell.items_per_sec.value, short), right=True),
     Column("rate half", "±%", 0, lambda cell: _half(cell.items_per_sec), right=True),
     Column("grade", "grade", 0, lambda cell: show(cell.grade.letter, 4) if cell.grade else "-"),

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from tuibench.core import units
-from tuibench.core.cell import CellResult, Estimate, latency
+from tuibench.core.cell import CellResult, Estimate, p50_latency
 from tuibench.core.result import RunResult
 from tuibench.core.text import show
 from tuibench.present.cells import batch_size, check_text, failure_text, missing_words, model_of, point_of
@@ -74,7 +74,7 @@ def _identity(run: RunResult, cell: CellResult) -> dict[str, str]:
 
 
 def _numbers(cell: CellResult) -> dict[str, str]:
-    pooled, p50, known = cell.pooled, latency(cell), cell.latency_ms
+    pooled, p50, known = cell.pooled, p50_latency(cell), cell.latency_ms
     tails = {f"{name}_ms": known.get(name, Estimate(None)).value for name in ("p90", "p95", "p99", "p99_9", "floor")}
     values: dict[str, float | None] = {
         "items_per_sec": pooled.items_per_sec if pooled else None,

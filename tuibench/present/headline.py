@@ -12,8 +12,8 @@ from tuibench.core.cell import (
     by_work,
     choose,
     is_clean,
-    latency,
     measured,
+    p50_latency,
     throughput,
     throughput_per_core,
 )
@@ -282,7 +282,7 @@ def conclude(cells: Sequence[CellResult], names: Names) -> tuple[Conclusion, ...
 def _conclude(able: Sequence[CellResult], among: Sequence[CellResult], names: Names) -> list[Conclusion]:
     # Streams trade the latency of one request for throughput, so they are not compared by latency.
     alone = [c for c in able if find(c.asked.scenario).is_alone] or able
-    found = [_best("Least latency", choose(alone, latency, most=False), alone, among, names, "ms")]
+    found = [_best("Least latency", choose(alone, p50_latency, most=False), alone, among, names, "ms")]
     found.append(_best("Most items/s", choose(able, throughput, most=True), able, among, names, "items/s"))
     if "cores" in varying_axes(cell.asked for cell in able):
         best = choose(able, throughput_per_core, most=True)

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from tuibench.core.cell import CellResult, Estimate, latency
+from tuibench.core.cell import CellResult, Estimate, p50_latency
 from tuibench.core.result import RunResult
 from tuibench.core.text import show
 from tuibench.present.amount import plus_minus
@@ -80,8 +80,8 @@ def _table(run: RunResult) -> str:
 
 
 _COLUMNS: tuple[Column[CellResult], ...] = (
-    Column("p50", "p50 ms/batch", 0, lambda cell: number(latency(cell).value), right=True),
-    Column("p50 half", "±", 0, lambda cell: plus_minus(latency(cell)), right=True),
+    Column("p50", "p50 ms/batch", 0, lambda cell: number(p50_latency(cell).value), right=True),
+    Column("p50 half", "±", 0, lambda cell: plus_minus(p50_latency(cell)), right=True),
     Column("rate", "items/s", 0, lambda cell: number(cell.items_per_sec.value), right=True),
     Column("rate half", "±", 0, lambda cell: plus_minus(cell.items_per_sec), right=True),
     Column("p99", "p99 ms", 0, lambda cell: number(cell.latency_ms.get("p99", Estimate(None)).value), right=True),

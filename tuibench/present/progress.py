@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TextIO
 
-from tuibench.core.cell import CellResult, latency
+from tuibench.core.cell import CellResult, p50_latency
 from tuibench.core.reason import CANCELLED_ON_REQUEST, FINISHED_ON_REQUEST
 from tuibench.core.text import cut, show, to_ascii, width_of
 from tuibench.core.units import count_of, ms, percent, seconds
@@ -151,7 +151,7 @@ def phase_words(phase: str) -> str:
 
 def cell_line(name: str, cell: CellResult) -> str:
     """Return the line of a finished cell."""
-    p50 = latency(cell)
+    p50 = p50_latency(cell)
     if p50.value is None:
         return f"{name}: {failure_text(cell)}"
     grade = f", grade {cell.grade.letter}" if cell.grade else ""

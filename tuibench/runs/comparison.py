@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tuibench.core.cell import Asked, CellResult, Estimate, Execution, latency, measured, throughput
+from tuibench.core.cell import Asked, CellResult, Estimate, Execution, measured, p50_latency, throughput
 from tuibench.core.ids import short_id
 from tuibench.core.label import CellName, Names, describe, model_name, names_by_sha256, varying_axes
 from tuibench.core.reason import Reason, because, failure_words
@@ -326,7 +326,7 @@ def _figure_value(cell: CellResult, metric: str, whole: bool) -> float | None:
 
 def _figure(cell: CellResult, metric: str, whole: bool) -> Figure:
     if whole:
-        estimate = latency(cell) if metric == LATENCY else throughput(cell)
+        estimate = p50_latency(cell) if metric == LATENCY else throughput(cell)
     elif cell.pooled is not None:
         value = cell.pooled.median if metric == LATENCY else cell.pooled.items_per_sec
         estimate = Estimate(value, reason=Reason("pooled_only"))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tuibench.core import engine
-from tuibench.core.cell import Asked, latency
+from tuibench.core.cell import Asked, p50_latency
 from tuibench.core.errors import StoreError, UnknownId
 from tuibench.core.ids import short_id
 from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
@@ -185,7 +185,7 @@ class Profiles:
         if profiled is not None:
             return profiled.ms.value if _is_same(result.spec, spec) else None
         for cell in result.cells:
-            p50 = latency(cell)
+            p50 = p50_latency(cell)
             if p50.value is not None and _is_alike(cell.asked, spec):
                 return p50.value
         return None

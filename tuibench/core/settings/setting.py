@@ -59,7 +59,7 @@ class Setting:
     identity: str = NEVER
     """NEVER, CHANGED or ALWAYS; engine, scenario, cores and the like are fields of a cell's identity already.
 
-    `Scenario.settings` limits a setting to the cells of some scenarios.
+    A setting that scenarios list in `Scenario.settings` identifies their cells, and no others, without this.
     """
     place: Place | None = None
     """Text field of the form; settings without one, such as most switches, are typed into its line of flags."""
@@ -171,7 +171,8 @@ def identity_options(settings: Iterable[Setting], spec: BenchmarkSpec, scenario:
     found: dict[str, str] = {}
     others = own_settings() - set(scenario.settings)
     for setting in in_spec_order(settings):
-        value = setting.stored(spec) if setting.identity != NEVER else setting.default
+        identifies = setting.identity != NEVER or setting.name in scenario.settings
+        value = setting.stored(spec) if identifies else setting.default
         if setting.identity == ALWAYS or (value != setting.default and setting.name not in others):
             found[setting.name] = setting.kind.spell(value)
     return found

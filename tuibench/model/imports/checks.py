@@ -25,7 +25,7 @@ from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.setting import ranges_of
 from tuibench.core.text import show
-from tuibench.core.value import dataclass
+from tuibench.core.value import LATER, dataclass
 
 HINT = "export it again; a file that was edited by hand may no longer be one"
 
@@ -137,25 +137,13 @@ class _ExportedComparison:
     verdict: str | None
     why_no_verdict: str | None
     sentence: str
-    base_name: str
-    new_name: str
-    margin: float
-    more_pairs: int | None
-    more_s: float | None
+    base_name: str = dataclasses.field(default="", metadata=LATER)
+    new_name: str = dataclasses.field(default="", metadata=LATER)
+    margin: float = dataclasses.field(default=0.0, metadata=LATER)
+    more_pairs: int | None = dataclasses.field(default=None, metadata=LATER)
+    more_s: float | None = dataclasses.field(default=None, metadata=LATER)
 
 
-_LATER: Mapping[type, Collection[str]] = {
-    _ExportedComparison: ("base_name", "new_name", "margin", "more_pairs", "more_s"),
-    spec.BenchmarkSpec: ("options",),
-    spec.ProfileSpec: ("fresh_roofs",),
-    profile.CostProfile: ("bound",),
-    profile.LayerTime: ("roof_reason",),
-    profile.LossProfile: ("data_sha256",),
-    profile.Roofline: ("grade",),
-    profile.WhatIf: ("around",),
-    profile.ZeroEffect: ("grade", "measured_utc"),
-}
-"""Fields that older exports lack; every other field is required, since a default would be a wrong number."""
 _EMPTY: Mapping[str, Any] = {"code": TOLD, "fields": {"text": ""}}
 """An empty sentence where a reason is required."""
 _TEXTS: Mapping[tuple[type, str], Any] = {(cell.CellResult, "stopped_by"): None, (cell.Grade, "cause"): _EMPTY}
@@ -344,8 +332,10 @@ def _restore_list(kinds: tuple[Any, ...], value: list[Any], place: str, reasons:
 
 def _restore_fields(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> dict[str, Any]:
     found, hints = _require([dict], value, place), _hints(kind)
+    # For any other field a default would be a wrong number.
+    later = {one.name for one in dataclasses.fields(kind) if one.metadata.get("later")}
     for name in hints:
-        if name not in found and name not in _LATER.get(kind, ()):
+        if name not in found and name not in later:
             raise Refusal(f"{show(place)}.{name} is missing", HINT)
     return {
         name: _require([str], part, f"{place}.{name}") or _TEXTS[kind, name]

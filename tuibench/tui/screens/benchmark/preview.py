@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from tuibench.core import activity
 from tuibench.core.activity import RunRow
-from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.cell import CellResult
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
 from tuibench.core.stored import StoredBenchmark
 from tuibench.core.text import width_of
-from tuibench.core.units import count_of, ms, percent, seconds, short
+from tuibench.core.units import count_of, percent, seconds, short
+from tuibench.present.amount import amount
 from tuibench.present.cells import describe, failure_text
 from tuibench.present.headline import conclusions
 from tuibench.present.plots.depth import sparkline
@@ -26,6 +27,7 @@ from tuibench.tui.widgets.painted import shown as made_safe
 
 _LETTERS = {"cores": "c", "batch": "b"}
 _MOST_LINES = 2
+_TIMES = ("p50", "p90", "p99", "floor")
 
 
 def preview_of(stored: StoredBenchmark, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
@@ -190,16 +192,10 @@ def _cell_line(run: RunResult, cell: CellResult, glyphs: Glyphs) -> str:
     name = describe(run, cell)
     if cell.status != "ok" and cell.pooled is None:
         return f"{name}: {failure_text(cell)}"
-    times = [f"{label} {ms(e.value)}" for label, e in _times(cell) if e.value is not None]
-    rate = cell.items_per_sec.value
-    parts = [" ".join(times), f"{short(rate)} items/s" if rate is not None else ""]
+    known = [(key, cell.latency_ms[key]) for key in _TIMES if key in cell.latency_ms]
+    times = [f"{key} {amount(e, 'ms', interval=key == 'p50')}" for key, e in known if e.value is not None]
+    parts = ["  ".join(times), amount(cell.items_per_sec, "items/s", "")]
     return f"{name} {glyphs.upright} " + f" {glyphs.dot} ".join(filter(None, parts))
-
-
-def _times(cell: CellResult) -> Iterator[tuple[str, Estimate]]:
-    for key, label in (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("floor", "floor")):
-        if key in cell.latency_ms:
-            yield label, cell.latency_ms[key]
 
 
 def _state(run: RunResult, glyphs: Glyphs) -> str:

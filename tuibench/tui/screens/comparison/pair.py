@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tuibench.core.cell import CellResult, Estimate, latency
+from tuibench.core.cell import CellResult, Estimate, main_estimate, p50_latency
 from tuibench.core.ids import short_id
 from tuibench.core.label import CellName
 from tuibench.core.reason import Reason
 from tuibench.core.result import Comparison, RunResult, SideBySide
+from tuibench.core.scenario import THROUGHPUT
 from tuibench.core.units import ms
 from tuibench.present.amount import amount
 from tuibench.present.cells import cell_name, varying
@@ -17,7 +18,6 @@ from tuibench.present.headline import comparison_sentence
 from tuibench.present.reason import all_words, no_interval_words
 
 _TURNED = {"faster": "slower", "slower": "faster"}
-_STREAMS = "items/s"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +94,10 @@ def pairs_of_run(run: RunResult) -> tuple[Pair, ...]:
             continue
         axes = [axis for axis in ("model", "engine", "precision") if _differ(base, new, axis)] or ["engine"]
         sides = [
-            PairSide(
-                _side_name(run, cell, axes), cell.key, _value(cell, found.verdict.metric), _grade(cell), cell.status
-            )
+            PairSide(_side_name(run, cell, axes), cell.key, main_estimate(cell), _grade(cell), cell.status)
             for cell in (base, new)
         ]
-        unit = _STREAMS if _STREAMS in found.verdict.metric else "ms"
+        unit = "items/s" if found.verdict.metric == THROUGHPUT else "ms"
         name = cell_name(run, new, [axis for axis in varied if axis not in axes])
         pairs.append(_pair(name, unit, sides[0], sides[1], found, None))
     return tuple(pairs)
@@ -135,7 +133,7 @@ def side_names(pairs: Sequence[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]
 def side_line(side: PairSide, cells: Mapping[str, CellResult]) -> str:
     """Return all figures for the speed of one operand."""
     cell = cells.get(side.key)
-    if cell is None or (p50 := latency(cell)).value is None:
+    if cell is None or (p50 := p50_latency(cell)).value is None:
         return f"{side.name}  {side.status}"
     parts = [amount(p50, "ms/batch"), f"{ms(p50.value / max(cell.items, 1))}/item"]
     parts += [amount(cell.items_per_sec, "items/s")] if cell.items_per_sec.value is not None else []
@@ -177,10 +175,6 @@ def _side_name(run: RunResult, cell: CellResult, axes: list[str]) -> str:
     sha256 = cell.asked.model_sha256
     model = models.get(sha256, sha256[:8]).rpartition("/")[2]
     return " ".join(model if axis == "model" else str(getattr(cell.asked, axis)) for axis in axes)
-
-
-def _value(cell: CellResult, metric: str) -> Estimate:
-    return cell.items_per_sec if _STREAMS in metric else latency(cell)
 
 
 def _grade(cell: CellResult) -> str:

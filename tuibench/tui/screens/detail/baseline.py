@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from tuibench.core.cell import CellResult, Estimate, headlined, latency
+from tuibench.core.cell import CellResult, Estimate, headlined, p50_latency
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
 from tuibench.core.stored import StoredBenchmark
@@ -51,7 +51,7 @@ def _last_line(cell: CellResult) -> Iterator[Fact]:
 
 
 def _time(cell: CellResult) -> Iterator[Fact]:
-    p50 = latency(cell)
+    p50 = p50_latency(cell)
     if p50.value is not None:
         yield Fact("p50", amount(p50, "ms/batch"))
         if cell.items > 1:

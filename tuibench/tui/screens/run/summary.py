@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tuibench.core import activity
 from tuibench.core.activity import DONE, LOST, NOW, Live, RunRow, RunView
-from tuibench.core.cell import CellResult, Estimate, Noise, latency
+from tuibench.core.cell import CellResult, Noise, main_estimate
 from tuibench.core.ids import short_id
 from tuibench.core.label import model_names
 from tuibench.core.profile import name_part, split_part
@@ -291,13 +291,6 @@ def _bar_words(view: RunView, width: int, ascii_only: bool) -> str:
 
 _SPARK = 20
 _MOST_MORE = 99
-
-
-def main_estimate(cell: CellResult) -> Estimate:
-    """Return the main number of a cell: latency of a single request, or items per second of streams."""
-    if find(cell.asked.scenario).is_latency:
-        return latency(cell)
-    return cell.items_per_sec
 
 
 def value_words(cell: CellResult, value: float) -> str:
