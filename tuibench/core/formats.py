@@ -15,27 +15,33 @@ class Format:
 
     name: str
     title: str
-    ending: str
+    endings: tuple[str, ...]
     of_benchmark: str = ""
-    """Its contents, behind the ending, for dialogs."""
+    """Its contents, behind the first ending, for dialogs."""
     of_profile: str = ""
+    """The same for profiles."""
 
 
-JSON = Format("json", "JSON", ".json")
+JSON = Format("json", "JSON", (".json",))
 """The default format."""
 FORMATS = (
     JSON,
-    Format("csv", "CSV", ".csv", "has a line per cell", "has a line per layer"),
-    Format("markdown", "Markdown", ".md", "is a page with figures", "is a page"),
+    Format("csv", "CSV", (".csv",), "has a line per cell", "has a line per layer"),
+    Format("markdown", "Markdown", (".md",), "is a page with figures", "is a page"),
 )
 
 
+_PLANNED = {".html": "HTML", ".htm": "HTML"}
+
+
 def format_of(path: str) -> str:
-    """Return the name of the format by the ending of a path."""
+    """Return the name of the format by the ending of a path; raise UsageError for a planned one."""
     ending = os.path.splitext(path)[1].lower()
-    if ending in (".html", ".htm"):
-        raise UsageError(f"{show(path)}: HTML is not supported in this version", "use .md, .csv or .json")
-    return next((one.name for one in FORMATS if one.ending == ending), JSON.name)
+    if ending in _PLANNED:
+        *others, last = (one.endings[0] for one in FORMATS)
+        hint = f"use {', '.join(others)} or {last}"
+        raise UsageError(f"{show(path)}: {_PLANNED[ending]} is not supported in this version", hint)
+    return next((one.name for one in FORMATS if ending in one.endings), JSON.name)
 
 
 def titles() -> str:
@@ -46,10 +52,10 @@ def titles() -> str:
 
 def endings() -> str:
     """Return the endings for help: .csv, .md, any other name JSON."""
-    return f"{', '.join(one.ending for one in FORMATS if one is not JSON)}, any other name JSON"
+    return f"{', '.join(one.endings[0] for one in FORMATS if one is not JSON)}, any other name JSON"
 
 
 def contents(*, of_profile: bool = False) -> str:
     """Return the contents per ending, for dialogs."""
-    each = (f"{one.ending} {one.of_profile if of_profile else one.of_benchmark}" for one in FORMATS if one is not JSON)
-    return f"{', '.join(each)}, any other is JSON."
+    others = ((one, one.of_profile if of_profile else one.of_benchmark) for one in FORMATS if one is not JSON)
+    return f"{', '.join(f'{one.endings[0]} {words}' for one, words in others)}, any other is JSON."
