@@ -21,8 +21,8 @@ def runs(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ScriptedRun, ...]
         run.hold()
         run.begin(host_id="")
     left = Left(0, "", tuple(run.id for run in made))
-    monkeypatch.setattr("tuibench.tui.start.look_at_terminal", lambda *_: (Display(), Config()))
-    monkeypatch.setattr("tuibench.tui.start.open_dashboard", lambda *_: left)
+    monkeypatch.setattr("tuibench.cli.dashboard.look_at_terminal", lambda *_: (Display(), Config()))
+    monkeypatch.setattr("tuibench.cli.dashboard.open_dashboard", lambda *_: left)
     return made
 
 

@@ -13,7 +13,8 @@ from tuibench import __version__
 from tuibench.cli.command import COMMANDS, LATER
 from tuibench.core.errors import ExclusiveFlags, UsageError
 from tuibench.core.settings import benchmark as benchmark_setting
-from tuibench.core.settings.command import HELP, FlagReader
+from tuibench.core.settings import profile as profile_setting
+from tuibench.core.settings.command import HELP, FlagReader, read_request
 from tuibench.core.settings.kinds import not_in_this_version
 from tuibench.core.settings.model_token import list_samples
 from tuibench.core.settings.request import BenchmarkRequest, DashboardRequest, Info, RerunRequest
@@ -114,8 +115,6 @@ def _parse_benchmark(argv: Sequence[str]) -> Info | BenchmarkRequest:
 
 
 def _parse_profile(argv: Sequence[str]) -> Info | ProfileRequest:
-    from tuibench.core.settings.command import read_request  # 3 ms that no other command needs
-
     if _asks_for_help(argv):
         from tuibench.cli.help import profile_help  # as above
 
@@ -130,10 +129,6 @@ def _parse_rerun(argv: Sequence[str]) -> Info | RerunRequest:
         from tuibench.cli.help import rerun_help  # as above
 
         return Info(rerun_help())
-    from tuibench.core.settings import (
-        profile as profile_setting,  # 3 ms; only commands that repeat a measurement need it
-    )
-
     settings = (*profile_setting.own(), *benchmark_setting.settings(), *benchmark_setting.RERUN)
     ids, fields = FlagReader(settings, "rerun").split(argv)
     if len(ids) != 1:

@@ -16,6 +16,7 @@ from tuibench.core.result import RunResult
 from tuibench.core.settings.kinds import Whole
 from tuibench.core.settings.profile import MOST_ROWS
 from tuibench.core.text import show
+from tuibench.present.profile.pairs import comparison_json, comparison_page, count_pairs
 from tuibench.present.profile.shown import TOP, Shown
 from tuibench.present.side_by_side import WIDTH, dumps, side_by_side
 from tuibench.services.api import Services
@@ -57,8 +58,6 @@ def _kind(result: RunResult) -> str:
 
 def _compare_profiles(services: Services, base: RunResult, new: RunResult, args: argparse.Namespace) -> ExitCode:
     """Print the comparison by layer; return 14 if the models share no layer."""
-    from tuibench.present.profile.pairs import comparison_json, comparison_page, count_pairs  # lazy: for profiles only
-
     environment = services.exchange.differences(base, new)
     if args.json:
         emit(comparison_json(base, new, environment))

@@ -18,7 +18,9 @@ from tuibench.core.settings.request import DashboardRequest
 from tuibench.core.text import show
 from tuibench.present.listing import NEWEST, hidden_words, listing, profile_words
 from tuibench.services.api import Services
+from tuibench.services.detached_runner import sweep_temporary
 from tuibench.services.models import inspect
+from tuibench.tui.start import look_at_terminal, open_dashboard
 
 if TYPE_CHECKING:
     from tuibench.tui.terminal import Display
@@ -29,8 +31,6 @@ _LOOK_SCALE = 0.05
 
 def run(request: DashboardRequest, interruption: Interruption) -> int:
     """Show the dashboard until the user leaves; return the exit code."""
-    from tuibench.tui.start import look_at_terminal, open_dashboard  # lazy: tomllib and the key registry take 8 ms
-
     with opened() as services:
         places = services.settings.places
         display, config = look_at_terminal(places, request.mouse, request.ascii)
@@ -40,8 +40,6 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
             # Report an unreadable model in the shell, where the user typed it.
             _look_at(services, request.path)
         interruption.check()
-        from tuibench.services.detached_runner import sweep_temporary  # lazy: only the dashboard needs it
-
         # A thread, so that the first screen need not wait.
         threading.Thread(target=sweep_temporary, name="sweep", daemon=True).start()
         left = open_dashboard(services, places, display, config, request.path)

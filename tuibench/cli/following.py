@@ -30,6 +30,7 @@ from tuibench.present.reason import reason_words
 from tuibench.present.run_list import resume_words
 from tuibench.services.active_run import ActiveRun, ending_code
 from tuibench.services.api import Services
+from tuibench.services.models import ModelFetch
 
 
 class Following:
@@ -228,8 +229,6 @@ def fetcher(places: Places, quiet: bool, ascii_only: bool) -> Callable[[str], Mo
     """Return a function that fetches a name such as hf:ORG/REPO or https://… and shows the progress on stderr."""
 
     def fetch(token: str) -> ModelSource:
-        from tuibench.services.models import ModelFetch  # lazy: only for remote models
-
         in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
         painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)
         view = ArrivalView(show(public_name(token), 50), painter, time.monotonic)

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from tuibench.core.errors import TuibenchError, UsageError
-from tuibench.core.text import show
+from tuibench.core.text import show, to_ascii
 
 if TYPE_CHECKING:
     from tuibench.services.api import Services
@@ -36,8 +36,6 @@ def emit(text: str) -> None:
 def _spell(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    from tuibench.core.text import to_ascii
-
     return to_ascii(error.object[error.start : error.end]), error.end
 
 

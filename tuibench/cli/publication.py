@@ -12,7 +12,9 @@ from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.settings.request import BenchmarkRequest
 from tuibench.core.stored import Metadata
 from tuibench.present.export import render
+from tuibench.present.profile.page import profile_page
 from tuibench.present.profile.shown import WIDTH, Shown
+from tuibench.present.profile.view import UnknownLayer
 from tuibench.present.summary import summary
 from tuibench.services.active_run import settle_samples
 from tuibench.services.api import Services
@@ -30,9 +32,6 @@ def page(
     """Return the text of a result; for a profile with the name in its metadata, and `compared`."""
     if result.spec.profile is None:
         return summary(result, ascii_only, beside)
-    from tuibench.present.profile.page import profile_page  # lazy: only profiles need it
-    from tuibench.present.profile.view import UnknownLayer  # lazy: as above
-
     shown = shown or Shown(width() or WIDTH, ascii_only)
     try:
         return profile_page(result, metadata, shown, compared)
@@ -82,7 +81,7 @@ def compared_page(
     services: Services, old: RunResult, new: RunResult, ascii_only: bool = False, shown: Shown | None = None
 ) -> str:
     """Return the page of two profiles of one kind; '' if either has no measurements."""
-    from tuibench.present.profile.pairs import comparison_page  # lazy: only profiles need it
+    from tuibench.present.profile.pairs import comparison_page  # 20 ms that `ps` does not need
 
     if old.profile is None or new.profile is None or old.profile.kind != new.profile.kind:
         return ""

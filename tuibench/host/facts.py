@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tuibench import __version__
 from tuibench.core.engine import REGISTRY
 from tuibench.core.units import cpu_ranges
 from tuibench.core.value import dataclass
@@ -78,8 +79,6 @@ def read_versions(packages: Sequence[str]) -> dict[str, str | None]:
                     found[project] = match[2]
     if "tuibench" in found and found["tuibench"] is None:
         # A clone that is not installed has no metadata.
-        from tuibench import __version__
-
         found["tuibench"] = __version__
     return found
 

@@ -7,6 +7,7 @@ import importlib
 from tuibench.core.errors import UsageError
 from tuibench.core.formats import JSON
 from tuibench.core.result import RunResult, SideBySide
+from tuibench.present.profile.export import profile_text
 from tuibench.present.profile.shown import Shown
 
 _WRITERS = {
@@ -25,8 +26,6 @@ def render(
     `shown` chooses the part of a profile, and `name` is the profile's name.
     """
     if form != JSON.name and run.spec.profile is not None:
-        from tuibench.present.profile.export import profile_text  # as below
-
         return profile_text(run, form, shown, name)
     if shown is not None:
         raise UsageError("of a benchmark nothing can be chosen", "--sort, --filter and the like are of a profile")

@@ -21,6 +21,7 @@ from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, Profile
 from tuibench.core.label import Names, describe, model_names, name_cell, names_by_sha256, varying_axes
 from tuibench.core.reason import Verdict, failure_words
 from tuibench.core.result import RunResult
+from tuibench.core.result_headline import headline_of
 from tuibench.core.scenario import THROUGHPUT, find
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
 from tuibench.core.text import show
@@ -120,8 +121,6 @@ _FINISHED = "finished"
 
 def result_headline(result: RunResult) -> str:
     """Return the headline of a result."""
-    from tuibench.core.result_headline import headline_of
-
     return headline_sentence(headline_of(result))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -20,12 +21,13 @@ from tuibench.core.record import to_plain
 from tuibench.core.stored import TrashEntry
 from tuibench.engines import factory
 from tuibench.host.cgroup import find_groups, read_memory
-from tuibench.host.checkup import Finding
-from tuibench.host.cpu import read_identity
-from tuibench.host.facts import read_versions
+from tuibench.host.checkup import Finding, examine
+from tuibench.host.cpu import read_brand, read_identity
+from tuibench.host.facts import read_versions, this_process
 from tuibench.host.kernel_files import Tree, load_words, read_cpu_times
 from tuibench.host.system import find_mount, is_remote
 from tuibench.host.topology import Topology, read_topology
+from tuibench.services.detached_runner import engine_probe
 from tuibench.store.store import Store
 from tuibench.store.trash import KEEP_BYTES, KEEP_DAYS
 
@@ -80,10 +82,6 @@ class MachineFacts:
 
     def fitness(self, engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
         """Return how fit this machine is for measuring, with fixes; sample the noise for half a second."""
-        from tuibench.host.checkup import examine
-        from tuibench.host.cpu import read_brand  # lazy: as above
-        from tuibench.host.facts import this_process
-
         places = self._services.settings.places
         facts = examine(
             this_process(),
@@ -135,11 +133,6 @@ def ask_engines(
     timeout_s: float = _ENGINES_TIMEOUT_S,
 ) -> Answers:
     """Ask a child which engines can be imported, since this process imports none."""
-    # lazy: --help must not pay 9 ms for these
-    import subprocess
-
-    from tuibench.services.detached_runner import engine_probe
-
     command, environment = engine_probe()
     try:
         done = (start or subprocess.run)(

@@ -21,9 +21,11 @@ from tuibench.core.schema import schema_of
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.stored import Metadata
 from tuibench.core.units import seconds
+from tuibench.present.command import typed
 from tuibench.present.reason import reason_words
 from tuibench.runs.control import ControlRequests
 from tuibench.runs.directory import LOG, RunDirectory, list_runs
+from tuibench.runs.host_queue import find_holder, holder_words
 from tuibench.runs.journal import NAME, read_history
 from tuibench.runs.observer import (
     RunObserver,
@@ -35,6 +37,7 @@ from tuibench.runs.observer import (
     this_boot,
 )
 from tuibench.services import control
+from tuibench.services.active_run import ActiveRun
 from tuibench.services.detached_runner import (
     passing_directory,
     spare_runs,
@@ -42,12 +45,12 @@ from tuibench.services.detached_runner import (
     start_runner,
     usable_root,
 )
+from tuibench.services.projects import find_project
+from tuibench.services.run_view import RunWatch, run_log, run_spec
 from tuibench.services.saving import remember_saved
 from tuibench.services.settings import Settings
 
-if TYPE_CHECKING:  # types only: listing runs must not import them (25 ms)
-    from tuibench.services.active_run import ActiveRun
-    from tuibench.services.run_view import RunWatch
+if TYPE_CHECKING:
     from tuibench.store.store import Store
 
 
@@ -177,8 +180,6 @@ class Runs:
             return ""
 
     def _launch(self, run_dir: Path, request: dict[str, Any], *, kept: bool, first_seq: int | None = None) -> ActiveRun:
-        from tuibench.services.active_run import ActiveRun
-
         line = json.dumps(request).encode("ascii") + b"\n"
         log = os.memfd_create(LOG)
         try:
@@ -297,16 +298,11 @@ class Runs:
 
     def holder(self) -> str:
         """Return who measures on this machine now, in words; '' if nobody measures, or only runs a model once."""
-        from tuibench.runs.host_queue import find_holder, holder_words
-
         found = find_holder(self._settings.host_lock)
         return "" if found is None or found.brief else holder_words(found)
 
     def watch(self, token: str) -> RunWatch:
         """Watch a run of this machine from its beginning, poll by poll."""
-        from tuibench.services.projects import find_project  # lazy: as above
-        from tuibench.services.run_view import RunWatch
-
         directory = self._find_here(token)
         request = read_request(directory)
         models = (request.get("spec") or {}).get("models") or [{}]
@@ -316,15 +312,10 @@ class Runs:
 
     def log(self, token: str) -> tuple[str, ...]:
         """Return the output of a run's processes, newest last."""
-        from tuibench.services.run_view import run_log
-
         return run_log(self.directory(token))
 
     def command(self, token: str) -> str:
         """Return the shell command that measures the same."""
-        from tuibench.present.command import typed
-        from tuibench.services.run_view import run_spec
-
         directory = self.directory(token)
         return typed(run_spec(directory), directory.id)
 

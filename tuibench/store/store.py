@@ -18,7 +18,7 @@ from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context, HostIdentity, Notices, is_alive
 from tuibench.store.disk import Disk, retrying
 from tuibench.store.documents import ProjectFiles
-from tuibench.store.files import Files
+from tuibench.store.files import Files, probe_store
 from tuibench.store.index import read_mark
 from tuibench.store.lock import WAIT_S, Waiting
 from tuibench.store.projects import Projects
@@ -109,8 +109,6 @@ class Store:
 
     def probe(self) -> str:
         """Return '' if the store is writable and has enough space, else the reason."""
-        from tuibench.store.files import probe_store  # as above
-
         return probe_store(self._context.files)
 
     def _trashed_projects(self) -> tuple[str, ...]:

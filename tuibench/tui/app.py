@@ -23,6 +23,7 @@ from tuibench.core.reason import FINISHED_ON_REQUEST, SAVED_AS_FAR
 from tuibench.core.stored import Removal, TrashEntry
 from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds
+from tuibench.present.outcome import restored_words
 from tuibench.present.reason import reason_words
 from tuibench.services.api import Services
 from tuibench.services.state_file import StateFile
@@ -30,6 +31,7 @@ from tuibench.tui import key, route
 from tuibench.tui.ages import Ages
 from tuibench.tui.config import Config
 from tuibench.tui.messages import Refused, SnapshotTaken
+from tuibench.tui.palette import Palette
 from tuibench.tui.screens.base import Page
 from tuibench.tui.start import DaemonThreads
 from tuibench.tui.terminal import Display
@@ -352,8 +354,6 @@ class Dashboard(QuietApp):
 
     def action_palette(self) -> None:
         """Open the palette of actions."""
-        from tuibench.tui.palette import Palette  # loaded on demand only
-
         if not isinstance(self.screen, Palette):
             self.push_screen(Palette())
 
@@ -386,8 +386,6 @@ class Dashboard(QuietApp):
             page.explain(message.error)
 
     def _tell_undone(self, entry: TrashEntry) -> None:
-        from tuibench.present.outcome import restored_words  # deferred: the first frame needs no tables
-
         self.page.say(restored_words(entry))
         self.poll()
 

@@ -19,6 +19,7 @@ from tuibench.services.api import Services
 from tuibench.services.form_values import RerunPlan
 from tuibench.tui import route
 from tuibench.tui.screens.base import Page
+from tuibench.tui.widgets.field import TextQuestion
 from tuibench.tui.widgets.status_line import Notice, confirm
 
 if TYPE_CHECKING:
@@ -349,7 +350,6 @@ def ask_texts(
 
     After an error ask again, so that the typed texts are not lost.
     """
-    from tuibench.tui.widgets.field import TextQuestion  # imported late: the first frame needs no fields
 
     def show(title: str, values: Texts) -> None:
         labelled = [(label, value) for (label, _), value in zip(fields, values, strict=True)]
