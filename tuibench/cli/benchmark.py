@@ -1,24 +1,20 @@
-"""`tuibench benchmark` and `rerun`: start the run, show its progress on stderr, print its result on stdout."""
+"""`tuibench benchmark`: start the run, show its progress on stderr, print its result on stdout."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from tuibench.cli.following import Following, fetcher
 from tuibench.cli.output import emit, opened, tell
 from tuibench.cli.terminal import Interruption, held_back
 from tuibench.cli.view import View
-from tuibench.core.errors import ExclusiveFlags, ExitCode, UsageError
+from tuibench.core.errors import ExclusiveFlags, ExitCode
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
-from tuibench.core.settings import benchmark as benchmark_setting
-from tuibench.core.settings import profile as profile_setting
-from tuibench.core.settings.model_token import resolve_model
-from tuibench.core.settings.request import BenchmarkRequest, RerunRequest, repeat, to_spec
-from tuibench.core.spec import BenchmarkSpec, ModelSource
-from tuibench.core.stored import Metadata, StoredBenchmark
+from tuibench.core.settings.request import BenchmarkRequest, to_spec
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.stored import Metadata
 from tuibench.present.profile.shown import Shown
 from tuibench.services.active_run import ActiveRun, Event
 from tuibench.services.api import Services
@@ -157,62 +153,3 @@ def _detach(services: Services, view: View[ActiveRun], request: BenchmarkRequest
     if not request.quiet:
         view.painter.say(f"detached: {commands}")
     return int(ExitCode.OK)
-
-
-def repeat_stored(wanted: RerunRequest, interruption: Interruption) -> int:
-    """Measure again and return the exit code."""
-    with opened() as services:
-        stored = services.library.get(wanted.token)
-        check_flags(stored, wanted)
-        quiet, ascii_only = bool(wanted.given.get("quiet")), bool(wanted.given.get("ascii"))
-        fetch = fetcher(services.settings.places, quiet, ascii_only)
-        repetition = services.reruns.repetition(stored, lambda token: resolve_model(token, fetch=fetch))
-        stand_ins = [resolve_model(path) for path in wanted.paths]
-        sources = repetition.settle([ModelSource(one.path, one.path) for one in stand_ins], wanted.changed)
-        asked = stored.result.spec
-        if asked.profile is not None:
-            return _profile_again(services, wanted, stored, sources, interruption)
-        request, spec, notes = repeat(asked, sources, wanted.given, services.machine.topology(), stored.metadata.name)
-        services.machine.check_engines(spec.engines)
-        check_export(request, spec)
-        options = run_options(request)
-        project = options.metadata.project or services.projects.kept(stored.metadata.project)
-        metadata = replace(options.metadata, rerun_of=stored.row.id, project=project)
-        partner = stored.result if request.compare_to is None else services.library.get(request.compare_to).result
-        return measure(services, request, spec, replace(options, metadata=metadata), notes, interruption, partner)
-
-
-def check_flags(stored: StoredBenchmark, wanted: RerunRequest) -> None:
-    """Raise UsageError for a flag that does not apply to the kind of the stored result."""
-    is_profile = stored.result.spec.profile is not None
-    known = {flag for setting in profile_setting.settings() for flag in setting.flags}
-    benchmarks = benchmark_setting.settings()
-    strange = [one for one in benchmarks if one.flags[0] not in known] if is_profile else profile_setting.own()
-    names = [one.flags[0] for one in strange if one.name in wanted.given]
-    if names:
-        kind = "profile" if is_profile else "benchmark"
-        raise UsageError(f"{names[0]} does not apply to a {kind}", f"tuibench {kind} --help lists the flags")
-
-
-def _profile_again(
-    services: Services,
-    wanted: RerunRequest,
-    stored: StoredBenchmark,
-    sources: Sequence[ModelSource],
-    interruption: Interruption,
-) -> int:
-    """Measure the same profile again; the result is compared as in tuibench compare."""
-    from tuibench.cli.profile import again_request, page_of  # needed for profiles only
-
-    asked = stored.result.spec
-    request, spec, notes = again_request(
-        asked, sources[0], wanted.given, services.machine.topology(), stored.metadata.name
-    )
-    services.profiles.check_engine(spec.engines[0])
-    check_export(request.output, spec)
-    shown = page_of(request, spec)
-    options = run_options(request.output)
-    project = options.metadata.project or services.projects.kept(stored.metadata.project)
-    metadata = replace(options.metadata, rerun_of=stored.row.id, project=project)
-    options = replace(options, metadata=metadata)
-    return measure(services, request.output, spec, options, notes, interruption, stored.result, shown)

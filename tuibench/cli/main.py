@@ -88,9 +88,9 @@ def _dispatch(arguments: list[str], interruption: Interruption) -> int:
 
         return profile.run(cast("ProfileRequest", parsed), interruption)
     if isinstance(parsed, RerunRequest):
-        from tuibench.cli import benchmark  # lazy: as above
+        from tuibench.cli import rerun  # lazy: as above
 
-        return benchmark.repeat_stored(parsed, interruption)
+        return rerun.run(parsed, interruption)
     if isinstance(parsed, DashboardRequest):
         from tuibench.cli import dashboard  # lazy: as above
 

@@ -14,8 +14,6 @@ from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.ids import LENGTH, resolve, short_id, short_ids
 from tuibench.core.stored import BenchmarkRow, Removal, StoredBenchmark, StoreReport, TrashEntry
 from tuibench.core.text import show
-from tuibench.present.command import command_of
-from tuibench.present.reason import reason_words
 from tuibench.store.store import Store
 
 if TYPE_CHECKING:
@@ -161,6 +159,8 @@ class NeverSaved(UsageError):
         if measured:
             super().__init__(f"{names}: the measurements are not saved yet", f"tuibench resume {measured[0]} saves it")
         elif unread:
+            from tuibench.present.reason import reason_words  # the first rows of the dashboard do not need it
+
             what = f"{short_id(unread[0].id)}: its measurements would be deleted permanently, and cannot be read here"
             super().__init__(f"{what}: {reason_words(unread[0].detail)}")
         else:
@@ -229,6 +229,8 @@ class Library:
 
     def command(self, token: str) -> str:
         """Return the shell command that measures the same."""
+        from tuibench.present.command import command_of  # lazy: lists do not need it
+
         result = self.get(token).result
         command = command_of(result)
         if not command:

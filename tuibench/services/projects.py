@@ -13,7 +13,6 @@ from tuibench.core.machine import Places
 from tuibench.core.model import ModelState, refer
 from tuibench.core.stored import Metadata, ModelReference, Project, ProjectRow, TrashEntry, Version
 from tuibench.core.text import show
-from tuibench.services.models import find_state, inspect
 from tuibench.store.context import is_ulid
 from tuibench.store.project_files import ORDERS, name_after, sort_rows
 from tuibench.store.projects import untaken
@@ -56,6 +55,8 @@ class Projects:
 
     def look(self, source: ModelSource) -> tuple[ModelSummary, Project | None, str]:
         """Return a model's summary, its project, and a name for a new project; raise ModelError if it is no model."""
+        from tuibench.services.models import inspect  # lazy: child processes take 8 ms
+
         summary = inspect(source, self.places)
         model = refer(source.asked, summary)
         name = untaken(name_after(model), {one.name for one in self._store.projects.all()}) if model else ""
@@ -65,6 +66,8 @@ class Projects:
         self, source: ModelSource, name: str = "", description: str = "", dims: Mapping[str, int] | None = None
     ) -> tuple[ProjectRow, ModelSummary]:
         """Create a project for a model, by default named after it; raise ModelError if it is no model."""
+        from tuibench.services.models import inspect  # lazy: child processes take 8 ms
+
         summary = inspect(source, self.places)
         model = refer(source.asked, summary)
         if model is None:
@@ -77,6 +80,8 @@ class Projects:
 
         Create the latter if it is missing. Raise ModelError if it is no model.
         """
+        from tuibench.services.models import inspect  # lazy: as above
+
         wanted = self._store.projects.get(asked) if asked else None
         if wanted is not None and wanted.holds_file(source.path):
             return wanted
@@ -142,6 +147,8 @@ class Projects:
 
     def model_state(self, version: Version) -> ModelState:
         """Return whether a version's model is unchanged."""
+        from tuibench.services.models import find_state  # lazy: as above
+
         return find_state(version.model, self.places)
 
     def newest_state(self, token: str) -> ModelState:

@@ -21,7 +21,6 @@ from tuibench.core.schema import schema_of
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.stored import Metadata
 from tuibench.core.units import seconds
-from tuibench.present.command import typed
 from tuibench.present.reason import reason_words
 from tuibench.runs.control import ControlRequests
 from tuibench.runs.directory import LOG, RunDirectory, list_runs
@@ -37,7 +36,6 @@ from tuibench.runs.observer import (
     this_boot,
 )
 from tuibench.services import control
-from tuibench.services.active_run import ActiveRun
 from tuibench.services.detached_runner import (
     passing_directory,
     spare_runs,
@@ -46,11 +44,12 @@ from tuibench.services.detached_runner import (
     usable_root,
 )
 from tuibench.services.projects import find_project
-from tuibench.services.run_view import RunWatch, run_log, run_spec
 from tuibench.services.saving import remember_saved
 from tuibench.services.settings import Settings
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # types only: listing runs must not import them (25 ms)
+    from tuibench.services.active_run import ActiveRun
+    from tuibench.services.run_view import RunWatch
     from tuibench.store.store import Store
 
 
@@ -180,6 +179,8 @@ class Runs:
             return ""
 
     def _launch(self, run_dir: Path, request: dict[str, Any], *, kept: bool, first_seq: int | None = None) -> ActiveRun:
+        from tuibench.services.active_run import ActiveRun
+
         line = json.dumps(request).encode("ascii") + b"\n"
         log = os.memfd_create(LOG)
         try:
@@ -303,6 +304,8 @@ class Runs:
 
     def watch(self, token: str) -> RunWatch:
         """Watch a run of this machine from its beginning, poll by poll."""
+        from tuibench.services.run_view import RunWatch
+
         directory = self._find_here(token)
         request = read_request(directory)
         models = (request.get("spec") or {}).get("models") or [{}]
@@ -312,10 +315,15 @@ class Runs:
 
     def log(self, token: str) -> tuple[str, ...]:
         """Return the output of a run's processes, newest last."""
+        from tuibench.services.run_view import run_log
+
         return run_log(self.directory(token))
 
     def command(self, token: str) -> str:
         """Return the shell command that measures the same."""
+        from tuibench.present.command import typed
+        from tuibench.services.run_view import run_spec
+
         directory = self.directory(token)
         return typed(run_spec(directory), directory.id)
 

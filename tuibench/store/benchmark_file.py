@@ -12,14 +12,12 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.headline import to_facts
 from tuibench.core.ids import short_id
 from tuibench.core.record import from_plain, pause_collector, to_compact, to_plain, written
-from tuibench.core.result import RunResult
-from tuibench.core.result_headline import headline_of
 from tuibench.core.schema import NEWEST, REASONS
 from tuibench.core.spec import KINDS
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow, Metadata, StoredBenchmark
@@ -39,6 +37,10 @@ from tuibench.store.envelope import (
 )
 from tuibench.store.sealed import Loaded, Sealing
 
+if TYPE_CHECKING:
+    from tuibench.core.result import RunResult
+
+
 _NAMES = tuple(field.name for field in fields(BenchmarkRow))
 _NUMBERS = frozenset({"cells", "measured", "card_generation"})
 _FACTS = "facts"
@@ -51,6 +53,8 @@ _LATER: dict[str, Any] = {"kind": "", _FACTS: {}, "headline": ""}
 
 def summarize(result: RunResult) -> dict[str, Any]:
     """Return the part of a row that comes from the result; the rest comes from the metadata."""
+    from tuibench.core.result_headline import headline_of
+
     headline = headline_of(result)
     asked = [cell.asked for cell in result.cells]
     letters = [cell.grade.letter for cell in result.cells if cell.grade is not None and cell.grade.letter]
@@ -377,4 +381,6 @@ def _shallow(value: Any) -> dict[str, Any]:
 
 
 def _to_result(plain: dict[str, Any]) -> RunResult:
+    from tuibench.core.result import RunResult  # as above
+
     return from_plain(RunResult, plain)

@@ -19,12 +19,12 @@ from tuibench.services.api import Services
 from tuibench.services.form_values import RerunPlan
 from tuibench.tui import route
 from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.benchmark.export import Export, ExportQuestion, carry_out
 from tuibench.tui.widgets.field import TextQuestion
 from tuibench.tui.widgets.status_line import Notice, confirm
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
-    from tuibench.tui.screens.benchmark.record import Export
 
 
 def remove_words(wanted: Sequence[str], going: Sequence[str], lost: Sequence[str]) -> tuple[str, str]:
@@ -309,8 +309,6 @@ class BenchmarkActions(Page):
         self.with_stored(self._ask_export)
 
     def _ask_export(self, one: str) -> None:
-        from tuibench.tui.screens.benchmark.record import ExportQuestion, carry_out  # imported late, as above
-
         beside = ", ignoring marks" if self.marked() not in ((), (one,)) else ""
         write = partial(_export, self.services)
         self.app.push_screen(ExportQuestion(one, beside=beside), partial(carry_out, self, write=write))

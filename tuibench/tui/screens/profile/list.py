@@ -18,9 +18,9 @@ from tuibench.present.reason import all_words
 from tuibench.services.api import Services
 from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.benchmark.export import Export, ExportQuestion, carry_out
 from tuibench.tui.screens.benchmark.list import BenchmarkList
 from tuibench.tui.screens.benchmark.preview import fold
-from tuibench.tui.screens.benchmark.record import Export, ExportQuestion, carry_out
 from tuibench.tui.screens.benchmark.rows import BenchmarkRows, Best, engine_word, run_words
 from tuibench.tui.widgets.painted import Glyphs, LineLike
 from tuibench.tui.widgets.record_table import Line, line_of
