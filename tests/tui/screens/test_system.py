@@ -7,9 +7,10 @@ import pytest
 
 from tests.present.test_doctor import facts_of, write_intel
 from tests.tui.frame import check_frame, frame, rows
-from tests.tui.pilot import look, open_app, press
+from tests.tui.pilot import look, open_app, press, status_of
 from tests.tui.screens.system_services import MACHINE, RUN, SystemServices
 from tuibench.core.errors import TuibenchError
+from tuibench.core.ids import short_id
 from tuibench.present.doctor import paragraphs
 from tuibench.tui.screens.system import describe
 from tuibench.tui.terminal import Display
@@ -64,23 +65,23 @@ async def test_examination_during_measurement_asks_first(facts: dict[str, Any]) 
         await look(app, pilot)
         await press(pilot, "f2")
         assert services.looks == 0
-        assert rows(app)[2].endswith("is measuring; examining the machine would disturb it.")
-        assert rows(app)[3] == "r examines it anyway."
+        assert short_id(RUN.info.id) in rows(app)[2] and rows(app)[3].startswith("r ")
         await press(pilot, "r")
-        assert services.looks == 1 and "Intel(R) Xeon(R)" in frame(app)
+        assert services.looks == 1 and "Intel(R)" in frame(app)
 
 
 async def test_failed_examination_shows_reason_and_allows_retry(facts: dict[str, Any]) -> None:
-    services = SystemServices(TuibenchError("no process could be started", "close some"))
+    error = TuibenchError("no process could be started", "close some")
+    services = SystemServices(error)
     async with open_app(services=services) as (app, pilot):
         await press(pilot, "f2")
-        assert rows(app)[2:5] == ["no process could be started", "close some", "r retries."]
+        assert rows(app)[2:4] == [error.message, error.hint] and rows(app)[4].startswith("r ")
         services.facts = facts
         await press(pilot, "r")
-        assert "Intel(R) Xeon(R)" in frame(app)
-        services.facts = TuibenchError("no process could be started", "close some")
+        assert "Intel(R)" in frame(app)
+        services.facts = error
         await press(pilot, "r")
-        assert "Intel(R) Xeon(R)" in frame(app) and "no process could be started: close some" in frame(app)
+        assert "Intel(R)" in frame(app) and error.message in status_of(app).said
 
 
 def test_facts_have_all_paragraphs_of_doctor(facts: dict[str, Any]) -> None:
@@ -91,4 +92,4 @@ def test_facts_have_all_paragraphs_of_doctor(facts: dict[str, Any]) -> None:
     assert labels == [*(each.label for each in found if each.label), "Dashboard"]
     assert [fact.label for fact in made if fact.indent == 2] == ["!", "!", "-", "-"]
     at = next(n for n, fact in enumerate(made) if fact.label == "Engines")
-    assert "pip install 'tuibench[openvino]'" in made[at + 1].text
+    assert "tuibench[openvino]" in made[at + 1].text
