@@ -15,7 +15,7 @@ import pytest
 from tests.store.disks.failing import FailingDisk, SyncingNothing
 from tests.store.disks.powerloss import Machine, Tree, lay_out
 from tests.store.disks.recording import RecordingDisk
-from tests.store.disks.relay import CountingDisk
+from tests.store.disks.relay import CountingDisk, OpenFiles
 from tuibench.store.disk import CREATE, DIRECTORY, Disk
 
 
@@ -155,9 +155,10 @@ def test_counting_disk_counts_calls_bytes_and_open_files(tmp_path: Path) -> None
     save(disk, tmp_path / "a", b"data")
     assert disk.bytes_written == 4
     assert disk.calls == {"open": 2, "write": 1, "fsync": 2, "close": 2, "replace": 1}
-    lazy = SyncingNothing(Disk())
-    fd = lazy.open(str(tmp_path / "a"), os.O_RDONLY)
-    lazy.fsync(fd)
-    assert lazy.synced == 1 and lazy.left() == [str(tmp_path / "a")] and lazy.left(("/a",)) == []
-    lazy.close(fd)
-    assert lazy.left() == []
+    lazy = SyncingNothing()
+    watched = OpenFiles(lazy)
+    fd = watched.open(str(tmp_path / "a"), os.O_RDONLY)
+    watched.fsync(fd)
+    assert lazy.synced == 1 and watched.left() == [str(tmp_path / "a")] and watched.left(("/a",)) == []
+    watched.close(fd)
+    assert watched.left() == []

@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from tuibench.core.reason import Reason
@@ -81,6 +82,9 @@ def _inflate(block: str) -> bytes:
     return text
 
 
+_PLAIN = frozenset({bool, float, int, str, type(None)})
+"""Types of the values that are plain already, nine tenths of a result."""
+
 T = TypeVar("T")
 Builder = Callable[[Any], Any]
 
@@ -90,6 +94,8 @@ def to_plain(value: Any, words: Callable[[Reason], str] | None = None) -> Any:
 
     `words` replaces each reason by its sentence, for exports.
     """
+    if type(value) in _PLAIN:
+        return value
     if words is not None and isinstance(value, Reason):
         return words(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -97,7 +103,7 @@ def to_plain(value: Any, words: Callable[[Reason], str] | None = None) -> Any:
     if isinstance(value, dict):
         return {str(k): to_plain(v, words) for k, v in value.items()}
     if isinstance(value, (list, tuple)):
-        return [to_plain(v, words) for v in value]
+        return [v if type(v) in _PLAIN else to_plain(v, words) for v in value]
     return value
 
 
@@ -163,15 +169,32 @@ class _Maker:
     A class may have a static method `upgrade` that returns the present form of what older versions wrote.
     """
 
-    __slots__ = ("_fields", "_kind", "_parts")
+    __slots__ = ("_all", "_built", "_fields", "_kind", "_parts")
 
     def __init__(self, kind: Any) -> None:
         self._kind = kind
         self._fields = dataclasses.fields(kind)
         self._parts: dict[str, Builder] | None = None
+        self._built: list[tuple[int, Builder]] = []
+        """The places of fields whose values are not taken as they are."""
+        names = [f.name for f in self._fields]
+        ordered = len(names) > 1 and not any(f.kw_only for f in self._fields)
+        self._all: Callable[[Any], tuple[Any, ...]] | None = itemgetter(*names) if ordered else None
 
     def __call__(self, data: Any) -> Any:
         parts, plain = self._known(), upgraded(self._kind, data)
+        if self._all is None or type(plain) is not dict:
+            return self._by_name(parts, plain)
+        try:
+            values = list(self._all(plain))
+        except KeyError:
+            return self._by_name(parts, plain)
+        for place, build in self._built:
+            values[place] = build(values[place])
+        return self._kind(*values)
+
+    def _by_name(self, parts: dict[str, Builder], plain: Any) -> Any:
+        """Build from a form without some fields, which get their defaults."""
         return self._kind(**{k: parts[k](v) for k, v in plain.items() if k in parts})
 
     def unpack(self, data: Any) -> tuple[Any, ...]:
@@ -190,6 +213,8 @@ class _Maker:
         if self._parts is None:
             hints = typing.get_type_hints(self._kind)
             self._parts = {f.name: _builder(hints[f.name]) for f in self._fields}
+            builders = enumerate(self._parts.values())
+            self._built = [(place, build) for place, build in builders if build is not _same]
         return self._parts
 
 
@@ -234,6 +259,13 @@ def _float(data: Any) -> Any:
     return float(data) if isinstance(data, int) else data
 
 
+def _floats(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return values if _FLOATS.issuperset(map(type, values)) else tuple(map(_float, values))
+
+
+_FLOATS = frozenset({float})
+
+
 def _optional(build: Builder) -> Builder:
     return build if build is _same else lambda data: None if data is None else build(data)
 
@@ -241,17 +273,29 @@ def _optional(build: Builder) -> Builder:
 def _many(build: Builder) -> Builder:
     if build is _same:
         return tuple
+    if build is _float:
+        return lambda data: _floats(tuple(data))
     if not isinstance(build, _Maker):
         return lambda data: tuple(map(build, data))
     return lambda data: build.unpack(data) if isinstance(data, dict) else tuple(map(build, data))
 
 
 def _row(builders: list[Builder]) -> Builder:
+    if set(builders) == {_float}:
+        return lambda data: _floats(_counted(tuple(data), len(builders)))
     return lambda data: tuple(build(v) for build, v in zip(builders, data, strict=True))
+
+
+def _counted(values: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    if len(values) != count:
+        raise ValueError(f"{len(values)} values, not {count}")
+    return values
 
 
 def _mapping(build: Builder) -> Builder:
     # Copy even if nothing is converted, so that the caller never shares the parsed data.
+    if build is _same:
+        return lambda data: {**data}
     return lambda data: {k: build(v) for k, v in data.items()}
 
 

@@ -221,6 +221,8 @@ def finite(value: Any, path: str, reasons: dict[str, str]) -> Any:
     if isinstance(value, dict):
         return {name: finite(part, f"{path}.{name}" if path else name, reasons) for name, part in value.items()}
     if isinstance(value, list):
+        if all(type(part) is float and math.isfinite(part) for part in value):
+            return value
         return [finite(part, f"{path}[{i}]", reasons) for i, part in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
         reasons[path] = f"not finite: {value}"

@@ -107,7 +107,10 @@ class _Retrying:
         self._disk = disk
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        return partial(_again, getattr(self._disk, name))
+        found = partial(_again, getattr(self._disk, name))
+        # Found at once from now on.
+        setattr(self, name, found)
+        return found
 
     def close(self, fd: int) -> None:
         """Close once: an interrupted close frees the descriptor, which another thread may already reuse."""

