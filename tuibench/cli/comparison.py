@@ -8,6 +8,7 @@ import os
 from tuibench.cli.output import emit, width
 from tuibench.cli.parser import ASCII, JSON, Action, argument, reads
 from tuibench.cli.publication import name_of
+from tuibench.cli.results import RESULT_ID
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode, TuibenchError, UnknownId, UsageError
 from tuibench.core.ids import short_id
@@ -98,8 +99,6 @@ def _refuse_files(token: str) -> None:
         raise UsageError(f"{shown}: one engine of a benchmark cannot be selected", hint)
 
 
-_ID = "short id, any part of the long id, a name, last, last~1 or ID~"
-
 ACTIONS = {
     "compare": Action(
         compare,
@@ -107,8 +106,8 @@ ACTIONS = {
         "machines. There is no verdict, because they were measured at different times. Exit code 14 if no pair has a "
         "ratio. For a verdict, measure both models in one run: tuibench benchmark BASE.onnx NEW.onnx",
         (
-            argument("base", metavar="BASE", help=_ID),
-            argument("new", metavar="NEW", help=_ID),
+            argument("base", metavar="BASE", help=RESULT_ID),
+            argument("new", metavar="NEW", help=RESULT_ID),
             JSON,
             argument(
                 "--top", type=reads("--top", Whole(1, MOST_ROWS)), metavar="N", help=f"number of layers shown [{TOP}]"

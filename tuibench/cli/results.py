@@ -58,7 +58,7 @@ def shown_of(typed: Mapping[str, Any], *, ascii_only: bool, aged: bool = False) 
 
 
 SCHEMA = 1
-RESULT_ID = "short id, any part of the long one, a name, last, last~1 or ID~"
+RESULT_ID = "short id, start or end of the long one, a name, last, last~1 or ID~"
 _PIPE_WIDTH = 80
 _COUNT = reads("-n", kinds.Whole(1, 10**9))
 _FIELDS = ("name", "note", "project")

@@ -28,7 +28,7 @@ from tuibench.services.export_file import check_target
 
 _LONGEST_S = 10_000_000
 _QUIET_STATES = frozenset({activity.FINISHED, activity.CANCELLED})
-_RUN = "unique name, or any part of the id; last is the newest"
+_RUN = "unique name, or start or end of the id; last is the newest"
 RUN_ID = argument("id", metavar="ID", help=_RUN)
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.tui.pilot import look, replace_methods, settle, status_of
@@ -69,6 +71,15 @@ async def test_keys_p_and_plus_act_at_once_and_show_result(key: str, wish: str) 
         seen.services.answers[wish] = error = UsageError("impossible", "hint")
         await seen.press(key)
         assert error.message in seen.news and error.hint in seen.news and seen.status.kind == "bad"
+
+
+async def test_more_time_is_not_offered_without_a_target() -> None:
+    view = sketch_view()
+    assert view.spec is not None
+    fixed = replace(view, spec=replace(view.spec, effort=replace(view.spec.effort, target=None)))
+    for shown, expected in ((view, True), (fixed, False)):
+        async with watched(shown) as seen:
+            assert ("+" in offered(seen.app)) is expected
 
 
 @pytest.mark.parametrize("key", ["X", "p", "+"])

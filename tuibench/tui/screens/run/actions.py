@@ -235,6 +235,8 @@ class RunKeys(RunActions):
             self.hints = _WAITING
         elif not view.ended:
             self.hints = (*_GOING[:3], "side", *_GOING[3:]) if self.has_sides else _GOING
+            if view.spec is not None and view.spec.effort.target is None:
+                self.hints = tuple(one for one in self.hints if one != "extend")
         elif view.saved:
             self.hints = _ENDED
         else:
