@@ -161,6 +161,12 @@ def _imported(node: ast.AST) -> list[str]:
     return []
 
 
+def deferred_imports(source: str) -> set[str]:
+    """Return the modules of ours that a file imports inside functions."""
+    found = imports(parsed(source))
+    return {each.module for each in found if not each.on_top and each.module.split(".")[0] == "tuibench"}
+
+
 def find_cycle(sources: Mapping[str, str]) -> list[str]:
     """Return the modules of one import cycle, the first of them at both ends; [] if there is none.
 

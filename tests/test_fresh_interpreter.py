@@ -10,9 +10,60 @@ from pathlib import Path
 
 import pytest
 
+from tests import rules
+
 HEAVY = ("numpy", "onnx", "onnxruntime", "openvino", "textual")
-SAMPLE = Path(__file__).resolve().parent.parent / "tuibench" / "data" / "samples" / "tiny.onnx"
+PACKAGE = Path(__file__).resolve().parent.parent / "tuibench"
+SAMPLE = PACKAGE / "data" / "samples" / "tiny.onnx"
 REPORT = "\nimport json, sys\nprint('modules:' + json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+
+STARTS = {
+    # A worker imports the main module of its runner again.
+    "processes": "import tuibench.runner, tuibench.child",
+    # Thread variables are set before numpy and the engine are imported.
+    "worker": "import tuibench.worker.main, tuibench.worker.stream_process",
+    "runner": "import tuibench.runs.session",
+    # Signals are handled before anything else is imported.
+    "signals": "import tuibench.cli.main",
+    "version": "from tuibench.cli.main import main; main(['--version'])",
+    "command's help": "from tuibench.cli.main import main; main(['doctor', '--help'])",
+    "list": "from tuibench.cli.main import main; main(['list'])",
+    "ps": "from tuibench.cli.main import main; main(['ps'])",
+    "first rows": "from tuibench.services.api import Services; s = Services(); s.projects.list(); s.library.list()",
+    "poll of runs": "from tuibench.services.api import Services; Services().monitor.look()",
+    # Textual reads the environment when it is imported.
+    "terminal": "import tuibench.tui.start",
+    "dashboard": "import tuibench.tui.app",
+}
+"""Programs whose start is kept short."""
+
+DEFERRED = {
+    "child": "processes",
+    "cli.arguments": "version",
+    "cli.machine": "command's help",
+    "cli.main": "signals",
+    "cli.output": "version",
+    "cli.publication": "ps",
+    "cli.results": "list",
+    "runner": "processes",
+    "runs.replay": "poll of runs",
+    "runs.result": "ps",
+    "runs.session": "runner",
+    "services.api": "command's help",
+    "services.library": "first rows",
+    "services.projects": "first rows",
+    "services.runs": "poll of runs",
+    "store.benchmark_file": "first rows",
+    "store.store": "first rows",
+    "tui.route": "dashboard",
+    "tui.start": "terminal",
+    "worker.main": "worker",
+    "worker.stream_process": "worker",
+}
+"""Modules that import others of ours inside functions, and the start that these imports are kept out of.
+
+Other imports of ours are at the top. One inside a function needs a start that loads its module and not what it imports.
+"""
 
 
 def modules_after(code: str) -> set[str]:
@@ -57,3 +108,33 @@ def test_child_imports_onnx_when_asked_to_inspect() -> None:
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
     assert "onnx" in imported
     assert imported & {"onnxruntime", "openvino", "textual"} == set()
+
+
+def inner_imports() -> dict[str, set[str]]:
+    """Return the modules of ours that each module imports inside functions."""
+    found = {
+        path.relative_to(PACKAGE).as_posix().removesuffix(".py").replace("/", "."): rules.deferred_imports(
+            path.read_text(encoding="utf-8")
+        )
+        for path in PACKAGE.rglob("*.py")
+    }
+    return {module: imported for module, imported in found.items() if imported}
+
+
+def test_imports_inside_functions_are_found() -> None:
+    source = "import tuibench.core.text\ndef f():\n    import json\n    from tuibench.cli import main\n"
+    assert rules.deferred_imports(source) == {"tuibench.cli.main"}
+
+
+def test_imports_inside_functions_name_the_start_that_needs_them() -> None:
+    assert set(inner_imports()) == set(DEFERRED)
+    assert set(DEFERRED.values()) == set(STARTS)
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_start_does_without_what_is_imported_inside_functions(start: str) -> None:
+    loaded = modules_after(STARTS[start])
+    inner = inner_imports()
+    modules = [module for module, needed in DEFERRED.items() if needed == start]
+    assert {f"tuibench.{module}" for module in modules} <= loaded
+    assert {module: inner[module] & loaded for module in modules if inner[module] & loaded} == {}

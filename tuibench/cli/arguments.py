@@ -57,7 +57,7 @@ def _parse_dashboard(argv: Sequence[str]) -> Info | DashboardRequest:
     flags = [_dashed(token) for token in argv[:end] if token.startswith("-")]
     paths = [token for token in argv[:end] if not token.startswith("-")] + list(argv[end + 1 :])
     if _asks_for_help(argv) and all(map(_looks_like_model, paths)):
-        return _root_help()
+        return _help_page()
     for flag in flags:
         if flag not in (*_SWITCHES, *HELP):
             raise UsageError(f"unknown flag {show(flag, 60)}", _where_flags_stand(flag, paths))
@@ -92,20 +92,18 @@ def _looks_like_model(token: str) -> bool:
 def _help(topic: Sequence[str]) -> Parsed:
     if topic and not topic[0].startswith("-"):
         return parse([*topic[:1], "--help"])
-    return _root_help()
+    return _help_page()
 
 
-def _root_help() -> Info:
-    from tuibench.cli.help import root_help  # textwrap and the texts: 2 ms that no other command needs
+def _help_page(command: str = "") -> Info:
+    from tuibench.cli.help import PAGES  # textwrap and the texts: 2 ms that no other command needs
 
-    return Info(root_help())
+    return Info(PAGES[command]())
 
 
 def _parse_benchmark(argv: Sequence[str]) -> Info | BenchmarkRequest:
     if _asks_for_help(argv):
-        from tuibench.cli.help import benchmark_help  # as above
-
-        return Info(benchmark_help())
+        return _help_page("benchmark")
     models, fields = FlagReader(benchmark_setting.settings()).split(argv)
     if "sample:?" in models:
         return Info(list_samples())
@@ -116,9 +114,7 @@ def _parse_benchmark(argv: Sequence[str]) -> Info | BenchmarkRequest:
 
 def _parse_profile(argv: Sequence[str]) -> Info | ProfileRequest:
     if _asks_for_help(argv):
-        from tuibench.cli.help import profile_help  # as above
-
-        return Info(profile_help())
+        return _help_page("profile")
     if "sample:?" in argv:
         return Info(list_samples())
     return read_request(argv)
@@ -126,9 +122,7 @@ def _parse_profile(argv: Sequence[str]) -> Info | ProfileRequest:
 
 def _parse_rerun(argv: Sequence[str]) -> Info | RerunRequest:
     if _asks_for_help(argv):
-        from tuibench.cli.help import rerun_help  # as above
-
-        return Info(rerun_help())
+        return _help_page("rerun")
     settings = (*profile_setting.own(), *benchmark_setting.settings(), *benchmark_setting.RERUN)
     ids, fields = FlagReader(settings, "rerun").split(argv)
     if len(ids) != 1:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from tuibench.cli import command
 from tuibench.core.settings import benchmark as benchmark_setting
@@ -156,3 +156,12 @@ def profile_help() -> str:
     """Return every flag with its default, in groups."""
     intro = _PROFILE_HELP_INTRO.format(samples=", ".join(SAMPLES))
     return "\n".join([intro, *group_texts(profile_setting.GROUPS), _PROFILE_HELP_OUTRO])
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "": root_help,
+    "benchmark": benchmark_help,
+    "rerun": rerun_help,
+    "profile": profile_help,
+}
+"""Help texts by command; "" is the one of `tuibench --help`."""

@@ -72,6 +72,7 @@ def _as_ours(error: Exception) -> TuibenchError:
 
 
 def _dispatch(arguments: list[str], interruption: Interruption) -> int:
+    # lazy: after the signal handlers, so that Ctrl-C during these imports ends like later
     from tuibench.cli.arguments import parse
     from tuibench.core.settings.request import BenchmarkRequest, DashboardRequest, Info, RerunRequest
 

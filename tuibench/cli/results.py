@@ -110,10 +110,7 @@ def show_result(args: argparse.Namespace, services: Services, _: Interruption) -
 
 def _profile_page(stored: StoredBenchmark, typed: dict[str, Any], ascii_only: bool) -> str:
     """Return the page of a profile, or of one layer."""
-    from tuibench.present.profile.page import (
-        profile_page,
-        settle,  # lazy: only profiles need it
-    )
+    from tuibench.present.profile.page import profile_page, settle  # lazy: only profiles need it
 
     profile = stored.result.profile
     shown = shown_of(typed, ascii_only=ascii_only, aged=True)

@@ -55,9 +55,7 @@ class Projects:
 
     def look(self, source: ModelSource) -> tuple[ModelSummary, Project | None, str]:
         """Return a model's summary, its project, and a name for a new project; raise ModelError if it is no model."""
-        from tuibench.services.models import inspect  # lazy: child processes take 8 ms
-
-        summary = inspect(source, self.places)
+        summary = self._inspect(source)
         model = refer(source.asked, summary)
         name = untaken(name_after(model), {one.name for one in self._store.projects.all()}) if model else ""
         return summary, self._store.projects.find(summary.sha256), name
@@ -66,9 +64,7 @@ class Projects:
         self, source: ModelSource, name: str = "", description: str = "", dims: Mapping[str, int] | None = None
     ) -> tuple[ProjectRow, ModelSummary]:
         """Create a project for a model, by default named after it; raise ModelError if it is no model."""
-        from tuibench.services.models import inspect  # lazy: child processes take 8 ms
-
-        summary = inspect(source, self.places)
+        summary = self._inspect(source)
         model = refer(source.asked, summary)
         if model is None:
             raise ModelError(f"{show(source.asked)} could not be read", "give the path of an .onnx file")
@@ -80,12 +76,10 @@ class Projects:
 
         Create the latter if it is missing. Raise ModelError if it is no model.
         """
-        from tuibench.services.models import inspect  # lazy: as above
-
         wanted = self._store.projects.get(asked) if asked else None
         if wanted is not None and wanted.holds_file(source.path):
             return wanted
-        model = refer(source.asked, inspect(source, self.places))
+        model = refer(source.asked, self._inspect(source))
         if model is None or (wanted is not None and wanted.holds(model.sha256)):
             return wanted
         return self._store.projects.adopt(model)[0]
@@ -144,6 +138,11 @@ class Projects:
         going = [short_id(row.info.id) for row in rows if row.project in projects and row.info.state in ALIVE]
         if going:
             raise UsageError(f"{', '.join(going)}: still measured for it", "cancel the active runs first")
+
+    def _inspect(self, source: ModelSource) -> ModelSummary:
+        from tuibench.services.models import inspect  # lazy: child processes take 8 ms
+
+        return inspect(source, self.places)
 
     def model_state(self, version: Version) -> ModelState:
         """Return whether a version's model is unchanged."""

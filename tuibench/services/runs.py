@@ -179,7 +179,7 @@ class Runs:
             return ""
 
     def _launch(self, run_dir: Path, request: dict[str, Any], *, kept: bool, first_seq: int | None = None) -> ActiveRun:
-        from tuibench.services.active_run import ActiveRun
+        from tuibench.services.active_run import ActiveRun  # lazy: a list of runs does not need it
 
         line = json.dumps(request).encode("ascii") + b"\n"
         log = os.memfd_create(LOG)
@@ -304,7 +304,7 @@ class Runs:
 
     def watch(self, token: str) -> RunWatch:
         """Watch a run of this machine from its beginning, poll by poll."""
-        from tuibench.services.run_view import RunWatch
+        from tuibench.services.run_view import RunWatch  # lazy: as above
 
         directory = self._find_here(token)
         request = read_request(directory)
@@ -315,14 +315,14 @@ class Runs:
 
     def log(self, token: str) -> tuple[str, ...]:
         """Return the output of a run's processes, newest last."""
-        from tuibench.services.run_view import run_log
+        from tuibench.services.run_view import run_log  # lazy: as above
 
         return run_log(self.directory(token))
 
     def command(self, token: str) -> str:
         """Return the shell command that measures the same."""
         from tuibench.present.command import typed
-        from tuibench.services.run_view import run_spec
+        from tuibench.services.run_view import run_spec  # lazy: as above
 
         directory = self.directory(token)
         return typed(run_spec(directory), directory.id)

@@ -53,7 +53,7 @@ _LATER: dict[str, Any] = {"kind": "", _FACTS: {}, "headline": ""}
 
 def summarize(result: RunResult) -> dict[str, Any]:
     """Return the part of a row that comes from the result; the rest comes from the metadata."""
-    from tuibench.core.result_headline import headline_of
+    from tuibench.core.result_headline import headline_of  # lazy: rows do not need the types of results
 
     headline = headline_of(result)
     asked = [cell.asked for cell in result.cells]
