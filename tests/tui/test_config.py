@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -67,17 +69,14 @@ def test_valid_values_beside_invalid_ones_are_used(tmp_path: Path) -> None:
     assert (config.fps, config.mouse, config.keys) == (None, True, {"remove": "ctrl+x"}) and len(config.problems) == 1
     clash = read(tmp_path, "[dashboard]\nmouse = true\n[keys]\nremove = 'n'\nundo = 'ctrl+z'\n")
     assert (clash.mouse, clash.keys, len(clash.problems)) == (True, {}, 1)
-    assert "n means both new and remove" in clash.problems[-1]
+    assert {"n", "new", "remove"} <= {*re.findall(r"\w+", clash.problems[-1])}
 
 
-def test_unreadable_file_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").mkdir()
-    assert "not a regular file" in read_config(tmp_path / "config.toml").problems[0]
-
-
-def test_fifo_as_config_file_does_not_block(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "config.toml")
-    assert "not a regular file" in read_config(tmp_path / "config.toml").problems[0]
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_directory_or_fifo_is_reported_without_blocking(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "config.toml")
+    (problem,) = read_config(tmp_path / "config.toml").problems
+    assert "regular" in problem
 
 
 VALUES = st.recursive(

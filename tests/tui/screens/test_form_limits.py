@@ -10,7 +10,7 @@ from textual import events
 from tests.tui.counting import CountingDriver, bytes_of, counter_of
 from tests.tui.frame import frame
 from tests.tui.landing import Landing
-from tests.tui.pilot import look, open_app, press, settle, type_text, until_seen
+from tests.tui.pilot import look, open_app, press, settle, status_of, type_text, until_seen
 from tests.tui.rest import all_handled, until
 from tests.tui.screens.form_services import VALUES, FormServices, running
 from tests.tui.screens.form_stage import BENCHMARK, Timers, form_of, neighbours, open_form, timers
@@ -119,13 +119,12 @@ async def test_form_ignores_keys_but_escape_while_model_loads() -> None:
         # keys pressed while model loads are ignored
         app.go(route.form(benchmark=BENCHMARK))
         await until(lambda: bool(services.opened))
-        assert "reading the model" in frame(app)
+        assert status_of(app).said and not form_of(app).ready
         burst(app, "enter", "9", "ctrl+r")
         await all_handled()
         assert services.started == []
         services.reading.set()
         await settle(pilot)
-        assert "reading the model" not in frame(app)
         assert services.started == [] and form_of(app).column.values().batches == services.begins.values.batches
         # form can be left while model loads
         await press(pilot, "escape")

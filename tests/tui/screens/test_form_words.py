@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
 
@@ -34,15 +35,14 @@ def test_cells_of_several_scenarios_are_split_by_scenario() -> None:
 
 def test_cells_of_one_scenario_are_one_total() -> None:
     one = FormValues(scenarios="sync")
-    assert (
-        amount_words(FormCheck(cells=1, expected_s=9.0, limit_s=30.0), one, "x", "|") == "1 cell | ~9.0 s, at most 30 s"
-    )
+    said = amount_words(FormCheck(cells=1, expected_s=9.0, limit_s=30.0), one, "x", "|")
+    assert re.findall(r"[\d.]+", said) == ["1", "9.0", "30"] and " x " not in said
     assert amount_words(None, one, "x", "|") == "checking"
 
 
 def test_changed_model_and_warnings_list_worst_first() -> None:
     check = FormCheck(warnings=("needs 9 GB of 8 GB",))
-    assert warning_lines(START, check) == ["needs 9 GB of 8 GB"]
+    assert warning_lines(START, check) == [*check.warnings]
     changed = FormStart(VALUES, "", None, changed=True)
     assert warning_lines(changed, check)[0].startswith("the model changed")
 
@@ -56,9 +56,9 @@ def test_foreign_run_is_described_as_check_found_it() -> None:
 
 def test_own_runs_show_remaining_time_and_queue() -> None:
     going, waiting = running(190.0), _waiting(None)
-    assert busy_words(Snapshot("", (going,))) == f"run {_name(going)} is measuring, ~3m10 left: this run will be queued"
-    both = busy_words(Snapshot("", (going, waiting)))
-    assert both == f"run {_name(going)} is measuring, ~3m10 left, 1 more queued: this run will be queued"
+    alone, both = busy_words(Snapshot("", (going,))), busy_words(Snapshot("", (going, waiting)))
+    assert {_name(going), "~3m10"} <= {*alone.split()}
+    assert "1" in both.split() and "1" not in alone.split()
 
 
 def test_interrupted_run_is_not_shown_as_busy() -> None:

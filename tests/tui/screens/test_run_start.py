@@ -6,15 +6,15 @@ import pytest
 from textual.widgets import Input
 
 from tests.store.build import make_id
-from tests.tui.frame import frame, rows
 from tests.tui.landing import land, landed
-from tests.tui.pilot import open_app, press, settle
+from tests.tui.pilot import open_app, press, settle, status_of
 from tuibench.core.ids import short_id
 from tuibench.tui.screens.benchmark.actions import show_started
 from tuibench.tui.screens.project.home import HomeScreen
 from tuibench.tui.screens.system import SystemScreen
 
 RUN = make_id(7)
+NOTES = ("measured once", "saved nowhere")
 
 
 @pytest.mark.parametrize("replace", [False, True])
@@ -24,10 +24,10 @@ async def test_started_run_opens_and_shows_notes(replace: bool, monkeypatch: pyt
         await press(pilot, "f2")
         looks = []
         monkeypatch.setattr(app, "poll", lambda: looks.append(1))
-        show_started(app.page, RUN, ("measured once", "saved nowhere"), replace=replace)
+        show_started(app.page, RUN, NOTES, replace=replace)
         await settle(pilot)
         assert landed(app) == ("run", (RUN,), {}) and app.started == RUN and looks == [1]
-        assert "measured once; saved nowhere" in frame(app)
+        assert status_of(app).said == "; ".join(NOTES)
         await press(pilot, "escape")
         assert isinstance(app.page, HomeScreen if replace else SystemScreen)
 
@@ -39,12 +39,12 @@ async def test_screen_opened_during_start_stays_and_shows_notes(replace: bool, m
         await press(pilot, "f2")
         page = app.page
         await press(pilot, "f3")
-        show_started(page, RUN, ("saved nowhere",), replace=replace)
+        show_started(page, RUN, NOTES[1:], replace=replace)
         await settle(pilot)
-        assert f"run {short_id(RUN)} was started" in rows(app)[-3] and app.page is not page
+        assert short_id(RUN) in status_of(app).said and app.page is not page
         await press(pilot, "escape")
         assert landed(app) == ("run", (RUN,), {})
-        assert "saved nowhere" in frame(app)
+        assert status_of(app).said == NOTES[1]
 
 
 async def test_key_after_start_reaches_run_page(monkeypatch: pytest.MonkeyPatch) -> None:
