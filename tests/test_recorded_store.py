@@ -139,5 +139,6 @@ def test_changed_fact_is_found_and_changed_sentence_is_not() -> None:
     assert lost(before, before.replace("others ran meanwhile", "other processes were busy")) == {}
     assert lost(before, before.replace("{", '{"new": 3, ', 1)) == {}
     assert list(lost(before, before.replace("2.0", "2"))) == [("all", 0, "k")]
+    assert list(lost(before, before.replace('"n": 1', '"n": "1"'))) == [("n",)]
     assert list(lost(before, before.replace('"n": 1, ', ""))) == [("n",)]
     assert list(lost(before, before.replace("a1", "a2"))) == [("id",)]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 
-from tests.present.build import asked, execution, ok_cell, run
+from tests.present.build import asked, execution, ok_cell, run, skipped_cell
 from tuibench.core.cell import CellResult, Execution, Samples
 from tuibench.core.result import RunResult
 
@@ -34,6 +34,12 @@ def make_small(number: int, *, sampled: bool = False) -> RunResult:
     file = f"{asked().key}-0.z" if sampled else None
     one = execution(samples=Samples(500, 500, file))
     return _stamped(run(ok_cell(executions=(one,))), number)
+
+
+@lru_cache(maxsize=4096)
+def make_least(number: int) -> RunResult:
+    """Return a result with one skipped cell, where thousands of records are read and only their identity matters."""
+    return _stamped(run(skipped_cell(), points=(), warnings=()), number)
 
 
 def sample_bytes(number: int) -> bytes:

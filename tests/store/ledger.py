@@ -7,8 +7,9 @@ import random
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from tests.store.data import make_id, make_samples, make_small, sample_bytes
+from tests.store.data import make_id, make_least, make_samples, make_small, sample_bytes
 from tuibench.core.errors import StoreError, UnknownId
+from tuibench.core.result import RunResult
 from tuibench.core.stored import FileStamp, Metadata, ModelReference, TrashEntry
 from tuibench.store.store import Store
 
@@ -181,12 +182,16 @@ def is_sampled(number: int) -> bool:
     return number % 4 == 3
 
 
+def result_of(number: int) -> RunResult:
+    """Return the result that is added under this number: a measured one where there are sample files."""
+    return make_small(number, sampled=True) if is_sampled(number) else make_least(number)
+
+
 def carry_out(store: Store, op: Op, scratch: Path) -> Op:
     """Run the operation; return what to acknowledge."""
     if op.kind == "add":
         samples = make_samples(scratch / op.ids[0], op.number) if is_sampled(op.number) else None
-        result = make_small(op.number, sampled=samples is not None)
-        store.benchmarks.add(result, Metadata(name=op.value), samples)
+        store.benchmarks.add(result_of(op.number), Metadata(name=op.value), samples)
     elif op.kind == "name":
         store.benchmarks.edit(op.ids[0], name=op.value)
     elif op.kind == "note":
@@ -267,7 +272,7 @@ def read_back(store: Store, one: str, number: int, name: str, *, strict: bool) -
         return [f"{one} cannot be read: {error.message}"] if strict else []
     sampled = is_sampled(number)
     found = []
-    if replace(whole.result, host="") != make_small(number, sampled=sampled):
+    if replace(whole.result, host="") != result_of(number):
         found.append(f"{one} holds another result than was added")
     if strict and whole.metadata.name != name:
         found.append(f"{one} is listed as {name!r} and is {whole.metadata.name!r}")

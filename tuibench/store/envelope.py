@@ -24,6 +24,7 @@ Tables = dict[str, dict[str, Any]]
 _BEGIN = b'{"_meta": {"1": {"crc32": "'
 _DIGITS = 8
 _META_AT = len(b'{"_meta": ')
+_DECODER = json.JSONDecoder()
 
 
 class Unreadable(Exception):
@@ -104,7 +105,7 @@ def read_header(head: bytes) -> tuple[dict[str, Any] | None, int]:
     if head[: len(_BEGIN)] != _BEGIN:
         return None, 0
     try:
-        table, end = json.JSONDecoder().raw_decode(head.decode("ascii", "replace"), _META_AT)
+        table, end = _DECODER.raw_decode(head.decode("ascii", "replace"), _META_AT)
         stated = table["1"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None, 0
