@@ -71,14 +71,6 @@ async def test_key_r_asks_and_starts_or_offers_new_version(monkeypatch: pytest.M
         assert calls == [(seen.ids[0], True)]
 
 
-@pytest.mark.parametrize("load", ["quiet", "busy (1.7 of 2 CPUs)"])
-async def test_key_r_question_shows_machine_load(load: str) -> None:
-    async with shown() as seen:
-        script(seen, "reruns__plan", lambda one: RerunPlan(one, 200, 3600.0, "", load=load))
-        await seen.press("r")
-        assert load in said(seen) and seen.answers == ("y",)
-
-
 async def test_rerun_and_removal_questions_name_reasons_and_losses() -> None:
     async with shown() as seen:
         # key r question names lock owner and escape cancels
@@ -89,6 +81,12 @@ async def test_rerun_and_removal_questions_name_reasons_and_losses() -> None:
         # Other keys do nothing while a question is open.
         await seen.press("d", "escape")
         assert calls == [] and not seen.status.asking and seen.cursor == seen.ids[0]
+        # key r question shows the load of the machine
+        for load in ("quiet", "busy (1.7 of 2 CPUs)"):
+            script(seen, "reruns__plan", lambda one, load=load: RerunPlan(one, 200, 3600.0, "", load=load))
+            await seen.press("r")
+            assert load in said(seen) and seen.answers == ("y",)
+            await seen.press("escape")
         # key r impossible rerun shows reason
         reason = "the model is gone: put it back"
         script(seen, "reruns__plan", lambda one: RerunPlan(one, 0, 0.0, "", reason))
@@ -129,19 +127,16 @@ async def test_rerun_and_removal_questions_name_reasons_and_losses() -> None:
         assert [(set(ids), *flags) for ids, *flags in calls] == [({going.info.id, broken.info.id}, True, True)]
 
 
-async def test_key_R_opens_form_with_benchmark_settings(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
-    land(monkeypatch, "form")
-    async with shown() as seen:
-        await seen.press("down", "R")
-        assert landed(seen.app) == ("form", (), {"benchmark": seen.ids[1]})
-
-
 # Compare
 
 
-async def test_key_c_compares_original_or_marked_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "comparison")
+async def test_keys_R_and_c_open_form_or_comparison(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
+    land(monkeypatch, "comparison", "form")
     async with shown() as seen:
+        # key R opens the form with the settings of the benchmark
+        await seen.press("R")
+        assert landed(seen.app) == ("form", (), {"benchmark": seen.ids[0]})
+        await seen.press("escape")
         # key c on rerun compares with original
         await seen.press("c")
         assert landed(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
@@ -150,30 +145,44 @@ async def test_key_c_compares_original_or_marked_row(monkeypatch: pytest.MonkeyP
         await seen.press("down", "c")
         assert seen.status.said and not isinstance(seen.app.screen, Landing)
         # key c one marked compares with cursor row
-        await seen.press("escape")
-        await seen.press("space", "down", "c")
+        await seen.press("g", "space", "down", "c")
         assert landed(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
-
-
-async def test_key_c_two_marked_uses_older_as_base(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "comparison")
-    async with shown() as seen:
-        await seen.press("down", "space", "down", "space", "c")
+        # key c two marked uses the older as base
+        await seen.press("escape", "escape")
+        assert seen.page.marked() == ()
+        seen.page.benchmarks.table.move_to(seen.ids[1])
+        await seen.press("space", "down", "space", "c")
         assert landed(seen.app) == ("comparison", (seen.ids[3], seen.ids[1]), {})
 
 
-@pytest.mark.parametrize("again", ["", "0"])
-async def test_key_c_on_active_run_names_key_that_follows_it(again: str) -> None:
+async def test_keys_on_active_run_name_follower_cancel_it_and_show_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "detail")
     async with shown(going=True) as seen:
+        # key c names the key that follows it
         going = make_going(seen.project)[0]
-        going = replace(going, rerun_of=seen.ids[0] if again else "")
-        with_runs(seen.app.services, going)
-        await look(seen.app, seen.pilot)
-        await seen.press("g", "c")
         name = short_id(going.info.id)
-        assert {name, "enter", "c"} <= set(said(seen).split())
-        await seen.press("space", "down", "c")
-        assert {name, "enter"} <= set(said(seen).split()) and "attach" not in frame(seen.app)
+        for rerun_of in ("", seen.ids[0]):
+            with_runs(seen.app.services, replace(going, rerun_of=rerun_of))
+            await look(seen.app, seen.pilot)
+            await seen.press("g", "c")
+            assert {name, "enter", "c"} <= set(said(seen).split())
+            await seen.press("space", "down", "c")
+            assert {name, "enter"} <= set(said(seen).split()) and "attach" not in frame(seen.app)
+            await seen.press("escape")
+            assert seen.page.marked() == ()
+        # key d cancels it first
+        await seen.press("g", "d")
+        assert name in said(seen) and seen.answers == ("y",)
+        calls = script(seen, "library__remove", lambda *_: Removal(None))
+        await seen.press("y")
+        assert calls == [((going.info.id,), True, False)]
+        # key L shows the log of the run, or that of a record in its tab
+        calls = script(seen, "runs__log", lambda one: ("engine: \x1b[31mno such kernel", "last"))
+        await seen.press("L")
+        assert calls == [(going.info.id,)]
+        assert "\\e[31mno" in frame(seen.app) and isinstance(seen.app.screen, Notice)
+        await seen.press("escape", "down", "L")
+        assert landed(seen.app) == ("detail", (seen.ids[0], "log"), {})
 
 
 # Remove
@@ -208,15 +217,6 @@ async def test_ignored_marks_and_store_refusal_are_shown() -> None:
         await seen.press("d", "y")
         assert {"held:", "retry"} <= {*said(seen).split()} and seen.status.kind == "bad"
         assert seen.keys == list(seen.ids)
-
-
-async def test_key_d_on_active_run_cancels_it_first() -> None:
-    async with shown(going=True) as seen:
-        await seen.press("g", "d")
-        assert short_id(make_id(9, 120)) in said(seen) and seen.answers == ("y",)
-        calls = script(seen, "library__remove", lambda *_: Removal(None))
-        await seen.press("y")
-        assert calls == [((make_id(9, 120),), True, False)]
 
 
 def test_removal_question_states_result_for_each_kind() -> None:
@@ -308,17 +308,6 @@ async def export_to(seen: Shown, path: Path, *before: str) -> None:
 
 def read(path: str) -> str:
     return Path(path).read_text(encoding="utf-8")
-
-
-async def test_key_L_shows_log_of_benchmark_or_run(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
-    land(monkeypatch, "detail")
-    async with shown(going=True) as seen:
-        calls = script(seen, "runs__log", lambda one: ("engine: \x1b[31mno such kernel", "last"))
-        await seen.press("L")
-        assert calls == [(make_id(9, 120),)]
-        assert "\\e[31mno" in frame(seen.app) and isinstance(seen.app.screen, Notice)
-        await seen.press("escape", "down", "down", "L")
-        assert landed(seen.app) == ("detail", (seen.ids[0], "log"), {})
 
 
 async def test_name_edit_save_fails_typed_text_is_kept() -> None:

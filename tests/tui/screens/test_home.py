@@ -74,27 +74,8 @@ async def test_enter_opens_project_and_next_session_starts_there(monkeypatch: py
         assert app.page.table.cursor_key == names["bert"]
 
 
-async def test_sort_order_cycles_reverses_and_persists() -> None:
+async def test_sort_order_cycles_reverses_and_persists(monkeypatch: pytest.MonkeyPatch) -> None:
     _, names = three_projects()
-    async with open_app() as (app, pilot):
-        home = app.page
-        assert isinstance(home, HomeScreen)
-        await press(pilot, "s")
-        assert list(home.table.keys) == [names[each] for each in ("bert", "resnet50", "yolo")]
-        await press(pilot, "S")
-        assert list(home.table.keys) == [names[each] for each in ("yolo", "resnet50", "bert")]
-        assert " name " in rows(app)[0]
-    async with open_app((200, 36)) as (app, pilot):
-        home = app.page
-        assert isinstance(home, HomeScreen)
-        assert list(home.table.keys) == [names[each] for each in ("yolo", "resnet50", "bert")]
-        for word in ("made", "changed"):
-            await press(pilot, "s")
-            assert f" {word} " in rows(app)[0] and word.upper() in frame(app), "as its column is called"
-
-
-async def test_sort_keys_do_not_wait_for_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    three_projects()
     wrote: list[threading.Thread] = []
     write = StateFile._write
 
@@ -103,9 +84,22 @@ async def test_sort_keys_do_not_wait_for_disk(monkeypatch: pytest.MonkeyPatch) -
         return write(state, new)
 
     monkeypatch.setattr(StateFile, "_write", watched)
-    async with open_app() as (_, pilot):
+    async with open_app() as (app, pilot):
+        home = app.page
+        assert isinstance(home, HomeScreen)
         await press(pilot, "s")
-    assert wrote and threading.main_thread() not in wrote
+        assert list(home.table.keys) == [names[each] for each in ("bert", "resnet50", "yolo")]
+        await press(pilot, "S")
+        assert list(home.table.keys) == [names[each] for each in ("yolo", "resnet50", "bert")]
+        assert " name " in rows(app)[0]
+    assert wrote and threading.main_thread() not in wrote, "no key waits for the disk"
+    async with open_app((200, 36)) as (app, pilot):
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        assert list(home.table.keys) == [names[each] for each in ("yolo", "resnet50", "bert")]
+        for word in ("made", "changed"):
+            await press(pilot, "s")
+            assert f" {word} " in rows(app)[0] and word.upper() in frame(app), "as its column is called"
 
 
 async def test_home_filter_applies_and_polls_show_changes() -> None:
@@ -121,27 +115,10 @@ async def test_home_filter_applies_and_polls_show_changes() -> None:
         assert "'ber'" in rows(app)[0] and app.focused is home.table
         await press(pilot, "escape")
         assert len(home.table.keys) == 3
-        await press(pilot, "slash")
-        await type_text(pilot, "zzz")
-        assert not home.table.keys and "zzz" in home.table.empty[0]
-        # next poll shows changes by others
-        await press(pilot, "escape")
-        assert isinstance(app.page, HomeScreen)
-        app.page.table.move_to(names["bert"])
-        add(Services(), sweep(40, 10.0), names["bert"])
-        app.poll()
-        await settle(pilot)
-        line = next(row for row in rows(app) if "bert" in row)
-        assert line.split()[3] == "1", line
-        assert app.page.table.cursor_key == names["bert"]
-
-
-async def test_home_filter_without_matches_and_reopened() -> None:
-    three_projects()
-    async with open_app() as (app, pilot):
         # filter without matches differs from empty home
         await press(pilot, "slash")
         await type_text(pilot, "zzz")
+        assert not home.table.keys and "zzz" in home.table.empty[0]
         await press(pilot, "enter")
         for key in ("d", "r", "D"):
             await press(pilot, key)
@@ -151,6 +128,15 @@ async def test_home_filter_without_matches_and_reopened() -> None:
         await type_text(pilot, "list: filter")
         await press(pilot, "enter", "enter")
         assert isinstance(app.focused, RecordTable)
+        # next poll shows changes by others
+        await press(pilot, "escape")
+        home.table.move_to(names["bert"])
+        add(Services(), sweep(40, 10.0), names["bert"])
+        app.poll()
+        await settle(pilot)
+        line = next(row for row in rows(app) if "bert" in row)
+        assert line.split()[3] == "1", line
+        assert home.table.cursor_key == names["bert"]
 
 
 async def test_project_rename_and_copy_require_name() -> None:

@@ -103,26 +103,12 @@ async def test_three_enters_start_first_run(monkeypatch: pytest.MonkeyPatch, hel
         assert services.started == ["sample"] and landed(app)[0] == "run"
 
 
-async def test_empty_path_clears_previous_error() -> None:
-    async with open_app() as (app, pilot):
-        await press(pilot, "n")
-        await type_text(pilot, "/no/such.onnx")
-        await press(pilot, "enter")
-        missing = page_of(app).column.fields["model"].error
-        assert missing
-        page_of(app).column.focus_field("model")
-        await press(pilot, "ctrl+u")
-        assert page_of(app).column.fields["model"].answer == ""
-        assert page_of(app).column.fields["model"].error == ""
-        await press(pilot, "ctrl+r")
-        assert page_of(app).column.fields["model"].error not in ("", missing)
-
-
-async def test_tab_completes_common_prefix_and_lists_matches(tmp_path: Path) -> None:
+async def test_path_is_completed_and_emptied_path_clears_error(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     for name in ("first.onnx", "second.onnx", "notes.txt"):
         (tmp_path / "models" / name).write_bytes(b"")
     async with open_app() as (app, pilot):
+        # tab completes the common prefix and lists matches
         await press(pilot, "n")
         await put(app, pilot, f"{tmp_path}/mo")
         await press(pilot, "tab")
@@ -131,36 +117,39 @@ async def test_tab_completes_common_prefix_and_lists_matches(tmp_path: Path) -> 
         await press(pilot, "tab")
         assert "first.onnx" in frame(app) and "second.onnx" in frame(app) and "notes.txt" not in frame(app)
         assert field.has_focus_within
+        # an emptied path has no error of the previous one
+        await type_text(pilot, "missing.onnx")
+        await press(pilot, "enter")
+        missing = field.error
+        assert missing
+        page_of(app).column.focus_field("model")
+        await press(pilot, "ctrl+u")
+        assert (field.answer, field.error) == ("", "")
+        await press(pilot, "ctrl+r")
+        assert field.error not in ("", missing)
 
 
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        ("missing", "no such file"),
-        ("text", "is not a readable ONNX model"),
-        ("empty-directory", "is a directory without a model.onnx"),
-        ("fifo", "is a pipe, not a file"),
-        ("zoo", "SparseZoo's host no longer exists"),
-        ("http", "http: is not secure"),
-    ],
-)
-async def test_invalid_model_shows_error_beside_field(tmp_path: Path, kind: str, words: str) -> None:
-    path = tmp_path / "it.onnx"
-    token = {"zoo": "zoo:cv/resnet", "http": "http://example.com/a.onnx"}.get(kind, str(path))
-    if kind == "text":
-        path.write_text("hello")
-    elif kind == "empty-directory":
-        path.mkdir()
-    elif kind == "fifo":
-        os.mkfifo(path)
+async def test_invalid_model_shows_error_beside_field(tmp_path: Path) -> None:
+    (tmp_path / "text.onnx").write_text("hello")
+    (tmp_path / "empty").mkdir()
+    os.mkfifo(tmp_path / "fifo.onnx")
+    cases = {
+        f"{tmp_path}/missing.onnx": "no such",
+        f"{tmp_path}/text.onnx": "ONNX",
+        f"{tmp_path}/empty": "directory",
+        f"{tmp_path}/fifo.onnx": "pipe",
+        "zoo:cv/resnet": "SparseZoo",
+        "http://example.com/a.onnx": "secure",
+    }
     async with open_app((120, 36)) as (app, pilot):
         await press(pilot, "n")
-        await put(app, pilot, token)
-        error = page_of(app).column.fields["model"].error
-        assert words in error, error
-        assert f"! {error}"[:60] in frame(app)
-        await press(pilot, "ctrl+r")
-        assert Services().projects.list() == ()
+        for token, word in cases.items():
+            await put(app, pilot, token)
+            error = page_of(app).column.fields["model"].error
+            assert word in error, error
+            assert f"! {error}"[:60] in frame(app)
+            await press(pilot, "ctrl+r")
+            assert Services().projects.list() == ()
 
 
 async def test_dims_are_asked_once_checked_and_saved(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,6 +158,11 @@ async def test_dims_are_asked_once_checked_and_saved(monkeypatch: pytest.MonkeyP
         await press(pilot, "n")
         await put(app, pilot, "sample:text")
         assert "dim:sequence" in page_of(app).column.fields
+        # another model replaces the dims
+        await put(app, pilot, "sample:tiny")
+        assert not [name for name in page_of(app).column.fields if name.startswith("dim:")]
+        await put(app, pilot, "sample:text")
+        # errors prevent the start
         await put(app, pilot, "many", "dim:sequence")
         await put(app, pilot, "", "name")
         await press(pilot, "ctrl+r")
@@ -179,14 +173,6 @@ async def test_dims_are_asked_once_checked_and_saved(monkeypatch: pytest.MonkeyP
         await press(pilot, "ctrl+r")
         (row,) = Services().projects.list()
         assert (row.project.name, row.project.dims) == ("words", {"sequence": 128})
-
-
-async def test_other_model_replaces_dims() -> None:
-    async with open_app() as (app, pilot):
-        await press(pilot, "n")
-        await put(app, pilot, "sample:text")
-        await put(app, pilot, "sample:tiny")
-        assert not [name for name in page_of(app).column.fields if name.startswith("dim:")]
 
 
 async def test_known_model_opens_existing_project(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,6 +122,14 @@ async def test_list_marks_news_and_settings_field() -> None:
         assert "[4 Settings]" in rows(seen.app)[1]
         await seen.press("1")
         assert "[1 Benchmarks]" in rows(seen.app)[1] and seen.page.benchmarks.table.has_focus
+        # tabs open by number and bracket
+        before = seen.cursor
+        await seen.press("4")
+        assert "[4 Settings]" in rows(seen.app)[1] and seen.page.target() is None
+        await seen.press("left_square_bracket", "left_square_bracket", "left_square_bracket")
+        assert "[1 Benchmarks]" in rows(seen.app)[1] and seen.cursor == before
+        await seen.press("right_square_bracket", "1", "9")
+        assert "[1 Benchmarks]" in rows(seen.app)[1]
 
 
 async def test_damaged_record_is_listed_with_cause() -> None:
@@ -196,16 +204,6 @@ async def test_damaged_record_is_reread_and_unreadable_store_keeps_rows() -> Non
         seen.app.go(route.project(seen.project))
         await settle(seen.pilot)
         assert held.message in "".join(rows(seen.app)[3:6])
-
-
-async def test_tabs_open_by_number_and_bracket() -> None:
-    async with shown() as seen:
-        await seen.press("4")
-        assert "[4 Settings]" in rows(seen.app)[1] and seen.page.target() is None
-        await seen.press("left_square_bracket", "left_square_bracket", "left_square_bracket")
-        assert "[1 Benchmarks]" in rows(seen.app)[1] and seen.cursor == seen.ids[0]
-        await seen.press("right_square_bracket", "1", "9")
-        assert "[1 Benchmarks]" in rows(seen.app)[1]
 
 
 async def test_empty_project_offers_only_working_keys() -> None:

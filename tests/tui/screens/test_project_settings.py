@@ -69,7 +69,7 @@ async def put(pilot: Any, pane: ProjectSettings, name: str, text: str) -> None:
     await settle(pilot)
 
 
-async def test_settings_are_shown_and_changes_by_others_kept(model: Path) -> None:
+async def test_settings_are_shown_saved_and_changes_by_others_kept(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
     async with open_app((120, 36)) as (app, pilot):
         # fields versions and model are shown
@@ -88,6 +88,23 @@ async def test_settings_are_shown_and_changes_by_others_kept(model: Path) -> Non
         await settle(pilot)
         found = Services().projects.get(project).project
         assert (found.name, found.description, found.dims) == ("new", "theirs", {"sequence": 128})
+        # a concurrent change below typed text is not overwritten either
+        await put(pilot, pane, "name", "newer")
+        Services().projects.edit(project, description="changed", dims={"sequence": 256})
+        await press(pilot, "1", "4")
+        assert pane.column.fields["name"].answer == "newer" and " yet" in frame(app)
+        pane.save()
+        await settle(pilot)
+        found = Services().projects.get(project).project
+        assert (found.name, found.description, found.dims) == ("newer", "changed", {"sequence": 256})
+        assert pane.column.fields["description"].answer == "changed" and " yet" not in frame(app)
+        # dims can be cleared and set again by the button
+        for text, dims in (("", {}), ("32", {"sequence": 32})):
+            await put(pilot, pane, "dim:sequence", text)
+            pane.column.focus_field("save")
+            await press(pilot, "enter")
+            assert Services().store.projects.get(project).dims == dims
+            assert status_of(app).said
 
 
 def counting(services: Services, costs: CostProfile | str) -> tuple[Services, list[str]]:
@@ -138,20 +155,6 @@ async def test_missing_cost_is_counted_and_uncountable_is_unknown(model: Path) -
         assert any("cost" in row and "missing" in row for row in rows(app)) and asked == []
 
 
-async def test_typed_settings_are_saved_and_dims_can_be_cleared(model: Path) -> None:
-    project = project_of(model, {"sequence": 64})
-    async with open_app() as (app, pilot):
-        pane = await settings(app, pilot, project)
-        await put(pilot, pane, "name", "other")
-        await put(pilot, pane, "dim:sequence", "")
-        assert " yet" in frame(app)
-        pane.column.focus_field("save")
-        await press(pilot, "enter")
-        found = Services().store.projects.get(project)
-        assert (found.name, found.dims) == ("other", {})
-        assert not pane.unsaved and " yet" not in frame(app) and status_of(app).said
-
-
 async def test_leaving_with_unsaved_text_asks_first(model: Path) -> None:
     project = project_of(model)
     async with open_app() as (app, pilot):
@@ -180,20 +183,17 @@ async def test_leaving_with_unsaved_text_asks_first(model: Path) -> None:
             assert Services().store.projects.get(project).description == typed
 
 
-async def test_invalid_settings_prevent_leaving(model: Path) -> None:
-    project = project_of(model)
+async def test_errors_stay_beside_fields_and_prevent_leaving(model: Path) -> None:
+    project = project_of(model, {"sequence": 64})
+    Services().projects.duplicate(project, "taken")
     async with open_app() as (app, pilot):
+        # a project without a name cannot be left
         pane = await settings(app, pilot, project)
         await put(pilot, pane, "name", "")
         await press(pilot, "1", "q", "s")
         assert page_of(app) is ProjectScreen and pane.column.fields["name"].error in frame(app)
         assert pane.column.fields["name"].error
-
-
-async def test_all_errors_stay_beside_fields_while_typing(model: Path) -> None:
-    project = project_of(model, {"sequence": 64})
-    async with open_app() as (app, pilot):
-        pane = await settings(app, pilot, project)
+        # all errors stay beside their fields while others are typed in
         await put(pilot, pane, "name", "x" * 1000)
         await put(pilot, pane, "dim:sequence", "many")
         pane.column.focus_field("description")
@@ -205,14 +205,9 @@ async def test_all_errors_stay_beside_fields_while_typing(model: Path) -> None:
         assert name in frame(app) and Services().store.projects.get(project).name == "mine"
         await put(pilot, pane, "name", "yours")
         assert name not in frame(app) and dim in frame(app)
-
-
-async def test_duplicate_project_name_shows_error_beside_field(model: Path) -> None:
-    project = project_of(model)
-    Services().projects.duplicate(project, "taken")
-    async with open_app() as (app, pilot):
-        pane = await settings(app, pilot, project)
+        # so does the error of a name that the store refuses
         await put(pilot, pane, "name", "taken")
+        await put(pilot, pane, "dim:sequence", "64")
         pane.save()
         await settle(pilot)
         assert " taken " in pane.column.fields["name"].error
@@ -222,25 +217,14 @@ async def test_duplicate_project_name_shows_error_beside_field(model: Path) -> N
 
 async def test_changed_and_missing_model_are_shown(model: Path) -> None:
     project = project_of(model)
-    spoil(model)
     async with open_app((200, 40)) as (app, pilot):
+        spoil(model)
         await settings(app, pilot, project)
         assert "changed" in frame(app)
-    os.unlink(model)
-    async with open_app((200, 40)) as (app, pilot):
+        app.go_back()
+        os.unlink(model)
         await settings(app, pilot, project)
         assert f"{model} is" in frame(app) and "missing" in frame(app)
-
-
-async def test_dim_without_initial_size_can_be_set(model: Path) -> None:
-    project = project_of(model)
-    async with open_app((120, 36)) as (app, pilot):
-        pane = await settings(app, pilot, project)
-        assert pane.column.fields["dim:sequence"].answer == ""
-        await put(pilot, pane, "dim:sequence", "128")
-        pane.column.focus_field("save")
-        await press(pilot, "enter")
-        assert Services().projects.get(project).project.dims == {"sequence": 128}
 
 
 async def test_dims_appear_in_either_read_order(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,21 +261,6 @@ async def test_dims_appear_in_either_read_order(model: Path, monkeypatch: pytest
         await press(pilot, "4")
         fields = app.page.query_one(ProjectSettings).column.fields
         assert fields["name"].answer == "mine" and fields["dim:sequence"].answer == ""
-
-
-async def test_save_writes_only_typed_fields(model: Path) -> None:
-    project = project_of(model, {"sequence": 64})
-    async with open_app((120, 36)) as (app, pilot):
-        pane = await settings(app, pilot, project)
-        await put(pilot, pane, "name", "new")
-        Services().projects.edit(project, description="theirs", dims={"sequence": 128})
-        await press(pilot, "1", "4")
-        assert pane.unsaved and pane.column.fields["name"].answer == "new"
-        pane.save()
-        await settle(pilot)
-        found = Services().projects.get(project).project
-        assert (found.name, found.description, found.dims) == ("new", "theirs", {"sequence": 128})
-        assert pane.column.fields["description"].answer == "theirs" and not pane.unsaved
 
 
 def test_unknown_cost_is_not_zero() -> None:

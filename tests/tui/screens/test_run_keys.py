@@ -20,7 +20,7 @@ from tests.tui.screens.run_services import (
 from tests.tui.screens.run_stage import watched
 from tests.tui.screens.stage import offered
 from tuibench.core import activity
-from tuibench.core.activity import Live, RunView
+from tuibench.core.activity import Live
 from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.reason import Reason, because, told
@@ -62,15 +62,15 @@ async def test_active_run_keys_cancel_copy_and_announce_end(monkeypatch: pytest.
             assert f" {NAME} {end.info.state}" in seen.news and seen.status.kind == kind
 
 
-@pytest.mark.parametrize(("key", "wish"), [("p", "finish"), ("+", "extend")])
-async def test_keys_p_and_plus_act_at_once_and_show_result(key: str, wish: str) -> None:
+async def test_keys_p_and_plus_act_at_once_and_show_result() -> None:
     async with watched(sketch_view()) as seen:
-        await seen.press(key)
-        assert seen.services.asked[-1] == (wish, RUN)
-        assert NAME in seen.news and seen.status.kind == "info"
-        seen.services.answers[wish] = error = UsageError("impossible", "hint")
-        await seen.press(key)
-        assert error.message in seen.news and error.hint in seen.news and seen.status.kind == "bad"
+        for key, wish in (("p", "finish"), ("+", "extend")):
+            await seen.press(key)
+            assert seen.services.asked[-1] == (wish, RUN)
+            assert NAME in seen.news and seen.status.kind == "info"
+            seen.services.answers[wish] = error = UsageError("impossible", "hint")
+            await seen.press(key)
+            assert error.message in seen.news and error.hint in seen.news and seen.status.kind == "bad"
 
 
 async def test_more_time_is_not_offered_without_a_target() -> None:
@@ -82,11 +82,11 @@ async def test_more_time_is_not_offered_without_a_target() -> None:
             assert ("+" in offered(seen.app)) is expected
 
 
-@pytest.mark.parametrize("key", ["X", "p", "+"])
-async def test_active_run_keys_are_refused_after_end(key: str) -> None:
+async def test_keys_of_active_run_are_refused_after_end() -> None:
     async with watched(make_done()) as seen:
-        await seen.press(key)
-        assert seen.status.said and len(seen.services.asked) == 1
+        for key in ("X", "p", "+", "o"):
+            await seen.press(key)
+            assert seen.status.said and len(seen.services.asked) == 1, key
 
 
 async def test_key_o_resumes_at_once() -> None:
@@ -107,8 +107,7 @@ async def test_key_p_on_interrupted_run_saves_partial_result() -> None:
         assert "enter" in seen.text
 
 
-@pytest.mark.parametrize(("key", "mixed", "finish"), [("m", True, False), ("f", False, True), ("o", False, False)])
-async def test_key_o_asks_when_machine_changed(key: str, mixed: bool, finish: bool) -> None:
+async def test_key_o_asks_when_machine_changed() -> None:
     reason = "the anchor execution is 40 % slower than before the break (allowed 5 %)"
     async with watched(make_broken(other_machine=True, reason=told(reason))) as seen:
         await seen.press("o")
@@ -116,22 +115,16 @@ async def test_key_o_asks_when_machine_changed(key: str, mixed: bool, finish: bo
         assert {"m", "f"} <= set(seen.answers)
         await seen.press("escape")
         assert len(seen.services.asked) == 1
-        await seen.press("o", key)
-        assert seen.services.asked[-1] == ("resume", RUN, mixed, finish)
+        for key, mixed, finish in (("m", True, False), ("f", False, True), ("o", False, False)):
+            await seen.press("o", key)
+            assert seen.services.asked[-1] == ("resume", RUN, mixed, finish), key
 
 
-@pytest.mark.parametrize("view", [sketch_view(), make_done()])
-async def test_key_o_without_need_to_resume_says_so(view: RunView) -> None:
-    async with watched(view) as seen:
-        await seen.press("o")
-        assert seen.status.said and len(seen.services.asked) == 1
-
-
-@pytest.mark.parametrize("key", ["r", "R", "c", "e", "x"])
-async def test_result_keys_before_result_say_so(key: str) -> None:
+async def test_keys_of_ended_run_before_end_say_so() -> None:
     async with watched(sketch_view()) as seen:
-        await seen.press(key)
-        assert seen.status.said and seen.app.page is seen.page
+        for key in ("r", "R", "c", "e", "x", "o"):
+            await seen.press(key)
+            assert seen.status.said and seen.app.page is seen.page and len(seen.services.asked) == 1, key
 
 
 async def test_key_L_shows_log_and_follows_it() -> None:  # noqa: N802 - the key

@@ -8,6 +8,7 @@ from textual.widgets import Input
 from tests.store.build import make_id
 from tests.tui.landing import land, landed
 from tests.tui.pilot import open_app, press, settle, status_of
+from tests.tui.tour import go_home
 from tuibench.core.ids import short_id
 from tuibench.tui.screens.benchmark.actions import show_started
 from tuibench.tui.screens.project.home import HomeScreen
@@ -17,34 +18,39 @@ RUN = make_id(7)
 NOTES = ("measured once", "saved nowhere")
 
 
-@pytest.mark.parametrize("replace", [False, True])
-async def test_started_run_opens_and_shows_notes(replace: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_started_run_opens_and_shows_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with open_app() as (app, pilot):
-        await press(pilot, "f2")
-        looks = []
+        looks: list[int] = []
         monkeypatch.setattr(app, "poll", lambda: looks.append(1))
-        show_started(app.page, RUN, NOTES, replace=replace)
-        await settle(pilot)
-        assert landed(app) == ("run", (RUN,), {}) and app.started == RUN and looks == [1]
-        assert status_of(app).said == "; ".join(NOTES)
-        await press(pilot, "escape")
-        assert isinstance(app.page, HomeScreen if replace else SystemScreen)
+        for replace, below in ((False, SystemScreen), (True, HomeScreen)):
+            await press(pilot, "f2")
+            looks.clear()
+            show_started(app.page, RUN, NOTES, replace=replace)
+            await settle(pilot)
+            assert landed(app) == ("run", (RUN,), {}) and app.started == RUN and looks == [1]
+            assert status_of(app).said == "; ".join(NOTES)
+            await press(pilot, "escape")
+            assert type(app.page) is below
+            app.started = ""
+            if not replace:
+                await press(pilot, "escape")
 
 
-@pytest.mark.parametrize("replace", [False, True])
-async def test_screen_opened_during_start_stays_and_shows_notes(replace: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_screen_opened_during_start_stays_and_shows_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with open_app() as (app, pilot):
-        await press(pilot, "f2")
-        page = app.page
-        await press(pilot, "f3")
-        show_started(page, RUN, NOTES[1:], replace=replace)
-        await settle(pilot)
-        assert short_id(RUN) in status_of(app).said and app.page is not page
-        await press(pilot, "escape")
-        assert landed(app) == ("run", (RUN,), {})
-        assert status_of(app).said == NOTES[1]
+        for replace in (False, True):
+            await press(pilot, "f2")
+            page = app.page
+            await press(pilot, "f3")
+            show_started(page, RUN, NOTES[1:], replace=replace)
+            await settle(pilot)
+            assert short_id(RUN) in status_of(app).said and app.page is not page
+            await press(pilot, "escape")
+            assert landed(app) == ("run", (RUN,), {})
+            assert status_of(app).said == NOTES[1]
+            await go_home(app, pilot)
 
 
 async def test_key_after_start_reaches_run_page(monkeypatch: pytest.MonkeyPatch) -> None:
