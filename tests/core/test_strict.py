@@ -27,7 +27,7 @@ def test_own_values_pass_the_strict_check(value: Any) -> None:
         ("dram_gb_s", [1.0]),
         ("cache_gb_s", [["a", 1.0]]),
         ("cache_gb_s", [[1, None]]),
-        ("reason", None),
+        ("cpu", None),
     ],
 )
 def test_value_of_another_type_is_refused(name: str, value: Any) -> None:

@@ -16,6 +16,7 @@ from tests.present.profile.stock import disturbed, make_costs, make_loss, make_p
 from tuibench.core.cell import Estimate
 from tuibench.core.errors import UsageError
 from tuibench.core.profile import INT8, LOSS, LayerLoss, LayerTime, LossPoint, LossProfile, NodeCost, Profile
+from tuibench.core.reason import because
 from tuibench.core.text import show, width_of
 from tuibench.present.plots.selection import scaled
 from tuibench.present.profile.costs import cost_rows
@@ -173,19 +174,22 @@ def test_csv_has_every_row_with_the_profile_numbers() -> None:
     assert {row[key] for row in parsed(profile_csv(view_of(below()))) for key in ("ms", "ms_low", "ms_high")} == {""}
 
 
+F64 = "its numbers are f64, in which no peak was measured"
+
+
 def test_layer_above_its_roof_reaches_it_in_every_format() -> None:
     measured = make_performance()
     first, second, *others = measured.layers
     beating = replace(first, roof_ms=3.1 * (first.ms.value or 0.0))
-    unknown = replace(second, roof_ms=None, roof="", roof_reason="its numbers are f64")
+    unknown = replace(second, roof_ms=None, roof="", roof_reason=because("no_peak_of_precision", precision="f64"))
     profile = replace(make_profile(), performance=replace(measured, layers=(beating, unknown, *others)))
     rows = parsed(profile_csv(view_of(profile)))
     assert float(rows[0]["roof_share"]) == 1.0
-    assert (rows[1]["roof_share"], rows[1]["roof_reason"]) == ("", "its numbers are f64")
+    assert (rows[1]["roof_share"], rows[1]["roof_reason"]) == ("", F64)
     assert profile.performance is not None
     reached, missing = layer_rows(profile.performance, profile.costs)[:2]
     assert next(column.text(reached) for column in COLUMNS if column.key == "roof") == "~100"
-    assert dict(layer_detail(profile.performance, missing, profile.costs))["roof"] == "– (its numbers are f64)"
+    assert dict(layer_detail(profile.performance, missing, profile.costs))["roof"] == f"– ({F64})"
 
 
 def test_csv_has_all_nodes_of_a_row_with_long_names() -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.present.profile.stock import disturbed, make_performance, make_profile, untold
 from tests.tui.screens.profile_stage import profile_run
 from tuibench.core.profile import UNMAPPED, PerformanceProfile, Profile
-from tuibench.core.profile_facts import ABOVE_PEAK, UNATTRIBUTED, find_withheld
+from tuibench.core.profile_facts import MOST_OF_PEAK, MOST_UNATTRIBUTED, find_withheld
 from tuibench.core.record import to_plain
 from tuibench.present.json_export import document
 from tuibench.present.profile.export import profile_csv, profile_markdown
@@ -42,7 +42,7 @@ def unmapped(profile: PerformanceProfile) -> PerformanceProfile:
     return replace(profile, layers=tuple(layers))
 
 
-DOUBTFUL = {UNATTRIBUTED: untold, ABOVE_PEAK: too_fast, "unmapped": unmapped}
+DOUBTFUL = {"unattributed": untold, "above_peak": too_fast, "unmapped": unmapped}
 Make = Callable[[PerformanceProfile], PerformanceProfile]
 
 
@@ -52,13 +52,19 @@ def doubtful(request: pytest.FixtureRequest) -> Profile:
     return replace(make_profile(), performance=DOUBTFUL[request.param](disturbed(make_performance())))
 
 
-@pytest.mark.parametrize(("make", "code"), [(untold, UNATTRIBUTED), (unmapped, UNATTRIBUTED), (too_fast, ABOVE_PEAK)])
+@pytest.mark.parametrize(
+    ("make", "code"), [(untold, "unattributed"), (unmapped, "unattributed"), (too_fast, "above_peak")]
+)
 def test_contradicted_profile_is_detected_with_its_numbers(make: Make, code: str) -> None:
     found = find_withheld(make(make_performance()))
-    assert found is not None and found.code == code and found.value > found.limit
-    if code == ABOVE_PEAK:
-        assert found.layer is not None and found.layer.key == "out2"
-        assert found.value == pytest.approx(1.6) and found.gflops == pytest.approx(640)
+    assert found is not None and found.code == code
+    if code == "above_peak":
+        numbers = {"gflops": 640, "multiple": 1.6, "limit": MOST_OF_PEAK}
+        assert found.fields == {"op": make_performance().layers[2].op} | {
+            n: pytest.approx(v) for n, v in numbers.items()
+        }
+    else:
+        assert found.fields["share"] > found.fields["limit"] == MOST_UNATTRIBUTED
 
 
 def test_sound_profile_is_shown_unchanged() -> None:

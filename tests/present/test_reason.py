@@ -12,6 +12,7 @@ import pytest
 import tuibench
 from tests.present.build import HOSTILE
 from tuibench.core.cell import Estimate, Grade
+from tuibench.core.profile import Roofline
 from tuibench.core.reason import Reason, because, told, upgrade_end
 from tuibench.core.record import from_plain, to_plain
 from tuibench.present.reason import _WORDS, export_words, no_interval_words, read_end, read_words, reason_words, worded
@@ -78,6 +79,24 @@ def test_every_code_has_words() -> None:
         (because("isa_lost", names=["amx", "vnni"]), "instruction sets lost: amx vnni"),
         (because("no_residual", share=0.98, factor=1.02),
          "the layers take 98.0 % of the unprofiled time, and were scaled to it by 1.020"),
+        (because("no_peak_of_precision", precision="f64"), "its numbers are f64, in which no peak was measured"),
+        (because("roofs_not_measured", names=["int8", "DRAM"]), "not measured on this machine: int8, DRAM"),
+        (because("unattributed", share=0.22, limit=0.1),
+         ("INT8 gains and roof shares are not shown: 22 % of the time is in no layer (limit 10 %); profile again while "
+          "the machine is idle")),
+        (because("above_peak", op="Conv", gflops=640.0, multiple=1.6, limit=1.5),
+         ("INT8 gains and roof shares are not shown: a row (Conv) has 640 GFLOP/s, 1.60× the measured peak (limit "
+          "1.50×), so its time or its nodes are wrong")),
+        (because("several", reasons=[because("peak_failed", text="no kernel"),
+                                     because("dram_of_few_bytes", mb=96, wanted_mb=128)]),
+         "no kernel; DRAM on 96 MB, of 128 MB that no cache would hold"),
+        (because("dram_not_measured", needed_mb=512),
+         "DRAM not measured: 512 MB must be free for more than caches hold"),
+        (because("no_int8_form", ops=["Relu"]), "Relu has no int8 form here"),
+        (because("no_int8_form", ops=["Relu", "Exp"]), "none of Relu, Exp has an int8 form here"),
+        (because("too_short_alone", least_us=5.0), "it takes less than 5 µs alone"),
+        (because("opset_without_integers", version=7, text="no"),
+         "its operators are of version 7, without integers: no"),
         # Codes of a newer version, and fields that do not fit
         (because("of_a_newer_version", n=3, why=Reason("failed")), "of a newer version: n 3, why failed"),
         (because("extended"), "extended"),
@@ -106,6 +125,15 @@ def test_sentences_of_older_records_are_kept() -> None:
     grade = {"letter": "A", "cause": "quiet: 0.1 %", "waiting_share": None, "steal_share": None, "throttled": None}
     assert from_plain(Grade, grade).cause == told("quiet: 0.1 %")
     assert from_plain(Estimate, estimate | {"reason": ""}).reason is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "plain", "text"), [(None, "", ""), (told("no kernel"), to_plain(told("no kernel")), "no kernel")]
+)
+def test_reason_of_a_profile_is_a_text_in_exports_and_never_null(reason: Reason | None, plain: Any, text: str) -> None:
+    roofs = Roofline(1, None, None, None, reason=reason)
+    assert to_plain(roofs)["reason"] == plain and to_plain(roofs, export_words)["reason"] == text
+    assert from_plain(Roofline, to_plain(roofs)) == from_plain(Roofline, to_plain(roofs, export_words)) == roofs
 
 
 @pytest.mark.parametrize(

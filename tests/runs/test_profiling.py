@@ -278,8 +278,10 @@ def test_layer_that_kills_its_child_is_reported_and_the_next_follow(bench: Bench
         return dies(request, say)
 
     replayed = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted({"what_if": first_kills}))
-    assert replayed.parts.what_if["conv_out", "int8"].ratio.value is None
-    assert "SIGSEGV" in replayed.parts.what_if["conv_out", "int8"].reason
+    killed = replayed.parts.what_if["conv_out", "int8"]
+    assert killed.ratio.value is None and killed.reason == killed.ratio.reason
+    assert killed.reason is not None and killed.reason.code == "alone_failed"
+    assert "SIGSEGV" in killed.reason.fields["text"]
     assert replayed.parts.what_if["fc_out", "int8"].ratio.value == 0.5
 
 

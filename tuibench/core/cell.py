@@ -12,7 +12,7 @@ from typing import Any
 from tuibench.core.reason import Failure, Reason
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import find
-from tuibench.core.value import dataclass
+from tuibench.core.value import TEXT, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ class Grade:
     """Disturbance of the machine as a letter, with its cause."""
 
     letter: str
-    cause: Reason | None
+    cause: Reason | None = field(metadata=TEXT)
     waiting_share: float | None
     steal_share: float | None
     throttled: bool | None
@@ -218,7 +218,7 @@ class CellResult:
     memory_bytes: dict[str, int] = field(default_factory=dict)
     grade: Grade | None = None
     check: Check | None = None
-    stopped_by: Reason | None = None
+    stopped_by: Reason | None = field(default=None, metadata=TEXT)
     """Why it has no more executions."""
     pooled: Pooled | None = None
     executions: tuple[Execution, ...] = ()

@@ -9,8 +9,9 @@ from collections.abc import Container
 from dataclasses import field
 
 from tuibench.core.cell import Estimate, Grade, Noise
+from tuibench.core.reason import Reason
 from tuibench.core.spec import INT8, LEVELS, LOSS, PERFORMANCE, PRUNED_LEVELS, ProfileSpec
-from tuibench.core.value import LATER, dataclass
+from tuibench.core.value import LATER, TEXT, dataclass
 
 __all__ = ("INT8", "LEVELS", "LOSS", "PERFORMANCE", "PRUNED_LEVELS", "ProfileSpec")
 """Re-exported from profile_spec, which code that only requests a profile imports without the result types."""
@@ -228,7 +229,7 @@ class Roofline:
     """(bytes of the working set, GB/s), smallest first."""
     cpu: str = ""
     measured_utc: str = ""
-    reason: str = ""
+    reason: Reason | None = field(default=None, metadata=TEXT)
     """Why a rate is missing, or differs from its name."""
     grade: Grade | None = field(default=None, metadata=LATER)
     """The grade of the machine's quiet during the measurement."""
@@ -258,7 +259,7 @@ class WhatIf:
     """int8."""
     ratio: Estimate
     """Time in that form / time as it is, both in isolation."""
-    reason: str = ""
+    reason: Reason | None = field(default=None, metadata=TEXT)
     """Why the layer could not be isolated."""
     around: float | None = field(default=None, metadata=LATER)
     """Share of its time in that form spent on converting floats to it and back."""
@@ -288,7 +289,7 @@ class LayerTime:
     roof: str = ""
     """The binding limit: f32, int8, DRAM, cache."""
     what_if: tuple[WhatIf, ...] = ()
-    roof_reason: str = field(default="", metadata=LATER)
+    roof_reason: Reason | None = field(default=None, metadata=LATER | TEXT)
     """Why no limit is known."""
 
     @property

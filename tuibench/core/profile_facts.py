@@ -27,9 +27,9 @@ from tuibench.core.profile import (
     Roofline,
     WhatIf,
 )
-from tuibench.core.reason import because
+from tuibench.core.reason import Reason, because
 from tuibench.core.text import show
-from tuibench.core.units import percent, short, size
+from tuibench.core.units import percent
 from tuibench.core.value import dataclass
 
 HEAVY = 0.1
@@ -128,43 +128,30 @@ def work_of(profile: PerformanceProfile) -> Work:
     )
 
 
-UNATTRIBUTED, ABOVE_PEAK = "unattributed", "above-peak"
-"""Codes of `Withheld`."""
 MOST_UNATTRIBUTED = 0.1
 """Highest trusted share of the time that is in no layer's row."""
 MOST_OF_PEAK = 1.5
 """Highest trusted rate of a row, as a multiple of the measured peak; padding taps count as work up to about this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Withheld:
-    """Reason to show neither INT8 estimates nor shares of the roofs of a profile."""
+def find_withheld(profile: PerformanceProfile) -> Reason | None:
+    """Return the reason to show neither INT8 estimates nor shares of the roofs.
 
-    code: str
-    value: float
-    """Share of the time that is in no row, or the rate of the fastest row as a multiple of the peak."""
-    limit: float
-    layer: LayerTime | None = None
-    """The fastest row."""
-    gflops: float | None = None
-    """The rate of that row."""
-
-
-def find_withheld(profile: PerformanceProfile) -> Withheld | None:
-    """Check the stored rows of a profile; None if they can be trusted, or if no times are shown anyway."""
+    Return None if the stored rows can be trusted, or if no times are shown anyway.
+    """
     if profile.below_resolution:
         return None
     share = untold_share(profile)
     if share > MOST_UNATTRIBUTED:
-        return Withheld(UNATTRIBUTED, share, MOST_UNATTRIBUTED)
+        return because("unattributed", share=share, limit=MOST_UNATTRIBUTED)
     fastest = max(_multiples(profile), key=lambda found: found[0], default=None)
     if fastest is None or fastest[0] <= MOST_OF_PEAK:
         return None
     multiple, layer, rate = fastest
-    return Withheld(ABOVE_PEAK, multiple, MOST_OF_PEAK, layer, rate)
+    return because("above_peak", op=layer.op, gflops=rate, multiple=multiple, limit=MOST_OF_PEAK)
 
 
-def withhold(profile: PerformanceProfile, reason: str) -> PerformanceProfile:
+def withhold(profile: PerformanceProfile, reason: Reason) -> PerformanceProfile:
     """Return the profile without roofs of rows and INT8 ratios, with the reason in their place."""
     return replace(profile, layers=tuple(_without(layer, reason) for layer in profile.layers))
 
@@ -184,8 +171,8 @@ def _peak(roofline: Roofline | None, layer: LayerTime) -> float | None:
     return roofline.int8_gops if layer.integer else roofline.f32_gflops
 
 
-def _without(layer: LayerTime, reason: str) -> LayerTime:
-    nothing = Estimate(None, reason=because("withheld", text=reason))
+def _without(layer: LayerTime, reason: Reason) -> LayerTime:
+    nothing = Estimate(None, reason=reason)
     forms = tuple(replace(form, ratio=nothing, reason=reason, around=None) for form in layer.what_if)
     why = layer.roof_reason if layer.roof_ms is None else reason
     return replace(layer, what_if=forms, roof_ms=None, roof="", roof_reason=why)
@@ -194,12 +181,11 @@ def _without(layer: LayerTime, reason: str) -> LayerTime:
 F32, _ROOF_INT8, DRAM, CACHE = "f32", "int8", "DRAM", "cache"
 """Names of the roofs that can bind a layer."""
 _QUIET = ("A", "B")
-_LONGEST = 200
 
 
 def least_ms(
     flops: float | None, bytes_moved: float | None, integer: bool, roofline: Roofline, precision: str = ""
-) -> tuple[float | None, str, str]:
+) -> tuple[float | None, str, Reason | None]:
     """Return the longer of the least times for operations and for bytes, its roof, and the reason for no time.
 
     There is no time if either is unknown: the other one would wrongly be called the bound.
@@ -207,17 +193,17 @@ def least_ms(
     peak = roofline.int8_gops if integer else roofline.f32_gflops
     bandwidth, level = bandwidth_for(bytes_moved or 0, roofline)
     if flops is None or bytes_moved is None:
-        return None, "", "not all that it computes or moves is known"
+        return None, "", Reason("work_unknown")
     if precision and flops:
-        return None, "", f"its numbers are {show(precision, 20)}, in which no peak was measured"
+        return None, "", because("no_peak_of_precision", precision=precision)
     missing = [_ROOF_INT8 if integer else F32] if flops and not peak else []
     missing += [level] if bytes_moved and not bandwidth else []
     if missing:
-        return None, "", f"not measured on this machine: {', '.join(missing)}"
+        return None, "", because("roofs_not_measured", names=missing)
     computing = flops / peak / 1e6 if peak else 0.0
     moving = bytes_moved / bandwidth / 1e6 if bandwidth else 0.0
     value, roof = max((computing, _ROOF_INT8 if integer else F32), (moving, level))
-    return (value, roof, "") if value > 0 else (None, "", "")
+    return (value, roof, None) if value > 0 else (None, "", None)
 
 
 def bandwidth_for(bytes_moved: float, roofline: Roofline) -> tuple[float | None, str]:
@@ -231,25 +217,6 @@ def bandwidth_for(bytes_moved: float, roofline: Roofline) -> tuple[float | None,
 def is_disturbed(grade: Grade) -> bool:
     """Return whether a measurement was too disturbed to be compared with later ones."""
     return grade.letter not in _QUIET
-
-
-def roof_lines(roofline: Roofline) -> tuple[str, ...]:
-    """Return the measured peaks and bandwidths, when and how well they were measured, and reasons for missing ones."""
-    peaks = [(F32, roofline.f32_gflops, "GFLOP/s"), (_ROOF_INT8, roofline.int8_gops, "GOP/s")]
-    peaks += [(f"up to {size(bytes_)}", gb_s, "GB/s") for bytes_, gb_s in roofline.cache_gb_s]
-    peaks += [(DRAM, roofline.dram_gb_s, "GB/s")]
-    found = ", ".join(f"{name} {short(value)} {unit}" for name, value, unit in peaks if value is not None)
-    missing = [name for name, value, _ in peaks if value is None]
-    words = [found or "none could be measured", f"measured {measured_words(roofline.measured_utc, roofline.grade)}"]
-    words += [f"not known: {', '.join(missing)}"] if missing else []
-    words += [show(roofline.reason, _LONGEST)] if roofline.reason else []
-    return tuple(words)
-
-
-def measured_words(utc: str, grade: Grade | None) -> str:
-    """Return when the machine was measured, with the grade of that measurement."""
-    when = f"{show(utc[:16]).replace('T', ' ')} UTC" if utc else "at an unknown time"
-    return f"{when}, grade {show(grade.letter, 4)}" if grade is not None else f"{when}, not graded"
 
 
 APPROXIMATED, MEASURED = "approximated", "measured"

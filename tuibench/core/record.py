@@ -110,7 +110,11 @@ def to_plain(value: Any, words: Callable[[Reason], str] | None = None) -> Any:
 def written(value: Any) -> list[tuple[str, Any]]:
     """Return names and values of the fields of a dataclass, without empty fields marked `sparse`."""
     pairs = ((f, getattr(value, f.name)) for f in dataclasses.fields(value))
-    return [(f.name, found) for f, found in pairs if not f.metadata.get("sparse") or found]
+    return [
+        (f.name, "" if found is None and f.metadata.get("text") else found)
+        for f, found in pairs
+        if found or not f.metadata.get("sparse")
+    ]
 
 
 def to_compact(value: Any) -> Any:

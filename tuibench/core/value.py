@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 LATER = {"later": True}
 """Metadata of a field that older exports lack, for `dataclasses.field`; imports give it its default."""
+TEXT = {"text": True}
+"""Metadata of an optional reason that is never null in plain values: none is an empty text."""
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass  # noqa: PLC0414 - a name to import from here

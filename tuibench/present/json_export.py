@@ -193,12 +193,10 @@ def comparison_values(found: Comparison) -> dict[str, Any]:
 
 
 def _cell(cell: CellResult) -> dict[str, Any]:
-    plain: dict[str, Any] = to_plain(cell, export_words) | {"stopped_by": export_words(cell.stopped_by)}
+    plain: dict[str, Any] = to_plain(cell, export_words)
     why = cell.failure.message if cell.failure else plain["stopped_by"] or "not measured"
     missing = to_plain(Estimate(None)) | {"reason": why}
     plain["latency_ms"] = dict.fromkeys(ESTIMATES, missing) | plain["latency_ms"]
-    if plain["grade"] is not None:
-        plain["grade"]["cause"] = plain["grade"]["cause"] or ""
     for name in ("items_per_sec", "items_per_cpu_sec"):
         if plain[name]["value"] is None and plain[name]["reason"] is None:
             plain[name]["reason"] = why

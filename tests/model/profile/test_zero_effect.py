@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tuibench.core.cell import Estimate
+from tuibench.core.reason import because
 from tuibench.model.profile.roofline import cache_working_sets, describe, dram_working_set, is_decided, judge
 from tuibench.model.profile.small_session import Turn
 
@@ -26,12 +27,12 @@ def test_only_a_clear_interval_decides(
 
 
 def test_memory_working_set_exceeds_caches_within_available_memory() -> None:
-    assert dram_working_set(lambda _: 32 << 20, None) == (128 << 20, "")
-    size, words = dram_working_set(lambda _: 512 << 20, None)
-    assert size == 256 << 20 and "of 2048 MB" in words
+    assert dram_working_set(lambda _: 32 << 20, None) == (128 << 20, None)
+    reason = because("dram_of_few_bytes", mb=256, wanted_mb=2048)
+    assert dram_working_set(lambda _: 512 << 20, None) == (256 << 20, reason)
     assert dram_working_set(lambda _: 0, 768 << 20)[0] == 96 << 20
-    none, words = dram_working_set(lambda _: 0, 256 << 20)
-    assert none == 0 and "512 MB" in words, "32 MB are the cache's own"
+    # 32 MB are the cache's own.
+    assert dram_working_set(lambda _: 0, 256 << 20) == (0, because("dram_not_measured", needed_mb=512))
     assert dram_working_set(lambda _: -1, None)[0] == 128 << 20
 
 

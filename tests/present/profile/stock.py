@@ -252,7 +252,7 @@ def _layer_time(number: int, what_if: bool, slower: float) -> LayerTime:
     if what_if and part.int8 is not None:
         forms = (WhatIf(INT8, Estimate(part.int8, 0.97 * part.int8, 1.03 * part.int8, 5)),)
     elif what_if and part.roof == "cache" and part.macs:
-        forms = (WhatIf(INT8, Estimate(None), "its group count has no INT8 kernel"),)
+        forms = (WhatIf(INT8, Estimate(None), told("its group count has no INT8 kernel")),)
     return LayerTime(
         key=ids[0],
         kind=LAYER,

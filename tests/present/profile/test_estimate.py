@@ -105,20 +105,6 @@ def test_nothing_below_the_resolution_is_estimated() -> None:
     assert model_estimates(replace(make_performance(), below_resolution=True)) == ()
 
 
-@pytest.mark.parametrize(
-    ("found", "reason"),
-    [
-        (layer("a", 1.0), "INT8 was not measured"),
-        (layer("a", 1.0, Estimate(None)), "INT8 was not measured"),
-        (replace(layer("a", 1.0), what_if=(WhatIf(INT8, Estimate(None), "no kernel"),)), "no kernel"),
-        (replace(layer("a", 1.0), integer=True), "its products are of integers already"),
-        (layer("a", 1.0, macs=0, op="Relu"), "no matrix operator"),
-    ],
-)
-def test_missing_measured_time_has_a_reason(found: LayerTime, reason: str) -> None:
-    assert layer_gains(with_layers(found))["a"].reason == reason
-
-
 @pytest.mark.parametrize("value", [math.nan, math.inf, -1.0, None])
 def test_invalid_times_count_for_nothing(value: float | None) -> None:
     profile = with_layers(layer("a", 2.0), layer("b", value))

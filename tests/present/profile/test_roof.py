@@ -6,9 +6,10 @@ import pytest
 
 from tests.present.profile.stock import QUIET, make_performance
 from tuibench.core.profile import Roofline
-from tuibench.core.profile_facts import least_ms, roof_lines
-from tuibench.core.reason import told
-from tuibench.present.profile.summary import cautions, machine_cautions
+from tuibench.core.profile_facts import least_ms
+from tuibench.core.reason import because, told
+from tuibench.present.profile.machine import machine_cautions, roof_lines
+from tuibench.present.profile.summary import cautions
 
 ROOFS = Roofline(1, 100.0, 400.0, 10.0, ((1 << 19, 200.0), (1 << 22, 50.0)))
 
@@ -37,16 +38,17 @@ def test_slower_of_products_and_bytes_is_the_limit(
 @pytest.mark.parametrize(
     ("integer", "roofs", "missing"),
     [
-        (True, Roofline(1, 100.0, None, None), "int8, DRAM"),
+        (True, Roofline(1, 100.0, None, None), ["int8", "DRAM"]),
         # A single known roof would always be named as the limit.
-        (True, Roofline(1, 100.0, None, 10.0), "int8"),
-        (False, Roofline(1, 100.0, None, None), "DRAM"),
-        (False, Roofline(1, 100.0, None, None, ((1 << 19, 200.0),)), ""),
+        (True, Roofline(1, 100.0, None, 10.0), ["int8"]),
+        (False, Roofline(1, 100.0, None, None), ["DRAM"]),
+        (False, Roofline(1, 100.0, None, None, ((1 << 19, 200.0),)), []),
     ],
 )
-def test_unmeasured_roof_limits_nothing(integer: bool, roofs: Roofline, missing: str) -> None:
+def test_unmeasured_roof_limits_nothing(integer: bool, roofs: Roofline, missing: list[str]) -> None:
     value, roof, reason = least_ms(10**9, 1000, integer, roofs)
-    assert (value is None) is bool(missing) and reason.partition(": ")[2] == missing
+    assert (value is None) is bool(missing)
+    assert reason == (because("roofs_not_measured", names=missing) if missing else None)
     assert roof == ("" if missing else "f32")
 
 
@@ -54,14 +56,14 @@ def test_unmeasured_precision_has_no_peak_and_pure_bytes_need_none() -> None:
     assert least_ms(10**9, 1000, False, ROOFS, "f64") == (
         None,
         "",
-        "its numbers are f64, in which no peak was measured",
+        because("no_peak_of_precision", precision="f64"),
     )
     value, roof, reason = least_ms(0, 400_000, False, ROOFS, "f64")
-    assert (value, roof, reason) == (0.002, "cache", "")
+    assert (value, roof, reason) == (0.002, "cache", None)
 
 
 def test_roofs_show_their_date_quality_and_missing_parts() -> None:
-    roofs = replace(ROOFS, int8_gops=None, measured_utc="2026-11-18T21:04:05Z", reason="no kernel", grade=QUIET)
+    roofs = replace(ROOFS, int8_gops=None, measured_utc="2026-11-18T21:04:05Z", reason=told("no kernel"), grade=QUIET)
     peaks, measured, missing, reason = roof_lines(roofs)
     assert peaks == "f32 100 GFLOP/s, up to 524 kB 200 GB/s, up to 4.19 MB 50.0 GB/s, DRAM 10.0 GB/s"
     assert measured == "measured 2026-11-18 21:04 UTC, grade A"

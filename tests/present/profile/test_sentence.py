@@ -9,7 +9,8 @@ import pytest
 from tests.present.profile.stock import disturbed, make_performance, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import INT8, PerformanceProfile, WhatIf
-from tuibench.present.profile.summary import cautions, help_sentence, sum_words, zeros_sentence
+from tuibench.present.profile.machine import zeros_sentence
+from tuibench.present.profile.summary import cautions, help_sentence, sum_words
 
 
 def with_ratio(ratio: Estimate, second: Estimate | None = None) -> PerformanceProfile:

@@ -146,8 +146,6 @@ class _ExportedComparison:
 
 _EMPTY: Mapping[str, Any] = {"code": TOLD, "fields": {"text": ""}}
 """An empty sentence where a reason is required."""
-_TEXTS: Mapping[tuple[type, str], Any] = {(cell.CellResult, "stopped_by"): None, (cell.Grade, "cause"): _EMPTY}
-"""Fields that are optional in records and always a text in exports, with the plain form of an empty text."""
 
 
 def find_impossible(result: RunResult) -> str:
@@ -331,15 +329,16 @@ def _restore_list(kinds: tuple[Any, ...], value: list[Any], place: str, reasons:
 
 
 def _restore_fields(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> dict[str, Any]:
-    found, hints = _require([dict], value, place), _hints(kind)
+    found, hints, fields = _require([dict], value, place), _hints(kind), dataclasses.fields(kind)
     # For any other field a default would be a wrong number.
-    later = {one.name for one in dataclasses.fields(kind) if one.metadata.get("later")}
+    later = {one.name for one in fields if one.metadata.get("later")}
+    texts = {one.name for one in fields if one.metadata.get("text")}
     for name in hints:
         if name not in found and name not in later:
             raise Refusal(f"{show(place)}.{name} is missing", HINT)
     return {
-        name: _require([str], part, f"{place}.{name}") or _TEXTS[kind, name]
-        if (kind, name) in _TEXTS
+        name: _require([str], part, f"{place}.{name}")
+        if name in texts
         else restore(hints[name], part, f"{place}.{name}", reasons)
         for name, part in found.items()
         if name in hints

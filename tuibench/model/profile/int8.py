@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper, version_converter
 
+from tuibench.core.reason import Reason, because
 from tuibench.core.value import dataclass
 from tuibench.engines.error_words import engine_words
 from tuibench.engines.onnxruntime import open_session
@@ -25,7 +26,11 @@ _LEAST_OPSET, _RAISED = 10, 13
 
 
 class NotSeparable(Exception):
-    """A row cannot run by itself or lacks the wanted form; the message gives the reason."""
+    """A row cannot run by itself or lacks the wanted form."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(reason.code)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +99,8 @@ def _raised(model: onnx.ModelProto) -> onnx.ModelProto:
     try:
         return version_converter.convert_version(model, _RAISED)
     except version_converter.ConvertError as error:
-        raise NotSeparable(
-            f"its operators are of version {own}, without integers: {engine_words(error, 200)}"
-        ) from error
+        reason = because("opset_without_integers", version=own, text=engine_words(error, 200))
+        raise NotSeparable(reason) from error
 
 
 def values_of(
@@ -143,16 +147,15 @@ def as_int8(model: onnx.ModelProto, values: Mapping[str, Array]) -> bytes:
     if not products:
         ops = list(dict.fromkeys(op_of(node) for node in model.graph.node))
         if any(map(is_integer, ops)):
-            raise NotSeparable("it already uses integers")
-        named = ops[0] if len(ops) == 1 else f"none of {', '.join(ops)}"
-        raise NotSeparable(f"{named[:200]} has {'no' if len(ops) == 1 else 'an'} int8 form here")
+            raise NotSeparable(Reason("already_integer"))
+        raise NotSeparable(because("no_int8_form", ops=ops))
     writer = _Writer(model, values)
     reasons = []
     for node in model.graph.node:
         try:
             writer.write(node)
         except NotSeparable as error:
-            reasons.append(str(error))
+            reasons.append(error.reason)
             writer.copy(node)
     if len(reasons) == len(products):
         raise NotSeparable(reasons[0])
@@ -234,7 +237,7 @@ class _Writer:
     def _matmul(self, node: onnx.NodeProto) -> list[str]:
         left, right = node.input
         if left in self._weights:
-            raise NotSeparable("its first input is a constant")
+            raise NotSeparable(Reason("first_input_constant"))
         if right not in self._weights:
             other = self._known(right)
             return [self._read(left)[0], self._signed(right, other)]
@@ -246,7 +249,7 @@ class _Writer:
     def _gemm(self, node: onnx.NodeProto) -> list[str]:
         settings = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
         if settings.get("transA") or settings.get("alpha", 1.0) != 1.0 or settings.get("beta", 1.0) != 1.0:
-            raise NotSeparable("it transposes or scales what it reads")
+            raise NotSeparable(Reason("transposes_or_scales"))
         weight = self._weight(node.input[1])
         axis = 0 if settings.get("transB") else 1
         self._bias(node, weight.shape[axis])
@@ -255,13 +258,13 @@ class _Writer:
 
     def _weight(self, name: str) -> Array:
         if name not in self._weights:
-            raise NotSeparable("its weights are not constant")
+            raise NotSeparable(Reason("weights_not_constant"))
         array: Array = numpy_helper.to_array(self._weights[name])
         return _floats(array)
 
     def _known(self, name: str) -> Array:
         if name not in self._values:
-            raise NotSeparable("its inputs or outputs are unknown")
+            raise NotSeparable(Reason("ranges_unknown"))
         return _floats(self._values[name])
 
     def _bias(self, node: onnx.NodeProto, channels: int) -> Array | None:
@@ -270,10 +273,10 @@ class _Writer:
         if not name:
             return None
         if name not in self._weights:
-            raise NotSeparable("its bias is not constant")
+            raise NotSeparable(Reason("bias_not_constant"))
         bias: Array = _floats(numpy_helper.to_array(self._weights[name]))
         if bias.size != channels or bias.shape[-1] != channels:
-            raise NotSeparable("its bias has another size than its channels")
+            raise NotSeparable(Reason("bias_of_other_size"))
         return bias.reshape(-1)
 
     def _read(self, name: str) -> tuple[str, Array]:
@@ -330,7 +333,7 @@ def _turn(op: str, inputs: list[str], output: str, name: str, axis: int | None =
 
 def _floats(array: Array) -> Array:
     if array.dtype != np.float32:
-        raise NotSeparable("it is not of 32-bit floats")
+        raise NotSeparable(Reason("not_float32"))
     return array
 
 

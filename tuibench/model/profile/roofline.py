@@ -14,6 +14,7 @@ import numpy as np
 
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import Roofline, ZeroEffect
+from tuibench.core.reason import Reason, because
 from tuibench.engines import factory
 from tuibench.engines.error_words import engine_words, is_of_engine
 from tuibench.engines.protocol import LoadSettings
@@ -66,9 +67,15 @@ def measure_roofline(cpus: Sequence[int], threads: int, max_s: float, room_bytes
         dram_gb_s=dram,
         cache_gb_s=tuple((size, found) for size, found in caches if found is not None),
         measured_utc=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        reason="; ".join(dict.fromkeys([*bench.reasons, *([short] if short else [])])),
+        reason=_join([*bench.reasons, *([short] if short is not None else [])]),
         grade=bench.watch.grade(),
     )
+
+
+def _join(reasons: Sequence[Reason]) -> Reason | None:
+    """Return one reason for all, without duplicates; None without any."""
+    own = [one for at, one in enumerate(reasons) if one not in reasons[:at]]
+    return because("several", reasons=own) if len(own) > 1 else next(iter(own), None)
 
 
 class _Bench:
@@ -79,7 +86,7 @@ class _Bench:
         self._share_s = max_s / _PARTS
         self._until = perf_counter() + max_s
         self.watch = NoiseWatch(setting.cpus)
-        self.reasons: list[str] = []
+        self.reasons: list[Reason] = []
 
     def best_s(self, make: Callable[[], Probe]) -> float | None:
         """Return the best time of a call; None if the model cannot run, with the reason in `reasons`."""
@@ -91,7 +98,7 @@ class _Bench:
         except Exception as error:  # a failed probe leaves its roof out and records the reason
             if not isinstance(error, MemoryError) and not is_of_engine(error):
                 raise
-            self.reasons.append(engine_words(error, 200))
+            self.reasons.append(because("peak_failed", text=engine_words(error, 200)))
             return None
 
 
@@ -128,8 +135,8 @@ def cache_working_sets(cores: int, sysconf: Callable[[str], int]) -> tuple[int, 
     return (inner, outer) if outer >= 2 * inner else (inner,)
 
 
-def dram_working_set(sysconf: Callable[[str], int], room_bytes: int | None) -> tuple[int, str]:
-    """Return four times the last cache as far as memory allows, and a note if it is less.
+def dram_working_set(sysconf: Callable[[str], int], room_bytes: int | None) -> tuple[int, Reason | None]:
+    """Return four times the last cache as far as memory allows, and the reason if it is less.
 
     Return 0 below twice the last cache: the result would be the cache's speed, not the memory's.
     """
@@ -139,9 +146,10 @@ def dram_working_set(sysconf: Callable[[str], int], room_bytes: int | None) -> t
     if room_bytes is not None and room_bytes // _COPIES < size:
         size = room_bytes // _COPIES
         if size < 2 * last:
-            return 0, f"DRAM not measured: {2 * last * _COPIES >> 20} MB must be free for more than caches hold"
-    short = f"DRAM on {size >> 20} MB, of {wanted >> 20} MB that no cache would hold" if size < wanted else ""
-    return size, short
+            return 0, because("dram_not_measured", needed_mb=2 * last * _COPIES >> 20)
+    if size < wanted:
+        return size, because("dram_of_few_bytes", mb=size >> 20, wanted_mb=wanted >> 20)
+    return size, None
 
 
 ZEROS = 0.9

@@ -16,7 +16,7 @@ from tuibench.core.cell import Estimate
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.model import Point
 from tuibench.core.profile import INT8, WhatIf
-from tuibench.core.reason import because
+from tuibench.core.reason import Reason, because
 from tuibench.core.text import show
 from tuibench.engines import factory
 from tuibench.engines.error_words import engine_words, is_of_engine
@@ -74,7 +74,7 @@ class ModelValues:
                     self._readers.setdefault(name, set()).add(number)
         self._outputs = {output.name for output in model.graph.output}
         self._values: Mapping[str, Array] = {}
-        self._reason = ""
+        self._reason: Reason | None = None
 
     def run(self, wanted: Sequence[str]) -> None:
         """Run the model once, unoptimized, and keep every tensor that the wanted nodes read."""
@@ -93,7 +93,7 @@ class ModelValues:
         except Exception as error:  # an engine raises any type; every row then gets this reason
             if isinstance(error, MemoryError) or not is_of_engine(error):
                 raise
-            self._reason = f"its inputs could not be computed: {engine_words(error, 200)}"
+            self._reason = because("inputs_not_computed", text=engine_words(error, 200))
             return
         self._values = {**self._feed, **dict(zip(sorted(names), given, strict=True))}
 
@@ -102,14 +102,14 @@ class ModelValues:
         if self._reason:
             raise NotSeparable(self._reason)
         if any(name not in self._nodes for name in names):
-            raise NotSeparable("the model has no such node")
+            raise NotSeparable(Reason("node_not_in_model"))
         numbers = sorted(self._nodes[name] for name in names)
         placed = [self._placed[number] for number in numbers]
         if any(one.parent for one in placed):
-            raise NotSeparable("it is in the subgraph of another node")
+            raise NotSeparable(Reason("node_in_subgraph"))
         nodes = [one.node for one in placed if one.op != "Constant"]
         if any(attribute.type in _GRAPHS for node in nodes for attribute in node.attribute):
-            raise NotSeparable("it runs subgraphs")
+            raise NotSeparable(Reason("runs_subgraphs"))
         made = {name for node in nodes for name in node.output if name}
         read = dict.fromkeys(name for node in nodes for name in node.input if name and name not in made)
         constants: dict[str, Array] = {}
@@ -120,7 +120,7 @@ class ModelValues:
             elif isinstance(self._values.get(name), np.ndarray):
                 (constants if name in self._still else fed)[name] = self._values[name]
             else:
-                raise NotSeparable("it reads a value that is no tensor")
+                raise NotSeparable(Reason("reads_no_tensor"))
         return Cut(nodes, constants, fed, self._given(made, numbers), self._model.opset_import, self._model.functions)
 
     def _given(self, made: set[str], numbers: Sequence[int]) -> list[str]:
@@ -173,15 +173,15 @@ def measure_what_if(
         try:
             say(chief, measure_ratio(source.cut(names), setting, bias, run_dir, left_s))
         except NotSeparable as error:
-            say(chief, _unknown(str(error)))
+            say(chief, _unknown(error.reason))
         except Exception as error:  # an engine raises any type at a generated model; the next row may work
             if isinstance(error, MemoryError) or not is_of_engine(error):
                 raise
-            say(chief, _unknown(engine_words(error)))
+            say(chief, _unknown(because("alone_failed", text=engine_words(error))))
 
 
-def _unknown(reason: str) -> WhatIf:
-    return WhatIf(INT8, Estimate(None, reason=because("alone_failed", text=reason)), reason)
+def _unknown(reason: Reason) -> WhatIf:
+    return WhatIf(INT8, Estimate(None, reason=reason), reason)
 
 
 def measure_ratio(cut: Cut, setting: LoadSettings, bias: Bias, run_dir: str, max_s: float) -> WhatIf:
@@ -214,7 +214,7 @@ def compared(
 ) -> WhatIf:
     """Compare two profiled sessions that alternated on a row whose own operators are `ops`."""
     if not any(is_integer(kernel.op) for run in runs[1][-1:] for kernel in run.values()):
-        raise NotSeparable("the engine runs its products in floats anyway")
+        raise NotSeparable(Reason("products_in_floats"))
 
     def counts(kernel: Kernel) -> bool:
         """Exclude layout changes: alone every row pays them, but a whole model shares them between layers."""
@@ -223,7 +223,7 @@ def compared(
     before = kernel_us(runs[0], turns[0], bias, counts)
     after = kernel_us(runs[1], turns[1], bias, counts)
     if middle_mean(before) < LEAST_US:
-        raise NotSeparable(f"it takes less than {LEAST_US:g} µs alone")
+        raise NotSeparable(because("too_short_alone", least_us=LEAST_US))
     turning = kernel_us(runs[1], turns[1], bias, lambda kernel: kernel.op in _TURNING)
     ratio = log_interval([max(b, 0.1) / a for a, b in zip(before, after, strict=True)])
     whole = middle_mean(after)

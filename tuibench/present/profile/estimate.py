@@ -11,7 +11,6 @@ from tuibench.core.profile import RESIDUAL, LayerTime, PerformanceProfile
 from tuibench.core.profile_facts import (
     by_operator,
     find_withheld,
-    int8_of,
     int8_ratio,
     is_product,
     time_of,
@@ -49,8 +48,6 @@ class Gain:
     """Time that INT8 saves in the layers where it is faster; None if none was measured."""
     speedup: float | None
     """Speedup of the model by that saving."""
-    reason: str = ""
-    """Reason for a missing measurement."""
     is_bounded: bool = True
     """True if no more than `ms` can be saved; False if unattributed time may belong here too."""
 
@@ -134,18 +131,8 @@ def _gain(key: str, layers: Sequence[LayerTime], total: float, bounded: bool) ->
         int8_ms=ms + change if found else None,
         saved_ms=saved if found else None,
         speedup=amdahl(saved / total) if found and total else None,
-        reason="" if found else _reason(layers),
         is_bounded=bounded,
     )
-
-
-def _reason(layers: Sequence[LayerTime]) -> str:
-    reasons = [form.reason for layer in layers if (form := int8_of(layer)) is not None and form.reason]
-    if reasons:
-        return reasons[0]
-    if layers and all(layer.integer for layer in layers):
-        return "its products are of integers already"
-    return "INT8 was not measured" if any(map(is_product, layers)) else "no matrix operator"
 
 
 def _int8_estimate(profile: PerformanceProfile, total: float, ms: float) -> ModelEstimate | None:

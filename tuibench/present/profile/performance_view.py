@@ -14,7 +14,7 @@ from tuibench.core.profile import (
     PerformanceProfile,
     Profile,
 )
-from tuibench.core.profile_facts import find_withheld, int8_of, roof_lines, total_ms, untold_words, work_of
+from tuibench.core.profile_facts import find_withheld, int8_of, total_ms, untold_words, work_of
 from tuibench.core.text import show
 from tuibench.core.units import count_of, cpu_ranges, ms, percent, scaled, short, size
 from tuibench.present.amount import with_interval
@@ -31,6 +31,7 @@ from tuibench.present.profile.costs import (
 )
 from tuibench.present.profile.estimate import BOUND, amdahl, layer_gains, model_estimates
 from tuibench.present.profile.layers import COLUMNS, ROOF_REACHED, LayerRow, columns_of, fused_words, layer_rows
+from tuibench.present.profile.machine import roof_lines, zeros_sentence
 from tuibench.present.profile.shown import shown_cautions, shown_profile
 from tuibench.present.profile.summary import (
     BASELINE,
@@ -50,10 +51,9 @@ from tuibench.present.profile.summary import (
     summarize,
     unit_of,
     whole_of,
-    zeros_sentence,
 )  # fmt: skip
 from tuibench.present.profile.view import DOT, Fact, Pair, ProfileView, over_depth
-from tuibench.present.reason import reason_words
+from tuibench.present.reason import export_words, reason_words
 from tuibench.present.table import LONGEST, NONE, UNKNOWN
 
 _SORTS = ("ms", "#", "op", "weight", "GFLOP/s", "% roof", "INT8 ms", "FLOPs", "params", "bytes")
@@ -240,9 +240,10 @@ class PerformanceView(ProfileView[LayerRow]):
             *map(number, (row.ms, layer.ms.low if shown else None, layer.ms.high if shown else None, row.share)),
             *map(count, (layer.macs, layer.element_flops, layer.flops)), number(row.gflops),
             *map(count, (layer.parameters, layer.zeros, layer.bytes_moved)), safe_text(layer.roof),
-            *map(number, (layer.roof_ms, row.roof_share)), safe_text(layer.roof_reason),
+            *map(number, (layer.roof_ms, row.roof_share)), safe_text(export_words(layer.roof_reason)),
             *map(number, (form.ratio.value if form else None, row.int8_ms, form.around if form else None)),
-            safe_text(form.reason if form else ""), str(layer.integer).lower(), safe_text(layer.kernel_op),
+            safe_text(export_words(form.reason if form else None)), str(layer.integer).lower(),
+            safe_text(layer.kernel_op),
             safe_text(" ".join(map(shape_words, row.cost.input_shapes)) if row.cost else ""),
             safe_text(shape_words(row.cost.output_shape) if row.cost else ""),
             all_of(layer.nodes), all_of(layer.kernels), safe_text(row.reason),
@@ -345,7 +346,7 @@ def _work(row: LayerRow) -> Iterator[Pair]:
             f"{ms(layer.roof_ms)} by {show(layer.roof, 20) or UNKNOWN}" + (f", {words} reached" if words else ""),
         )
     elif layer.roof_reason:
-        yield "roof", f"{NONE} ({show(layer.roof_reason, LONGEST)})"
+        yield "roof", f"{NONE} ({reason_words(layer.roof_reason, LONGEST)})"
     yield "parameters", parameter_words(layer.parameters, layer.zeros)
 
 
@@ -361,7 +362,7 @@ def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
             f"{with_interval(f'{short(form.ratio.value)} of its time', form.ratio)}{time}{turned}",
         )
     elif form is not None:
-        yield "INT8, measured alone", f"{NONE} ({show(form.reason, LONGEST) or UNKNOWN})"
+        yield "INT8, measured alone", f"{NONE} ({reason_words(form.reason, LONGEST) or UNKNOWN})"
     bound = amdahl(share) if share is not None else None
     if bound is None or profile.below_resolution or row.layer.kind == RESIDUAL:
         return

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tuibench.core.profile import PerformanceProfile, Profile
-from tuibench.core.profile_facts import UNATTRIBUTED, Withheld, find_withheld, withhold
-from tuibench.core.text import show
-from tuibench.core.units import percent, short
+from tuibench.core.profile_facts import find_withheld, withhold
 from tuibench.present.profile.summary import cautions
+from tuibench.present.reason import reason_words
 
 WIDTH, TOP = 80, 20
 
@@ -42,26 +41,10 @@ def shown_profile(profile: Profile) -> Profile:
     found = find_withheld(measured) if measured is not None else None
     if measured is None or found is None:
         return profile
-    return replace(profile, performance=withhold(measured, withheld_words(found)))
+    return replace(profile, performance=withhold(measured, found))
 
 
 def shown_cautions(measured: PerformanceProfile) -> tuple[str, ...]:
     """Return the cautions of a profile; the reason for what is not shown comes first."""
     found = find_withheld(measured)
-    return (*([withheld_words(found)] if found is not None else []), *cautions(measured))
-
-
-def withheld_words(found: Withheld) -> str:
-    """Return the sentence with the reason."""
-    if found.code == UNATTRIBUTED:
-        why = (
-            f"{percent(found.value)} of the time is in no layer (limit {percent(found.limit)});"
-            " profile again while the machine is idle"
-        )
-    else:
-        op = show(found.layer.op, 60) if found.layer is not None else ""
-        why = (
-            f"a row ({op}) has {short(found.gflops or 0.0)} GFLOP/s, {short(found.value)}× the measured peak"
-            f" (limit {short(found.limit)}×), so its time or its nodes are wrong"
-        )
-    return f"INT8 gains and roof shares are not shown: {why}"
+    return (*([reason_words(found)] if found is not None else []), *cautions(measured))

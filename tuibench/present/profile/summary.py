@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.cell import Estimate
@@ -13,9 +13,7 @@ from tuibench.core.profile_facts import (
     find_withheld,
     int8_of,
     int8_ratio,
-    is_disturbed,
     is_product,
-    measured_words,
     time_of,
     total_ms,
     untold_words,
@@ -23,6 +21,7 @@ from tuibench.core.profile_facts import (
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, scaled, short, size
 from tuibench.present.profile.estimate import BOUND, MEASURED_INT8, Gain, operator_gains
+from tuibench.present.profile.machine import machine_cautions
 from tuibench.present.reason import reason_words
 
 VALUES, LOG, SHARES = "values", "log", "% of total"
@@ -152,19 +151,6 @@ def help_sentence(profile: PerformanceProfile) -> str:
     return "; ".join(filter(None, [*parts, untold_words(profile)]))
 
 
-def machine_cautions(profile: PerformanceProfile) -> Iterator[str]:
-    """Yield cautions about disturbed measurements of roofs and zero effect; the next profile measures them again."""
-    roofs = profile.roofline if find_withheld(profile) is None else None
-    zeros = profile.zero_effect
-    for name, wrong, grade in (
-        ("roofs", "% roof may be wrong", roofs.grade if roofs is not None else None),
-        ("effect of zeros", "it may be wrong", zeros.grade if zeros is not None else None),
-    ):
-        if grade is not None and is_disturbed(grade):
-            cause = f"grade {show(grade.letter, 4)}: {reason_words(grade.cause, 200)}"
-            yield f"{name} measured at {cause}; {wrong}, and the next profile measures it again"
-
-
 def cautions(profile: PerformanceProfile) -> tuple[str, ...]:
     """Return the cautions to read before the numbers, besides the profile's own notes."""
     said = []
@@ -181,15 +167,6 @@ def cautions(profile: PerformanceProfile) -> tuple[str, ...]:
     if round(profile.scale, 3) != 1 and not profile.below_resolution:
         said.append(f"layer times × {profile.scale:.3f}, so that they add up to the time without the profiler")
     return (*said, *machine_cautions(profile))
-
-
-def zeros_sentence(profile: PerformanceProfile) -> str:
-    """Return the gain by zeros in weights on this engine and machine."""
-    effect = profile.zero_effect
-    if effect is None:
-        return "the gain by zeros in weights was not measured"
-    when = f"; measured {measured_words(effect.measured_utc, effect.grade)}" if effect.measured_utc else ""
-    return f"{show(effect.sentence, 300)}{when}"
 
 
 def sum_words(profile: PerformanceProfile) -> str:
@@ -381,9 +358,9 @@ def _why_no_int8(profile: PerformanceProfile) -> str:
     if all(layer.integer for layer in products):
         return "all products are of integers already: there is nothing to make INT8"
     asked = [form.reason for layer in products if (form := int8_of(layer)) is not None and form.reason]
-    return (
-        f"INT8 was measured for no layer: {show(asked[0], 200)}" if asked else "INT8 was not measured (--what-if int8)"
-    )
+    if not asked:
+        return "INT8 was not measured (--what-if int8)"
+    return f"INT8 was measured for no layer: {reason_words(asked[0], 200)}"
 
 
 def whole_of(profile: PerformanceProfile, kind: str) -> float:

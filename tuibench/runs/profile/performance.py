@@ -186,10 +186,8 @@ class PerformanceRun(ProfileRun):
             if answer.kind in _FINAL - {"timeout", "memory"} or deaths > _MOST_DEATHS or not at:
                 self.fail(WHAT_IF, answer)
                 return False
-            words = failure_words(answer)
-            self.keep_piece(
-                WHAT_IF, at[0], WhatIf(form, Estimate(None, reason=because("alone_failed", text=words)), words)
-            )
+            reason = because("alone_failed", text=failure_words(answer))
+            self.keep_piece(WHAT_IF, at[0], WhatIf(form, Estimate(None, reason=reason), reason))
         return True
 
     def _heavy(self) -> dict[str, tuple[str, ...]]:

@@ -129,7 +129,7 @@ def bytes_moved(row: KernelRow, own: Sequence[NodeCost]) -> int | None:
 
 def least_of(
     layer: LayerTime, own: Sequence[NodeCost], roofline: Roofline, precision: str = ""
-) -> tuple[float | None, str, str]:
+) -> tuple[float | None, str, Reason | None]:
     """Return the least time of one inference, its roof, and the reason for no time.
 
     In a loop it is the time of one iteration × their number, as only one iteration must fit into a cache.
