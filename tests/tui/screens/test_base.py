@@ -10,12 +10,14 @@ from tests.tui.pilot import open_app, press, settle, status_of
 from tests.tui.screens.form_services import FormServices
 from tests.tui.screens.form_stage import open_form
 from tests.tui.screens.stage import offered
+from tests.tui.screens.system_services import SystemServices
+from tuibench.core.errors import TuibenchError
 from tuibench.tui.config import Config
 from tuibench.tui.screens.help import HelpScreen
 
 
 async def test_status_news_is_cleared_by_keys_and_pages() -> None:
-    async with open_app() as (app, pilot):
+    async with open_app(services=SystemServices(TuibenchError("not examined"))) as (app, pilot):
         # status news next key clears it
         await press(pilot, "r")
         assert (said := status_of(app).said) and said in frame(app)

@@ -8,7 +8,9 @@ from textual.widgets import Input
 from tests.store.build import make_id
 from tests.tui.landing import land, landed
 from tests.tui.pilot import open_app, press, settle, status_of
+from tests.tui.screens.system_services import SystemServices
 from tests.tui.tour import go_home
+from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
 from tuibench.tui.screens.benchmark.actions import show_started
 from tuibench.tui.screens.project.home import HomeScreen
@@ -16,11 +18,12 @@ from tuibench.tui.screens.system import SystemScreen
 
 RUN = make_id(7)
 NOTES = ("measured once", "saved nowhere")
+UNKNOWN = TuibenchError("not examined")
 
 
 async def test_started_run_opens_and_shows_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
-    async with open_app() as (app, pilot):
+    async with open_app(services=SystemServices(UNKNOWN)) as (app, pilot):
         looks: list[int] = []
         monkeypatch.setattr(app, "poll", lambda: looks.append(1))
         for replace, below in ((False, SystemScreen), (True, HomeScreen)):
@@ -39,7 +42,7 @@ async def test_started_run_opens_and_shows_notes(monkeypatch: pytest.MonkeyPatch
 
 async def test_screen_opened_during_start_stays_and_shows_notes(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
-    async with open_app() as (app, pilot):
+    async with open_app(services=SystemServices(UNKNOWN)) as (app, pilot):
         for replace in (False, True):
             await press(pilot, "f2")
             page = app.page
@@ -55,7 +58,7 @@ async def test_screen_opened_during_start_stays_and_shows_notes(monkeypatch: pyt
 
 async def test_key_after_start_reaches_run_page(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
-    async with open_app() as (app, pilot):
+    async with open_app(services=SystemServices(UNKNOWN)) as (app, pilot):
         await press(pilot, "f2")
         page = app.page
         # Two screens change at once: neither may replace the other.

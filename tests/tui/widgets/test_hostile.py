@@ -113,12 +113,13 @@ async def test_hostile_names_are_plain_text_in_every_widget_and_size() -> None:
 async def test_hostile_names_are_plain_text_in_every_question() -> None:
     async with staged(StatusLine()) as (stage, pilot):
         for text in HOSTILE:
-            for question in (Notice(text, [text]), TextQuestion(text, [(text, text)], hint=text)):
-                stage.push_screen(question)
+            # The first is opened in a terminal that then shrinks, the second in one that grows.
+            notice, question = Notice(text, [text]), TextQuestion(text, [(text, text)], hint=text)
+            for dialog, size in ((notice, (20, 5)), (question, (80, 24))):
+                stage.push_screen(dialog)
                 await settle(pilot)
-                await resize(pilot, 20, 5)
+                await resize(pilot, *size)
                 await press(pilot, "enter", "escape")
-                await resize(pilot, 80, 24)
             check(counter_of(stage).take())
 
 

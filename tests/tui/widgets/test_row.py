@@ -53,7 +53,9 @@ def test_text_is_cut_with_ellipsis_and_padded_on_chosen_side() -> None:
 
 
 def test_every_printable_character_is_as_wide_as_textual_counts_it() -> None:
-    texts = (safe(chr(code)) for code in range(32, 0x110000))
+    # Unicode assigns characters up to the third plane and some tags; the rest is sampled.
+    codes = (*range(32, 0x32400), *range(0x32400, 0x110000, 101), *range(0xE0000, 0xE0200))
+    texts = (safe(chr(code)) for code in codes)
     assert [text for text in texts if width_of(text) != cell_len(text)] == []
 
 
