@@ -330,8 +330,7 @@ def _test(kind: Any) -> Test:
     if kind is Any:
         return lambda _: True
     if origin in (typing.Union, types.UnionType):
-        options = [_test(one) for one in args]
-        return lambda value: any(test(value) for test in options)
+        return _one_of(args)
     if origin is tuple and args[-1] is Ellipsis:
         each = _test(args[0])
         return lambda value: isinstance(value, tuple) and all(map(each, value))
@@ -351,6 +350,17 @@ def _test(kind: Any) -> Test:
     return lambda value: type(value) is kind
 
 
+def _one_of(kinds: tuple[Any, ...]) -> Test:
+    known = {type(None), bool, int, str}.intersection(kinds)
+    options = [_test(one) for one in kinds if one not in known]
+    if not options:
+        return lambda value: type(value) in known
+    if len(options) == 1:
+        (only,) = options
+        return lambda value: type(value) in known or only(value)
+    return lambda value: type(value) in known or any(test(value) for test in options)
+
+
 def _of_dataclass(kind: type) -> Test:
     names: list[str] = []
     tests: list[Test] = []
@@ -366,4 +376,7 @@ def _of_dataclass(kind: type) -> Test:
 
 
 def _all(tests: list[Test], values: Any) -> bool:
-    return all(test(value) for test, value in zip(tests, values, strict=True))
+    for test, value in zip(tests, values, strict=True):  # noqa: SIM110 - twice as fast as `all` with a generator
+        if not test(value):
+            return False
+    return True
