@@ -73,7 +73,7 @@ def timed(
     where = tmp_path_factory.mktemp("timed")
     path = Path(save(GRAPHS[kind], where / "model.onnx"))
     before = _state(path)
-    answer, run_dir = ask(engine, GRAPHS[kind], where)
+    answer, run_dir = ask(engine, GRAPHS[kind], where, max_s=BRIEF_S)
     files = {"before": before, "after": _state(path), "left": os.listdir(run_dir)}
     return engine, GRAPHS[kind], from_plain(LayerRun, answer.result), answer, files
 
