@@ -11,24 +11,26 @@ import pytest
 
 import tuibench
 from tests.present.build import HOSTILE
+from tuibench.core import reason as core_reason
 from tuibench.core.cell import Estimate, Grade
-from tuibench.core.profile import Roofline
+from tuibench.core.profile import NodeCost, Roofline
 from tuibench.core.reason import Reason, because, told, upgrade_end
-from tuibench.core.record import from_plain, to_plain
+from tuibench.core.record import LEAST, from_plain, pack, to_compact, to_plain
 from tuibench.present.reason import _WORDS, export_words, no_interval_words, read_end, read_words, reason_words, worded
 
 TARGET = {"executions": 5, "half_width": 0.031, "more": 4, "more_s": 6.0, "target": 0.02, "limit_s": 30.0}
 
 
 def codes() -> Iterator[str]:
-    """Yield the codes written literally in the package."""
+    """Yield the codes in the package, written literally or as a name of `core/reason.py`."""
     for path in Path(tuibench.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
                 first = node.args[0]
                 found = [first.body, first.orelse] if isinstance(first, ast.IfExp) else [first]
-                if node.func.id in ("Reason", "because"):
+                if node.func.id in ("Reason", "because", "Unknown"):
                     yield from (str(each.value) for each in found if isinstance(each, ast.Constant))
+                    yield from (getattr(core_reason, each.id, "") for each in found if isinstance(each, ast.Name))
 
 
 def test_every_code_has_words() -> None:
@@ -97,6 +99,15 @@ def test_every_code_has_words() -> None:
         (because("too_short_alone", least_us=5.0), "it takes less than 5 µs alone"),
         (because("opset_without_integers", version=7, text="no"),
          "its operators are of version 7, without integers: no"),
+        (Reason("lighter_branch"), "the other branch of its If is larger"),
+        (because("operator_unknown", name="my.\x1b[2J" + "X" * 90), f"the operator my.\\e[2J{'X' * 51}… is unknown"),
+        (because("size_unknown", name="h"), "the size of 'h' is not known"),
+        (because("shape_unknown", what="input", number=0), "the shape of input 0 is not known"),
+        (because("tensor_missing", what="output", number=1), "output 1 is missing"),
+        (because("too_few_dims", what="kernel", dims=2, least=3), "the kernel has 2 dims, not 3"),
+        (because("attributes_missing", names=["num_heads"]), "its attribute num_heads is missing"),
+        (because("attributes_missing", names=["K", "N"]), "its attributes K and N are missing"),
+        (because("work_by_data", name="Unique"), "how much Unique does depends on the data"),
         # Codes of a newer version, and fields that do not fit
         (because("of_a_newer_version", n=3, why=Reason("failed")), "of a newer version: n 3, why failed"),
         (because("extended"), "extended"),
@@ -150,6 +161,27 @@ def test_ends_of_older_journals_become_codes_and_are_exported_as_before(text: st
     assert found == reason
     assert export_words(found) == text
     assert worded({"ev": "run_end", "reason": to_plain(found)}) == {"ev": "run_end", "reason": text}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("the other branch of its If is larger", Reason("lighter_branch")),
+        ("depends on constants alone: computed beforehand", Reason("done_before")),
+        ("the limit of nodes was reached: not all of this call is counted", Reason("left_out")),
+        ("its keys are missing", told("its keys are missing")),
+        ("", None),
+    ],
+)
+def test_costs_of_older_records_are_read_packed_or_not_and_exported_as_before(text: str, reason: Reason | None) -> None:
+    plain = to_plain(NodeCost("h", 0, "MatMul", "")) | {"why": text}
+    found = from_plain(NodeCost, plain)
+    assert found.why == reason
+    assert to_plain(found, export_words) == plain
+    columns = {name: [one] * LEAST for name, one in plain.items()}
+    packed = pack(list(columns), list(columns.values()))
+    assert from_plain(tuple[NodeCost, ...], packed) == (found,) * LEAST
+    assert from_plain(tuple[NodeCost, ...], to_compact((found,) * LEAST)) == (found,) * LEAST
 
 
 @pytest.mark.parametrize("code", ["part_failed", "interrupted", "several", "of_a_newer_version", [], None, 7])

@@ -24,12 +24,6 @@ LAYOUT = "layout (runtime)"
 
 ALREADY_INT8 = "already int8"
 """Reason: the layer's weights are integers already, so the point has no numbers."""
-LIGHTER_BRANCH = "the other branch of its If is larger"
-"""Reason: the node counts as zero because no run showed which branch is taken."""
-DONE_BEFORE = "depends on constants alone: computed beforehand"
-"""Reason: the node counts as zero because its output is known before the first inference."""
-LEFT_OUT = "the limit of nodes was reached: not all of this call is counted"
-"""Reason: the call of a function has no figures, or only lower bounds."""
 NOT_RUN = "not run"
 """Reason: the layer is in a branch that did not run, so unchanged outputs prove nothing."""
 RECURRENT = frozenset({"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "com.microsoft.DynamicQuantizeLSTM"})
@@ -94,7 +88,7 @@ class NodeCost:
     """Runs in one inference; None if unknown: the figures are then those of one run."""
     integer: bool = False
     """True if its products are of integers."""
-    why: str = ""
+    why: Reason | None = field(default=None, metadata=TEXT)
 
     @property
     def flops(self) -> int | None:

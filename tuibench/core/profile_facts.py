@@ -9,11 +9,9 @@ from dataclasses import replace
 from tuibench.core.cell import Estimate, Grade
 from tuibench.core.profile import (
     ALREADY_INT8,
-    DONE_BEFORE,
     INT8,
     LAYER,
     LEVELS,
-    LIGHTER_BRANCH,
     NOT_RUN,
     RECURRENT,
     RESIDUAL,
@@ -27,7 +25,7 @@ from tuibench.core.profile import (
     Roofline,
     WhatIf,
 )
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import DONE_BEFORE, LIGHTER_BRANCH, Reason, because
 from tuibench.core.text import show
 from tuibench.core.units import percent
 from tuibench.core.value import dataclass
@@ -228,7 +226,7 @@ WORST = 10
 _SLOWER = 1.5
 """Slowdown of a model whose weights are inputs; 1.1 to 1.5 was measured."""
 _GUESSED = (LIGHTER_BRANCH, DONE_BEFORE)
-"""Reasons for a node's count of zero that no run has confirmed."""
+"""Codes of reasons for a node's count of zero that no run has confirmed."""
 _PROXIES = "from the weights alone: proxies, which need not rank the layers as a measurement would"
 _WEIGHTS_ONLY = "int8 rounds the weights of one layer, symmetric per output channel; activations stay as they are"
 
@@ -288,7 +286,8 @@ def assemble_loss(
 def find_idle(costs: CostProfile | None) -> frozenset[str]:
     """Return the nodes that are known not to have run."""
     nodes = costs.nodes if costs is not None else ()
-    return frozenset(node.id for node in nodes if node.times == 0 and node.why not in _GUESSED)
+    idle = (node for node in nodes if node.times == 0)
+    return frozenset(node.id for node in idle if node.why is None or node.why.code not in _GUESSED)
 
 
 def worst_layers(points: Iterable[tuple[str, LossPoint]], n: int = WORST) -> tuple[str, ...]:

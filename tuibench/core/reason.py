@@ -32,6 +32,8 @@ class Reason:
             return data
         if not data:
             return None
+        if data in _OLD_COSTS:
+            return {"code": _OLD_COSTS[data], "fields": {}}
         code = TOLD_INTERVAL if data.startswith(_NO_INTERVAL) else TOLD
         return {"code": code, "fields": {"text": data.removeprefix(_NO_INTERVAL)}}
 
@@ -46,6 +48,12 @@ ERROR = "error"
 """Code of a message of an exception; its only field is `text`."""
 MAX_TIME = "max_time"
 RUNNER_DIED = "runner_died"
+LIGHTER_BRANCH = "lighter_branch"
+"""Code of a node that counts as zero because no run showed which branch is taken."""
+DONE_BEFORE = "done_before"
+"""Code of a node that counts as zero because its output is known before the first inference."""
+LEFT_OUT = "left_out"
+"""Code of a call of a function without figures, or with lower bounds only."""
 _OLD_ENDS = {
     "finished on request": FINISHED_ON_REQUEST,
     "cancelled on request": CANCELLED_ON_REQUEST,
@@ -55,6 +63,12 @@ _OLD_ENDS = {
     "the runner died": RUNNER_DIED,
 }
 """Ends of runs in journals of older versions."""
+_OLD_COSTS = {
+    "the other branch of its If is larger": LIGHTER_BRANCH,
+    "depends on constants alone: computed beforehand": DONE_BEFORE,
+    "the limit of nodes was reached: not all of this call is counted": LEFT_OUT,
+}
+"""Sentences of older versions that are compared; the same words are made of the codes."""
 
 
 def because(code: str, **fields: Any) -> Reason:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.model.cost.support import MICROSOFT, Shape, macs, work
+from tuibench.core.reason import Reason, because
 
 B, H, G, S, P, D = 2, 12, 4, 16, 5, 64
 SCORES = B * H * S * S * 2 * D
@@ -71,23 +72,28 @@ def test_grouped_query_attention_with_a_shared_buffer_is_unknown() -> None:
     whole, more, none = (B, G, 4096, D), (B, G, P, D), (B, G, 0, D)
     given: Shape = (B, S, H * D)
     shared = work("GroupQueryAttention", [*packed, whole, whole], [given, whole, whole], MICROSOFT, **heads)
-    assert shared.macs is None and "buffer" in shared.why
+    assert shared.macs is None and shared.why == Reason("past_buffer_shared")
     longer: Shape = (B, G, S + P, D)
     assert macs("GroupQueryAttention", [*packed, more, more], [given, longer, longer], MICROSOFT, **heads) == WITH_PAST
     alone: Shape = (B, G, S, D)
     assert macs("GroupQueryAttention", [*packed, none, none], [given, alone, alone], MICROSOFT, **heads) == SCORES
     past: list[Shape] = [*[(B, S, H * D)] * 3, None, None, None, PAST, PAST, (1,)]
-    assert "buffer" in work("MultiHeadAttention", past, [given], MICROSOFT, num_heads=H).why
+    assert work("MultiHeadAttention", past, [given], MICROSOFT, num_heads=H).why == shared.why
     first: list[Shape] = [(B, S, 768), (768, 3 * 768), (3 * 768,), None, (2, B, H, P, D)]
     assert work("Attention", first, [given], MICROSOFT, num_heads=H).macs == B * S * 768 * 3 * 768 + WITH_PAST
     told = work("Attention", first, [given], MICROSOFT, num_heads=H, past_present_share_buffer=1)
-    assert told.macs is None and "buffer" in told.why
+    assert told.macs is None and told.why == shared.why
 
 
 @pytest.mark.parametrize(
-    ("op", "domain"), [("Attention", ""), ("Attention", MICROSOFT), ("MultiHeadAttention", MICROSOFT)]
+    ("op", "domain", "why"),
+    [
+        ("Attention", "", Reason("heads_unknown")),
+        ("Attention", MICROSOFT, because("attributes_missing", names=["num_heads"])),
+        ("MultiHeadAttention", MICROSOFT, because("attributes_missing", names=["num_heads"])),
+        ("GroupQueryAttention", MICROSOFT, because("attributes_missing", names=["num_heads", "kv_num_heads"])),
+    ],
 )
-def test_attention_without_a_head_count_is_unknown(op: str, domain: str) -> None:
+def test_attention_without_a_head_count_is_unknown(op: str, domain: str, why: Reason) -> None:
     found = work(op, [(B, S, H * D)] * 3, [(B, S, H * D)], domain)
-    assert found.macs is None
-    assert "head" in found.why
+    assert (found.macs, found.why) == (None, why)

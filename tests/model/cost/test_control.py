@@ -12,6 +12,7 @@ from onnx import helper
 
 from tests.model.cost.support import by_op, infer, require_sums, trace
 from tests.model.factory import BOOL, F32, I64, model, tensor, weight
+from tuibench.core.reason import Reason
 from tuibench.model.graph import walk
 from tuibench.present.profile.costs import cost_rows
 from tuibench.present.profile.summary import summarize_costs
@@ -70,7 +71,7 @@ def test_loop_with_an_unknown_limit_is_marked_unknown(tmp_path: Path) -> None:
     profile = infer(built, tmp_path, {"x": (2, 4), "n": ()})
     (product,) = by_op(profile, "MatMul")
     assert (product.times, product.macs) == (None, 2 * ONE)
-    assert product.times is None and product.why
+    assert product.why == Reason("times_unknown")
     assert profile.unknown >= 1
     require_sums(profile)
 
@@ -129,7 +130,8 @@ def test_run_decides_which_branch_is_counted(tmp_path: Path, which: bool, produc
     assert [node.times for node in by_op(profile, "MatMul")] == products
     assert profile.macs == sum(products) * ONE
     assert profile.parameters == 32
-    assert [bool(node.why) for node in by_op(profile, "MatMul")] == [not times for times in products]
+    whys = [None if times else Reason("body_did_not_run") for times in products]
+    assert [node.why for node in by_op(profile, "MatMul")] == whys
     require_sums(profile)
 
 

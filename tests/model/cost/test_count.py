@@ -16,6 +16,7 @@ from tests.model.cost.support import by_op, infer, require_sums, trace, trace_fi
 from tests.model.factory import F16, F32, I32, I64, model, save, tensor, weight
 from tuibench.core.errors import ModelError
 from tuibench.core.profile import CostProfile
+from tuibench.core.reason import because
 from tuibench.model.cost.assembly import Zeros
 from tuibench.model.cost.constant import Constant
 from tuibench.model.cost.count import STATIC, TRACED, count
@@ -179,8 +180,7 @@ def test_function_that_cannot_be_expanded_is_unknown(tmp_path: Path, trouble: st
     inside, given = ([], ["a"]) if trouble == "no nodes" else ([body], ["b"])
     built.functions.append(helper.make_function("own", "Again", ["a"], given, inside, opsets))
     (node,) = trace(built, tmp_path, batch=2).nodes
-    assert (node.op, node.macs) == ("own.Again", None)
-    assert node.why
+    assert (node.op, node.macs, node.why) == ("own.Again", None, because("operator_unknown", name="own.Again"))
 
 
 def test_unknown_operator_is_shown_and_not_added(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_unknown_operator_is_shown_and_not_added(tmp_path: Path) -> None:
     profile = trace(built, tmp_path, batch=2)
     assert profile.shapes_from.startswith(f"{STATIC}: ONNX Runtime")
     assert (profile.nodes[0].macs, profile.nodes[0].flops, profile.unknown) == (None, None, 1)
-    assert profile.nodes[0].why
+    assert profile.nodes[0].why == because("operator_unknown", name="own.Mystery")
     assert profile.macs == 128
 
 

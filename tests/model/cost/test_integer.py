@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 from tests.model.cost.support import MICROSOFT, Shape, by_op, infer, trace, work
 from tests.model.factory import F32, model, tensor, weight
-from tuibench.core.profile import DONE_BEFORE
+from tuibench.core.reason import DONE_BEFORE, Reason
 
 ONE: Shape = ()
 X, W, Y = (2, 8, 14, 14), (16, 8, 3, 3), (2, 16, 12, 12)
@@ -99,7 +99,7 @@ def test_weights_count_for_the_product_and_scales_for_no_node(tmp_path: Path) ->
     # 36 values in 32 + 16 bytes, their scales and one zero point.
     assert gemm.weight_bytes == 32 + 16 + 4 + 4 + 1
     folded = [node for node in by_op(profile, "DequantizeLinear") if node.times == 0]
-    assert [node.why for node in folded] == [DONE_BEFORE] * 2
+    assert [node.why for node in folded] == [Reason(DONE_BEFORE)] * 2
 
 
 def test_zeros_of_a_quantized_weight_equal_its_zero_point(tmp_path: Path) -> None:

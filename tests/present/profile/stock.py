@@ -241,7 +241,7 @@ def _node_cost(number: int, index: int) -> NodeCost:
         zeros=count // 10,
         weight_bytes=4 * count,
         activation_bytes=part.bytes_moved,
-        why=part.why,
+        why=told(part.why) if part.why else None,
     )
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tuibench.core.profile import CostProfile, NodeCost
+from tuibench.core.reason import Reason, told
 from tuibench.present.profile.costs import total_words, unknown_words
 
 CONV = NodeCost("c", 0, "Conv", "", macs=1_000_000, element_flops=5_000, activation_bytes=2_000)
 RELU = NodeCost("r", 1, "Relu", "", element_flops=3_000, activation_bytes=1_000)
-RANK = NodeCost("k", 2, "Rank", "", macs=None, element_flops=None, activation_bytes=None, why="nobody counts it")
+RANK = NodeCost("k", 2, "Rank", "", macs=None, element_flops=None, activation_bytes=None, why=told("nobody counts it"))
 LOOPED = NodeCost("l", 3, "MatMul", "", macs=500, activation_bytes=10, times=None)
 
 
@@ -54,7 +55,7 @@ def test_incomplete_sum_is_a_minimum_and_names_what_is_missing() -> None:
 
 
 def test_reason_is_that_of_the_unknown_part() -> None:
-    folded = NodeCost("c", 0, "Constant", "", macs=0, element_flops=0, activation_bytes=0, why="done beforehand")
+    folded = NodeCost("c", 0, "Constant", "", macs=0, element_flops=0, activation_bytes=0, why=Reason("done_before"))
     assert unknown_words(costs(folded, RANK)) == "operations of 1 node, bytes of 1 node (Rank: nobody counts it)"
 
 
@@ -65,5 +66,5 @@ def test_unknown_repetition_counts_once_as_a_minimum() -> None:
 
 
 def test_reason_cannot_drive_the_terminal() -> None:
-    hostile = NodeCost("h", 0, "Op\x1b[2J", "", macs=None, why="bad\x1b[31m")
+    hostile = NodeCost("h", 0, "Op\x1b[2J", "", macs=None, why=told("bad\x1b[31m"))
     assert "\x1b" not in unknown_words(costs(hostile))

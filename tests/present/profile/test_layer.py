@@ -250,7 +250,7 @@ def test_row_name_and_cost_ignore_the_order_of_its_nodes() -> None:
 def test_names_reach_cells_escaped(name: str, other: str) -> None:
     bad = f"\x1b[2J{name}\n"
     layer = LayerTime(bad, "layer", bad, (bad, other), (bad,), bad, bad, Estimate(1.0, reason=told(bad)), roof=bad)
-    cost = NodeCost(bad, 0, bad, bad, bad, why=bad)
+    cost = NodeCost(bad, 0, bad, bad, bad, why=told(bad))
     costs = replace(make_costs(), nodes=(cost,))
     profile = replace(make_performance(), layers=(layer,))
     (shown,) = layer_rows(profile, costs)

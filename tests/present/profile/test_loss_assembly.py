@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.present.profile.stock import make_costs
-from tuibench.core.profile import ALREADY_INT8, LIGHTER_BRANCH, NOT_RUN, LayerLoss, LossPoint, LossProfile
+from tuibench.core.profile import ALREADY_INT8, NOT_RUN, LayerLoss, LossPoint, LossProfile
 from tuibench.core.profile_facts import (
     APPROXIMATED,
     MEASURED,
@@ -18,6 +18,7 @@ from tuibench.core.profile_facts import (
     first_points,
     worst_layers,
 )
+from tuibench.core.reason import LIGHTER_BRANCH, Reason
 from tuibench.core.record import from_plain, to_plain
 from tuibench.present.profile.loss import loss_columns, loss_rows, loss_sentences
 from tuibench.present.table import column_of
@@ -125,8 +126,8 @@ def test_points_and_time_are_known_before_the_run() -> None:
 def test_branch_not_taken_is_not_insensitive() -> None:
     costs = make_costs(4)
     node, other, guessed = (replace(costs.nodes[n], id=one) for n, one in enumerate("abc"))
-    idle = replace(node, times=0, why="is in a branch or loop that did not run")
-    costs = replace(costs, nodes=(idle, other, replace(guessed, times=0, why=LIGHTER_BRANCH)))
+    idle = replace(node, times=0, why=Reason("body_did_not_run"))
+    costs = replace(costs, nodes=(idle, other, replace(guessed, times=0, why=Reason(LIGHTER_BRANCH))))
     assert find_idle(costs) == {"a"} and find_idle(None) == frozenset()
     points = [("a", point("int8", None)), ("b", point("int8", 20)), ("c", point("int8", None))]
     facts = LossFacts(levels=("int8",), idle=find_idle(costs))

@@ -18,7 +18,8 @@ from tuibench.tui import route
 def evil_costs() -> CostProfile:
     costs = make_costs()
     nodes = [
-        replace(node, id=f"{EVIL}{n}", op=EVIL, name=EVIL, weight=EVIL, why=EVIL) for n, node in enumerate(costs.nodes)
+        replace(node, id=f"{EVIL}{n}", op=EVIL, name=EVIL, weight=EVIL, why=told(EVIL))
+        for n, node in enumerate(costs.nodes)
     ]
     return replace(costs, nodes=tuple(nodes), dims={EVIL: 1}, shapes_from=EVIL, notes=(EVIL,))
 

@@ -13,8 +13,8 @@ import numpy as np
 from onnx import numpy_helper
 
 from tuibench.core.errors import ModelError
-from tuibench.core.profile import LEFT_OUT, CostProfile, NodeCost
-from tuibench.core.text import show
+from tuibench.core.profile import CostProfile, NodeCost
+from tuibench.core.reason import LEFT_OUT, Reason, because
 from tuibench.core.units import size
 from tuibench.core.value import dataclass
 from tuibench.model.cost.constant import Constant, Constants, multiplies_integers
@@ -197,14 +197,14 @@ def _is_unknown(node: NodeCost) -> bool:
 def _cost(site: Site, known: Known, constants: Constants, held: NodeWeights) -> NodeCost:
     executions = known.executions(site)
     first = executions[0]
-    work, why, times = Work(), known.reasons.get(site.index, ""), known.times[site.index]
+    work, why, times = Work(), known.reasons.get(site.index), known.times[site.index]
     moved: int | None = 0
     if times != 0:
         work = _work(site, executions)
-        moved, lacking = (0, "") if site.inner else _moved(site, executions, constants)
-        why = LEFT_OUT if site.node.overload == UNEXPANDED else work.why or lacking or why
+        moved, lacking = (0, None) if site.inner else _moved(site, executions, constants)
+        why = Reason(LEFT_OUT) if site.node.overload == UNEXPANDED else work.why or lacking or why
         if times is None and not why:
-            why = "how often it runs is unknown: its figures are those of one execution"
+            why = Reason("times_unknown")
     return NodeCost(
         id=site.id,
         index=site.index,
@@ -234,7 +234,7 @@ def _work(site: Site, executions: Sequence[Execution]) -> Work:
         macs=_sum([(work.macs, times) for work, times in works]),
         element_flops=_sum([(work.element_flops, times) for work, times in works]),
         integer=any(work.integer for work, _ in works),
-        why=next((work.why for work, _ in works if work.why), ""),
+        why=next((work.why for work, _ in works if work.why), None),
     )
 
 
@@ -252,7 +252,7 @@ def _known_sum(figures: Sequence[tuple[int | None, int]]) -> int | None:
     return _sum(known) if known else None
 
 
-def _moved(site: Site, executions: Sequence[Execution], constants: Constants) -> tuple[int | None, str]:
+def _moved(site: Site, executions: Sequence[Execution], constants: Constants) -> tuple[int | None, Reason | None]:
     """Return the bytes read and written except constants, or None and the missing size."""
     constant = [not name or constants.find(site.scope, name) is not None for name in site.inputs]
     total = 0
@@ -264,9 +264,9 @@ def _moved(site: Site, executions: Sequence[Execution], constants: Constants) ->
             if tensor is None or skip:
                 continue
             if tensor.size is None:
-                return None, f"the size of '{show(name, 60)}' is not known"
+                return None, because("size_unknown", name=name)
             total += tensor.size * execution.times
-    return total, ""
+    return total, None
 
 
 def _merge(site: Site, parts: list[NodeCost], is_limited: bool) -> NodeCost:
@@ -296,7 +296,7 @@ def _merge(site: Site, parts: list[NodeCost], is_limited: bool) -> NodeCost:
         activation_bytes=add([(part.activation_bytes, 1) for part in parts]),
         times=None if is_part else _times([part.times for part in parts]),
         integer=any(part.integer for part in parts),
-        why=next((part.why for part in parts if _is_unknown(part)), ""),
+        why=next((part.why for part in parts if _is_unknown(part)), None),
     )
 
 

@@ -47,7 +47,7 @@ def _short_fourier(call: Call) -> Work:
     """Count one transform per frame."""
     out = call.out()
     if len(out) < 3:
-        raise Unknown("the output has too few dims")
+        raise Unknown("flat_output")
     window = call.shape(2)[0] if call.has(2) and call.shape(2) else 2 * (out[2] - 1)
     return Work(0, _transform(out[0] * out[1], window))
 
@@ -57,13 +57,13 @@ def _transform(count: int, length: int) -> int:
 
 
 def _varying(call: Call) -> Work:
-    raise Unknown(f"how much {text(call.node.op_type)} does depends on the data")
+    raise Unknown("work_by_data", name=text(call.node.op_type))
 
 
 def _roi(call: Call) -> Work:
     ratio = call.number("sampling_ratio")
     if ratio <= 0:
-        raise Unknown("how many points it takes depends on the data")
+        raise Unknown("points_by_data")
     return Work(0, 8 * ratio * ratio * call.written())
 
 

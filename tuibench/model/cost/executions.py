@@ -12,7 +12,8 @@ from typing import Any
 import onnx
 from onnx import numpy_helper, shape_inference
 
-from tuibench.core.profile import DONE_BEFORE, CountBound
+from tuibench.core.profile import CountBound
+from tuibench.core.reason import DONE_BEFORE, Reason
 from tuibench.core.value import dataclass
 from tuibench.model.cost.constant import Constants
 from tuibench.model.cost.structure import Scope, Shape, Site, Tensor, find_sites, profiler_dtype
@@ -147,7 +148,7 @@ class Known:
 
     times: dict[int, int | None]
     variants: dict[int, list[tuple[Variant, int]]] = field(default_factory=dict)
-    reasons: dict[int, str] = field(default_factory=dict)
+    reasons: dict[int, Reason] = field(default_factory=dict)
     """Reasons why nodes do not run."""
     traced: bool = False
 
@@ -184,7 +185,7 @@ def learn_from_trace(
         # A node without events in a graph that ran was replaced by the engine or treated as a constant.
         known.times[site.index] = times
         if not times and sites[site.scope.owner].op in _TOLD:
-            known.reasons[site.index] = "is in a branch or loop that did not run"
+            known.reasons[site.index] = Reason("body_did_not_run")
         elif not times:
             known.times[site.index] = None
     return known
@@ -192,9 +193,10 @@ def learn_from_trace(
 
 def skip_folded(known: Known, constants: Constants) -> None:
     """Mark nodes that depend only on constants as computed before the first inference."""
+    why = Reason(DONE_BEFORE)
     for index in constants.folded:
         known.times[index], known.variants[index] = 0, []
-        known.reasons[index] = DONE_BEFORE
+        known.reasons[index] = why
 
 
 def _bridge(sites: Sequence[Site], known: Known) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from tuibench.core.text import show
+from tuibench.core.reason import Reason, because
 from tuibench.model.cost.elements import ELEMENT, ELEMENT_CONTRIB, ELEMENT_ML, ELEMENT_NCHWC
 from tuibench.model.cost.structure import Call, Count, Shape, Unknown, Work
 from tuibench.model.graph import op_of, text
@@ -18,7 +18,7 @@ _SAMPLING = 8
 
 def count_conv(call: Call, kernel: int = 1, bias: int | None = 2) -> Work:
     """Count one kernel over the channels of its group per output element; taps on padding count, as is usual."""
-    weights = at_least(call.shape(kernel), 3, "the kernel")
+    weights = at_least(call.shape(kernel), 3, "kernel")
     out = call.written()
     biased = bias is not None and call.has(bias)
     return Work(out * math.prod(weights[1:]), out if biased else 0, call.quantized)
@@ -26,14 +26,14 @@ def count_conv(call: Call, kernel: int = 1, bias: int | None = 2) -> Work:
 
 def count_conv_transpose(call: Call) -> Work:
     """Count one kernel over the output channels of its group per input element."""
-    weights = at_least(call.shape(1), 2, "the kernel")
+    weights = at_least(call.shape(1), 2, "kernel")
     return Work(call.elements(0) * math.prod(weights[1:]), call.written() if call.has(2) else 0, call.quantized)
 
 
 def count_deform_conv(call: Call) -> Work:
     """Count a convolution whose taps lie between pixels: each tap is first interpolated from four."""
-    weights = at_least(call.shape(1), 3, "the kernel")
-    out = at_least(call.out(), 3, "the output")
+    weights = at_least(call.shape(1), 3, "kernel")
+    out = at_least(call.out(), 3, "output")
     taps = out[0] * call.shape(0)[1] * math.prod(out[2:]) * math.prod(weights[2:])
     return Work(math.prod(out) * math.prod(weights[1:]), _SAMPLING * taps + (math.prod(out) if call.has(3) else 0))
 
@@ -53,7 +53,7 @@ def count_matmul(call: Call, left: int = 0, right: int = 1) -> Work:
 def matmul_macs(left: Shape, right: Shape) -> int:
     """Return the multiply-accumulates of numpy's matmul."""
     if not left or not right:
-        raise Unknown("one side of the product is a single number")
+        raise Unknown("scalar_side")
     rows, columns = (left[-2] if len(left) > 1 else 1), (right[-1] if len(right) > 1 else 1)
     return math.prod(broadcast(left[:-2], right[:-2])) * rows * columns * left[-1]
 
@@ -91,10 +91,10 @@ def _parse(equation: str, ranks: Sequence[int]) -> tuple[list[list[str]], list[s
     left, arrow, right = equation.replace(" ", "").partition("->")
     parts = left.split(",")
     if len(parts) != len(ranks):
-        raise Unknown("its equation does not fit its inputs")
+        raise Unknown("equation_input_count")
     terms = [_labels(part, rank) for part, rank in zip(parts, ranks, strict=True)]
     if any(len(term) != rank for term, rank in zip(terms, ranks, strict=True)):
-        raise Unknown("its equation does not fit the rank of its inputs")
+        raise Unknown("equation_rank")
     every = [label for term in terms for label in term]
     hidden = sorted({label for label in every if label.isdigit()}, key=int, reverse=True)
     if not arrow:
@@ -111,13 +111,13 @@ def _labels(part: str, rank: int) -> list[str]:
 def at_least(shape: Shape, rank: int, what: str) -> Shape:
     """Return the shape; raise Unknown if it has fewer than `rank` dims."""
     if len(shape) < rank:
-        raise Unknown(f"{what} has {len(shape)} dims, not {rank}")
+        raise Unknown("too_few_dims", what=what, dims=len(shape), least=rank)
     return shape
 
 
 def _turned(shape: Shape, transposed: int) -> tuple[int, int]:
     if len(shape) != 2:
-        raise Unknown(f"a matrix has {len(shape)} dims, not 2")
+        raise Unknown("no_matrix", dims=len(shape))
     return (shape[1], shape[0]) if transposed else (shape[0], shape[1])
 
 
@@ -132,7 +132,6 @@ MATRIX: dict[str, Count] = {
 
 
 _SOFTMAX = 5
-_SHARED = "past and present share one buffer, so the length of the past is unknown"
 
 
 def count_attention(call: Call) -> Work:
@@ -141,7 +140,7 @@ def count_attention(call: Call) -> Work:
     heads, rows, width = _heads(query, call.number("q_num_heads"))
     _, columns, _ = _heads(key, call.number("kv_num_heads"))
     _, _, deep = _heads(value, call.number("kv_num_heads"))
-    columns += at_least(call.shape(4), 4, "the past")[2] if call.has(4) else 0
+    columns += at_least(call.shape(4), 4, "past")[2] if call.has(4) else 0
     return _scores(query[0], heads, rows, columns, width, deep)
 
 
@@ -160,13 +159,13 @@ def count_multi_head(call: Call) -> Work:
     """Count attention on separate queries, keys and values, or on one input packed into five dims; past keys at 6."""
     query, heads = call.shape(0), call.number("num_heads")
     if heads <= 0:
-        raise Unknown("its attribute num_heads is missing")
+        raise Unknown("attributes_missing", names=["num_heads"])
     batch, rows = query[0], query[1]
     if len(query) == 5:
         width = deep = query[4]
         columns = rows
     else:
-        width = at_least(query, 3, "the query")[2] // heads
+        width = at_least(query, 3, "query")[2] // heads
         columns, deep = _keys(call, heads)
     if call.has(6):
         # A past with a length of its own is the start of a buffer.
@@ -178,14 +177,14 @@ def count_grouped(call: Call) -> Work:
     """Count attention with fewer key heads than query heads; the output keys show the length of the past."""
     heads, groups = call.number("num_heads"), call.number("kv_num_heads")
     if heads <= 0 or groups <= 0:
-        raise Unknown("its attributes num_heads and kv_num_heads are missing")
-    query = at_least(call.shape(0), 3, "the query")
+        raise Unknown("attributes_missing", names=["num_heads", "kv_num_heads"])
+    query = at_least(call.shape(0), 3, "query")
     width = query[2] // (heads if call.has(1) else heads + 2 * groups)
     if len(call.outputs) > 1 and call.outputs[1] is not None:
-        columns = at_least(call.out(1), 4, "the keys")[2]
+        columns = at_least(call.out(1), 4, "keys")[2]
         # The output has more keys than the past, unless both are one buffer of the longest length.
         if call.has(3):
-            _past(call, 3, is_shared=at_least(call.shape(3), 4, "the past")[2] >= columns)
+            _past(call, 3, is_shared=at_least(call.shape(3), 4, "past")[2] >= columns)
     else:
         columns = query[1] + (_past(call, 3) if call.has(3) else 0)
     return _scores(query[0], heads, query[1], columns, width, width)
@@ -194,28 +193,28 @@ def count_grouped(call: Call) -> Work:
 def _past(call: Call, number: int, *, is_shared: bool = False) -> int:
     """Return the number of keys in the past."""
     if is_shared:
-        raise Unknown(_SHARED)
-    return at_least(call.shape(number), 4, "the past")[2]
+        raise Unknown("past_buffer_shared")
+    return at_least(call.shape(number), 4, "past")[2]
 
 
 def _keys(call: Call, heads: int) -> tuple[int, int]:
     """Return the number of keys and the width of a value in one head."""
     if not call.has(1):
-        raise Unknown("its keys are missing")
+        raise Unknown("keys_missing")
     key = call.shape(1)
     if len(key) == 5:
         return key[1], key[4]
     value = call.shape(2)
-    columns = key[2] if len(key) == 4 else at_least(key, 3, "the keys")[1]
-    return columns, value[3] if len(value) == 4 else at_least(value, 3, "the values")[2] // heads
+    columns = key[2] if len(key) == 4 else at_least(key, 3, "keys")[1]
+    return columns, value[3] if len(value) == 4 else at_least(value, 3, "values")[2] // heads
 
 
 def _project(call: Call, heads: int, past: Shape | None) -> Work:
-    data, weights = at_least(call.shape(0), 3, "the input"), at_least(call.shape(1), 2, "the weights")
+    data, weights = at_least(call.shape(0), 3, "input"), at_least(call.shape(1), 2, "weights")
     if heads <= 0:
-        raise Unknown("its attribute num_heads is missing")
+        raise Unknown("attributes_missing", names=["num_heads"])
     if past is not None and call.number("past_present_share_buffer"):
-        raise Unknown(_SHARED)
+        raise Unknown("past_buffer_shared")
     batch, rows, depth = data[:3]
     query, _, value = call.numbers("qkv_hidden_sizes")[:3] or (weights[1] // 3,) * 3
     columns = rows + (past[3] if past is not None and len(past) == 5 else 0)
@@ -229,7 +228,7 @@ def _heads(shape: Shape, heads: int) -> tuple[int, int, int]:
     if len(shape) == 4:
         return shape[1], shape[2], shape[3]
     if len(shape) != 3 or heads <= 0:
-        raise Unknown("its heads are unknown")
+        raise Unknown("heads_unknown")
     return heads, shape[1], shape[2] // heads
 
 
@@ -277,19 +276,19 @@ def _integer(count: Count, rate: int = 0, bias: int | None = None, per_input: in
 
 def _count_recurrent(call: Call, gates: int) -> Work:
     """Count two products per step and direction; sequences that end early count in full, as lengths are data."""
-    data = at_least(call.shape(0), 3, "the input")
-    directions, width, inside = at_least(call.shape(1), 3, "the weights")[:3]
-    cells = at_least(call.shape(2), 3, "the recurrent weights")[2]
+    data = at_least(call.shape(0), 3, "input")
+    directions, width, inside = at_least(call.shape(1), 3, "weights")[:3]
+    cells = at_least(call.shape(2), 3, "recurrent weights")[2]
     if width != gates * cells:
-        raise Unknown("its two weights do not fit together")
+        raise Unknown("weights_misfit")
     steps = math.prod(data[:2]) * directions
     return Work(steps * width * (inside + cells), _GATES[gates] * steps * cells)
 
 
 def _count_dynamic_lstm(call: Call) -> Work:
     """Count an LSTM with transposed 8-bit matrices."""
-    data = at_least(call.shape(0), 3, "the input")
-    directions, inside, width = at_least(call.shape(1), 3, "the weights")[:3]
+    data = at_least(call.shape(0), 3, "input")
+    directions, inside, width = at_least(call.shape(1), 3, "weights")[:3]
     cells, steps = width // 4, data[0] * data[1] * directions
     return Work(steps * width * (inside + cells), _GATES[4] * steps * cells, integer=True)
 
@@ -298,10 +297,10 @@ def _count_matmul_nbits(call: Call) -> Work:
     """Count float products with a right operand packed in blocks, whose shape only the attributes show."""
     depth, columns = call.number("K"), call.number("N")
     if depth <= 0 or columns <= 0:
-        raise Unknown("its attributes K and N are missing")
+        raise Unknown("attributes_missing", names=["K", "N"])
     data = call.shape(0)
     if not data or data[-1] != depth:
-        raise Unknown("its input does not fit its attribute K")
+        raise Unknown("depth_misfit")
     return Work(math.prod(data[:-1]) * depth * columns, _RESCALE * depth * columns)
 
 
@@ -309,7 +308,7 @@ def _count_fused_matmul(call: Call) -> Work:
     """Count a product with optionally transposed operands and batch dims; the output shows the other sizes."""
     left = call.shape(0)
     if not left:
-        raise Unknown("one operand of the product is a single number")
+        raise Unknown("scalar_operand")
     depth = left[-1]
     if len(left) > 1 and call.number("transA"):
         depth = left[0] if call.number("transBatchA") else left[-2]
@@ -373,11 +372,11 @@ def count_call(call: Call) -> Work:
     name = text(call.node.op_type)
     count = _DOMAINS.get(text(call.node.domain), {}).get(name)
     if count is None:
-        return Work(None, None, why=f"the operator {show(op_of(call.node), 60)} is unknown")
+        return Work(None, None, why=because("operator_unknown", name=op_of(call.node)))
     try:
         return count(call)
     except Unknown as unknown:
-        return Work(None, None, why=str(unknown))
+        return Work(None, None, why=unknown.reason)
     except (IndexError, ValueError, OverflowError):
         # A model can have any shape at any operator; count functions check only what they need.
-        return Work(None, None, why="its shapes do not fit the operator")
+        return Work(None, None, why=Reason("shapes_misfit"))

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
+from typing import Any
 
 import onnx
 
 from tuibench.core.model import ELEMENT_BITS
-from tuibench.core.profile import LIGHTER_BRANCH, NodeCost
+from tuibench.core.profile import NodeCost
+from tuibench.core.reason import LIGHTER_BRANCH, Reason, because
 from tuibench.core.value import dataclass
 from tuibench.model.graph import Body, dtype_name, text, walk, walk_bodies
 
@@ -171,7 +173,11 @@ def _scope(graph: onnx.GraphProto, owner: Site | None = None) -> Scope:
 
 
 class Unknown(Exception):
-    """The reason why a cost cannot be computed."""
+    """Raised for a cost that cannot be computed; takes the code and the fields of the reason."""
+
+    def __init__(self, code: str, **fields: Any) -> None:
+        super().__init__(code)
+        self.reason = because(code, **fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +187,7 @@ class Work:
     macs: int | None = 0
     element_flops: int | None = 0
     integer: bool = False
-    why: str = ""
+    why: Reason | None = None
 
 
 @dataclass(frozen=True)
@@ -245,15 +251,15 @@ Count = Callable[[Call], Work]
 def _shape(tensors: Sequence[Tensor | None], number: int, what: str) -> Shape:
     found = tensors[number] if number < len(tensors) else None
     if found is None:
-        raise Unknown(f"{what} {number} is missing")
+        raise Unknown("tensor_missing", what=what, number=number)
     if found.shape is None:
-        raise Unknown(f"the shape of {what} {number} is not known")
+        raise Unknown("shape_unknown", what=what, number=number)
     return found.shape
 
 
 def choose_branches(sites: Sequence[Site], costs: list[NodeCost]) -> None:
     """Set the costs in all lighter branches to zero, inner branches first, so that outer ones weigh the rest."""
-    last = ends(sites)
+    last, why = ends(sites), Reason(LIGHTER_BRANCH)
     for site in reversed(sites):
         if site.op != "If" or len(site.inner) < 2:
             continue
@@ -262,9 +268,7 @@ def choose_branches(sites: Sequence[Site], costs: list[NodeCost]) -> None:
         for _, scope in weighed:
             if scope is not heaviest:
                 for index in _inside(scope, last):
-                    costs[index] = replace(
-                        costs[index], macs=0, element_flops=0, activation_bytes=0, times=0, why=LIGHTER_BRANCH
-                    )
+                    costs[index] = replace(costs[index], macs=0, element_flops=0, activation_bytes=0, times=0, why=why)
 
 
 def ends(sites: Sequence[Site]) -> list[int]:

@@ -6,15 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tuibench.core.profile import (
-    EXECUTED,
-    LEFT_OUT,
-    NODES,
-    CostProfile,
-    CountBound,
-    NodeCost,
-)
+from tuibench.core.profile import EXECUTED, NODES, CostProfile, CountBound, NodeCost
 from tuibench.core.profile_facts import HEAVY
+from tuibench.core.reason import LEFT_OUT
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, short, size
 from tuibench.present.csv_export import count, number, safe_text
@@ -22,6 +16,7 @@ from tuibench.present.plots.depth import Depth
 from tuibench.present.plots.drawing import Span
 from tuibench.present.profile.summary import BYTES, COST_TYPES, FLOPS, FLOPS_WORDS, Summary, summarize_costs, unit_of
 from tuibench.present.profile.view import DOT, Fact, Pair, ProfileView, over_depth
+from tuibench.present.reason import export_words, reason_words
 from tuibench.present.table import (
     LONGEST,
     NONE,
@@ -113,8 +108,9 @@ def shapes_words(node: NodeCost) -> str:
 
 
 def _why(row: CostRow) -> str:
-    words = [row.node.why] if row.node.why else []
-    return show("; ".join([*words, *([_ONE_TURN] if row.node.times is None and row.node.why != LEFT_OUT else [])]), 200)
+    why, words = row.node.why, reason_words(row.node.why)
+    is_cut = why is not None and why.code == LEFT_OUT
+    return show("; ".join(filter(None, (words, _ONE_TURN if row.node.times is None and not is_cut else ""))), 200)
 
 
 COST_COLUMNS: tuple[Column[CostRow], ...] = (
@@ -173,7 +169,7 @@ def unknown_words(costs: CostProfile) -> str:
     if not parts:
         return ""
     unknown = [node for node in costs.nodes if node.why and None in (node.flops, node.activation_bytes, node.times)]
-    reason = next((f"{show(node.op, 40)}: {show(node.why, 200)}" for node in unknown), "")
+    reason = next((f"{show(node.op, 40)}: {reason_words(node.why, 200)}" for node in unknown), "")
     return ", ".join(parts) + (f" ({reason})" if reason else "")
 
 
@@ -303,7 +299,7 @@ class CostView(ProfileView[CostRow]):
             *map(count, (row.macs, node.element_flops, row.flops)), number(row.share),
             *map(count, (node.parameters, node.zeros, node.weight_bytes, node.activation_bytes)),
             number(node.intensity), count(node.times), safe_text(" ".join(map(shape_words, node.input_shapes))),
-            safe_text(shape_words(node.output_shape)), safe_text(node.id), safe_text(node.why),
+            safe_text(shape_words(node.output_shape)), safe_text(node.id), safe_text(export_words(node.why)),
         )  # fmt: skip
 
     def depth(self, kind: str, display: str) -> Depth:
@@ -340,7 +336,7 @@ def cost_detail(row: CostRow) -> tuple[Pair, ...]:
         ("FLOP/byte", "" if node.intensity is None else short(node.intensity)),
         ("runs", _runs(node.times)),
         ("shapes", shapes_words(node)),
-        ("unknown because" if None in (node.flops, node.activation_bytes) else "note", show(node.why, LONGEST)),
+        ("unknown because" if None in (node.flops, node.activation_bytes) else "note", reason_words(node.why, LONGEST)),
     ]
     return tuple(pair for pair in pairs if pair[1])
 
