@@ -259,45 +259,41 @@ async def test_key_e_saves_only_changed_fields() -> None:
         assert (row.name, row.note) == ("warm", "theirs")
 
 
-async def test_key_x_writes_file_and_asks_before_overwrite(tmp_path: Path) -> None:
-    async with shown((200, 24)) as seen:
-        await export_to(seen, tmp_path / "out.json")
-        written = json.loads((tmp_path / "out.json").read_text())
-        assert written["tuibench"]["id"] == seen.ids[0] and "/models/resnet50.onnx" not in json.dumps(written)
-        assert "out.json" in said(seen)
-        (tmp_path / "out.json").write_text("mine")
-        await export_to(seen, tmp_path / "out.json")
-        assert seen.answers == ("y",)
-        await seen.press("escape")
-        assert (tmp_path / "out.json").read_text() == "mine"
-        await export_to(seen, tmp_path / "out.json")
-        await seen.press("y")
-        assert json.loads((tmp_path / "out.json").read_text())["tuibench"]["id"] == seen.ids[0]
-
-
-async def test_key_x_bad_path_shows_error_beside_field(tmp_path: Path) -> None:
-    async with shown((120, 36)) as seen:
-        for path, words in ((tmp_path, "is a directory"), (tmp_path / "no" / "f.json", "there is no directory")):
-            await export_to(seen, path)
-            assert words in frame(seen.app), path
-            await seen.press("escape")
-
-
-async def test_key_x_checks_for_existing_file_in_background(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_key_x_checks_path_writes_file_and_asks_before_overwrite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "out.json"
     looked: list[threading.Thread] = []
     there = os.path.lexists
 
-    def look(path: Any) -> bool:
-        if path == str(tmp_path / "out.json"):
+    def look_for(one: Any) -> bool:
+        if one == str(path):
             looked.append(threading.current_thread())
-        return there(path)
+        return there(one)
 
-    async with shown() as seen:
+    async with shown((200, 24)) as seen:
+        # a bad path shows its error beside the field
+        for bad, word in ((tmp_path, "directory"), (tmp_path / "no" / "f.json", "no directory")):
+            await export_to(seen, bad)
+            assert seen.app.screen.is_modal and word in frame(seen.app), bad
+            await seen.press("escape")
+        # a thread looks for an existing file
         with monkeypatch.context() as patch:
-            patch.setattr(os.path, "lexists", look)
-            await export_to(seen, tmp_path / "out.json")
+            patch.setattr(os.path, "lexists", look_for)
+            await export_to(seen, path)
         assert looked and threading.main_thread() not in looked
-        assert (tmp_path / "out.json").exists()
+        written = json.loads(path.read_text())
+        assert written["tuibench"]["id"] == seen.ids[0] and "/models/resnet50.onnx" not in json.dumps(written)
+        assert "out.json" in said(seen)
+        # an existing file is overwritten on y only
+        path.write_text("mine")
+        await export_to(seen, path)
+        assert seen.answers == ("y",)
+        await seen.press("escape")
+        assert path.read_text() == "mine"
+        await export_to(seen, path)
+        await seen.press("y")
+        assert json.loads(path.read_text())["tuibench"]["id"] == seen.ids[0]
 
 
 async def export_to(seen: Shown, path: Path, *before: str) -> None:

@@ -20,7 +20,7 @@ OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
 
 
 async def test_title_tabs_and_bracket_keys() -> None:
-    async with detail(NEW, OLD, name="after AMX fix", rerun_of=OLD.id) as seen:
+    async with detail(NEW, OLD, name="after AMX fix", note="new kernel", rerun_of=OLD.id) as seen:
         title = f' {short_id(NEW.id)} "after AMX fix" › resnet50.onnx › onnxruntime 1.31.1 f32 sync'
         assert seen.rows[0] == title
         assert seen.rows[1].startswith("[1 Base]") and seen.rows[1].endswith(" A")
@@ -33,6 +33,11 @@ async def test_title_tabs_and_bracket_keys() -> None:
         assert went == ["cores", "batches", "comparison", "environment", "log", "baseline"]
         await seen.press("[", "[")
         assert seen.tab == "environment"
+        # the log is a tab of the page
+        pages = len(seen.app.screen_stack)
+        await seen.press("L")
+        assert seen.tab == "log" and len(seen.app.screen_stack) == pages
+        assert "kernel" in seen.text and "+0.4 %" in seen.text
 
 
 async def test_empty_tab_shows_reason_and_first_opens_instead() -> None:
@@ -48,14 +53,6 @@ async def test_empty_tab_shows_reason_and_first_opens_instead() -> None:
         assert "h" in offered(seen.app) and "←→" not in offered(seen.app)
     async with detail(NEW, tab="batches") as seen:
         assert seen.tab == "batches"
-
-
-async def test_log_is_tab_of_detail_page() -> None:
-    async with detail(NEW, note="new kernel") as seen:
-        pages = len(seen.app.screen_stack)
-        await seen.press("L")
-        assert seen.tab == "log" and len(seen.app.screen_stack) == pages
-        assert "kernel" in seen.text and "+0.4 %" in seen.text
 
 
 async def test_page_closes_by_keys_and_by_removal() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from tests.present import build
 from tests.tui.frame import check_frame
+from tests.tui.pilot import replace_methods
 from tests.tui.screens.detail_stage import detail
 from tests.tui.stock import make, sweep, sweep_cell
 from tuibench.core.ids import short_id
@@ -58,8 +59,16 @@ async def test_pairs_of_shapes_stay_distinct_with_ratio_and_verdict(size: tuple[
             assert "640 /s ±60 %" in line and line.split()[-4:-1] == ["[14.4,", "30.7]", "slower"], line
 
 
-async def test_rerun_shows_original_beside_it_without_verdict() -> None:
+async def test_rerun_shows_original_read_once_without_verdict() -> None:
     async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
+        compared = []
+        real = seen.app.services.exchange.side_by_side
+
+        def count(old: str, new: str) -> object:
+            compared.append((old, new))
+            return real(old, new)
+
+        replace_methods(seen.app.services, exchange__side_by_side=count)
         await seen.press("5")
         assert seen.tab == "comparison"
         name = short_id(OLD.id)
@@ -70,21 +79,8 @@ async def test_rerun_shows_original_beside_it_without_verdict() -> None:
         assert "batch]" in chosen and "[ms/batch]" in chosen
         await seen.press("1", "5")
         assert seen.choices == chosen
-
-
-async def test_original_run_is_read_once() -> None:
-    async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
-        compared = []
-        real = seen.app.services.exchange.side_by_side
-
-        def count(old: str, new: str) -> object:
-            compared.append((old, new))
-            return real(old, new)
-
-        monkey = pytest.MonkeyPatch()
-        monkey.setattr(seen.app.services.exchange, "side_by_side", count)
-        await seen.press("5", "1", "5", "[", "]")
-        monkey.undo()
+        # the original is read once
+        await seen.press("[", "]")
         assert compared == [(OLD.id, NEW.id)]
 
 

@@ -139,12 +139,24 @@ async def test_home_filter_applies_and_polls_show_changes() -> None:
         assert home.table.cursor_key == names["bert"]
 
 
-async def test_project_rename_and_copy_require_name() -> None:
+async def test_project_removal_rename_and_copy() -> None:
     services, names = three_projects()
     async with open_app() as (app, pilot):
-        # project rename and description require name
-        assert isinstance(app.page, HomeScreen)
-        app.page.table.move_to(names["yolo"])
+        # removal asks and can be undone
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        home.table.move_to(names["resnet50"])
+        await press(pilot, "d")
+        assert {"resnet50", "7"} <= {*rows(app)[-3].split()} and answers_of(status_of(app)) == ("y",)
+        await press(pilot, "escape")
+        assert len(services.projects.list()) == 3
+        await press(pilot, "d", "y")
+        assert len(services.projects.list()) == 2 and services.library.list() == ()
+        await press(pilot, "u")
+        assert len(services.projects.list()) == 3 and len(services.library.list()) == 7
+        assert home.table.cursor_key == names["resnet50"]
+        # rename requires a name
+        home.table.move_to(names["yolo"])
         await press(pilot, "e", "backspace", "enter", "enter")
         assert isinstance(app.screen, TextQuestion) and "! " in frame(app)
         await type_text(pilot, "cars")
@@ -154,29 +166,12 @@ async def test_project_rename_and_copy_require_name() -> None:
         found = services.store.projects.get(names["yolo"])
         assert (found.name, found.description) == ("cars", "driving")
         assert "cars" in frame(app)
-        # project duplicate excludes benchmarks
-        assert isinstance(app.page, HomeScreen)
-        app.page.table.move_to(names["resnet50"])
+        # a copy has the model without the benchmarks
+        home.table.move_to(names["resnet50"])
         await press(pilot, "D", "enter")
         copy = next(row for row in services.projects.list() if row.project.name == "resnet50 copy")
         assert copy.benchmarks == 0
         assert copy.project.versions[0].model == services.store.projects.get(names["resnet50"]).versions[0].model
-
-
-async def test_project_removal_asks_and_can_be_undone() -> None:
-    services, names = three_projects()
-    async with open_app() as (app, pilot):
-        assert isinstance(app.page, HomeScreen)
-        app.page.table.move_to(names["resnet50"])
-        await press(pilot, "d")
-        assert {"resnet50", "7"} <= {*rows(app)[-3].split()} and answers_of(status_of(app)) == ("y",)
-        await press(pilot, "escape")
-        assert len(services.projects.list()) == 3
-        await press(pilot, "d", "y")
-        assert len(services.projects.list()) == 2 and services.library.list() == ()
-        await press(pilot, "u")
-        assert len(services.projects.list()) == 3 and len(services.library.list()) == 7
-        assert app.page.table.cursor_key == names["resnet50"]
 
 
 async def test_benchmark_keys_act_on_newest_of_project(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,28 +192,29 @@ async def test_benchmark_keys_act_on_newest_of_project(monkeypatch: pytest.Monke
         assert " bert" in rows(app)[-3] and status_of(app).kind == "warn"
 
 
-@pytest.mark.parametrize(("key", "work", "fields"), [("e", "edit", ("enter", "enter")), ("D", "duplicate", ("enter",))])
-async def test_busy_store_refusal_keeps_input_for_retry(
-    monkeypatch: pytest.MonkeyPatch, key: str, work: str, fields: tuple[str, ...]
-) -> None:
+async def test_busy_store_refusal_keeps_input_for_retry(monkeypatch: pytest.MonkeyPatch) -> None:
     services, names = three_projects()
+    error = StoreBusy("the store is busy")
+
+    def busy(*_: object, **__: object) -> None:
+        raise error
+
     async with open_app((120, 24)) as (app, pilot):
-        assert isinstance(app.page, HomeScreen)
-        app.page.table.move_to(names["bert"])
-
-        error = StoreBusy("the store is busy")
-
-        def busy(*_: object, **__: object) -> None:
-            raise error
-
-        with monkeypatch.context() as meanwhile:
-            meanwhile.setattr(app.services.projects, work, busy)
-            await press(pilot, key)
-            await type_text(pilot, "after")
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        for key, work, typed, fields in (
+            ("e", "edit", "named", ("enter",) * 2),
+            ("D", "duplicate", "copied", ("enter",)),
+        ):
+            home.table.move_to(names["bert"])
+            with monkeypatch.context() as meanwhile:
+                meanwhile.setattr(app.services.projects, work, busy)
+                await press(pilot, key)
+                await type_text(pilot, typed)
+                await press(pilot, *fields)
+            assert error.message in frame(app) and typed in frame(app)
             await press(pilot, *fields)
-        assert error.message in frame(app) and "after" in frame(app)
-        await press(pilot, *fields)
-        assert "after" in {project.name for project in services.store.projects.all()}
+            assert typed in {project.name for project in services.store.projects.all()}
 
 
 async def test_hostile_names_are_plain_text_on_home_and_in_project(home: Path) -> None:

@@ -47,15 +47,17 @@ async def test_profile_pairs_are_ordered_swapped_and_filtered() -> None:
         assert "LayerNorm" in seen.text
 
 
-async def test_differing_environment_uses_same_text_as_shell() -> None:
+async def test_differing_models_and_environment_are_named() -> None:
     cpus = [{"cpu": {"brand": name}} for name in ("A CPU", "Another CPU")]
-    old = profile_run(2, 7200, environment=cpus[0])
+    same, old = (profile_run(number, 3600 * number, environment=cpus[0]) for number in (3, 2))
     new = profile_run(1, 3600, environment=cpus[1], models=(model(sha256="c" * 64),))
-    async with profiled((80, 24), new, old) as seen:
+    async with profiled((80, 24), new, old, same) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         assert "models" in seen.text and 0 < seen.text.index("A CPU") < seen.text.index("Another CPU")
         await seen.press("f")
         assert seen.text.index("Another CPU") < seen.text.index("A CPU")
+        await seen.go(route.profile_comparison(seen.ids[2], seen.ids[1]))
+        assert "models" not in seen.text and "CPU" not in seen.text
 
 
 async def test_environment_differences_without_room_are_counted() -> None:
@@ -137,15 +139,6 @@ async def test_profile_without_layers_differs_from_other_kind(empty: tuple[bool,
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         names = " and ".join(short_id(seen.ids[n]) for n in (1, 0) if empty[n])
         assert f" {names} {'are' if all(empty) else 'is'} empty" in seen.text
-
-
-async def test_profiles_of_different_models_say_so() -> None:
-    other = profile_run(1, 3600, models=(replace(profile_run(1, 1).models[0], sha256="f" * 64),))
-    async with profiled((80, 24), other, profile_run(2, 7200), profile_run(3, 8000)) as seen:
-        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
-        assert "models" in seen.text
-        await seen.go(route.profile_comparison(seen.ids[2], seen.ids[1]))
-        assert "models" not in seen.text
 
 
 async def test_two_loss_profiles_show_weights_and_levels_at_80_columns() -> None:

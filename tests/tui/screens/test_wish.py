@@ -101,10 +101,12 @@ async def test_removal_precedes_undo_and_closes_only_its_page() -> None:
         assert f"restored {short_id(seen.ids[0])}" in frame(seen.app)
         # removed record closes only its own page
         await seen.press("enter")
+        opened = seen.app.page
+        assert isinstance(opened, DetailScreen)
         slow = Slow(seen, "library__remove")
         await type_at(seen, "d", "y", "f3")
         await slow.end()
-        assert shown_page(seen) is TrashScreen and short_id(seen.ids[0]) in status_of(seen.app).said
+        assert shown_page(seen) is TrashScreen and short_id(opened.benchmark) in status_of(seen.app).said
         await seen.press("escape")
         assert shown_page(seen) is ProjectScreen
         assert not any(isinstance(one, DetailScreen) for one in seen.app.screen_stack)
