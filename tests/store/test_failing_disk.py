@@ -14,6 +14,7 @@ import pytest
 
 from tests.store.data import make_id
 from tests.store.disks.failing import FailingDisk, SyncingNothing
+from tests.store.disks.powerloss import Tree, lay_out, read_tree
 from tests.store.history import KEPT, MACHINE, added, described, do, prepare, restored, unsynced
 from tests.store.ledger import Ledger, Op, carry_out, differences
 from tuibench.core.errors import StoreError
@@ -85,21 +86,23 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The store that every trial copies."""
+    """The store that every trial begins with."""
 
-    root: Path
+    tree: Tree
     ledger: Ledger
 
     def trial(self, scratch: Path, code: int = errno.ENOSPC, **refusal: bool) -> Trial:
         shutil.rmtree(scratch, ignore_errors=True)
-        shutil.copytree(self.root, scratch, ignore=shutil.ignore_patterns("scratch"))
+        scratch.mkdir()
+        lay_out(self.tree, scratch)
         return Trial(scratch, copy.deepcopy(self.ledger), FailingDisk(0, code, inner=SyncingNothing(), **refusal))
 
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
     root = tmp_path_factory.mktemp("base")
-    return Base(root, prepare(root))
+    ledger = prepare(root)
+    return Base({path: content for path, content in read_tree(root).items() if "scratch" not in path}, ledger)
 
 
 def count_calls(base: Base, scratch: Path, name: str, **refusal: bool) -> int:

@@ -207,11 +207,14 @@ def _pretty(value: Any, line: str) -> str:
     """Return indented objects, but arrays of numbers on one line, because a run has thousands of them."""
     deeper = line + "  "
     if isinstance(value, dict) and value:
-        parts = [f"{deeper}{json.dumps(name)}: {_pretty(part, deeper)}" for name, part in value.items()]
+        parts = [f"{deeper}{_encode(name)}: {_pretty(part, deeper)}" for name, part in value.items()]
         return "{" + ",".join(parts) + line + "}"
     if isinstance(value, list) and any(isinstance(part, dict) for part in value):
         return "[" + ",".join(deeper + _pretty(part, deeper) for part in value) + line + "]"
-    return json.dumps(value, ensure_ascii=True, allow_nan=False)
+    return _encode(value)
+
+
+_encode = json.JSONEncoder(allow_nan=False).encode
 
 
 def finite(value: Any, path: str, reasons: dict[str, str]) -> Any:

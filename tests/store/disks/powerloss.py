@@ -7,6 +7,7 @@ move between two directories is one step, but the old name may remain.
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -178,11 +179,19 @@ class Machine:
 
 
 def lay_out(tree: Tree, root: Path) -> None:
-    """Write a state to disk, for a fresh store to open."""
+    """Write a state to disk, for a fresh store to open; thousands are written, so without `Path`."""
     for path in sorted(tree):
-        content = tree[path]
+        content, place = tree[path], f"{root}/{path}"
         if content is None:
-            (root / path).mkdir(mode=0o700, parents=True)
-        else:
-            (root / path).write_bytes(content)
-            (root / path).chmod(0o600)
+            os.mkdir(place, 0o700)
+            continue
+        file = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        written = os.write(file, content)
+        os.close(file)
+        assert written == len(content)
+
+
+def read_tree(root: Path) -> Tree:
+    """Read a state from disk."""
+    paths = sorted(root.rglob("*"))
+    return {path.relative_to(root).as_posix(): None if path.is_dir() else path.read_bytes() for path in paths}
