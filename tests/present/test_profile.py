@@ -225,9 +225,9 @@ def test_names_are_safe_in_terminal_spreadsheet_and_markup(name: str, other: str
     measured = replace(
         make_performance(), layers=(layer,), engine=name, isa=(other,), notes=(name,), dims={other: 1}, precision=name
     )
-    points = (LossPoint(name, None, None, reason=other),)
+    points = (LossPoint(name, None, None, reason=told(other)),)
     changed = LayerLoss(name, name, other, name, (1,), 1, 0, points=points)
-    loss = replace(make_loss(), layers=(changed,), data=name, levels=(name,), notes=(other,))
+    loss = replace(make_loss(), layers=(changed,), data=name, levels=(name,), notes=(told(other),))
     heading = ProfileHeading(name, other, name, other, name)
     one, two = Profile("performance", costs, measured), Profile("loss", costs, loss=loss)
     lines, page = [], Shown(width, ascii_only)

@@ -69,7 +69,7 @@ def stopped() -> LossProfile:
 def test_harm_comes_before_noise() -> None:
     loss = make_loss()
     first, *others = loss.layers
-    gone = tuple(replace(each, sqnr_db=None, reason="became NaN", harm=True) for each in first.points)
+    gone = tuple(replace(each, sqnr_db=None, reason=told("became NaN"), harm=True) for each in first.points)
     view = view_of(replace(loss, layers=(replace(first, points=gone), *others)))
     assert f"leave alone first {first.weight} ({HARM} " in view.said("int8")[0]
     assert {label: text for label, text, _ in view.facts()}["int8"].startswith(f"{HARM} with 1 layer; average ")

@@ -13,7 +13,7 @@ import tuibench
 from tests.present.build import HOSTILE
 from tuibench.core import reason as core_reason
 from tuibench.core.cell import Estimate, Grade
-from tuibench.core.profile import NodeCost, Roofline
+from tuibench.core.profile import ALREADY_INT8, NOT_RUN, LossPoint, NodeCost, Roofline
 from tuibench.core.reason import Reason, because, told, upgrade_end
 from tuibench.core.record import LEAST, from_plain, pack, to_compact, to_plain
 from tuibench.present.reason import _WORDS, export_words, no_interval_words, read_end, read_words, reason_words, worded
@@ -108,6 +108,24 @@ def test_every_code_has_words() -> None:
         (because("attributes_missing", names=["num_heads"]), "its attribute num_heads is missing"),
         (because("attributes_missing", names=["K", "N"]), "its attributes K and N are missing"),
         (because("work_by_data", name="Unique"), "how much Unique does depends on the data"),
+        (because("output_reshaped", name="\x1b[31m"), "output '\\e[31m' has another shape than without the change"),
+        (because("output_was_zeros", name="y"),
+         "output 'y' is all zeros without the change and is not with it: no dB"),
+        (because("change_ended_child", text="died by SIGSEGV"), "died by SIGSEGV with this layer changed"),
+        (because("fewer_samples", samples=1, asked=2, batch=5),
+         "1 sample instead of 2: the data has no more; a sample is a whole batch, here of 5 items"),
+        (because("fewer_samples", samples=3, asked=8, batch=1), "3 samples instead of 8: the data has no more"),
+        (because("outputs_left_out", names=["u", "\x1b[2J"]), "outputs without floats are left out: 'u', '\\e[2J'"),
+        (because("samples_not_finite", count=2, of=5, name="y"),
+         "2 of 5 samples left out: output 'y' of the unchanged model is NaN or infinite there"),
+        (because("samples_empty", count=1, of=4, name="y"),
+         "1 of 4 samples left out: output 'y' of the unchanged model is empty there"),
+        (because("values_left_out", name="y", count=2, of=3),
+         "output 'y' is NaN or infinite in 2 of 3 values, which are left out"),
+        (because("outputs_vary", sqnr_db=31.4),
+         "the outputs of the unchanged model vary between runs (31 dB): smaller noise is not due to a layer"),
+        (because("recurrent_not_changed", ops=["1 LSTM", "2 GRU"]),
+         "the weights of 1 LSTM, 2 GRU are not changed, only those of convolutions and matrix products"),
         # Codes of a newer version, and fields that do not fit
         (because("of_a_newer_version", n=3, why=Reason("failed")), "of a newer version: n 3, why failed"),
         (because("extended"), "extended"),
@@ -145,6 +163,12 @@ def test_reason_of_a_profile_is_a_text_in_exports_and_never_null(reason: Reason 
     roofs = Roofline(1, None, None, None, reason=reason)
     assert to_plain(roofs)["reason"] == plain and to_plain(roofs, export_words)["reason"] == text
     assert from_plain(Roofline, to_plain(roofs)) == from_plain(Roofline, to_plain(roofs, export_words)) == roofs
+
+
+@pytest.mark.parametrize("reason", [ALREADY_INT8, NOT_RUN])
+def test_compared_sentences_of_older_profiles_and_exports_become_codes(reason: Reason) -> None:
+    point = LossPoint("int8", None, None, reason=reason)
+    assert from_plain(LossPoint, to_plain(point, export_words)) == point
 
 
 @pytest.mark.parametrize(

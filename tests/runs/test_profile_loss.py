@@ -22,7 +22,7 @@ from tests.runs.profile_script import (
 )
 from tuibench.core.errors import ExitCode
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossPoint, ProfileSpec
-from tuibench.core.reason import Failure, Reason
+from tuibench.core.reason import Failure, Reason, told
 from tuibench.core.record import to_plain
 from tuibench.present.reason import reason_words
 from tuibench.runs.control import ControlRequests
@@ -83,7 +83,7 @@ def test_budget_ranks_int8_layers_by_the_next_level(bench: Bench) -> None:
         def hear(line: dict[str, Any]) -> Any:
             told = line.get("loss", {})
             if told.get("id") == "conv_out" and told["point"]["level"] == "int8":
-                told["point"] |= {"sqnr_db": None, "cosine": None, "reason": ALREADY_INT8}
+                told["point"] |= {"sqnr_db": None, "cosine": None, "reason": to_plain(ALREADY_INT8)}
             return say(line)
 
         return say_losses(request, hear)
@@ -123,16 +123,16 @@ def test_layer_that_kills_its_child_is_reported_and_the_next_follow(bench: Bench
         return dies(request, say)
 
     replayed = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": conv_kills}))
-    assert (
-        "SIGSEGV" in replayed.parts.points["conv_out", "int8"].reason and replayed.parts.points["conv_out", "int8"].harm
-    )
+    killed = replayed.parts.points["conv_out", "int8"]
+    assert killed.harm and killed.reason is not None and killed.reason.code == "change_ended_child"
+    assert "SIGSEGV" in killed.reason.fields["text"]
     assert len(replayed.parts.points) == 4
 
 
 def test_layer_with_unknown_weights_is_blamed_for_its_own_death(
     bench: Bench,
 ) -> None:
-    strange = replace(LOSSES[0], reason="its weights contain NaN or infinity")
+    strange = replace(LOSSES[0], reason=Reason("weights_not_finite"))
 
     def first_kills(request: dict[str, Any], say: Say) -> Any:
         if ["conv_out", "int8"] in request["skip"]:
@@ -143,7 +143,9 @@ def test_layer_with_unknown_weights_is_blamed_for_its_own_death(
 
     answers = {"weights": plain([strange, LOSSES[1]]), "loss": first_kills}
     replayed = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted(answers))
-    assert "SIGSEGV" in replayed.parts.points["conv_out", "int8"].reason
+    assert (reason := replayed.parts.points["conv_out", "int8"].reason) is not None and "SIGSEGV" in reason.fields[
+        "text"
+    ]
     assert [replayed.parts.points["fc_out", level].sqnr_db for level in LOSSY.levels] == [20.0, 20.0]
 
 
@@ -189,7 +191,7 @@ def test_loss_profile_names_its_data_and_completeness(bench: Bench) -> None:
     cut = bench.run(spec, Scripted({"loss": half})).result().profile
     assert cut is not None and cut.loss is not None
     assert not cut.loss.complete
-    assert "2 samples instead of 8" in cut.loss.notes, "what limits it is said of half of it, too"
+    assert told("2 samples instead of 8") in cut.loss.notes, "what limits it is said of half of it, too"
     assert [len(layer.points) for layer in cut.loss.layers] == [2, 0]
     whole = bench.run(spec, Scripted()).result().profile
     assert whole is not None and whole.loss is not None

@@ -12,6 +12,7 @@ import pytest
 from tests.present.profile.stock import make_costs, make_loss
 from tests.runs.profile_script import LOSSY, MODEL, Bench, Say, Scripted, make_profile_spec, say_losses
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossProfile, Profile
+from tuibench.core.reason import Reason, told
 from tuibench.core.result_headline import profile_headline
 from tuibench.core.spec import InputSettings
 from tuibench.present.headline import headline_sentence
@@ -27,7 +28,7 @@ def with_points(places: set[int], **changes: Any) -> LossProfile:
     return replace(loss, layers=tuple(layers))
 
 
-def unchanged_but_first(reason: str) -> LossProfile:
+def unchanged_but_first(reason: Reason) -> LossProfile:
     """Return a profile without changes, whose first layer is unknown."""
     loss = with_points(EVERY, sqnr_db=None)
     first = with_points({0}, sqnr_db=None, reason=reason).layers[0]
@@ -40,7 +41,7 @@ def cut_short(loss: LossProfile, measured: int) -> LossProfile:
     return replace(loss, complete=False, layers=(*loss.layers[:measured], *left))
 
 
-def with_weights(db: float | None, reason: str = "") -> LossProfile:
+def with_weights(db: float | None, reason: Reason | None = None) -> LossProfile:
     """Return an approximated profile with one figure at all levels and a reason for the first layer."""
     loss = make_loss(measured=False)
     layers = [replace(layer, weight_sqnr_db=dict.fromkeys(loss.levels, db)) for layer in loss.layers]
@@ -56,32 +57,35 @@ MATMUL, CONV = "stage0.block7.matmul.weight", "stage0.block5.conv.weight"
     [
         (make_loss(), "most sensitive: stage0.block7.matmul.weight, 11.0 dB SQNR at pruned 0.95"),
         (
-            with_points({5}, sqnr_db=None, reason="nan", harm=True),
+            with_points({5}, sqnr_db=None, reason=told("nan"), harm=True),
             f"harm beyond dB: {MATMUL} · most sensitive of the others: {CONV}, 14.0 dB SQNR at pruned 0.95",
         ),
         (
-            with_points(EVERY, sqnr_db=None, reason="nan", harm=True),
+            with_points(EVERY, sqnr_db=None, reason=told("nan"), harm=True),
             "harm beyond dB: stage0.block0.conv.weight and 6 more layers",
         ),
         (
-            with_points(EVERY, sqnr_db=None, reason="no output holds floats"),
+            with_points(EVERY, sqnr_db=None, reason=told("no output holds floats")),
             "not known of any layer: no output holds floats",
         ),
         (with_points(EVERY, sqnr_db=None, reason=ALREADY_INT8), "not known of any layer: already int8"),
         (with_points(EVERY, sqnr_db=None), "no layer loses anything"),
         (unchanged_but_first(ALREADY_INT8), "no layer loses anything"),
-        (unchanged_but_first("no memory with this layer changed"), "no layer loses anything, where that is known"),
+        (
+            unchanged_but_first(told("no memory")),
+            "no layer loses anything, where that is known",
+        ),
         (cut_short(with_points(EVERY, sqnr_db=None), 4), "of 4 of 7 layers none loses anything"),
         (
             cut_short(make_loss(), 1),
             "of 1 of 7 layers most sensitive: stage0.block0.conv.weight, 26.0 dB SQNR at pruned 0.95",
         ),
         (
-            cut_short(with_points(EVERY, sqnr_db=None, reason="nan", harm=True), 2),
+            cut_short(with_points(EVERY, sqnr_db=None, reason=told("nan"), harm=True), 2),
             "of 2 of 7 layers harm beyond dB: stage0.block0.conv.weight and 1 more layer",
         ),
         (with_weights(None), "no weights change · a proxy"),
-        (with_weights(None, reason="its weights are packed"), "no weights change, where that is known · a proxy"),
+        (with_weights(None, reason=Reason("weights_packed")), "no weights change, where that is known · a proxy"),
         (replace(with_weights(None), layers=()), "no change of weights is known · a proxy"),
         (
             make_loss(measured=False),

@@ -64,7 +64,7 @@ class ProfileFacts:
     """The most sensitive one of the other layers."""
     level: str = ""
     db: float | None = None
-    unknown: str = ""
+    unknown: Reason | None = None
     """The reason why no layer has a number."""
     known: bool = True
     """True if the weights of any layer were read."""
@@ -109,6 +109,10 @@ def fact_texts(facts: Mapping[str, Any]) -> Iterator[str]:
     for part in ("failure", "verdict", "profile"):
         if part in facts:
             yield from (text for text in facts[part].values() if isinstance(text, str))
+    unknown = facts.get("profile", {}).get("unknown")
+    if isinstance(unknown, dict):
+        yield unknown["code"].replace("_", " ")
+        yield from (text for text in unknown["fields"].values() if isinstance(text, str))
 
 
 def to_facts(value: Any) -> Any:

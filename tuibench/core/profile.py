@@ -22,10 +22,10 @@ LAYER, RUNTIME, FOLDED, RESIDUAL = "layer", "runtime", "folded", "residual"
 LAYOUT = "layout (runtime)"
 """Operator name of rows in which an engine changes a tensor's layout for its own kernels."""
 
-ALREADY_INT8 = "already int8"
-"""Reason: the layer's weights are integers already, so the point has no numbers."""
-NOT_RUN = "not run"
-"""Reason: the layer is in a branch that did not run, so unchanged outputs prove nothing."""
+ALREADY_INT8 = Reason("already_int8")
+"""The layer's weights are integers already, so the point has no numbers."""
+NOT_RUN = Reason("not_run")
+"""The layer is in a branch that did not run, so unchanged outputs prove nothing."""
 RECURRENT = frozenset({"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "com.microsoft.DynamicQuantizeLSTM"})
 """Operators with weight products that no loss profile changes."""
 _LOOKUPS = frozenset(
@@ -344,7 +344,7 @@ class LossPoint:
     top1: float | None = None
     """Share of samples with the same top class."""
     samples: int = 0
-    reason: str = ""
+    reason: Reason | None = field(default=None, metadata=TEXT)
     """Why there are no numbers."""
     harm: bool = False
     """True if the change broke the outputs, so that no number exists."""
@@ -368,7 +368,7 @@ class LayerLoss:
     """Per level: SQNR of the changed weights against the original ones; None if nothing changes."""
     points: tuple[LossPoint, ...] = ()
     """Measured levels; in an approximated profile, only the levels that do not change such weights."""
-    reason: str = ""
+    reason: Reason | None = field(default=None, metadata=TEXT)
     """Why the layer cannot be examined."""
 
 
@@ -388,7 +388,7 @@ class LossProfile:
     float32_db: float | None = None
     """SQNR between the modifiable form of the model and the model as measured."""
     complete: bool = True
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     data_sha256: str = field(default="", metadata=LATER)
     """Checksum of the file that `data` names, since files of one name may differ; '' if none was recorded."""
 

@@ -227,8 +227,8 @@ _SLOWER = 1.5
 """Slowdown of a model whose weights are inputs; 1.1 to 1.5 was measured."""
 _GUESSED = (LIGHTER_BRANCH, DONE_BEFORE)
 """Codes of reasons for a node's count of zero that no run has confirmed."""
-_PROXIES = "from the weights alone: proxies, which need not rank the layers as a measurement would"
-_WEIGHTS_ONLY = "int8 rounds the weights of one layer, symmetric per output channel; activations stay as they are"
+_PROXIES = Reason("from_weights_alone")
+_WEIGHTS_ONLY = Reason("rounds_weights_only")
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +241,7 @@ class LossFacts:
     samples: int = 0
     classes: bool = False
     float32_db: float | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     budget: bool = False
     """True if only the worst layers were measured at more than the first level."""
     worst: tuple[str, ...] = ()
@@ -367,5 +367,5 @@ def _is_complete(layer: LayerLoss, facts: LossFacts) -> bool:
     return {point.level for point in layer.points} >= set(wanted)
 
 
-def _once(notes: Iterable[str]) -> tuple[str, ...]:
+def _once(notes: Iterable[Reason]) -> tuple[Reason, ...]:
     return tuple(dict.fromkeys(notes))

@@ -32,8 +32,8 @@ class Reason:
             return data
         if not data:
             return None
-        if data in _OLD_COSTS:
-            return {"code": _OLD_COSTS[data], "fields": {}}
+        if data in _OLD_TEXTS:
+            return {"code": _OLD_TEXTS[data], "fields": {}}
         code = TOLD_INTERVAL if data.startswith(_NO_INTERVAL) else TOLD
         return {"code": code, "fields": {"text": data.removeprefix(_NO_INTERVAL)}}
 
@@ -63,12 +63,14 @@ _OLD_ENDS = {
     "the runner died": RUNNER_DIED,
 }
 """Ends of runs in journals of older versions."""
-_OLD_COSTS = {
+_OLD_TEXTS = {
+    "already int8": "already_int8",
+    "not run": "not_run",
     "the other branch of its If is larger": LIGHTER_BRANCH,
     "depends on constants alone: computed beforehand": DONE_BEFORE,
     "the limit of nodes was reached: not all of this call is counted": LEFT_OUT,
 }
-"""Sentences of older versions that are compared; the same words are made of the codes."""
+"""Sentences of older records and of exports that are compared; the same words are made of the codes."""
 
 
 def because(code: str, **fields: Any) -> Reason:

@@ -9,7 +9,7 @@ from tuibench.core.cell import CellResult, Estimate, least_latency, measured, mo
 from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts
 from tuibench.core.label import names_by_sha256, varying_axes
 from tuibench.core.profile import ALREADY_INT8, LAYER, LayerLoss, LossProfile, PerformanceProfile, Profile
-from tuibench.core.reason import Verdict
+from tuibench.core.reason import Reason, Verdict
 from tuibench.core.result import Comparison, RunResult
 from tuibench.core.scenario import LATENCY, THROUGHPUT, find
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
@@ -143,7 +143,7 @@ def _loss_facts(found: LossProfile) -> ProfileFacts:
     spoiled = {layer.id for layer in harmed}
     told = [(p.sqnr_db, p.level, one) for p, one in points if p.sqnr_db is not None and one.id not in spoiled]
     db, level, layer = min(told, key=lambda one: one[0]) if told else (None, "", None)
-    reasons = [point.reason for point, _ in points if point.reason]
+    reasons = [point.reason for point, _ in points if point.reason is not None]
     return ProfileFacts(
         found.kind,
         asked=len(asked),
@@ -153,7 +153,7 @@ def _loss_facts(found: LossProfile) -> ProfileFacts:
         layer=_name(layer) if layer is not None else "",
         level=level,
         db=db,
-        unknown=_cut(reasons[0]) if reasons and len(reasons) == len(points) else "",
+        unknown=_cut_fields(reasons[0]) if reasons and len(reasons) == len(points) else None,
         # Weights that are INT8 already lose nothing when converted to INT8.
         unsure=any(reason != ALREADY_INT8 for reason in reasons),
     )
@@ -175,6 +175,12 @@ def _proxy_facts(found: LossProfile) -> ProfileFacts:
 
 def _name(layer: LayerLoss) -> str:
     return _cut(layer.weight or layer.name or layer.id)
+
+
+def _cut_fields(reason: Reason) -> Reason:
+    return Reason(
+        reason.code, {name: _cut(one) if isinstance(one, str) else one for name, one in reason.fields.items()}
+    )
 
 
 def _cut(text: str) -> str:

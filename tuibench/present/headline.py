@@ -27,7 +27,7 @@ from tuibench.core.spec import APPROXIMATED, PERFORMANCE
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, seconds, short
 from tuibench.present.amount import amount
-from tuibench.present.reason import all_words, no_interval_words
+from tuibench.present.reason import all_words, no_interval_words, reason_words
 
 if TYPE_CHECKING:
     from tuibench.core.result import Comparison, RunResult
@@ -232,7 +232,7 @@ def _loss_words(facts: ProfileFacts) -> Iterator[str]:
         most = "most sensitive of the others" if facts.harmed else f"{part}most sensitive"
         yield f"{most}: {sensitive_words(facts)}"
     elif not facts.harmed and facts.unknown:
-        yield f"not known of any layer: {show(facts.unknown, _MOST_WORDS)}"
+        yield f"not known of any layer: {reason_words(facts.unknown, _MOST_WORDS)}"
     elif not facts.harmed:
         yield (f"{part}none" if part else "no layer") + " loses anything" + _WHERE_KNOWN * facts.unsure
 

@@ -23,13 +23,13 @@ from tuibench.core.reason import (
 )
 from tuibench.core.record import from_plain
 from tuibench.core.text import show
-from tuibench.core.units import count_of, percent, seconds, short
+from tuibench.core.units import count_of, percent, seconds
+from tuibench.present.profile.reason import PROFILE_WORDS
 
 Fields = Mapping[str, Any]
 
 _LONGEST = 500
 _SIGNALS = {"SIGTERM": "ended by its user", "SIGINT": "ended by its user", "SIGHUP": "ended by a hang-up"}
-_NOT_SHOWN = "INT8 gains and roof shares are not shown"
 _NEVER = 100_000
 """Larger predictions are shown as out of reach, not as a number."""
 
@@ -161,18 +161,6 @@ def _changed_speed(measured: str, fields: Fields) -> str:
     change = fields["change"]
     word = "slower" if change > 0 else "faster"
     return f"{measured} is {percent(abs(change))} {word} than before the break (allowed {percent(fields['allowed'])})"
-
-
-def _no_residual(fields: Fields) -> str:
-    share, factor = fields["share"], fields["factor"]
-    words = f"the layers take {'all' if share is None else f'{share:.1%}'.replace('%', ' %')}"
-    return f"{words} of the unprofiled time" + (f", and were scaled to it by {factor:.3f}" if factor != 1 else "")
-
-
-def _no_int8_form(fields: Fields) -> str:
-    ops = fields["ops"]
-    named = show((ops[0] if len(ops) == 1 else f"none of {', '.join(ops)}")[:200])
-    return f"{named} has {'no' if len(ops) == 1 else 'an'} int8 form here"
 
 
 def _in_brackets(text: str) -> str:
@@ -357,57 +345,6 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "rebooted": "the machine was rebooted",
     "isa_lost": lambda fields: f"instruction sets lost: {' '.join(map(show, fields['names']))}",
     "isa_gained": lambda fields: f"instruction sets gained: {' '.join(map(show, fields['names']))}",
-    # Rows and estimates of a profile
-    "folded": "done before the model runs",
-    "ran_too_short": "ran in less time than the profiler resolves",
-    "not_seen_to_run": "did not run, or took less time than the profiler resolves",
-    "did_not_run": "did not run",
-    "not_seen": "not in the trace of its run",
-    "residual": "what is left of the unprofiled time",
-    "no_residual": _no_residual,
-    "work_unknown": "not all that it computes or moves is known",
-    "no_peak_of_precision": lambda fields: (
-        f"its numbers are {show(fields['precision'], 20)}, in which no peak was measured"
-    ),
-    "roofs_not_measured": "not measured on this machine: {names}",
-    "unattributed": lambda fields: (
-        f"{_NOT_SHOWN}: {percent(fields['share'])} of the time is in no layer (limit {percent(fields['limit'])});"
-        " profile again while the machine is idle"
-    ),
-    "above_peak": lambda fields: (
-        f"{_NOT_SHOWN}: a row ({show(fields['op'], 60)}) has {short(fields['gflops'])} GFLOP/s,"
-        f" {short(fields['multiple'])}× the measured peak (limit {short(fields['limit'])}×), so its time or its nodes"
-        " are wrong"
-    ),
-    # Peak speeds of the machine
-    "peak_failed": "{text}",
-    "dram_not_measured": "DRAM not measured: {needed_mb} MB must be free for more than caches hold",
-    "dram_of_few_bytes": "DRAM on {mb} MB, of {wanted_mb} MB that no cache would hold",
-    # Layers in another form, measured alone
-    "alone_failed": "{text}",
-    "inputs_not_computed": "its inputs could not be computed: {text}",
-    "node_not_in_model": "the model has no such node",
-    "node_in_subgraph": "it is in the subgraph of another node",
-    "runs_subgraphs": "it runs subgraphs",
-    "reads_no_tensor": "it reads a value that is no tensor",
-    "products_in_floats": "the engine runs its products in floats anyway",
-    "too_short_alone": "it takes less than {least_us:g} µs alone",
-    "opset_without_integers": "its operators are of version {version}, without integers: {text}",
-    "already_integer": "it already uses integers",
-    "no_int8_form": _no_int8_form,
-    "first_input_constant": "its first input is a constant",
-    "transposes_or_scales": "it transposes or scales what it reads",
-    "weights_not_constant": "its weights are not constant",
-    "ranges_unknown": "its inputs or outputs are unknown",
-    "bias_not_constant": "its bias is not constant",
-    "bias_of_other_size": "its bias has another size than its channels",
-    "not_float32": "it is not of 32-bit floats",
-    "ratio_without_interval": "a layer's ratio has no interval",
-    "time_without_interval": "the time has no interval",
-    "bound": "a bound",
-    "below_resolution": "below the profiler's resolution",
-    "no_timed_row": "no row of this kind takes time",
-    "row_without_interval": "a row has no interval",
     # Costs of a node that are zero, unknown or a lower bound
     LIGHTER_BRANCH: "the other branch of its If is larger",
     DONE_BEFORE: "depends on constants alone: computed beforehand",
@@ -434,6 +371,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "past_buffer_shared": "past and present share one buffer, so the length of the past is unknown",
     "work_by_data": "how much {name} does depends on the data",
     "points_by_data": "how many points it takes depends on the data",
+    **PROFILE_WORDS,
     # Two operands
     "operand_without_value": "one operand has no value",
     "operand_without_interval": "one operand has no interval",

@@ -12,6 +12,7 @@ from onnx import helper
 
 from tests.model.factory import F32, model, save, tensor, weight
 from tuibench.core.profile import LossPoint
+from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain
 from tuibench.model.loss.layers import Layer, WeightReader, find_layers
 from tuibench.model.loss.sweep import Load, Sweep, loader
@@ -103,6 +104,7 @@ class Swept:
         self.kinds = [next(iter(line)) for line in lines]
         self.at = [(line["at"]["id"], line["at"]["level"]) for line in lines if "at" in line]
         self.result = result
+        self.notes = from_plain(tuple[Reason, ...], result["notes"])
 
     def __getitem__(self, key: tuple[str, str]) -> LossPoint:
         return next(point for node, point in self.points if (node, point.level) == key)

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tuibench.core.reason import Reason, because
 from tuibench.model.loss import similarity
-from tuibench.model.loss.similarity import Similarity, floats
+from tuibench.model.loss.similarity import ONLY_ZEROS, Similarity, floats
 
 NONE: frozenset[str] = frozenset()
 
@@ -79,24 +80,24 @@ def test_large_outputs_are_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -
     assert measure().top1 == whole.top1
 
 
-WOKEN = "output 'y' is all zeros without the change and is not with it: no dB"
+WOKEN = because("output_was_zeros", name="y")
 
 
 @pytest.mark.parametrize(
     ("unchanged", "changed", "reason", "harm"),
     [
-        (f32(1, 2), f32(1, math.nan), "output 'y' became NaN or infinite", True),
-        (f32(1, 2), f32(1, math.inf), "output 'y' became NaN or infinite", True),
-        (f32(math.nan), f32(1), "output 'y' of the unchanged model is NaN or infinite", False),
-        (f32(0, 0), f32(0, 0), "the outputs of the unchanged model are all zeros", False),
+        (f32(1, 2), f32(1, math.nan), because("output_not_finite", name="y"), True),
+        (f32(1, 2), f32(1, math.inf), because("output_not_finite", name="y"), True),
+        (f32(math.nan), f32(1), because("unchanged_not_finite", name="y"), False),
+        (f32(0, 0), f32(0, 0), ONLY_ZEROS, False),
         (f32(0, 0), f32(0, 1e-9), WOKEN, True),
-        (f32(1, 2), f32(1, 2, 3), "output 'y' has another shape than without the change", True),
-        (np.array([1e200]), np.array([2e200]), "the outputs are too large to be squared", False),
-        (np.array([1e100]), np.array([2e200]), "the outputs are too large to be squared", True),
+        (f32(1, 2), f32(1, 2, 3), because("output_reshaped", name="y"), True),
+        (np.array([1e200]), np.array([2e200]), Reason("outputs_too_large"), False),
+        (np.array([1e100]), np.array([2e200]), Reason("outputs_too_large"), True),
     ],
 )
 def test_incomparable_outputs_have_a_reason_and_harm_if_changed(
-    unchanged: Any, changed: Any, reason: str, harm: bool
+    unchanged: Any, changed: Any, reason: Reason, harm: bool
 ) -> None:
     found = Similarity(frozenset({"y"}))
     found.add({"y": unchanged}, {"y": changed})
@@ -109,7 +110,7 @@ def test_output_of_zeros_that_becomes_nonzero_is_harm() -> None:
     found = Similarity(NONE)
     found.add({"dead": f32(0, 0), "y": f32(3, 4)}, {"dead": f32(0, 1), "y": f32(3, 4)})
     point = found.point("int8")
-    assert point.harm and point.reason == WOKEN.replace("'y'", "'dead'") and point.sqnr_db is None
+    assert point.harm and point.reason == because("output_was_zeros", name="dead") and point.sqnr_db is None
     asleep = Similarity(NONE)
     asleep.add({"dead": f32(0, 0), "y": f32(3, 4)}, {"dead": f32(0, 0), "y": f32(3, 3.5)})
     assert asleep.point("int8").sqnr_db == pytest.approx(20) and not asleep.point("int8").harm
@@ -118,7 +119,7 @@ def test_output_of_zeros_that_becomes_nonzero_is_harm() -> None:
 def test_reason_from_the_change_precedes_one_without_it() -> None:
     found = Similarity(NONE)
     found.add({"a": f32(math.nan), "y": f32(1)}, {"a": f32(1), "y": f32(math.nan)})
-    assert found.point("").harm and "'y'" in found.point("").reason
+    assert found.point("").harm and found.point("").reason == because("output_not_finite", name="y")
 
 
 def test_infinite_values_of_the_unchanged_model_are_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,12 +128,6 @@ def test_infinite_values_of_the_unchanged_model_are_skipped(monkeypatch: pytest.
     found = Similarity(NONE)
     found.add({"y": f32(*[-math.inf] * 4, 3, 4)}, {"y": f32(*[-math.inf] * 3, 7, 3, 3.5)})
     assert found.point("").sqnr_db == pytest.approx(20)
-
-
-def test_hostile_output_name_is_shown_safely() -> None:
-    found = Similarity(NONE)
-    found.add({"\x1b[31m": f32(1)}, {})
-    assert found.point("").reason.isprintable() and found.point("").reason.startswith("output '\\e[31m'")
 
 
 def test_only_whole_float_tensors_are_compared() -> None:

@@ -15,6 +15,7 @@ from tests.model.factory import BOOL, F32, I64, STRING, classifier, model, save,
 from tests.model.loss.built import branching, convolutions, linear, quantized, random, sweep
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile import ALREADY_INT8, LEVELS
+from tuibench.core.reason import Reason, because
 from tuibench.model.loss.similarity import ONLY_ZEROS
 from tuibench.model.loss.sweep import Load, Runs
 
@@ -166,8 +167,7 @@ def test_class_outputs_are_told_apart_from_others(tmp_path: Path) -> None:
 def test_data_of_one_batch_is_one_sample(tmp_path: Path) -> None:
     feeds = [{"x": random(5, 4)}]
     found = sweep(tmp_path, linear(random(4, 2)), feeds, samples=2, batch=5)
-    words = "1 sample instead of 2: the data has no more; a sample is a whole batch, here of 5 items"
-    assert found.result["notes"] == [words]
+    assert found.notes == (because("fewer_samples", samples=1, asked=2, batch=5),)
 
 
 def test_batch_of_any_size_and_fewer_samples_are_accepted(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_batch_of_any_size_and_fewer_samples_are_accepted(tmp_path: Path) -> Non
     assert sweep(tmp_path, linear(random(4, 2)), feeds, samples=1)["y", "int8"].samples == 1
     found = sweep(tmp_path, linear(random(4, 2)), feeds, samples=8)
     assert found["y", "int8"].samples == 3
-    assert len(found.result["notes"]) == 1 and {"3", "8:"} <= set(found.result["notes"][0].split())
+    assert found.notes == (because("fewer_samples", samples=3, asked=8, batch=1),)
     assert found.begin["samples"] == 3, "those that were run, not those that were asked for"
     assert found.begin["notes"] == found.result["notes"], "who is cut short has no end, and the same to say"
 
@@ -194,8 +194,8 @@ def test_change_that_makes_a_zero_output_nonzero_is_harm(tmp_path: Path) -> None
     asleep, awake = (point for _, point in found.points)
     # Relu stops 5 - 6 and 5 - 5 and passes 5 - 3.
     assert (asleep.harm, asleep.reason) == (False, ONLY_ZEROS)
-    assert awake.harm and "'y'" in awake.reason
-    assert found.result["notes"] == [ONLY_ZEROS]
+    assert awake.harm and awake.reason == because("output_was_zeros", name="y")
+    assert found.notes == (ONLY_ZEROS,)
 
 
 def test_model_without_weights_is_noted_and_not_loaded(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_model_without_weights_is_noted_and_not_loaded(tmp_path: Path) -> None:
     assert found.begin == {"points": 0, "ms_each": 0.0, "classes": False, "float32_db": None, "samples": 0} | {
         "notes": found.result["notes"]
     }
-    assert len(found.result["notes"]) == 1
+    assert found.notes == (Reason("no_changeable_layer"),)
     assert counted.runs == [], "nothing is loaded for that"
 
 
@@ -214,7 +214,7 @@ def test_outputs_of_other_types_are_left_out(tmp_path: Path) -> None:
     built.graph.output.append(tensor("\x1b[2Jid", I64, None))
     found = sweep(tmp_path, built, ONES)
     assert found["y", "pruned 0.5"].sqnr_db is not None
-    assert [note.rpartition(" ")[2] for note in found.result["notes"]] == ["'\\e[2Jid'"]
+    assert found.notes == (because("outputs_left_out", names=["\x1b[2Jid"]),)
 
 
 def test_model_without_a_float_output_has_a_reason_at_each_point(tmp_path: Path) -> None:
@@ -232,8 +232,8 @@ def test_model_without_a_float_output_has_a_reason_at_each_point(tmp_path: Path)
 def test_nan_in_the_data_gives_reasons_without_runs(tmp_path: Path) -> None:
     counted = Counted()
     found = sweep(tmp_path, linear(random(4, 3)), [{"x": np.full((1, 4), np.nan, np.float32)}], load=counted)
-    reason = "output 'y' of the unchanged model is NaN or infinite"
-    assert [point.reason for _, point in found.points] == [reason] * 2 and reason in found.result["notes"]
+    reason = because("unchanged_not_finite", name="y")
+    assert [point.reason for _, point in found.points] == [reason] * 2 and found.notes == (reason,)
     assert not any(point.harm for _, point in found.points)
     assert counted.runs == [1, 2]
 
@@ -246,8 +246,8 @@ def test_samples_with_nan_outputs_are_left_out(tmp_path: Path) -> None:
     feeds = [bad, *good[:2], {"x": bad["x"] * np.inf}, good[2]]
     found = sweep(tmp_path, linear(random(4, 3)), feeds, LEVELS, samples=5, load=counted)
     assert found.points == without.points and found.begin["samples"] == 3
-    note = "2 of 5 samples left out: output 'y' of the unchanged model is NaN or infinite there"
-    assert found.result["notes"] == [note] == found.begin["notes"]
+    assert found.notes == (because("samples_not_finite", count=2, of=5, name="y"),)
+    assert found.begin["notes"] == found.result["notes"]
     assert counted.runs == [5, 3 * (2 + 5)]
     skip = frozenset((node, point.level) for node, point in found.points[:2])
     rest = sweep(tmp_path, linear(random(4, 3)), feeds, LEVELS, samples=5, skip=skip)
@@ -260,14 +260,14 @@ def test_samples_with_empty_outputs_are_left_out_and_noted(tmp_path: Path) -> No
     empty, bad = {"x": np.zeros((0, 4), np.float32)}, {"x": np.full((1, 4), np.nan, np.float32)}
     found = sweep(tmp_path, linear(random(4, 3)), [bad, empty, *good], LEVELS, samples=4)
     assert found.points == without.points and found.begin["samples"] == 2
-    assert "1 of 4 samples left out: output 'y' of the unchanged model is empty there" in found.result["notes"]
+    assert because("samples_empty", count=1, of=4, name="y") in found.notes
 
 
 def test_samples_are_all_kept_if_none_is_good(tmp_path: Path) -> None:
     bad = [{"x": np.full((1, 4), np.nan, np.float32)}] * 3
     found = sweep(tmp_path, linear(random(4, 3)), bad, samples=3)
-    reason = "output 'y' of the unchanged model is NaN or infinite"
-    assert {point.reason for _, point in found.points} == {reason} and found.result["notes"] == [reason]
+    reason = because("unchanged_not_finite", name="y")
+    assert {point.reason for _, point in found.points} == {reason} == set(found.notes)
 
 
 def test_change_that_gives_nan_or_fails_is_a_point_with_a_reason(tmp_path: Path) -> None:
@@ -280,7 +280,8 @@ def test_change_that_gives_nan_or_fails_is_a_point_with_a_reason(tmp_path: Path)
 
     found = sweep(tmp_path, linear(random(4, 3)), ONES, LEVELS, load=Counted(spoil))
     nan, refused, *good = (point for _, point in found.points)
-    assert "is odd" in refused.reason and refused.reason.isprintable() and refused.sqnr_db is None
+    assert refused.reason is not None and refused.reason.code == "changed_model_failed" and refused.sqnr_db is None
+    assert "is odd" in refused.reason.fields["text"] and refused.reason.fields["text"].isprintable()
     assert nan.harm and refused.harm
     assert len(good) == 3 and not any(point.reason or point.harm for point in good)
 
@@ -291,7 +292,7 @@ def test_nan_in_a_weight_is_noted_for_its_outputs(tmp_path: Path) -> None:
     found = sweep(tmp_path, linear(matrix), ONES, LEVELS)
     assert len(found.points) == 5, "infinity and NaN stand in two outputs of three; the third is compared"
     assert found["y", "pruned 0.5"].sqnr_db is not None
-    assert found.result["notes"] == ["output 'y' is NaN or infinite in 2 of 3 values, which are left out"]
+    assert found.notes == (because("values_left_out", name="y", count=2, of=3),)
 
 
 def test_model_that_differs_from_itself_is_noted(tmp_path: Path) -> None:
@@ -299,8 +300,8 @@ def test_model_that_differs_from_itself_is_noted(tmp_path: Path) -> None:
     built.graph.node[0].output[0] = "p"
     built.graph.node.append(helper.make_node("RandomNormalLike", ["p"], ["r"]))
     built.graph.node.append(helper.make_node("Add", ["p", "r"], ["y"]))
-    (note,) = sweep(tmp_path, built, ONES).result["notes"]
-    assert note.startswith("the outputs of the unchanged model vary between runs (")
+    (note,) = sweep(tmp_path, built, ONES).notes
+    assert note.code == "outputs_vary"
 
 
 def test_functions_of_the_model_are_noted_as_left_out(tmp_path: Path) -> None:
@@ -309,7 +310,7 @@ def test_functions_of_the_model_are_noted_as_left_out(tmp_path: Path) -> None:
     opset = helper.make_opsetid("", 17)
     built.functions.append(helper.make_function("own", "Twice", ["a", "b"], ["c"], [product], [opset]))
     found = sweep(tmp_path, built, ONES)
-    assert len(found.result["notes"]) == 1
+    assert found.notes == (Reason("functions_left_out"),)
 
 
 def test_weights_of_sequence_nodes_are_noted_as_left_out(tmp_path: Path) -> None:
@@ -320,8 +321,8 @@ def test_weights_of_sequence_nodes_are_noted_as_left_out(tmp_path: Path) -> None
     built.graph.node.append(helper.make_node("LSTM", ["u", "kernel", "again"], ["z"], hidden_size=2))
     built.graph.output.append(tensor("z", F32, None))
     found = sweep(tmp_path, built, ONES)
-    note = "the weights of 1 LSTM are not changed, only those of convolutions and matrix products"
-    assert found.result["notes"] == [note] and {node for node, _ in found.points} == {"y"}
+    assert found.notes == (because("recurrent_not_changed", ops=["1 LSTM"]),)
+    assert {node for node, _ in found.points} == {"y"}
 
 
 def test_hostile_names_are_handled(tmp_path: Path) -> None:
@@ -370,6 +371,5 @@ def test_strings_and_conditions_are_fed_unchanged(tmp_path: Path) -> None:
     built = model(nodes, inputs, outputs, [weight("w", random(4, 4))])
     feed = {"x": random(1, 4), "c": np.array([[True]]), "t": np.array(["a", "µ"])}
     found = sweep(tmp_path, built, [feed])
-    assert found["p", "int8"].sqnr_db is not None and found.result["notes"] == [
-        "outputs without floats are left out: 'u'"
-    ]
+    assert found["p", "int8"].sqnr_db is not None
+    assert found.notes == (because("outputs_left_out", names=["u"]),)

@@ -41,10 +41,10 @@ def evil_times() -> PerformanceProfile:
 def evil_losses(*, measured: bool = True) -> LossProfile:
     found = make_loss(measured=measured)
     layers = [
-        replace(one, id=f"{EVIL}{n}", op=EVIL, name=EVIL, weight=EVIL, reason=EVIL)
+        replace(one, id=f"{EVIL}{n}", op=EVIL, name=EVIL, weight=EVIL, reason=told(EVIL))
         for n, one in enumerate(found.layers)
     ]
-    return replace(found, data=EVIL, layers=tuple(layers), notes=(EVIL,))
+    return replace(found, data=EVIL, layers=tuple(layers), notes=(told(EVIL),))
 
 
 async def test_hostile_names_on_every_page_are_plain_text() -> None:

@@ -14,6 +14,7 @@ import onnx
 
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, LayerLoss, LossPoint
+from tuibench.core.reason import Reason
 from tuibench.core.text import show
 from tuibench.model.cost.structure import Scope
 from tuibench.model.file import is_external, locate
@@ -220,7 +221,7 @@ def describe_layer(layer: Layer, reader: WeightReader, levels: Sequence[str]) ->
         quantiles=_quantiles(ordered) if finite else (),
         weight_sqnr_db={level: _noise_db(weight, layer, level, ordered) if finite else None for level in told},
         points=tuple(LossPoint(level, None, None, reason=ALREADY_INT8) for level in levels if level not in told),
-        reason="" if finite else "its weights contain NaN or infinity",
+        reason=None if finite else Reason("weights_not_finite"),
     )
 
 

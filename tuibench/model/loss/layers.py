@@ -12,6 +12,7 @@ import onnx
 from onnx import numpy_helper
 
 from tuibench.core.errors import ModelError
+from tuibench.core.reason import Reason, because
 from tuibench.core.text import show
 from tuibench.core.value import dataclass
 from tuibench.model.cost.structure import Scope, Site, find_sites, size_of
@@ -160,7 +161,7 @@ class Layer:
     """The axis of the scales and zero points."""
     integer: bool = False
     """True if the multiplication uses an int8 weight."""
-    reason: str = ""
+    reason: Reason | None = None
 
     @property
     def dtype(self) -> str:
@@ -184,7 +185,7 @@ def _layers_at(place: Site) -> Iterator[Layer]:
     if node.op_type in _PACKED:
         source = find_source(place.scope, node.input[1]) if len(node.input) > 1 else None
         if source is not None and source.tensor is not None:
-            yield _make(place, source, source.tensor.data_type, tuple(source.tensor.dims), "its weights are packed")
+            yield _make(place, source, source.tensor.data_type, tuple(source.tensor.dims), Reason("weights_packed"))
         return
     for at, scale, zero in _LAYERS.get(node.op_type, ()):
         if at >= len(node.input):
@@ -208,7 +209,7 @@ def _describe(place: Site, source: Source, trail: Trail, stored: tuple[int, tupl
     reason = _reason_against(trail, element, rank, scale)
     channel_axis = 0 if reason else _channel_axis(trail, node, at, rank)
     if not reason and not all(_fits(held, shape[channel_axis]) for held in (scale, zero)):
-        reason = "its weights have scales for something else than channels"
+        reason = Reason("scales_of_no_channels")
     if reason:
         return _make(place, source, element, shape, reason)
     groups = integer_of(node, "group", 1) if node.op_type == "ConvTranspose" else 1
@@ -224,14 +225,14 @@ def _describe(place: Site, source: Source, trail: Trail, stored: tuple[int, tupl
     )
 
 
-def _reason_against(trail: Trail, element: int, rank: int, scale: Source | None) -> str:
+def _reason_against(trail: Trail, element: int, rank: int, scale: Source | None) -> Reason | None:
     if dtype_name(element) not in (*FLOATS, *_BYTES):
-        return f"its weights are {dtype_name(element)}"
+        return because("weights_of_type", dtype=dtype_name(element))
     if trail.dequantizer is not None and scale is None:
-        return "the scale of its weights is no constant"
+        return Reason("scale_not_constant")
     if any(permutation and sorted(permutation) != list(range(rank)) for permutation in trail.permutations):
-        return "the axes of its weights are unclear"
-    return ""
+        return Reason("axes_unclear")
+    return None
 
 
 def _fits(source: Source | None, channels: int) -> bool:
@@ -248,7 +249,7 @@ def _channel_axis(trail: Trail, node: onnx.NodeProto, at: int, rank: int) -> int
     return trail.stored_axis(named % rank, rank, trail.permutations_before)
 
 
-def _make(place: Site, source: Source, element: int, shape: tuple[int, ...], reason: str) -> Layer:
+def _make(place: Site, source: Source, element: int, shape: tuple[int, ...], reason: Reason) -> Layer:
     return Layer(place.id, place.op, place.node.name, source.name, source, element, shape, reason=reason)
 
 

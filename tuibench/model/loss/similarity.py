@@ -12,15 +12,15 @@ import numpy as np
 import onnx
 
 from tuibench.core.profile import LossPoint
-from tuibench.core.text import show
+from tuibench.core.reason import Reason, because
 from tuibench.worker.bundle import Array
 
 _PIECE = 1 << 20
 """Elements compared at a time, so that large outputs need no float64 copy of the same size."""
 _LEAST = 1e-12
 """The smallest probability distinguished from zero."""
-ONLY_ZEROS = "the outputs of the unchanged model are all zeros"
-"""Reason for no result if both outputs are all zeros."""
+ONLY_ZEROS = Reason("outputs_all_zeros")
+"""No result, as both outputs are all zeros."""
 
 
 def floats(outputs: Mapping[str, Any]) -> dict[str, Array]:
@@ -50,7 +50,7 @@ class Similarity:
     """Outputs that look like class scores."""
     probabilities: frozenset[str] = frozenset()
     """The class outputs that are probabilities already."""
-    reason: str = ""
+    reason: Reason | None = None
     harm: bool = False
     """True if the change itself is the reason."""
     samples: int = 0
@@ -65,7 +65,7 @@ class Similarity:
         for name, expected in unchanged.items():
             found = changed.get(name)
             if found is None or found.shape != expected.shape:
-                self._report_harm(f"output '{show(name, 60)}' has another shape than without the change")
+                self._report_harm(because("output_reshaped", name=name))
                 continue
             if not self._add_noise(name, expected, found):
                 continue
@@ -77,9 +77,9 @@ class Similarity:
         self._report_new_signals()
         told = [sums for sums in self._sums.values() if sums.signal > 0]
         numbers = [number for sums in told for number in (sums.signal, sums.noise, sums.product, sums.changed)]
-        reason, harm = self.reason or ("" if told else ONLY_ZEROS), self.harm
+        reason, harm = self.reason or (None if told else ONLY_ZEROS), self.harm
         if not reason and not all(map(math.isfinite, numbers)):
-            reason, harm = "the outputs are too large to be squared", all(math.isfinite(one.signal) for one in told)
+            reason, harm = Reason("outputs_too_large"), all(math.isfinite(one.signal) for one in told)
         if reason:
             return LossPoint(level, None, None, samples=self.samples, reason=reason, harm=harm)
         # Each output has the same weight, whatever the size of its values.
@@ -98,9 +98,7 @@ class Similarity:
         """Report outputs that were all zeros and are not any more; they have no signal for a ratio."""
         for name, sums in self._sums.items():
             if sums.noise > 0 and not sums.signal:
-                self._report_harm(
-                    f"output '{show(name, 60)}' is all zeros without the change and is not with it: no dB"
-                )
+                self._report_harm(because("output_was_zeros", name=name))
 
     def _add_noise(self, name: str, expected: Array, found: Array) -> bool:
         sums = self._sums.setdefault(name, _Sums())
@@ -108,7 +106,7 @@ class Similarity:
         for left, right in _pieces(expected, found):
             known = np.isfinite(left)
             if not np.isfinite(right[known]).all():
-                self._report_harm(f"output '{show(name, 60)}' became NaN or infinite")
+                self._report_harm(because("output_not_finite", name=name))
                 return False
             a, b = left[known], right[known]
             held += a.size
@@ -119,10 +117,10 @@ class Similarity:
                 sums.product += float(a @ b)
                 sums.changed += float(b @ b)
         if not held:
-            self.reason = self.reason or f"output '{show(name, 60)}' of the unchanged model is NaN or infinite"
+            self.reason = self.reason or because("unchanged_not_finite", name=name)
         return held > 0
 
-    def _report_harm(self, reason: str) -> None:
+    def _report_harm(self, reason: Reason) -> None:
         """Keep the first reason caused by the change; it replaces reasons that exist without it."""
         if not self.harm:
             self.reason, self.harm = reason, True

@@ -16,9 +16,9 @@ import numpy as np
 from tuibench.core.errors import ModelError
 from tuibench.core.model import Point
 from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, RECURRENT, LossPoint
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.text import show
-from tuibench.core.units import count_of
 from tuibench.engines import factory
 from tuibench.engines.error_words import engine_words
 from tuibench.engines.protocol import LoadSettings, Session, run_once
@@ -94,7 +94,7 @@ class ChangedSession:
     feeds: Sequence[Feed]
     classes: frozenset[str]
     probabilities: frozenset[str]
-    reason: str = ""
+    reason: Reason | None = None
     """The reason why the unchanged outputs allow no comparison."""
     _unchanged: Outputs = field(default_factory=list)
 
@@ -106,7 +106,7 @@ class ChangedSession:
     def compare(self, changed: Mapping[str, Array], level: str) -> LossPoint:
         """Compare the outputs with these weights against the unchanged ones."""
         if not self._unchanged[0]:
-            self.reason = "no output contains floats, so there is nothing to compare"
+            self.reason = Reason("no_float_output")
         if self.reason:
             return LossPoint(level, None, None, reason=self.reason)
         found = Similarity(self.classes, self.probabilities)
@@ -116,7 +116,7 @@ class ChangedSession:
         except MemoryError:
             raise
         except Exception as error:  # a model may fail on changed weights: that is a result
-            reason = show(engine_words(error))
+            reason = because("changed_model_failed", text=show(engine_words(error)))
             return LossPoint(level, None, None, samples=found.samples, reason=reason, harm=True)
         return found.point(level)
 
@@ -153,7 +153,7 @@ class Sweep:
     """Items per sample."""
     clock: Callable[[], float] = time.perf_counter
 
-    notes: list[str] = field(default_factory=list)
+    notes: list[Reason] = field(default_factory=list)
     ran: int = 0
     """Samples per change."""
 
@@ -165,12 +165,12 @@ class Sweep:
         model = require_graph(path)
         check_external(model, path)
         if any(node.op_type in LAYER_OPERATORS for function in model.functions for node in function.node):
-            self.notes.append("layers inside the model's own functions are left out")
+            self.notes.append(Reason("functions_left_out"))
         self.notes += _recurrent(model)
         # Lift all layers even if few are requested, so that every sweep compares the same form of the model.
         layers = [layer for layer in find_layers(model.graph) if not layer.reason]
         if not layers:
-            self.notes.append("there is no layer whose weights could be changed")
+            self.notes.append(Reason("no_changeable_layer"))
             self._begin(0, 0.0, False, None)
             return self._end(False, None)
         feeds = self._feeds()
@@ -190,10 +190,7 @@ class Sweep:
     def _feeds(self) -> list[Feed]:
         feeds = read_bundle(self.bundle)
         if len(feeds) < self.samples:
-            here = count_of(len(feeds), "sample")
-            batch = self.batch
-            inside = "" if batch is None or batch < 2 else f"; a sample is a whole batch, here of {batch} items"
-            self.notes.append(f"{here} instead of {self.samples}: the data has no more{inside}")
+            self.notes.append(because("fewer_samples", samples=len(feeds), asked=self.samples, batch=self.batch or 1))
         return feeds[: max(self.samples, 1)]
 
     def _run_as_it_is(self, path: Path, feeds: Sequence[Feed]) -> tuple[list[Feed], Outputs]:
@@ -212,8 +209,7 @@ class Sweep:
         kept = [floats(found) for found in outputs]
         left_out = [name for name in outputs[0] if name not in kept[0]]
         if left_out:
-            named = ", ".join(f"'{show(name, 40)}'" for name in left_out[:5])
-            self.notes.append(f"outputs without floats are left out: {named}")
+            self.notes.append(because("outputs_left_out", names=left_out[:5]))
         names = {name for found in kept for name in found}
         good = [at for at, found in enumerate(kept) if found.keys() == names and not _without_finite(found)]
         if good:
@@ -243,17 +239,16 @@ class Sweep:
         classes = bool(changer.classes)
         self._note(unchanged)
         # With outputs of zeros a change may still show, as it can make them non-zero.
-        changer.reason = "" if unchanged.reason == ONLY_ZEROS else unchanged.reason
+        changer.reason = None if unchanged.reason == ONLY_ZEROS else unchanged.reason
         self._begin(len(work), 1000 * each_s, classes, float32_db)
         self._carry_out_all(changer, work, reader)
         return self._end(classes, float32_db)
 
     def _note(self, unchanged: LossPoint) -> None:
-        if unchanged.reason:
+        if unchanged.reason is not None:
             self.notes.append(unchanged.reason)
         elif unchanged.sqnr_db is not None:
-            differs = f"the outputs of the unchanged model vary between runs ({unchanged.sqnr_db:.0f} dB)"
-            self.notes.append(f"{differs}: smaller noise is not due to a layer")
+            self.notes.append(because("outputs_vary", sqnr_db=unchanged.sqnr_db))
 
     def _is_asked(self, node: str, level: str) -> bool:
         wanted = self.layers is None or node in self.layers
@@ -280,11 +275,11 @@ class Sweep:
     def _begin(self, points: int, ms_each: float, classes: bool, float32_db: float | None) -> None:
         told: dict[str, Any] = {"points": points, "ms_each": ms_each, "classes": classes, "float32_db": float32_db}
         # Send everything known now: a profile that is cut short sends no end.
-        told |= {"samples": self.ran, "notes": list(self.notes)}
+        told |= {"samples": self.ran, "notes": to_plain(self.notes)}
         self.send({"begin": told})
 
     def _end(self, classes: bool, float32_db: float | None) -> dict[str, Any]:
-        return {"classes": classes, "float32_db": float32_db, "notes": self.notes}
+        return {"classes": classes, "float32_db": float32_db, "notes": to_plain(self.notes)}
 
 
 def _without_finite(outputs: Mapping[str, Array]) -> list[str]:
@@ -292,31 +287,30 @@ def _without_finite(outputs: Mapping[str, Array]) -> list[str]:
     return [name for name, value in outputs.items() if not np.isfinite(value).any()]
 
 
-def _left_out(outputs: Outputs) -> Iterator[str]:
+def _left_out(outputs: Outputs) -> Iterator[Reason]:
     """Yield notes on samples left out because the unchanged model gives no usable output."""
     names = dict.fromkeys(name for found in outputs for name in found)
     empty = [name for found in outputs for name in [each for each in names if each not in found][:1]]
     void = [name for found in outputs if found.keys() == names.keys() for name in _without_finite(found)[:1]]
-    for lacking, what in ((void, "NaN or infinite"), (empty, "empty")):
-        if lacking:
-            of = f"{len(lacking)} of {count_of(len(outputs), 'sample')}"
-            yield f"{of} left out: output '{show(lacking[0], 60)}' of the unchanged model is {what} there"
+    if void:
+        yield because("samples_not_finite", count=len(void), of=len(outputs), name=void[0])
+    if empty:
+        yield because("samples_empty", count=len(empty), of=len(outputs), name=empty[0])
 
 
-def _note_partly_nan(outputs: Outputs) -> Iterator[str]:
+def _note_partly_nan(outputs: Outputs) -> Iterator[Reason]:
     """Yield notes on unchanged outputs that are partly NaN or infinite."""
     for name in outputs[0]:
         arrays = [found[name] for found in outputs if name in found]
         size, known = sum(one.size for one in arrays), sum(int(np.isfinite(one).sum()) for one in arrays)
         if 0 < known < size:
-            yield f"output '{show(name, 60)}' is NaN or infinite in {size - known} of {size} values, which are left out"
+            yield because("values_left_out", name=name, count=size - known, of=size)
 
 
-def _recurrent(model: Any) -> list[str]:
+def _recurrent(model: Any) -> list[Reason]:
     """Return a note if the model has recurrent nodes, whose weights are not changed."""
     found = Counter(place.node.op_type for place in walk(model.graph) if place.node.op_type in RECURRENT)
-    named = ", ".join(f"{count} {op}" for op, count in found.items())
-    return [f"the weights of {named} are not changed, only those of convolutions and matrix products"] if named else []
+    return [because("recurrent_not_changed", ops=[f"{count} {op}" for op, count in found.items()])] if found else []
 
 
 def request_sweep(request: Mapping[str, Any], send: Send) -> dict[str, Any]:

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.profile import ALREADY_INT8, INT8, NOT_RUN, LayerLoss, LossPoint, LossProfile
+from tuibench.core.reason import Reason
 from tuibench.core.spec import APPROXIMATED
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, short
 from tuibench.present.profile.summary import SHARES, VALUES, Amount, Summary, make_bars
+from tuibench.present.reason import all_words, reason_words
 from tuibench.present.table import (
     NONE,
     UNKNOWN,
@@ -34,7 +36,7 @@ UNCHANGED = "same"
 """Text in place of decibels if changing the layer changed nothing."""
 HARM = "harm"
 """Text in place of decibels if no ratio can describe the changed outputs."""
-_WORDS = (ALREADY_INT8, NOT_RUN)
+_SHORT = (ALREADY_INT8, NOT_RUN)
 """Reasons short enough for a column of decibels."""
 _LONGEST = 400
 
@@ -152,7 +154,9 @@ def _level_column(loss: LossProfile, level: str) -> Column[LossRow]:
 def _level_text(row: LossRow, level: str) -> str:
     """Return decibels, or a reason if it is short enough."""
     point = row.point(level)
-    return point.reason if point is not None and point.reason in _WORDS else decibels(row.noise.get(level))
+    if point is not None and point.reason in _SHORT:
+        return reason_words(point.reason)
+    return decibels(row.noise.get(level))
 
 
 def decibels(noise: float | None) -> str:
@@ -190,8 +194,8 @@ def _percent(value: float | None) -> str:
 
 
 def _reason(row: LossRow) -> str:
-    reasons = [row.layer.reason, *(point.reason for point in row.layer.points)]
-    return show("; ".join(dict.fromkeys(filter(None, reasons))), 200) or ("" if row.worst is not None else UNKNOWN)
+    reasons = all_words(filter(None, [row.layer.reason, *(point.reason for point in row.layer.points)]))
+    return show("; ".join(dict.fromkeys(reasons)), 200) or ("" if row.worst is not None else UNKNOWN)
 
 
 PARAMETERS = "params"
@@ -259,7 +263,7 @@ class LevelSensitivity:
     """Greatest noise / signal of a layer."""
     broken: tuple[str, ...]
     """Weight names of layers whose changed outputs no ratio can describe: worse than any noise."""
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
     """Reasons for broken layers; if there are none and nothing is known, the reasons for that."""
     turned: int | None
     """Number of layers whose change moved another class to first place for some sample; None without class outputs."""
@@ -295,12 +299,14 @@ def loss_sentences(loss: LossProfile, level: str | None = None) -> tuple[str, ..
 
 def loss_notes(loss: LossProfile) -> tuple[str, ...]:
     """Return the profile's notes, then the reasons of single layers."""
-    odd: dict[str, list[str]] = {}
+    odd: dict[Reason, list[str]] = {}
     for layer, name in zip(loss.layers, _names_of(loss.layers), strict=True):
-        if layer.reason:
+        if layer.reason is not None:
             odd.setdefault(layer.reason, []).append(name)
-    of_layers = (f"{count_of(len(names), 'layer')}: {show(why, 200)} ({_names(names)})" for why, names in odd.items())
-    return (*(show(note, 500) for note in loss.notes), *of_layers)
+    of_layers = (
+        f"{count_of(len(names), 'layer')}: {reason_words(why, 200)} ({_names(names)})" for why, names in odd.items()
+    )
+    return (*all_words(loss.notes), *of_layers)
 
 
 def _sensitivity(loss: LossProfile, level: str, names: Sequence[str]) -> LevelSensitivity:
@@ -328,7 +334,7 @@ def _sensitivity(loss: LossProfile, level: str, names: Sequence[str]) -> LevelSe
     )
 
 
-def _of_layers(loss: LossProfile) -> Iterator[str]:
+def _of_layers(loss: LossProfile) -> Iterator[Reason | None]:
     return (layer.reason for layer in loss.layers)
 
 
@@ -385,5 +391,5 @@ def _names(weights: Sequence[str]) -> str:
 
 
 def _reasons(each: LevelSensitivity) -> str:
-    first, more = next(iter(each.reasons), "not measured"), len(each.reasons) - 1
-    return show(first, 200) + (f", and {count_of(more, 'more reason')}" if more > 0 else "")
+    first, more = next(iter(each.reasons), Reason("not_measured")), len(each.reasons) - 1
+    return reason_words(first, 200) + (f", and {count_of(more, 'more reason')}" if more > 0 else "")

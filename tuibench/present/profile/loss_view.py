@@ -34,6 +34,7 @@ from tuibench.present.profile.loss import (
 )  # fmt: skip
 from tuibench.present.profile.summary import SHARES, Summary
 from tuibench.present.profile.view import DOT, Fact, Pair, ProfileView, over_depth
+from tuibench.present.reason import export_words, reason_words
 from tuibench.present.table import LONGEST, NONE
 
 _SHARES = range(0, 101, 5)
@@ -141,12 +142,13 @@ class LossView(ProfileView[LossRow]):
         curve = tuple(map(number, layer.quantiles)) if len(layer.quantiles) == len(_SHARES) else ("",) * len(_SHARES)
         for level in self.loss.levels:
             point = row.point(level)
+            reasons = layer.reason, point.reason if point else None
             measured = (point.sqnr_db, point.cosine, point.kl, point.top1) if point else (None,) * 4
             yield (
                 *named, str(layer.parameters), str(layer.zeros), safe_text(level),
                 number(layer.weight_sqnr_db.get(level)), *map(number, measured),
                 count(point.samples if point else None), safe_text(layer.id), "true" if point and point.harm else "",
-                safe_text("; ".join(filter(None, (layer.reason, point.reason if point else "")))), *curve,
+                safe_text("; ".join(filter(None, map(export_words, reasons)))), *curve,
             )  # fmt: skip
 
     def depth(self, kind: str, display: str) -> Depth:
@@ -178,7 +180,7 @@ def loss_detail(loss: LossProfile, row: LossRow) -> tuple[Pair, ...]:
         ("parameters", parameter_words(layer.parameters, layer.zeros)),
         ("|w| / greatest", _quantiles(layer.quantiles)),
         ("pruning", _pruned(loss.levels, layer.quantiles)),
-        ("not known because", show(layer.reason, LONGEST)),
+        ("not known because", reason_words(layer.reason, LONGEST)),
     ]
     pairs += [(level_words(level), _level(loss, row, level)) for level in loss.levels]
     return tuple(pair for pair in pairs if pair[1])
@@ -208,10 +210,10 @@ def _level(loss: LossProfile, row: LossRow, level: str) -> str:
         of_weights = layer.weight_sqnr_db[level]
         parts.append("weights unchanged" if of_weights is None else f"weights {of_weights:.1f} dB (proxy)")
     if loss.kind == APPROXIMATED:
-        return ", ".join(parts) or (f"{NONE} ({show(point.reason, 200)})" if point is not None else "")
+        return ", ".join(parts) or (f"{NONE} ({reason_words(point.reason, 200)})" if point is not None else "")
     if point is None or point.reason:
         words = HARM if point is not None and point.harm else NONE
-        reason = show(point.reason, 200) if point is not None else "not measured"
+        reason = reason_words(point.reason, 200) if point is not None else "not measured"
         return ", ".join([f"outputs {words} ({reason})", *parts])
     found = [f"outputs {decibels(row.noise.get(level))}" + ("" if point.sqnr_db is None else " dB")]
     found += [f"cosine {point.cosine:.5f}"] if point.cosine is not None else []

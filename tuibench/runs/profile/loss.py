@@ -7,7 +7,7 @@ from typing import Any
 
 from tuibench.core.profile import ALREADY_INT8, COSTS, LOSSES, WEIGHTS, LayerLoss, LossPoint
 from tuibench.core.profile_facts import count_points, first_points, worst_layers
-from tuibench.core.reason import Failure
+from tuibench.core.reason import Failure, because
 from tuibench.core.record import from_plain
 from tuibench.runs.profile.parts import order_levels
 from tuibench.runs.profile.run import ProfileRun
@@ -100,8 +100,8 @@ class LossRun(ProfileRun):
                 return answer
             one, level = at[0]
             # Without memory or time the outputs remain unknown.
-            reason, harm = f"{answer.message} with this layer changed", answer.kind == "signal"
-            point = LossPoint(level, None, None, reason=reason, harm=harm)
+            reason = because("change_ended_child", text=answer.message)
+            point = LossPoint(level, None, None, reason=reason, harm=answer.kind == "signal")
             self.keep_piece(LOSSES, one, point, level)
             self.pass_between()
 
@@ -124,5 +124,5 @@ def _join(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     joined: dict[str, Any] = {}
     for answer in answers:
         joined |= answer
-    notes = dict.fromkeys(note for answer in answers for note in answer.get("notes", ()))
-    return joined | {"notes": list(notes)}
+    notes = [note for answer in answers for note in answer.get("notes", ())]
+    return joined | {"notes": [note for at, note in enumerate(notes) if note not in notes[:at]]}

@@ -69,6 +69,8 @@ class Parts:
     """Keyed by (layer, level), in the order of measurement."""
     answer: dict[str, Any] = field(default_factory=dict)
     """The final answer of the loss child."""
+    notes: tuple[Reason, ...] = ()
+    """Its notes, which both have."""
     done: set[str] = field(default_factory=set)
     failures: dict[str, Failure] = field(default_factory=dict)
     """Keyed by the name of the part."""
@@ -88,6 +90,7 @@ class Parts:
                 self._take_piece(part, str(event["id"]), event)
         elif event.get("begin") is not None:
             self.begin = dict(event["begin"])
+            self.notes = _read_notes(self.begin)
         else:
             if part == LAYERS:
                 self.pieces.setdefault(part, set()).add((str(n),))
@@ -116,6 +119,7 @@ class Parts:
             self.weights = strictly(tuple[LayerLoss, ...])(result)
         elif part == LOSSES:
             self.answer = dict(result or {})
+            self.notes = _read_notes(self.begin | self.answer)
 
     @property
     def measured(self) -> int:
@@ -151,6 +155,10 @@ class Parts:
         named = list_parts(spec)
         over = self.done | self.failures.keys()
         return {"cells": len(named), "cells_done": sum(name in over for name in named), "executions": self.measured}
+
+
+def _read_notes(line: Mapping[str, Any]) -> tuple[Reason, ...]:
+    return strictly(tuple[Reason, ...])(line.get("notes") or ())
 
 
 _USUAL_S = {"costs": 1.5, "roofline": 2.0, "zeros": 1.0, "layers": 4.0, "what_if": 12.0, "weights": 2.0}

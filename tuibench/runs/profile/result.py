@@ -42,7 +42,7 @@ from tuibench.core.profile_facts import (
     least_ms,
     worst_layers,
 )
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Reason, because, told
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.core.units import count_of
@@ -437,18 +437,18 @@ def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point, i
     if asked.approximate:
         return assemble_loss(parts.weights or (), None, LossFacts(levels=asked.levels))
     points = [(one, found) for (one, _), found in parts.points.items()]
-    told = parts.begin | parts.answer
+    line = parts.begin | parts.answer
     levels = order_levels(asked)
     # The data may have fewer samples than requested.
-    samples = int(told.get("samples") or max((found.samples for _, found in points), default=0))
+    samples = int(line.get("samples") or max((found.samples for _, found in points), default=0))
     facts = LossFacts(
         data=describe_data(samples, spec.inputs.seed, spec.inputs.file and os.path.basename(spec.inputs.file)),
         data_sha256=inputs_sha256,
         levels=levels,
         samples=samples,
-        classes=bool(told.get("classes")),
-        float32_db=told.get("float32_db"),
-        notes=(*point.notes, *(str(note) for note in told.get("notes", ()))),
+        classes=bool(line.get("classes")),
+        float32_db=line.get("float32_db"),
+        notes=(*map(told, point.notes), *parts.notes),
         budget=asked.budget,
         worst=worst_layers(first_points(points, levels)) if asked.budget else (),
         idle=find_idle(parts.costs),

@@ -1,0 +1,142 @@
+"""Words of the reasons and notes of a profile: its rows, estimates, peak speeds, layers alone and changed layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tuibench.core.text import show
+from tuibench.core.units import count_of, percent, short
+
+Fields = Mapping[str, Any]
+
+_NOT_SHOWN = "INT8 gains and roof shares are not shown"
+
+
+def _no_residual(fields: Fields) -> str:
+    share, factor = fields["share"], fields["factor"]
+    words = f"the layers take {'all' if share is None else f'{share:.1%}'.replace('%', ' %')}"
+    return f"{words} of the unprofiled time" + (f", and were scaled to it by {factor:.3f}" if factor != 1 else "")
+
+
+def _quoted(name: str, limit: int = 60) -> str:
+    return f"'{show(name, limit)}'"
+
+
+def _of_output(words: str) -> Callable[[Fields], str]:
+    return lambda fields: f"output {_quoted(fields['name'])} {words}"
+
+
+def _samples_left_out(what: str) -> Callable[[Fields], str]:
+    return lambda fields: (
+        f"{fields['count']} of {count_of(fields['of'], 'sample')} left out: output {_quoted(fields['name'])} of the"
+        f" unchanged model is {what} there"
+    )
+
+
+def _fewer_samples(fields: Fields) -> str:
+    batch = fields["batch"]
+    inside = "" if batch < 2 else f"; a sample is a whole batch, here of {batch} items"
+    return f"{count_of(fields['samples'], 'sample')} instead of {fields['asked']}: the data has no more{inside}"
+
+
+def _no_int8_form(fields: Fields) -> str:
+    ops = fields["ops"]
+    named = show((ops[0] if len(ops) == 1 else f"none of {', '.join(ops)}")[:200])
+    return f"{named} has {'no' if len(ops) == 1 else 'an'} int8 form here"
+
+
+PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
+    # Rows and estimates of a profile
+    "folded": "done before the model runs",
+    "ran_too_short": "ran in less time than the profiler resolves",
+    "not_seen_to_run": "did not run, or took less time than the profiler resolves",
+    "did_not_run": "did not run",
+    "not_seen": "not in the trace of its run",
+    "residual": "what is left of the unprofiled time",
+    "no_residual": _no_residual,
+    "ratio_without_interval": "a layer's ratio has no interval",
+    "time_without_interval": "the time has no interval",
+    "bound": "a bound",
+    "below_resolution": "below the profiler's resolution",
+    "no_timed_row": "no row of this kind takes time",
+    "row_without_interval": "a row has no interval",
+    # Limits of rows
+    "work_unknown": "not all that it computes or moves is known",
+    "no_peak_of_precision": lambda fields: (
+        f"its numbers are {show(fields['precision'], 20)}, in which no peak was measured"
+    ),
+    "roofs_not_measured": "not measured on this machine: {names}",
+    "unattributed": lambda fields: (
+        f"{_NOT_SHOWN}: {percent(fields['share'])} of the time is in no layer (limit {percent(fields['limit'])});"
+        " profile again while the machine is idle"
+    ),
+    "above_peak": lambda fields: (
+        f"{_NOT_SHOWN}: a row ({show(fields['op'], 60)}) has {short(fields['gflops'])} GFLOP/s,"
+        f" {short(fields['multiple'])}× the measured peak (limit {short(fields['limit'])}×), so its time or its nodes"
+        " are wrong"
+    ),
+    # Peak speeds of the machine
+    "peak_failed": "{text}",
+    "dram_not_measured": "DRAM not measured: {needed_mb} MB must be free for more than caches hold",
+    "dram_of_few_bytes": "DRAM on {mb} MB, of {wanted_mb} MB that no cache would hold",
+    # Layers in another form, measured alone
+    "alone_failed": "{text}",
+    "inputs_not_computed": "its inputs could not be computed: {text}",
+    "node_not_in_model": "the model has no such node",
+    "node_in_subgraph": "it is in the subgraph of another node",
+    "runs_subgraphs": "it runs subgraphs",
+    "reads_no_tensor": "it reads a value that is no tensor",
+    "products_in_floats": "the engine runs its products in floats anyway",
+    "too_short_alone": "it takes less than {least_us:g} µs alone",
+    "opset_without_integers": "its operators are of version {version}, without integers: {text}",
+    "already_integer": "it already uses integers",
+    "no_int8_form": _no_int8_form,
+    "first_input_constant": "its first input is a constant",
+    "transposes_or_scales": "it transposes or scales what it reads",
+    "weights_not_constant": "its weights are not constant",
+    "ranges_unknown": "its inputs or outputs are unknown",
+    "bias_not_constant": "its bias is not constant",
+    "bias_of_other_size": "its bias has another size than its channels",
+    "not_float32": "it is not of 32-bit floats",
+    # Layers of a loss profile
+    "already_int8": "already int8",
+    "not_run": "not run",
+    "weights_packed": "its weights are packed",
+    "weights_of_type": "its weights are {dtype}",
+    "weights_not_finite": "its weights contain NaN or infinity",
+    "scales_of_no_channels": "its weights have scales for something else than channels",
+    "scale_not_constant": "the scale of its weights is no constant",
+    "axes_unclear": "the axes of its weights are unclear",
+    "no_float_output": "no output contains floats, so there is nothing to compare",
+    "outputs_all_zeros": "the outputs of the unchanged model are all zeros",
+    "outputs_too_large": "the outputs are too large to be squared",
+    "output_reshaped": _of_output("has another shape than without the change"),
+    "output_was_zeros": _of_output("is all zeros without the change and is not with it: no dB"),
+    "output_not_finite": _of_output("became NaN or infinite"),
+    "unchanged_not_finite": _of_output("of the unchanged model is NaN or infinite"),
+    "changed_model_failed": "{text}",
+    "change_ended_child": "{text} with this layer changed",
+    # Notes of a loss profile
+    "from_weights_alone": "from the weights alone: proxies, which need not rank the layers as a measurement would",
+    "rounds_weights_only": (
+        "int8 rounds the weights of one layer, symmetric per output channel; activations stay as they are"
+    ),
+    "functions_left_out": "layers inside the model's own functions are left out",
+    "recurrent_not_changed": ("the weights of {ops} are not changed, only those of convolutions and matrix products"),
+    "no_changeable_layer": "there is no layer whose weights could be changed",
+    "fewer_samples": _fewer_samples,
+    "outputs_left_out": lambda fields: (
+        f"outputs without floats are left out: {', '.join(_quoted(name, 40) for name in fields['names'])}"
+    ),
+    "samples_not_finite": _samples_left_out("NaN or infinite"),
+    "samples_empty": _samples_left_out("empty"),
+    "values_left_out": lambda fields: (
+        f"output {_quoted(fields['name'])} is NaN or infinite in {fields['count']} of {fields['of']} values, which are"
+        " left out"
+    ),
+    "outputs_vary": (
+        "the outputs of the unchanged model vary between runs ({sqnr_db:.0f} dB): smaller noise is not due to a layer"
+    ),
+}
+"""By code; `present/reason.py` formats the texts."""
