@@ -67,7 +67,7 @@ def test_every_figure_of_every_result_can_be_drawn() -> None:
     )  # fmt: skip
     for material in materials:
         for name in figures_of(material):
-            for pair in (*material.pairs, None):
+            for pair in (*material.pairs[::4], *material.pairs[-1:], None):
                 for metric in ("throughput", "latency", "nonsense"):
                     assert len(draw(make_figure(material, name, pair, metric), 60, 9)) == 9
 
