@@ -22,8 +22,8 @@ from tests.model.spec import make_spec
 from tests.runs.child_task import call_here
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.profile import CostProfile
+from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain, to_plain
-from tuibench.model.cost.count import TRACED
 from tuibench.runs.task import StopSwitch
 from tuibench.worker.bundle import read_bundle
 
@@ -304,7 +304,7 @@ def test_checksums_are_cached_where_the_caller_says(tmp_path: Path) -> None:
 def test_costs_are_counted_on_the_shapes_of_a_run(tmp_path: Path) -> None:
     path = save(encoder(), tmp_path / "m.onnx")
     found = from_plain(CostProfile, call("cost", request_for(path, tmp_path, 3)).result)
-    assert (found.shapes_from, found.batch) == (TRACED, 3)
+    assert (found.shapes_from, found.batch) == (Reason("traced"), 3)
     assert found.nodes and found.unknown == 0
 
 

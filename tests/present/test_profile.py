@@ -16,7 +16,7 @@ from tests.present.profile.stock import disturbed, make_costs, make_loss, make_p
 from tuibench.core.cell import Estimate
 from tuibench.core.errors import UsageError
 from tuibench.core.profile import INT8, LOSS, LayerLoss, LayerTime, LossPoint, LossProfile, NodeCost, Profile
-from tuibench.core.reason import because, told
+from tuibench.core.reason import Reason, because, told
 from tuibench.core.text import show, width_of
 from tuibench.present.plots.selection import scaled
 from tuibench.present.profile.costs import cost_rows
@@ -117,11 +117,11 @@ def compared(old: Profile, new: Profile) -> list[str]:
 
 
 def test_uncounted_model_shows_no_parameters_or_shapes() -> None:
-    nothing = replace(make_costs(), nodes=(), parameters=0, weight_bytes=0, shapes_from="", notes=("died by SIGSEGV",))
+    nothing = replace(make_costs(), nodes=(), parameters=0, weight_bytes=0, shapes_from=None, notes=("died",))
     told = list(view_of(nothing).model_lines())
     assert "Parameters: unknown" in told and "Shapes from: unknown" in told
-    bare = list(view_of(replace(nothing, shapes_from="one run")).model_lines())
-    assert "Parameters: 0 (shared ones once), 0 B" in bare and "Shapes from: one run" in bare
+    bare = list(view_of(replace(nothing, shapes_from=Reason("traced"))).model_lines())
+    assert "Parameters: 0 (shared ones once), 0 B" in bare and "Shapes from: one run without optimization" in bare
 
 
 def test_difference_without_an_interval_is_not_clear() -> None:
@@ -221,7 +221,7 @@ HOSTILE = st.text(max_size=30) | st.sampled_from(
 def test_names_are_safe_in_terminal_spreadsheet_and_markup(name: str, other: str, width: int, ascii_only: bool) -> None:
     layer = LayerTime(name, "layer", name, (name, other), (other,), other, name, Estimate(1.0, 0.9, 1.1, 3), roof=other)
     cost = NodeCost(name, 0, name, other, name, why=told(other))
-    costs = replace(make_costs(), nodes=(cost,), notes=(name,), shapes_from=other, dims={name: 3})
+    costs = replace(make_costs(), nodes=(cost,), notes=(name,), shapes_from=told(other), dims={name: 3})
     measured = replace(
         make_performance(), layers=(layer,), engine=name, isa=(other,), notes=(name,), dims={other: 1}, precision=name
     )

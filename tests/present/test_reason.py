@@ -126,6 +126,9 @@ def test_every_code_has_words() -> None:
          "the outputs of the unchanged model vary between runs (31 dB): smaller noise is not due to a layer"),
         (because("recurrent_not_changed", ops=["1 LSTM", "2 GRU"]),
          "the weights of 1 LSTM, 2 GRU are not changed, only those of convolutions and matrix products"),
+        (because("inferred", why=None), "static inference"),
+        (because("inferred", why=because("profiler_cut", events=1_000_000)),
+         "static inference: ONNX Runtime's profiler stops at 1,000,000 events, before one inference was over"),
         # Codes of a newer version, and fields that do not fit
         (because("of_a_newer_version", n=3, why=Reason("failed")), "of a newer version: n 3, why failed"),
         (because("extended"), "extended"),

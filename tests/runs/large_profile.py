@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tests.runs.profile_script import make_profile_result, make_run
 from tuibench.core.profile import LAYER, PERFORMANCE, CostProfile, KernelRow, LayerRun, NodeCost, Profile
+from tuibench.core.reason import Reason
 from tuibench.core.result import RunResult
 from tuibench.runs.profile.result import assemble_performance
 
@@ -22,9 +23,7 @@ def make_large_costs(count: int) -> CostProfile:
     """Return the costs of an exported transformer with `count` nodes, named like an exporter's."""
     nodes = tuple(_make_node(place) for place in range(count))
     macs = sum(node.macs or 0 for node in nodes)
-    return CostProfile(
-        nodes, 1, 1, {"batch": 1, "sequence": 128}, macs, 0, 1, 0, 1, 1, 1, 0, "one run without optimization"
-    )
+    return CostProfile(nodes, 1, 1, {"batch": 1, "sequence": 128}, macs, 0, 1, 0, 1, 1, 1, 0, Reason("traced"))
 
 
 def _make_node(place: int) -> NodeCost:

@@ -26,7 +26,7 @@ from tuibench.core.profile import (
     Roofline,
     ZeroEffect,
 )
-from tuibench.core.reason import told
+from tuibench.core.reason import Reason, told
 from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import BenchmarkSpec
@@ -49,7 +49,7 @@ NODES = (
     NodeCost("relu_out", 1, "Relu", "relu", element_flops=1000),
     NodeCost("fc_out", 2, "Gemm", "fc", weight="fc.weight", macs=100_000, parameters=1000, weight_bytes=4000),
 )
-COSTS = CostProfile(NODES, 1, 1, {}, 1_100_000, 1000, 1432, 0, 5728, 4000, 4000, 0, "one run without optimization")
+COSTS = CostProfile(NODES, 1, 1, {}, 1_100_000, 1000, 1432, 0, 5728, 4000, 4000, 0, Reason("traced"))
 CALM = Grade("A", told("quiet"), 0.001, 0.0, False)
 ROOFLINE = Roofline(1, 50.0, 100.0, 10.0, ((32768, 200.0),), "a CPU", "2026-11-18T00:00:00Z", grade=CALM)
 ZEROS = ZeroEffect("onnxruntime", "1.26.0", Estimate(1.0, 0.98, 1.02, 5), False, "zeros gain nothing here", grade=CALM)

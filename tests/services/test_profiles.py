@@ -22,6 +22,7 @@ from tuibench.core.reason import because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import Limits
 from tuibench.core.stored import Metadata
+from tuibench.present.reason import read_words
 from tuibench.runs.host_queue import HostQueue, find_holder
 from tuibench.runs.observer import StateContext
 from tuibench.runs.replay import Replay
@@ -89,7 +90,7 @@ def test_model_that_cannot_run_is_read_instead(home: Path, asked: list[Any], mon
     monkeypatch.setattr(theory, "ask_child", ask)
     assert Services().profiles.costs(str(MODEL)) == COSTS
     assert [bool(request.get("static")) for _, request in asked] == [False, True]
-    assert "died by SIGSEGV" in asked[1][1]["static"]
+    assert asked[1][1]["static"] == to_plain(because("unoptimized_failed", failure="died by SIGSEGV"))
     # The poorer answer is not cached for the next session, in which the run may succeed.
     assert list((Services().settings.places.cache / "theory").glob("*")) == []
     services = Services()
@@ -115,7 +116,7 @@ def test_model_that_never_ends_is_soon_read_instead(
     assert Services().profiles.costs(str(MODEL)) == COSTS
     # Reading may take long, one run may not: others wait for the machine meanwhile.
     assert limits[0] == [120.0, 30.0, 120.0, None]
-    assert "no answer within 30 s" in asked[0]
+    assert asked[0] == to_plain(because("unoptimized_failed", failure="no answer within 30 s"))
 
 
 def test_no_model_runs_for_its_costs_during_a_measurement(
@@ -137,7 +138,7 @@ def test_no_model_runs_for_its_costs_during_a_measurement(
         assert services.runs.holder()
     finally:
         run.leave()
-    assert "the model was not run, as this machine is measuring" in asked[0][1]["static"]
+    assert read_words(asked[0][1]["static"]).startswith("the model was not run, as this machine is measuring")
     assert list((services.settings.places.cache / "theory").glob("*")) == []
     # Once nobody measures, the model runs alone on the machine, and the result is cached.
     services.profiles.costs(str(MODEL))

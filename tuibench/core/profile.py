@@ -146,8 +146,8 @@ class CostProfile:
     peak_activation_bytes: int | None
     unknown: int
     """Nodes with an unknown cost."""
-    shapes_from: str
-    """Source of the shapes in words: one run without optimization, or static inference and why."""
+    shapes_from: Reason | None = field(metadata=TEXT)
+    """Source of the shapes: one run without optimization, or static inference and why; None if not counted."""
     notes: tuple[str, ...] = ()
     bound: CountBound | None = field(default=None, metadata=LATER)
 

@@ -7,11 +7,8 @@ from typing import Any
 
 from tuibench.core.reason import (
     CANCELLED_ON_REQUEST,
-    DONE_BEFORE,
     ERROR,
     FINISHED_ON_REQUEST,
-    LEFT_OUT,
-    LIGHTER_BRANCH,
     MAX_TIME,
     RUNNER_DIED,
     SAVED_AS_FAR,
@@ -248,12 +245,6 @@ def _making(fields: Fields) -> str:
     return f"{words}: {_STAGES.get(stage, stage)}" if stage else words
 
 
-def _missing_attributes(fields: Fields) -> str:
-    names = fields["names"]
-    start, end = ("its attribute", "is") if len(names) == 1 else ("its attributes", "are")
-    return f"{start} {' and '.join(map(show, names))} {end} missing"
-
-
 _WORDS: dict[str, str | Callable[[Fields], str]] = {
     TOLD: "{text}",
     TOLD_INTERVAL: "{text}",
@@ -345,32 +336,6 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "rebooted": "the machine was rebooted",
     "isa_lost": lambda fields: f"instruction sets lost: {' '.join(map(show, fields['names']))}",
     "isa_gained": lambda fields: f"instruction sets gained: {' '.join(map(show, fields['names']))}",
-    # Costs of a node that are zero, unknown or a lower bound
-    LIGHTER_BRANCH: "the other branch of its If is larger",
-    DONE_BEFORE: "depends on constants alone: computed beforehand",
-    LEFT_OUT: "the limit of nodes was reached: not all of this call is counted",
-    "body_did_not_run": "is in a branch or loop that did not run",
-    "times_unknown": "how often it runs is unknown: its figures are those of one execution",
-    "operator_unknown": lambda fields: f"the operator {show(fields['name'], 60)} is unknown",
-    "shapes_misfit": "its shapes do not fit the operator",
-    "size_unknown": lambda fields: f"the size of '{show(fields['name'], 60)}' is not known",
-    "shape_unknown": "the shape of {what} {number} is not known",
-    "tensor_missing": "{what} {number} is missing",
-    "attributes_missing": _missing_attributes,
-    "too_few_dims": "the {what} has {dims} dims, not {least}",
-    "no_matrix": "a matrix has {dims} dims, not 2",
-    "flat_output": "the output has too few dims",
-    "scalar_side": "one side of the product is a single number",
-    "scalar_operand": "one operand of the product is a single number",
-    "equation_input_count": "its equation does not fit its inputs",
-    "equation_rank": "its equation does not fit the rank of its inputs",
-    "weights_misfit": "its two weights do not fit together",
-    "depth_misfit": "its input does not fit its attribute K",
-    "keys_missing": "its keys are missing",
-    "heads_unknown": "its heads are unknown",
-    "past_buffer_shared": "past and present share one buffer, so the length of the past is unknown",
-    "work_by_data": "how much {name} does depends on the data",
-    "points_by_data": "how many points it takes depends on the data",
     **PROFILE_WORDS,
     # Two operands
     "operand_without_value": "one operand has no value",

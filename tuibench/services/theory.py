@@ -16,7 +16,7 @@ from tuibench.core.errors import HostBusy, ModelError, PhaseTimeout
 from tuibench.core.machine import Places
 from tuibench.core.profile import LEVELS, LOSS, SECONDS, CostProfile, LayerLoss, LossProfile
 from tuibench.core.profile_facts import LossFacts, assemble_loss
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
@@ -121,11 +121,11 @@ class Theory:
                 raise _Unrun(found, lasts=True)
             return found
         except HostBusy as error:
-            why, lasts = f"the model was not run, as {error.message}", False
+            why, lasts = because("not_run_as", text=error.message), False
         except (ModelError, PhaseTimeout) as error:
             # A model that cannot run can still be analysed statically.
-            why, lasts = f"the run without optimization failed: {error.message}", True
-        raise _Unrun(from_plain(CostProfile, self._ask("cost", spec, {"static": why})), lasts)
+            why, lasts = because("unoptimized_failed", failure=error.message), True
+        raise _Unrun(from_plain(CostProfile, self._ask("cost", spec, {"static": to_plain(why)})), lasts)
 
     def _ask(self, task: str, spec: BenchmarkSpec, more: Mapping[str, Any]) -> Any:
         source, tree = spec.models[0], Tree()

@@ -12,6 +12,7 @@ from onnx import helper
 from tests.model.factory import save
 from tests.model.spec import make_spec
 from tuibench.core.profile import CostProfile, NodeCost
+from tuibench.core.reason import Reason
 from tuibench.core.record import to_plain
 from tuibench.model.cost.count import carry_out, count
 from tuibench.model.cost.products import count_call
@@ -19,6 +20,9 @@ from tuibench.model.cost.structure import Call, Tensor, Work
 from tuibench.model.reference_run import TracedRun
 
 MICROSOFT = "com.microsoft"
+TRACED = Reason("traced")
+STATIC = to_plain(Reason("run_limited"))
+"""A reason to infer shapes without a run, as a request has it."""
 Shape = tuple[int, ...] | None
 
 
@@ -55,6 +59,11 @@ def request_for(
     sizes = tuple((name, (size,)) for name, size in (dims or {}).items())
     spec = make_spec(path, batches=(batch,) if batch else (), dims=sizes)
     return {"path": path, "run_dir": str(folder), "spec": to_plain(spec), **more}
+
+
+def is_inferred(profile: CostProfile) -> bool:
+    """Return whether the shapes are inferred."""
+    return profile.shapes_from is not None and profile.shapes_from.code == "inferred"
 
 
 def by_op(profile: CostProfile, op: str) -> list[NodeCost]:

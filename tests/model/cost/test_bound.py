@@ -11,12 +11,13 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from tests.model.cost.support import infer, request_for
+from tests.model.cost.support import TRACED, infer, request_for
 from tests.model.factory import save
 from tuibench.core.profile import EXECUTED, NODES, SECONDS, CostProfile, CountBound
+from tuibench.core.reason import Reason, because
 from tuibench.model.cost import count as counting
 from tuibench.model.cost import expansion as turns
-from tuibench.model.cost.count import STATIC, TRACED, carry_out
+from tuibench.model.cost.count import carry_out
 from tuibench.model.cost.expansion import MOST_EXECUTED, expand, limited_loops
 from tuibench.model.cost.structure import MOST_NODES, UNEXPANDED, expanded_lengths, limit_calls
 from tuibench.model.reference_run import TracedRun
@@ -72,7 +73,7 @@ def test_functions_expanding_to_billions_are_counted_up_to_the_limit(tmp_path: P
     assert profile.bound == CountBound(NODES, MOST_NODES, MOST_NODES)
     assert profile.macs == MOST_NODES * _MACS and len(profile.nodes) == 1
     assert "1.28 M" in total_words(profile, "macs") and profile.bound is not None
-    assert profile.shapes_from.startswith(STATIC)
+    assert profile.shapes_from == because("inferred", why=Reason("too_many_nodes"))
     assert unknown_words(profile) == ""
 
 
@@ -110,7 +111,8 @@ def test_endless_loop_is_stopped_and_counted_as_executed(tmp_path: Path, monkeyp
         monkeypatch.setattr(module, "MOST_EXECUTED", 3000)
     profile = run(looping(), tmp_path)
     assert profile.bound == CountBound(EXECUTED, 3000, 3)
-    assert "64" in total_words(profile, "macs") and profile.shapes_from.startswith(STATIC)
+    assert "64" in total_words(profile, "macs")
+    assert profile.shapes_from == because("inferred", why=Reason("run_limited"))
 
 
 def test_loop_ending_below_the_limit_is_counted_whole(tmp_path: Path) -> None:
@@ -150,6 +152,6 @@ def test_loop_beyond_its_time_limit_is_stopped_between_two_nodes(
 )
 def test_shell_and_dashboard_name_the_limit_that_ended_counting(bound: CountBound, said: str) -> None:
     assert bound_words(bound).startswith(said)
-    nothing = CostProfile((), None, 1, {}, 0, 0, 0, 0, 0, 0, None, 0, STATIC, bound=bound)
+    nothing = CostProfile((), None, 1, {}, 0, 0, 0, 0, 0, 0, None, 0, TRACED, bound=bound)
     assert said.capitalize()[:30] in "\n".join(profile_lines(view_of(nothing), ProfileHeading()))
     assert bound_words(bound) in [text for _, text, _ in view_of(nothing).facts()]

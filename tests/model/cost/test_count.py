@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from tests.model.cost.support import by_op, infer, require_sums, trace, trace_file
+from tests.model.cost.support import STATIC, TRACED, by_op, infer, is_inferred, require_sums, trace, trace_file
 from tests.model.factory import F16, F32, I32, I64, model, save, tensor, weight
 from tuibench.core.errors import ModelError
 from tuibench.core.profile import CostProfile
 from tuibench.core.reason import because
 from tuibench.model.cost.assembly import Zeros
 from tuibench.model.cost.constant import Constant
-from tuibench.model.cost.count import STATIC, TRACED, count
+from tuibench.model.cost.count import count
 from tuibench.model.graph import walk
 from tuibench.model.inspection import ZeroBudget
 
@@ -188,7 +188,7 @@ def test_unknown_operator_is_shown_and_not_added(tmp_path: Path) -> None:
     built = model(nodes, [X], [Y], [square()])
     built.opset_import.append(helper.make_opsetid("own", 1))
     profile = trace(built, tmp_path, batch=2)
-    assert profile.shapes_from.startswith(f"{STATIC}: ONNX Runtime")
+    assert is_inferred(profile)
     assert (profile.nodes[0].macs, profile.nodes[0].flops, profile.unknown) == (None, None, 1)
     assert profile.nodes[0].why == because("operator_unknown", name="own.Mystery")
     assert profile.macs == 128
@@ -248,7 +248,7 @@ def test_missing_external_weights_still_allow_shapes(tmp_path: Path) -> None:
     onnx.save(built, path, save_as_external_data=True, location="m.data", size_threshold=0)
     (tmp_path / "m.data").unlink()
     profile = trace_file(path, tmp_path, batch=2)
-    assert profile.shapes_from.startswith(STATIC)
+    assert is_inferred(profile)
     assert (profile.macs, profile.parameters, profile.zeros) == (128, 64, 0)
     assert any("m.data" in note for note in profile.notes)
 
@@ -271,7 +271,7 @@ def test_data_dependent_shapes_come_from_the_run(tmp_path: Path) -> None:
     built = model(nodes, [X], [Y], [weight("w", np.ones((2, 5), np.float32))])
     profile = trace(built, tmp_path, batch=3)
     assert by_op(profile, "MatMul")[0].macs == 3 * 8 * 2 * 5
-    guessed = trace(built, tmp_path, batch=3, static=True)
+    guessed = trace(built, tmp_path, batch=3, static=STATIC)
     assert (by_op(guessed, "MatMul")[0].macs, guessed.unknown) == (None, 4)
 
 
@@ -331,7 +331,7 @@ def test_totals_are_sums_and_scale_with_the_batch(
 
 
 def _both(folder: Path, built: onnx.ModelProto, batch: int) -> tuple[CostProfile, CostProfile]:
-    static = trace(built, folder, batch=batch, static=True)
+    static = trace(built, folder, batch=batch, static=STATIC)
     traced = trace(built, folder, batch=batch)
     assert traced.shapes_from == TRACED
     assert [node.id for node in traced.nodes] == [placed.id for placed in walk(built.graph)]

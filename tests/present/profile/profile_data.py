@@ -18,6 +18,7 @@ from tuibench.core.profile import (
     LayerRun,
     NodeCost,
 )
+from tuibench.core.reason import Reason
 
 POINT = Point("m0p0", 0, 2, 2, {"seq": 8}, {}, (), "m0p0.npz", 1, Reference(None, None, None))
 SPEC = make_spec(Path("m.onnx"), engines=("onnxruntime",))
@@ -28,7 +29,7 @@ COSTS = CostProfile(
         NodeCost("gather", 2, "Gather", "", "table", parameters=9999, weight_bytes=1 << 20, activation_bytes=64),
         NodeCost("shape", 3, "Shape", ""),
     ),
-    *(2, 2, {"seq": 8}, 1000, 100, 10009, 5, 0, 0, None, 0, "one run"),
+    *(2, 2, {"seq": 8}, 1000, 100, 10009, 5, 0, 0, None, 0, Reason("traced")),
 )
 
 

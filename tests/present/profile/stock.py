@@ -28,7 +28,7 @@ from tuibench.core.profile import (
     WhatIf,
     ZeroEffect,
 )
-from tuibench.core.reason import told
+from tuibench.core.reason import Reason, told
 
 QUIET = Grade("A", told("quiet"), 0.001, 0.0, False)
 ROOFLINE = Roofline(
@@ -120,7 +120,7 @@ def make_costs(n: int = 12) -> CostProfile:
         activation_bytes=sum(node.activation_bytes or 0 for node in nodes),
         peak_activation_bytes=6_422_528,
         unknown=sum(node.macs is None for node in nodes),
-        shapes_from="one run without optimization",
+        shapes_from=Reason("traced"),
     )
 
 

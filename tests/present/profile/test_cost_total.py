@@ -18,7 +18,7 @@ def costs(*nodes: NodeCost) -> CostProfile:
     """Return the costs of these nodes with totals of the known ones."""
     macs, elements = (sum(getattr(node, name) or 0 for node in nodes) for name in ("macs", "element_flops"))
     moved = sum(node.activation_bytes or 0 for node in nodes)
-    return CostProfile(nodes, 1, 1, {}, macs, elements, 0, 0, 0, moved, None, 0, "one run")
+    return CostProfile(nodes, 1, 1, {}, macs, elements, 0, 0, 0, moved, None, 0, Reason("traced"))
 
 
 def words(profile: CostProfile) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def test_model_without_nodes_costs_nothing() -> None:
 
 
 def test_uncountable_cost_is_unknown() -> None:
-    assert words(replace(costs(), shapes_from="", notes=("died by SIGSEGV",))) == ("unknown",) * 4
+    assert words(replace(costs(), shapes_from=None, notes=("died by SIGSEGV",))) == ("unknown",) * 4
 
 
 def test_sum_without_known_values_is_unknown() -> None:

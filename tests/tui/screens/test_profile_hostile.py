@@ -21,7 +21,7 @@ def evil_costs() -> CostProfile:
         replace(node, id=f"{EVIL}{n}", op=EVIL, name=EVIL, weight=EVIL, why=told(EVIL))
         for n, node in enumerate(costs.nodes)
     ]
-    return replace(costs, nodes=tuple(nodes), dims={EVIL: 1}, shapes_from=EVIL, notes=(EVIL,))
+    return replace(costs, nodes=tuple(nodes), dims={EVIL: 1}, shapes_from=told(EVIL), notes=(EVIL,))
 
 
 def evil_times() -> PerformanceProfile:

@@ -152,7 +152,7 @@ def assemble(
     constants: Constants,
     holdings: Sequence[NodeWeights],
     shapes: Shapes,
-    shapes_from: str,
+    shapes_from: Reason,
     notes: tuple[str, ...],
 ) -> CostProfile:
     """Return the cost profile of a model."""

@@ -15,6 +15,7 @@ from tuibench.core.dims import expand as expand_points
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.profile import EXECUTED, SECONDS, CostProfile, CountBound
+from tuibench.core.reason import Reason, because, error_text
 from tuibench.core.record import from_plain
 from tuibench.core.roles import Layout
 from tuibench.core.spec import BenchmarkSpec, ModelSource
@@ -45,9 +46,6 @@ from tuibench.model.preparation import Order, Preparer, RunRefused, shorten
 from tuibench.model.reference_run import TracedRun
 from tuibench.worker.bundle import Feed, read_bundle
 
-STATIC = "static inference"
-TRACED = "one run without optimization"
-
 
 def open_expansion(path: str | os.PathLike[str]) -> Expansion:
     """Return a model's graph, expanded; raise ModelError for an .ort file."""
@@ -70,10 +68,10 @@ def count_expansion(
             infer(expansion.model, sites, top, shapes.inputs, shapes.symbols)
         inputs = {name: Tensor("", shape) for name, shape in shapes.inputs.items()}
         known = learn_from_trace(sites, top, expansion.names, shapes.trace, inputs)
-        origin = TRACED
+        origin = Reason("traced")
     else:
         known = infer(expansion.model, sites, top, shapes.inputs, shapes.symbols)
-        origin = f"{STATIC}: {shapes.reason}" if shapes.reason else STATIC
+        origin = because("inferred", why=shapes.reason)
     constants = find_constants(sites, top)
     describe_weights(sites, constants)
     skip_folded(known, constants)
@@ -102,18 +100,18 @@ class _Task:
     def trace(self, open_tracer: OpenTracer) -> Shapes:
         """Return the shapes that the nodes see in one run."""
         if self.expansion.bound is not None:
-            return self.guess("the model was not run, as it has too many nodes")
+            return self.guess(Reason("too_many_nodes"))
         try:
             source, limits = self._source()
             tracer = open_tracer(*source, self.work_dir)
         except ModelError as error:
-            return self.guess(error.message)
+            return self.guess(error_text(error.message))
         if any(site.op in LOOPS for site in self.expansion.sites):
             tracer.max_s = self.loop_s
         try:
             found = self._run(tracer, limits)
         except (RunRefused, ModelError) as error:
-            found = self.guess(f"ONNX Runtime without optimization: {shorten(error.message)}")
+            found = self.guess(because("unoptimized_refused", text=shorten(error.message)))
         finally:
             tracer.end()
         return self._bounded(SECONDS, self.loop_s) if tracer.is_overdue and self.loop_s is not None else found
@@ -131,22 +129,22 @@ class _Task:
     def _bounded(self, code: str, limit: float) -> Shapes:
         """Return shapes for a run that reached a limit, without using the run."""
         bound = CountBound(code, limit, len(self.expansion.sites))
-        return replace(self.guess("the run reached a limit"), bound=bound)
+        return replace(self.guess(Reason("run_limited")), bound=bound)
 
     def _run(self, tracer: TracedRun, limits: Mapping[int, int]) -> Shapes:
         point = self.point or self._make_point(tracer)
         if point.failure is not None or point.bundle is None:
-            return self.guess(point.failure[2] if point.failure is not None else "there are no inputs")
+            return self.guess(Reason("no_inputs") if point.failure is None else error_text(point.failure[2]))
         try:
             feed = read_bundle(point.bundle)[0]
         except (OSError, ValueError, IndexError) as error:
-            return self.guess(f"the inputs made for it cannot be read: {error}")
+            return self.guess(because("inputs_unreadable", text=str(error)))
         outputs = tracer.run(feed)
         written = tracer.end()
         trace = read_profile(written) if written is not None else Trace()
         if not trace.events:
-            cut = f"stops at {MOST_EVENTS:,} events, before one inference was over" if trace.is_cut else "told nothing"
-            return self.guess(f"ONNX Runtime's profiler {cut}")
+            cut, empty = because("profiler_cut", events=MOST_EVENTS), Reason("profiler_empty")
+            return self.guess(cut if trace.is_cut else empty)
         if reached(self.expansion, limits, trace):
             return self._bounded(EXECUTED, MOST_EXECUTED)
         trace.outputs = _tensors(outputs)
@@ -154,7 +152,7 @@ class _Task:
         symbols = self._symbols(point.batch, point.dims)
         return Shapes(inputs, point.batch, point.items, point.dims, symbols, trace)
 
-    def guess(self, reason: str) -> Shapes:
+    def guess(self, reason: Reason) -> Shapes:
         """Return the input shapes of the first candidate, for inference without a run."""
         if self.point is not None:
             given = self.point
@@ -201,11 +199,7 @@ def carry_out(request: Mapping[str, Any], available_bytes: int, open_tracer: Ope
         )
         static = request.get("static")
         # A request without a run gives the reason, for example a run that did not end.
-        shapes = (
-            task.guess(static if isinstance(static, str) else "no run was requested")
-            if static
-            else task.trace(open_tracer)
-        )
+        shapes = task.guess(from_plain(Reason, static)) if static else task.trace(open_tracer)
     return count_expansion(expansion, path, shapes)
 
 

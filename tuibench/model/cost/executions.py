@@ -121,7 +121,7 @@ class Shapes:
     symbols: Mapping[str, int] = field(default_factory=dict)
     """Values of dims by their names in the model, including the batch."""
     trace: Trace | None = None
-    reason: str = ""
+    reason: Reason | None = None
     bound: CountBound | None = None
     """Set if a run reached a limit."""
 

@@ -232,7 +232,7 @@ class CostView(ProfileView[CostRow]):
             yield f"{told[:1].upper()}{told[1:]}"
         if unknown := unknown_words(costs):
             yield f"Unknown: {unknown}; the totals are of what is known"
-        yield f"Shapes from: {show(costs.shapes_from, 300) or UNKNOWN}"
+        yield f"Shapes from: {reason_words(costs.shapes_from, 300) or UNKNOWN}"
         yield from (f"Note: {show(note, 500)}" for note in costs.notes)
 
     def facts(self) -> Iterator[Fact]:
@@ -248,7 +248,7 @@ class CostView(ProfileView[CostRow]):
         sizes = [f"batch {costs.batch}"] if costs.batch is not None else []
         sizes += [f"{name} {value}" for name, value in costs.dims.items()]
         at = DOT.join([*sizes, count_of(costs.items, "item")])
-        yield "at", f"{at}; shapes from {costs.shapes_from or UNKNOWN}", ""
+        yield "at", f"{at}; shapes from {reason_words(costs.shapes_from) or UNKNOWN}", ""
         if costs.bound is not None:
             yield "limit", bound_words(costs.bound), "warn"
         if unknown := unknown_words(costs):

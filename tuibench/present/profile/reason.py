@@ -1,10 +1,11 @@
-"""Words of the reasons and notes of a profile: its rows, estimates, peak speeds, layers alone and changed layers."""
+"""Words of the reasons and notes of a profile: costs, rows, estimates, peak speeds, layers alone or changed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tuibench.core.reason import DONE_BEFORE, LEFT_OUT, LIGHTER_BRANCH
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, short
 
@@ -46,7 +47,51 @@ def _no_int8_form(fields: Fields) -> str:
     return f"{named} has {'no' if len(ops) == 1 else 'an'} int8 form here"
 
 
+def _missing_attributes(fields: Fields) -> str:
+    names = fields["names"]
+    start, end = ("its attribute", "is") if len(names) == 1 else ("its attributes", "are")
+    return f"{start} {' and '.join(map(show, names))} {end} missing"
+
+
 PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
+    # Costs of a node that are zero, unknown or a lower bound
+    LIGHTER_BRANCH: "the other branch of its If is larger",
+    DONE_BEFORE: "depends on constants alone: computed beforehand",
+    LEFT_OUT: "the limit of nodes was reached: not all of this call is counted",
+    "body_did_not_run": "is in a branch or loop that did not run",
+    "times_unknown": "how often it runs is unknown: its figures are those of one execution",
+    "operator_unknown": lambda fields: f"the operator {show(fields['name'], 60)} is unknown",
+    "shapes_misfit": "its shapes do not fit the operator",
+    "size_unknown": lambda fields: f"the size of {_quoted(fields['name'])} is not known",
+    "shape_unknown": "the shape of {what} {number} is not known",
+    "tensor_missing": "{what} {number} is missing",
+    "attributes_missing": _missing_attributes,
+    "too_few_dims": "the {what} has {dims} dims, not {least}",
+    "no_matrix": "a matrix has {dims} dims, not 2",
+    "flat_output": "the output has too few dims",
+    "scalar_side": "one side of the product is a single number",
+    "scalar_operand": "one operand of the product is a single number",
+    "equation_input_count": "its equation does not fit its inputs",
+    "equation_rank": "its equation does not fit the rank of its inputs",
+    "weights_misfit": "its two weights do not fit together",
+    "depth_misfit": "its input does not fit its attribute K",
+    "keys_missing": "its keys are missing",
+    "heads_unknown": "its heads are unknown",
+    "past_buffer_shared": "past and present share one buffer, so the length of the past is unknown",
+    "work_by_data": "how much {name} does depends on the data",
+    "points_by_data": "how many points it takes depends on the data",
+    # Sources of the shapes
+    "traced": "one run without optimization",
+    "inferred": lambda fields: f"static inference: {fields['why']}" if fields["why"] else "static inference",
+    "too_many_nodes": "the model was not run, as it has too many nodes",
+    "not_run_as": "the model was not run, as {text}",
+    "run_limited": "the run reached a limit",
+    "no_inputs": "there are no inputs",
+    "inputs_unreadable": "the inputs made for it cannot be read: {text}",
+    "unoptimized_failed": "the run without optimization failed: {failure}",
+    "unoptimized_refused": "ONNX Runtime without optimization: {text}",
+    "profiler_cut": "ONNX Runtime's profiler stops at {events:,} events, before one inference was over",
+    "profiler_empty": "ONNX Runtime's profiler told nothing",
     # Rows and estimates of a profile
     "folded": "done before the model runs",
     "ran_too_short": "ran in less time than the profiler resolves",

@@ -430,7 +430,7 @@ def _no_costs(point: Point, parts: Parts) -> CostProfile:
     """Return empty costs with the reason why they could not be counted."""
     failure = parts.failures.get(COSTS)
     why = failure.message if failure is not None else "not counted"
-    return CostProfile((), point.batch, point.items, dict(point.dims), 0, 0, 0, 0, 0, 0, None, 0, "", (why,))
+    return CostProfile((), point.batch, point.items, dict(point.dims), 0, 0, 0, 0, 0, 0, None, 0, None, (why,))
 
 
 def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point, inputs_sha256: str) -> LossProfile:

@@ -231,9 +231,10 @@ class ProfileRun(BaseRun):
         if isinstance(answer, Failure):
             self._refuse_endless(answer)
             # The costs of a model that cannot run unoptimized can still be inferred.
-            why = f"the run without optimization failed: {failure_words(answer)}"
-            self.journal.append("warning", message=because("shapes_inferred", failure=failure_words(answer)))
-            answer = self.caller.ask("cost", {"static": why}, expected_s=_COST_S)
+            words = failure_words(answer)
+            self.journal.append("warning", message=because("shapes_inferred", failure=words))
+            why = because("unoptimized_failed", failure=words)
+            answer = self.caller.ask("cost", {"static": to_plain(why)}, expected_s=_COST_S)
         if isinstance(answer, Failure):
             self.fail(COSTS, answer)
         else:
