@@ -11,7 +11,7 @@ from typing import Any
 
 from tuibench.core.reason import Failure, Reason
 from tuibench.core.record import to_plain
-from tuibench.core.scenario import find
+from tuibench.core.scenario import LATENCY, THROUGHPUT, find
 from tuibench.core.value import TEXT, dataclass
 
 
@@ -257,9 +257,46 @@ def throughput(cell: CellResult) -> Estimate:
     return cell.items_per_sec
 
 
-def main_estimate(cell: CellResult) -> Estimate:
-    """Return the main number of a cell: p50 of a latency scenario, else items per second."""
-    return p50_latency(cell) if find(cell.asked.scenario).is_latency else throughput(cell)
+@dataclass(frozen=True, slots=True)
+class MainNumber:
+    """The number of a cell that its scenario's metric names, for headlines and comparisons."""
+
+    unit: str
+    estimate: Callable[[CellResult], Estimate]
+    of_pooled: Callable[[Pooled], float]
+    of_execution: Callable[[CellResult, Execution], float]
+    """In any unit; executions are compared by its logarithm."""
+    is_time: bool = True
+    """False for a rate, of which more is better."""
+
+    def ln_time(self, value: float | None) -> float | None:
+        """Return the logarithm of the value, of its inverse for a rate; None for a missing value or zero."""
+        if value is None or value <= 0:
+            return None
+        return math.log(value) if self.is_time else -math.log(value)
+
+
+MAIN_NUMBERS = {
+    LATENCY: MainNumber("ms", p50_latency, lambda pooled: pooled.median, lambda _, execution: execution.p50_ns),
+    THROUGHPUT: MainNumber(
+        "items/s",
+        throughput,
+        lambda pooled: pooled.items_per_sec,
+        lambda cell, execution: execution.calls_per_s * cell.items,
+        is_time=False,
+    ),
+}
+"""By metric."""
+
+
+def metric_of(cell: CellResult) -> str:
+    """Return the metric of a cell's scenario."""
+    return find(cell.asked.scenario).metric
+
+
+def main_number(cell: CellResult) -> MainNumber:
+    """Return how the main number of this cell is taken."""
+    return MAIN_NUMBERS[metric_of(cell)]
 
 
 def throughput_per_core(cell: CellResult) -> Estimate:

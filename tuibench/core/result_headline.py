@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tuibench.core.cell import CellResult, Estimate, least_latency, measured, most_of_streams
+from tuibench.core.cell import CellResult, Estimate, least_latency, main_number, measured, metric_of, most_of_streams
 from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts
 from tuibench.core.label import names_by_sha256, varying_axes
 from tuibench.core.profile import ALREADY_INT8, LAYER, LayerLoss, LossProfile, PerformanceProfile, Profile
 from tuibench.core.reason import Reason, Verdict
 from tuibench.core.result import Comparison, RunResult
-from tuibench.core.scenario import LATENCY, THROUGHPUT, find
+from tuibench.core.scenario import LATENCY, THROUGHPUT
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
 
 _LONGEST = 300
@@ -99,9 +99,8 @@ def _foreign_headline(result: RunResult) -> Headline:
     known = [(cell, cell.pooled) for cell in result.cells[:1] if cell.pooled is not None]
     numbers = []
     for cell, pooled in known:
-        alone = find(cell.asked.scenario).is_latency
-        metric, value = (LATENCY, pooled.median) if alone else (THROUGHPUT, pooled.items_per_sec)
-        numbers.append(_number(metric, Estimate(value), cell, (), {}))
+        value = main_number(cell).of_pooled(pooled)
+        numbers.append(_number(metric_of(cell), Estimate(value), cell, (), {}))
     return Headline(numbers=tuple(numbers), cells=len(result.cells), tool=result.foreign)
 
 

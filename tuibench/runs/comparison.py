@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tuibench.core.cell import Asked, CellResult, Estimate, Execution, measured, p50_latency, throughput
+from tuibench.core.cell import Asked, CellResult, Estimate, Execution, MainNumber, main_number, measured, metric_of
 from tuibench.core.ids import short_id
 from tuibench.core.label import CellName, Names, describe, model_name, names_by_sha256, varying_axes
 from tuibench.core.reason import Reason, because, failure_words
 from tuibench.core.result import CellPair, Comparison, Figure, RunResult, SideBySide
-from tuibench.core.scenario import LATENCY, find
+from tuibench.core.scenario import find
 from tuibench.core.text import show
 from tuibench.runs.environment import environment_changes
 from tuibench.stats.comparison import Operand, compare
 from tuibench.stats.interval import LEAST
 
 
-def metric_of(cell: CellResult) -> str:
-    """Return the metric of a cell: latency for one request at a time, throughput for streams."""
-    return find(cell.asked.scenario).metric
-
-
 def operand_of(cell: CellResult, executions: Sequence[tuple[int, Execution]], name: str) -> Operand:
     """Return the operand for `compare`, from executions with their rounds."""
-    logs = [(number, _log_time(cell, execution)) for number, execution in executions]
+    main = main_number(cell)
+    logs = [(number, main.ln_time(main.of_execution(cell, execution))) for number, execution in executions]
     return Operand(cell.key, name, [(number, value) for number, value in logs if value is not None])
 
 
@@ -59,14 +54,6 @@ def bars_between(base: CellResult, new: CellResult, axis: str) -> tuple[Reason, 
             if None not in (old, other) and old != other:
                 bars.append(because("settings_differ", name=noun, base=old, new=other))
     return tuple(dict.fromkeys(bars))
-
-
-def _log_time(cell: CellResult, execution: Execution) -> float | None:
-    """Return ln of the time by the cell's metric; None if the execution has none."""
-    if metric_of(cell) == LATENCY:
-        return math.log(execution.p50_ns) if execution.p50_ns > 0 else None
-    per_second = execution.calls_per_s * cell.items
-    return -math.log(per_second) if per_second > 0 else None
 
 
 Rounds = Mapping[str, Sequence[tuple[int, Execution]]]
@@ -281,16 +268,16 @@ def _other_model(book: _Book, matches: Sequence[Match]) -> Iterator[Reason]:
 
 def _pair(match: Match, book: _Book) -> CellPair:
     old, new = match.old, match.new
-    metric = metric_of(new)
+    main = main_number(new)
     # Another tool keeps only one long measurement, so the other operand is reduced to one too.
     whole = all(cell.executions or cell.pooled is None for cell in (old, new))
-    figures = [_figure(cell, metric, whole) for cell in (old, new)]
+    figures = [_figure(cell, main, whole) for cell in (old, new)]
     bars = tuple(dict.fromkeys([*bars_between(old, new, match.axis), *match.differs, *_conditions(book)]))
     comparison, reason = _compare(match, bars, book, whole)
     return CellPair(
         cell=_pair_name(new, book, 1, but=match.axis, was=old),
         bars=bars,
-        unit="ms" if metric == LATENCY else "items/s",
+        unit=main.unit,
         old=figures[0],
         new=figures[1],
         comparison=comparison,
@@ -299,37 +286,30 @@ def _pair(match: Match, book: _Book) -> CellPair:
 
 
 def _compare(match: Match, bars: Sequence[Reason], book: _Book, whole: bool) -> tuple[Comparison | None, Reason | None]:
-    metric = metric_of(match.new)
+    main = main_number(match.new)
     named = list(zip((match.old, match.new), book.ids, strict=True))
-    silent = [_silence(cell, name) for cell, name in named if _figure_value(cell, metric, whole) is None]
+    silent = [_silence(cell, name) for cell, name in named if _figure(cell, main, whole).estimate.value is None]
     if silent:
         return None, silent[0] if len(silent) == 1 else because("several", reasons=silent)
-    base, new = (_operand(cell, name, metric, whole) for cell, name in named)
+    base, new = (_operand(cell, name, main, whole) for cell, name in named)
     if not base.logs or not new.logs:
         return None, Reason("operand_without_time")
-    found = compare(base, new, interleaved=False, bars=bars, metric=metric)
+    found = compare(base, new, interleaved=False, bars=bars, metric=metric_of(match.new))
     return found, None if found.verdict.low is not None else _why_no_interval(match, book, whole)
 
 
-def _operand(cell: CellResult, name: str, metric: str, whole: bool) -> Operand:
+def _operand(cell: CellResult, name: str, main: MainNumber, whole: bool) -> Operand:
     if whole:
         return operand_of(cell, list(enumerate(cell.executions)), name)
-    value = _figure_value(cell, metric, whole)
-    if value is None or not value > 0:
-        return Operand(cell.key, name, [])
-    return Operand(cell.key, name, [(0, math.log(value) if metric == LATENCY else -math.log(value))])
+    logarithm = main.ln_time(_figure(cell, main, whole).estimate.value)
+    return Operand(cell.key, name, [] if logarithm is None else [(0, logarithm)])
 
 
-def _figure_value(cell: CellResult, metric: str, whole: bool) -> float | None:
-    return _figure(cell, metric, whole).estimate.value
-
-
-def _figure(cell: CellResult, metric: str, whole: bool) -> Figure:
+def _figure(cell: CellResult, main: MainNumber, whole: bool) -> Figure:
     if whole:
-        estimate = p50_latency(cell) if metric == LATENCY else throughput(cell)
+        estimate = main.estimate(cell)
     elif cell.pooled is not None:
-        value = cell.pooled.median if metric == LATENCY else cell.pooled.items_per_sec
-        estimate = Estimate(value, reason=Reason("pooled_only"))
+        estimate = Estimate(main.of_pooled(cell.pooled), reason=Reason("pooled_only"))
     else:
         estimate = Estimate(None, reason=Reason("not_measured"))
     return Figure(cell.key, estimate, cell.grade.letter if cell.grade else "", cell.status)

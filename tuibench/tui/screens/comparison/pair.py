@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tuibench.core.cell import CellResult, Estimate, main_estimate, p50_latency
+from tuibench.core.cell import CellResult, Estimate, main_number, p50_latency
 from tuibench.core.ids import short_id
 from tuibench.core.label import CellName
 from tuibench.core.reason import Reason
 from tuibench.core.result import Comparison, RunResult, SideBySide
-from tuibench.core.scenario import THROUGHPUT
 from tuibench.core.units import ms
 from tuibench.present.amount import amount
 from tuibench.present.cells import cell_name, varying
@@ -94,10 +93,10 @@ def pairs_of_run(run: RunResult) -> tuple[Pair, ...]:
             continue
         axes = [axis for axis in ("model", "engine", "precision") if _differ(base, new, axis)] or ["engine"]
         sides = [
-            PairSide(_side_name(run, cell, axes), cell.key, main_estimate(cell), _grade(cell), cell.status)
+            PairSide(_side_name(run, cell, axes), cell.key, main_number(cell).estimate(cell), _grade(cell), cell.status)
             for cell in (base, new)
         ]
-        unit = "items/s" if found.verdict.metric == THROUGHPUT else "ms"
+        unit = main_number(new).unit
         name = cell_name(run, new, [axis for axis in varied if axis not in axes])
         pairs.append(_pair(name, unit, sides[0], sides[1], found, None))
     return tuple(pairs)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from tuibench.core.cell import CellResult, Estimate, headlined, p50_latency
+from tuibench.core.cell import CellResult, Estimate, headlined, main_number, p50_latency
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
 from tuibench.core.stored import StoredBenchmark
@@ -33,7 +33,7 @@ def number_facts(cell: CellResult) -> Iterator[Fact]:
     if cell.status != "ok":
         yield Fact("", failure_text(cell), "bad" if cell.failure is not None else "warn")
         yield from _last_line(cell)
-    rates = (_rate, _time) if not find(cell.asked.scenario).is_latency else (_time, _rate)
+    rates = (_rate, _time) if not main_number(cell).is_time else (_time, _rate)
     for each in rates:
         yield from each(cell)
     yield from _spread(cell)

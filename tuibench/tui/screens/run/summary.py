@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 from tuibench.core import activity
 from tuibench.core.activity import DONE, LOST, NOW, Live, RunRow, RunView
-from tuibench.core.cell import CellResult, Noise, main_estimate
+from tuibench.core.cell import CellResult, Noise, main_number
 from tuibench.core.ids import short_id
 from tuibench.core.label import model_names
 from tuibench.core.profile import name_part, split_part
 from tuibench.core.result import RunResult, SideBySide
 from tuibench.core.result_headline import headline_of
-from tuibench.core.scenario import find
 from tuibench.core.units import count_of, ms, percent, seconds, short
 from tuibench.present.amount import plus_minus, with_interval
 from tuibench.present.cells import check_text, differences, failure_text
@@ -295,12 +294,12 @@ _MOST_MORE = 99
 
 def value_words(cell: CellResult, value: float) -> str:
     """Return the number; latencies without their unit, which the heading shows."""
-    return ms(value).removesuffix(" ms") if find(cell.asked.scenario).is_latency else short(value, 4)
+    return ms(value).removesuffix(" ms") if main_number(cell).is_time else short(value, 4)
 
 
 def cell_span(cell: CellResult, live: Live | None, glyphs: Glyphs) -> Span:
     """Return value, interval and grade, or a sign if there is none. Colour is never the only sign."""
-    found = main_estimate(cell)
+    found = main_number(cell).estimate(cell)
     here = live is not None and live.cell == cell.key
     if cell.status == "failed":
         return f"{glyphs.failed} {failure_text(cell)}", "bad"
@@ -384,7 +383,7 @@ def interval_words(cell: CellResult, view: RunView, ascii_only: bool) -> str:
         line = sparkline(halves, ascii_only, width=_SPARK) if len(halves) > 1 else ""
         first = f"±{percent(halves[0])} {line} " if line else ""
         # The grid shows items/s of streams, which vary less.
-        what = "p50 " if not find(cell.asked.scenario).is_latency else ""
+        what = "" if main_number(cell).is_time else "p50 "
         words.append(f"{what}{first}±{percent(halves[-1])}")
     is_over = view.ended or cell.status == "ok" or cell.failure is not None
     if cell.stopped_by and is_over:
