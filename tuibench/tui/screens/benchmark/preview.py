@@ -27,7 +27,8 @@ from tuibench.tui.widgets.painted import shown as made_safe
 
 _LETTERS = {"cores": "c", "batch": "b"}
 _MOST_LINES = 2
-_TIMES = ("p50", "p90", "p99", "floor")
+_TIMES = ("p50", "p99")
+"""With the rate they fit on a line of 80 columns."""
 
 
 def preview_of(stored: StoredBenchmark, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
@@ -194,7 +195,7 @@ def _cell_line(run: RunResult, cell: CellResult, glyphs: Glyphs) -> str:
         return f"{name}: {failure_text(cell)}"
     known = [(key, cell.latency_ms[key]) for key in _TIMES if key in cell.latency_ms]
     times = [f"{key} {amount(e, 'ms', interval=key == 'p50')}" for key, e in known if e.value is not None]
-    parts = ["  ".join(times), amount(cell.items_per_sec, "items/s", "")]
+    parts = [" ".join(times), amount(cell.items_per_sec, "items/s", "", interval=False)]
     return f"{name} {glyphs.upright} " + f" {glyphs.dot} ".join(filter(None, parts))
 
 
