@@ -8,6 +8,7 @@ from typing import Any
 
 from tuibench.core.cell import Asked, Cell, Check, Execution, Noise, Samples, Used, Warmup
 from tuibench.core.model import Reference
+from tuibench.core.reason import Reason
 from tuibench.core.scenario import find
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
 from tuibench.worker.job import Job
@@ -93,7 +94,7 @@ def make_job(directory: Path, bundle: Path, cell: Cell | None = None, **changes:
         scenario=find(cell.asked.scenario),
         model_path=str(directory / "model.onnx"),
         bundle=str(bundle),
-        reference=Reference(None, None, None, "no reference in this test"),
+        reference=Reference(None, None, None, Reason("no_reference")),
         check=True,
         cpus=(min(os.sched_getaffinity(0)),),
         streams=1,

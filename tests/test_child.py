@@ -24,6 +24,7 @@ from tuibench.core.model import ModelSummary, Point
 from tuibench.core.profile import CostProfile
 from tuibench.core.reason import Reason
 from tuibench.core.record import from_plain, to_plain
+from tuibench.present.reason import reason_words
 from tuibench.runs.task import StopSwitch
 from tuibench.worker.bundle import read_bundle
 
@@ -158,7 +159,7 @@ def test_outputs_unsupported_by_numpy_are_unchecked_and_accepted(tmp_path: Path,
     assert sum("candidate" in line for line in answer.lines) == 1
     (point,) = answer.points
     assert point.failure is None and point.bundle is not None
-    assert "bfloat16" in (point.reference.reason or "")
+    assert "bfloat16" in reason_words(point.reference.reason)
 
 
 def test_size_refused_by_a_model_with_such_outputs_is_dropped(tmp_path: Path) -> None:
@@ -168,7 +169,7 @@ def test_size_refused_by_a_model_with_such_outputs_is_dropped(tmp_path: Path) ->
     nodes.insert(1, helper.make_node("Identity", ["w1"], ["w"]))
     path = save(model(nodes, [tensor("x", F32, ["b", "n"])], [tensor("y", BF16, None)], held), tmp_path / "m.onnx")
     (point,) = make_points(path, tmp_path)
-    assert point.chosen == {"n": 128} and "bfloat16" in (point.reference.reason or "")
+    assert point.chosen == {"n": 128} and "bfloat16" in reason_words(point.reference.reason)
 
 
 def fatal(operand: int) -> onnx.ModelProto:
@@ -200,7 +201,7 @@ def test_reference_run_that_kills_the_child_is_named_and_skippable(tmp_path: Pat
 def test_unknown_operator_is_left_to_the_workers(tmp_path: Path) -> None:
     path = save(identity(tensor("x", F32, ["b", 4]), tensor("y", F32, None), "Frobnicate"), tmp_path / "m.onnx")
     (point,) = make_points(path, tmp_path)
-    assert point.failure is None and point.bundle and "Frobnicate" in (point.reference.reason or "")
+    assert point.failure is None and point.bundle and "Frobnicate" in reason_words(point.reference.reason)
 
 
 def test_inputs_beyond_the_limit_name_the_largest(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from onnx import helper
 from tests.model.factory import BF16, BOOL, F16, F32, I64, STRING, classifier, encoder, model, save, tensor, weight
 from tuibench.core.errors import ModelError
 from tuibench.core.model import Port
+from tuibench.core.reason import because
 from tuibench.core.record import to_plain
 from tuibench.model.inspection import ZeroBudget, inspect
 from tuibench.model.preparation import why_none
@@ -68,7 +69,7 @@ def test_function_bodies_are_counted_once(tmp_path: Path) -> None:
     found = inspect(save(built, tmp_path / "m.onnx"))
     assert found.operators == {"own::Noise": 2, "Constant": 1, "If": 1, "RandomNormal": 1, "Relu": 2}
     assert (found.nodes, found.parameters, found.zeros) == (7, 4, 4)
-    assert "RandomNormal" in (why_none(found) or "")
+    assert why_none(found) == because("draws_random_numbers", ops=["RandomNormal"])
 
 
 def test_weights_among_the_inputs_are_not_fed(tmp_path: Path) -> None:

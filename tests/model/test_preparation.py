@@ -105,7 +105,8 @@ def test_message_after_all_trials_fail_names_the_flags_to_pass(tmp_path: Path) -
 def test_error_without_free_dims_is_left_to_the_workers(tmp_path: Path) -> None:
     (point,) = Bench(tmp_path, (ROW,), lambda feed: "[ONNXRuntimeError] : 1 : FAIL : broken").prepare()
     assert point.failure is None and point.bundle is not None
-    assert point.reference.file is None and "broken" in (point.reference.reason or "")
+    assert point.reference.file is None and point.reference.reason is not None
+    assert point.reference.reason.code == "reference_refused" and "broken" in point.reference.reason.fields["text"]
 
 
 def test_model_that_does_not_load_keeps_its_first_candidate(tmp_path: Path) -> None:

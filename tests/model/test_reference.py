@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tuibench.core.model import ModelSummary, Port
+from tuibench.core.reason import Reason, because
 from tuibench.model.preparation import WHOLE_BYTES, RunRefused, choose_tolerance, make_reference, shrink, why_none
 from tuibench.worker.bundle import Subset, compare, read_bundle
 
@@ -33,8 +34,9 @@ def test_tolerance_is_that_of_the_coarsest_format(found: ModelSummary, expected:
 
 def test_model_without_a_reference_has_a_reason() -> None:
     assert why_none(summary(operators={"Relu": 2})) is None
-    assert "RandomNormal" in (why_none(summary(operators={"RandomNormal": 1})) or "")
-    assert ".ort" in (why_none(summary(format="ort")) or "")
+    drawn = because("draws_random_numbers", ops=["RandomNormal"])
+    assert why_none(summary(operators={"RandomNormal": 1})) == drawn
+    assert why_none(summary(format="ort")) == Reason("already_optimized")
 
 
 def test_large_outputs_are_kept_as_the_compared_elements(tmp_path: Path) -> None:
@@ -54,4 +56,5 @@ def test_engine_that_cannot_run_unoptimized_is_the_reason(tmp_path: Path) -> Non
         raise RunRefused("no kernel")
 
     found = make_reference(refuse, {}, {"y": np.ones(1)}, summary(), tmp_path / "r.npz")
-    assert found.file is None and found.reason and not (tmp_path / "r.npz").exists()
+    assert found.reason == because("unoptimized_failed", text="no kernel")
+    assert found.file is None and not (tmp_path / "r.npz").exists()

@@ -124,7 +124,7 @@ def lone_cell(**asks: Any) -> CellResult:
 
 
 def differing_cell(**asks: Any) -> CellResult:
-    return ok_cell(p50=0.5, rate=9000.0, asks=asks, check=Check("differs", 0.2, 1e-3, "output 'y'"))
+    return ok_cell(p50=0.5, rate=9000.0, asks=asks, check=Check("differs", 0.2, 1e-3, told("output 'y'")))
 
 
 def noisy_cell(**asks: Any) -> CellResult:
@@ -133,7 +133,7 @@ def noisy_cell(**asks: Any) -> CellResult:
 
 
 def unchecked_cell(**asks: Any) -> CellResult:
-    return ok_cell(asks=asks, check=Check("unchecked", None, None, "the reference could not run"))
+    return ok_cell(asks=asks, check=Check("unchecked", None, None, told("the reference could not run")))
 
 
 def spec(**changes: Any) -> BenchmarkSpec:
@@ -220,7 +220,9 @@ def hostile_run() -> RunResult:
     """Return a run whose names from models, engines and logs contain terminal control codes."""
     failure = Failure("exception", "load", HOSTILE, None, f"x\n{HOSTILE}")
     cells = (
-        ok_cell(asks={"dims": {HOSTILE: 4}}, check=Check("differs", 0.5, 1e-3, HOSTILE), stopped_by=told(HOSTILE)),
+        ok_cell(
+            asks={"dims": {HOSTILE: 4}}, check=Check("differs", 0.5, 1e-3, told(HOSTILE)), stopped_by=told(HOSTILE)
+        ),
         failed_cell({"dims": {HOSTILE: 8}}, failure=failure),
         ok_cell(asks={"dims": {"a,b": 8}}, grade=Grade("C", told(HOSTILE), None, None, None)),
     )

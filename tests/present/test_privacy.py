@@ -40,7 +40,7 @@ def private_run() -> RunResult:
     cells = (
         build.failed_cell(failure=failure),
         build.ok_cell(asks={"batch": 2}, samples=samples, executions=(build.execution(samples=samples),),
-                      check=Check("unchecked", None, None, f"no {inputs}"), grade=None,
+                      check=Check("unchecked", None, None, told(f"no {inputs}")), grade=None,
                       items_per_sec=Estimate(None, reason=told(f"{model}: no"))),
     )  # fmt: skip
     return build.run(

@@ -132,7 +132,7 @@ def _inspect(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> A
 
 
 def _prepare(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> Any:
-    reference = Reference(None, None, None, "not made")
+    reference = Reference(None, None, None, told("not made"))
     say({"point": to_plain(Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, reference))})
     return {}
 

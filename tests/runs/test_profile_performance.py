@@ -16,7 +16,7 @@ from tuibench.core.record import to_plain
 from tuibench.runs.profile.parts import Parts
 from tuibench.runs.profile.result import assemble_performance
 
-POINT = Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, Reference(None, None, None, "not made"))
+POINT = Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, Reference(None, None, None, told("not made")))
 
 
 @pytest.fixture

@@ -92,7 +92,7 @@ def test_load_and_first_are_medians_and_memory_is_the_maximum() -> None:
 
 
 def test_worst_check_is_that_of_the_cell() -> None:
-    agrees, unchecked = Check("agrees", 1e-6, 1e-3), Check("unchecked", None, None, "off")
+    agrees, unchecked = Check("agrees", 1e-6, 1e-3), Check("unchecked", None, None, Reason("check_off"))
     slightly, badly = Check("differs", 0.1, 1e-3), Check("differs", 0.5, 1e-3)
     for states, worst in (
         ((agrees, unchecked, agrees), unchecked),

@@ -98,7 +98,7 @@ class Check:
     """agrees, differs or unchecked."""
     difference: float | None
     tolerance: float | None
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)

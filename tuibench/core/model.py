@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from tuibench.core.reason import Reason
 from tuibench.core.stored import FileStamp, ModelReference
 from tuibench.core.value import dataclass
 
@@ -78,7 +79,7 @@ class Reference:
     difference: float | None
     """Difference between optimized and unoptimized ONNX Runtime on the same input."""
     tolerance: float | None
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)

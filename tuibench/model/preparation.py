@@ -15,6 +15,7 @@ import onnx
 from tuibench.core.dims import Candidate, PointRequest, Search, describe_shape, expand
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Point, Reference
+from tuibench.core.reason import Reason, because
 from tuibench.core.roles import Layout
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
@@ -51,21 +52,21 @@ def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: 
     try:
         outputs = run(feed, False)
     except RunRefused as error:
-        return Reference(None, None, None, f"ONNX Runtime without optimizations: {error.message}")
+        return Reference(None, None, None, because("unoptimized_failed", text=error.message))
     raw = {port.name: port.dtype for port in summary.outputs if port.dtype in RAW_BYTES}
     found = compare(outputs, optimized, raw)
     if not math.isfinite(found.value):
-        return Reference(None, None, None, f"optimized and unoptimized outputs of ONNX Runtime differ: {found.reason}")
+        return Reference(None, None, None, because("optimized_differs", why=found.reason))
     write_bundle(path, [shrink(outputs)], raw)
     return Reference(str(path), found.value, choose_tolerance(summary))
 
 
-def why_none(summary: ModelSummary) -> str | None:
+def why_none(summary: ModelSummary) -> Reason | None:
     """Return the reason why this model cannot have a reference, or None."""
     if summary.format == "ort":
-        return "an .ort file is already optimized, so there is no unoptimized reference"
+        return Reason("already_optimized")
     drawn = sorted(_RANDOM.intersection(summary.operators or {}))
-    return f"the model draws random numbers ({', '.join(drawn)})" if drawn else None
+    return because("draws_random_numbers", ops=drawn) if drawn else None
 
 
 def choose_tolerance(summary: ModelSummary) -> float:
@@ -94,9 +95,13 @@ Emit = Callable[[str, Point], None]
 """Called with 'candidate' before a trial, 'tried' after it if a reference is next, and 'point' at the end."""
 
 _SOURCE = re.compile(r"\S+\.(?:cc|h|cpp|cu):\d+ ")
-TRIAL_PASSED = "the run without optimizations did not end"
-"""Reason in the 'tried' message of a point, kept if the process ends in the unoptimized run."""
-_UNCHECKED = Reference(None, None, None, "not asked for")
+TRIAL_PASSED = Reason("unoptimized_did_not_end")
+"""The reason in the 'tried' message of a point, kept if the process ends in the unoptimized run."""
+_UNCHECKED = Reference(None, None, None, Reason("not_asked_for"))
+
+
+def _refused(message: str) -> Reference:
+    return Reference(None, None, None, because("reference_refused", text=shorten(message)))
 
 
 @dataclass(frozen=True)
@@ -182,7 +187,7 @@ class _PointMaker:
     def _try(self, point: Point, feed: Feed) -> Point | None:
         """Return the point with its reference; None if the model refuses these inputs."""
         if self._request.id in self._order.skip_trial:
-            return replace(point, reference=Reference(None, None, None, "the reference run did not end"))
+            return replace(point, reference=Reference(None, None, None, Reason("reference_did_not_end")))
         if not (self._search.needs_trial or self._order.reference):
             return replace(point, reference=_UNCHECKED)
         self._owner.emit("candidate", point)
@@ -190,7 +195,7 @@ class _PointMaker:
             outputs = self._owner.run(feed, True)
         except RunRefused as error:
             if error.loading or error.ran:
-                return replace(point, reference=Reference(None, None, None, f"ONNX Runtime: {shorten(error.message)}"))
+                return replace(point, reference=_refused(error.message))
             self._refusals.append(error.message)
             self._search.hint(error.message)
             return None
@@ -233,8 +238,7 @@ class _PointMaker:
     def _give_up(self, first: Point | None) -> Point:
         """Return an inputs failure if other inputs could be passed; else return the first point for the workers."""
         if first is not None and not self._search.has_choice:
-            reason = f"ONNX Runtime: {shorten(self._refusals[0])}"
-            return replace(first, reference=Reference(None, None, None, reason))
+            return replace(first, reference=_refused(self._refusals[0]))
         if first is None:
             return self._failed(self._refusals[0])
         return self._failed(self._explain())
@@ -251,7 +255,7 @@ class _PointMaker:
         )
 
     def _failed(self, message: str) -> Point:
-        none = Reference(None, None, None, "no inputs")
+        none = Reference(None, None, None, Reason("no_inputs"))
         return replace(self._point(), reference=none, failure=("inputs", "inputs", message))
 
     def _point(self) -> Point:

@@ -196,7 +196,7 @@ def check_text(check: Check | None, *, brief: bool = False) -> str:
     form = " ({:.2g} of {:.2g})" if brief else " (difference {:.2g}, tolerance {:.2g})"
     figures = form.format(check.difference, check.tolerance) if known else ""
     words = {"agrees": "agree with the reference", "differs": "DIFFER from the reference"}
-    reason = f": {show(check.reason, 300)}" if check.reason else ""
+    reason = f": {reason_words(check.reason, 300)}" if check.reason else ""
     return f"{words.get(check.state, show(check.state, 40))}{figures}{reason}"
 
 
@@ -408,7 +408,9 @@ def _footnotes(run: RunResult) -> list[str]:
         if cell.status != "ok":
             notes.append(f"{describe(run, cell, axes)}: {failure_text(cell)}")
         if cell.check is not None and cell.check.state == "differs":
-            reason = show(cell.check.reason or f"by {short(cell.check.difference or 0.0, 2)} of their range", 300)
+            reason = (
+                reason_words(cell.check.reason, 300) or f"by {short(cell.check.difference or 0.0, 2)} of their range"
+            )
             notes.append(f"{describe(run, cell, axes)}: outputs differ from the reference {reason}")
         if cell.grade is not None and cell.grade.letter in ("C", "D"):
             notes.append(

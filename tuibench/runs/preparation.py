@@ -10,7 +10,7 @@ from typing import Any
 
 from tuibench.core.errors import ModelError, PhaseTimeout, TuibenchError, UsageError
 from tuibench.core.model import ModelSummary, Point, Reference
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Reason, because, error_text
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.supervision import Bounds
@@ -151,5 +151,5 @@ def _unread(path: str, error: TuibenchError) -> ModelSummary:
 
 
 def _failed_point(index: int, error: TuibenchError) -> Point:
-    nothing = Reference(None, None, None, error.message)
+    nothing = Reference(None, None, None, error_text(error.message))
     return Point(f"m{index}", index, None, 1, {}, {}, (), None, 0, nothing, failure=("model", "inspect", error.message))

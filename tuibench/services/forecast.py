@@ -12,6 +12,7 @@ from tuibench.core.cell import Cell
 from tuibench.core.dims import PointRequest, Search, expand
 from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Point, Reference, unpacked_bytes
+from tuibench.core.reason import Reason
 from tuibench.core.roles import Layout
 from tuibench.core.scenario import any_streams
 from tuibench.core.spec import LOSS, BenchmarkSpec, ProfileSpec
@@ -147,7 +148,7 @@ def _plan(model: ModelSummary, number: int, layout: Layout, request: PointReques
     kinds = {port.name: port.dtype for port in model.inputs}
     size = sum(math.prod(shape) * item_bytes(kinds[name]) for name, shape in candidate.shapes.items())
     dims = {key: value for key, value in {**candidate.dims, **request.fixed}.items() if key not in layout.batch}
-    nothing = Reference(None, None, None, "a forecast")
+    nothing = Reference(None, None, None, Reason("forecast"))
     return Point(request.id, number, request.batch, 1, dims, {}, (), None, 1, nothing), size
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from tuibench.core.reason import Reason, because
+
 Feed = dict[str, Any]
 """Name to ndarray, list (sequence), dict (map) or None (absent optional), as engines expect it."""
 Array = np.ndarray[Any, Any]
@@ -202,7 +204,7 @@ class Difference:
     """Largest scaled difference: 0 if equal; infinite, with a reason, if values cannot be compared."""
 
     value: float
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 def differs(difference: float, tolerance: float, reference_difference: float) -> bool:
@@ -218,17 +220,18 @@ def compare(
     worst = Difference(0.0)
     for name, expected in reference.items():
         if name not in actual:
-            return Difference(math.inf, f"output '{name}' is missing")
+            return Difference(math.inf, because("output_missing", name=name))
         found = _compare_value(expected, actual[name], logical.get(name))
         if found.value > worst.value:
-            worst = Difference(found.value, f"output '{name}': {found.reason}" if found.reason else None)
+            why = found.reason
+            worst = Difference(found.value, why and because("output_not_comparable", name=name, why=why))
     extra = [name for name in actual if name not in reference]
-    return Difference(math.inf, f"output '{extra[0]}' is not in the reference") if extra else worst
+    return Difference(math.inf, because("output_not_in_reference", name=extra[0])) if extra else worst
 
 
 def _compare_value(reference: Any, actual: Any, dtype: str | None) -> Difference:
     if reference is None or actual is None:
-        return Difference(0.0) if reference is actual else Difference(math.inf, "present on one side only")
+        return Difference(0.0) if reference is actual else Difference(math.inf, Reason("value_missing"))
     if isinstance(reference, Mapping) or isinstance(actual, Mapping):
         return _compare_maps(reference, actual, dtype)
     if isinstance(reference, (list, tuple)) or isinstance(actual, (list, tuple)):
@@ -241,9 +244,9 @@ def _compare_value(reference: Any, actual: Any, dtype: str | None) -> Difference
 
 def _compare_maps(reference: Any, actual: Any, dtype: str | None) -> Difference:
     if not (isinstance(reference, Mapping) and isinstance(actual, Mapping)):
-        return Difference(math.inf, "a map on one side only")
+        return Difference(math.inf, Reason("map_missing"))
     if reference.keys() != actual.keys():
-        return Difference(math.inf, "maps with different keys")
+        return Difference(math.inf, Reason("other_keys"))
     keys = list(reference)
     left, right = [reference[key] for key in keys], [actual[key] for key in keys]
     if all(isinstance(v, (int, float, str, np.generic)) for v in (*left, *right)):
@@ -254,20 +257,20 @@ def _compare_maps(reference: Any, actual: Any, dtype: str | None) -> Difference:
 
 def _compare_sequences(reference: Any, actual: Any, dtype: str | None) -> Difference:
     if not (isinstance(reference, Sequence) and isinstance(actual, Sequence)):
-        return Difference(math.inf, "a sequence on one side only")
+        return Difference(math.inf, Reason("sequence_missing"))
     if len(reference) != len(actual):
-        return Difference(math.inf, f"{len(actual)} items instead of {len(reference)}")
+        return Difference(math.inf, because("other_count", items=len(actual), expected=len(reference)))
     found = [_compare_value(left, right, dtype) for left, right in zip(reference, actual, strict=True)]
     return max(found, key=lambda d: d.value, default=Difference(0.0))
 
 
 def _compare_arrays(chosen: Array, shape: tuple[int, ...], actual: Array, dtype: str | None) -> Difference:
     if shape != actual.shape:
-        return Difference(math.inf, f"shape {list(actual.shape)} instead of {list(shape)}")
+        return Difference(math.inf, because("other_shape", shape=actual.shape, expected=shape))
     left_type, right_type = logical_dtype(chosen), logical_dtype(actual)
     raw = dtype if chosen.dtype.kind == "u" and dtype is not None else None
     if left_type != right_type and not (raw and right_type in (raw, raw.replace("float8e", "float8_e"))):
-        return Difference(math.inf, f"type {right_type} instead of {left_type}")
+        return Difference(math.inf, because("other_type", type=right_type, expected=left_type))
     left, right = _comparable(chosen, raw), _comparable(pick(actual), raw)
     if left.size == 0:
         return Difference(0.0)
@@ -295,7 +298,7 @@ def _compare_floats(left: Array, right: Array) -> Difference:
     a, b = left.astype(wide), right.astype(wide)
     finite = np.isfinite(a)
     if not np.array_equal(finite, np.isfinite(b)) or not np.array_equal(a[~finite], b[~finite], equal_nan=True):
-        return Difference(math.inf, "NaN or infinity on one side only")
+        return Difference(math.inf, Reason("nan_on_one_side"))
     a, b = a[finite], b[finite]
     if a.size == 0:
         return Difference(0.0)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tuibench.core.cell import Check, Execution, Used
 from tuibench.core.model import Reference
+from tuibench.core.reason import Reason
 from tuibench.engines.protocol import Bound, Engine, Feed, IoUnavailable, LoadSettings, ReadBack, Refusal, Session
 from tuibench.worker import isolation, loading
 from tuibench.worker import recording as reduction
@@ -32,9 +33,9 @@ _REDUCED_TOLERANCE = 3e-2
 def check_outputs(outputs: dict[str, Any], reference: Reference, precision: str | None) -> Check:
     """Return agrees or differs by the rule of equal work; unchecked, with the reason, without a reference."""
     if reference.file is None or reference.tolerance is None:
-        return Check("unchecked", None, None, reference.reason or "no reference outputs")
+        return Check("unchecked", None, None, reference.reason or Reason("no_reference"))
     if not outputs:
-        return Check("unchecked", None, None, "the engine computes no outputs")
+        return Check("unchecked", None, None, Reason("no_outputs"))
     tolerance = max(reference.tolerance, _REDUCED_TOLERANCE) if precision in _REDUCED else reference.tolerance
     found = compare(read_bundle(reference.file)[0], outputs, read_dtypes(reference.file))
     wrong = differs(found.value, tolerance, reference.difference or 0.0)
@@ -129,7 +130,7 @@ class Measurement:
         self._own_queue = own_queue
         self._reporter = reporter
         self._back = ReadBack(None, None, None, "none", {})
-        self._check = Check("unchecked", None, None, "--no-check")
+        self._check = Check("unchecked", None, None, Reason("check_off"))
         self._batch: int | None = None
         self._feeds: list[Feed] = []
         self._handed_over = False

@@ -150,7 +150,7 @@ def test_programming_error_is_not_the_reason_of_a_layer(tmp_path: Path, monkeypa
     bundle = tmp_path / "inputs.npz"
     np.savez(bundle, x=X)
     monkeypatch.setattr(what_if, "read_bundle", lambda _: [{"x": X}])
-    point = Point("p", 0, 1, 1, {}, {}, (), str(bundle), 8, Reference(None, None, None, ""))
+    point = Point("p", 0, 1, 1, {}, {}, (), str(bundle), 8, Reference(None, None, None))
     said: list[tuple[str, Estimate]] = []
     said_at: list[str] = []
     path = save(model(), tmp_path / "m.onnx")

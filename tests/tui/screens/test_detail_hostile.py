@@ -27,7 +27,7 @@ def hostile(number: int, name: str) -> RunResult:
     cells = [
         build.ok_cell(8.0 / n * m, 100.0 * n / m, {"cores": n, "batch": m, "engine": engine, "dims": {name: m}},
                       grade=Grade("C", told(name), None, None, None), stopped_by=name,
-                      check=Check("differs", 0.5, 1e-3, name))
+                      check=Check("differs", 0.5, 1e-3, told(name)))
         for n in (1, 2) for m in (1, 8) for engine in ("onnxruntime", name)
     ]  # fmt: skip
     failed = build.failed_cell({"cores": 4, "dims": {name: 1}}, failure=Failure("exception", "load", name, None, name))
