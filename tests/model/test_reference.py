@@ -56,5 +56,5 @@ def test_engine_that_cannot_run_unoptimized_is_the_reason(tmp_path: Path) -> Non
         raise RunRefused("no kernel")
 
     found = make_reference(refuse, {}, {"y": np.ones(1)}, summary(), tmp_path / "r.npz")
-    assert found.reason == because("unoptimized_failed", text="no kernel")
+    assert found.reason == because("reference_failed", text="no kernel")
     assert found.file is None and not (tmp_path / "r.npz").exists()

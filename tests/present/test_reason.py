@@ -16,6 +16,8 @@ from tuibench.core.cell import Estimate, Grade
 from tuibench.core.profile import ALREADY_INT8, NOT_RUN, LossPoint, NodeCost, Roofline
 from tuibench.core.reason import Reason, because, told, upgrade_end
 from tuibench.core.record import LEAST, from_plain, pack, to_compact, to_plain
+from tuibench.present import reason as reason_module
+from tuibench.present.profile.reason import PROFILE_WORDS
 from tuibench.present.reason import _WORDS, export_words, no_interval_words, read_end, read_words, reason_words, worded
 
 TARGET = {"executions": 5, "half_width": 0.031, "more": 4, "more_s": 6.0, "target": 0.02, "limit_s": 30.0}
@@ -35,6 +37,14 @@ def codes() -> Iterator[str]:
 
 def test_every_code_has_words() -> None:
     assert set(codes()) <= _WORDS.keys() | {""}
+
+
+def test_every_code_has_one_entry() -> None:
+    tree = ast.parse(Path(reason_module.__file__).read_text(encoding="utf-8"))
+    tables = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
+    (table,) = (node for node in tables if None in node.keys)  # the one that takes in those of a profile
+    own = [key for key in table.keys if key is not None]
+    assert len(own) + len(PROFILE_WORDS) == len(_WORDS)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: 
     try:
         outputs = run(feed, False)
     except RunRefused as error:
-        return Reference(None, None, None, because("unoptimized_failed", text=error.message))
+        return Reference(None, None, None, because("reference_failed", text=error.message))
     raw = {port.name: port.dtype for port in summary.outputs if port.dtype in RAW_BYTES}
     found = compare(outputs, optimized, raw)
     if not math.isfinite(found.value):
@@ -255,7 +255,7 @@ class _PointMaker:
         )
 
     def _failed(self, message: str) -> Point:
-        none = Reference(None, None, None, Reason("no_inputs"))
+        none = Reference(None, None, None, Reason("point_without_inputs"))
         return replace(self._point(), reference=none, failure=("inputs", "inputs", message))
 
     def _point(self) -> Point:
