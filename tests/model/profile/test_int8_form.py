@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from tuibench.core.reason import Reason, because
-from tuibench.model.profile.int8 import Cut, NotSeparable, as_int8, needed_ranges, simplified, unchanged_form, values_of
+from tuibench.model.profile.int8 import Cut, NotSeparable, as_int8, needed_ranges, simplify, unchanged_form, values_of
 from tuibench.model.profile.layers import setting_for
 from tuibench.model.profile.mapping import is_integer
 
@@ -81,7 +81,7 @@ CUTS = {
 def changed(given: Cut, directory: Path) -> tuple[Any, bytes]:
     plain = unchanged_form(given)
     setting = setting_for("", (0,), 1, str(directory))
-    simple = simplified(plain, setting, str(directory))
+    simple = simplify(plain, setting, str(directory))
     assert not list(directory.iterdir())
     values = values_of(simple, plain.feed, needed_ranges(simple), setting)
     return plain, as_int8(simple, {**plain.feed, **values})

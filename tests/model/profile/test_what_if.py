@@ -24,7 +24,7 @@ from tuibench.model.profile.events import Kernel, Run
 from tuibench.model.profile.int8 import NotSeparable, unchanged_form
 from tuibench.model.profile.layers import setting_for
 from tuibench.model.profile.small_session import Turn
-from tuibench.model.profile.what_if import ModelValues, compared
+from tuibench.model.profile.what_if import ModelValues, compare_sessions
 
 NO_BIAS = Bias(0.0, 0.0)
 X = np.ones((1, 2, 4, 4), np.float32)
@@ -61,7 +61,7 @@ def test_row_is_cut_out_with_all_fused_nodes(tmp_path: Path) -> None:
     assert [node.op_type for node in row.nodes] == ["Conv", "Add", "Relu"]
     assert list(row.constants) == ["w"] and row.constants["w"].max() == 1.0, "made of constants, so it is one"
     assert sorted(row.fed) == ["r", "x"]
-    assert list(row.given) == ["c", "y"], "what others read of it keeps the engine from hiding it"
+    assert list(row.outputs) == ["c", "y"], "what others read of it keeps the engine from hiding it"
     plain = unchanged_form(row)
     got = onnxruntime.InferenceSession(plain.model).run(None, plain.feed)
     whole.graph.output.extend([onnx.ValueInfoProto(name="c"), onnx.ValueInfoProto(name="y")])
@@ -100,7 +100,7 @@ def runs(turns: int, *kernels: tuple[str, float]) -> tuple[list[Run], list[Turn]
 
 def of(*kernels: tuple[str, float], plain: Sequence[tuple[str, float]], ops: str) -> WhatIf:
     before, after = runs(5, *plain), runs(5, *kernels)
-    return compared((before[0], after[0]), (before[1], after[1]), NO_BIAS, frozenset(ops.split()))
+    return compare_sessions((before[0], after[0]), (before[1], after[1]), NO_BIAS, frozenset(ops.split()))
 
 
 def test_ratio_counts_all_work_of_the_row_without_layout_changes() -> None:

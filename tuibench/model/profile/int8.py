@@ -21,7 +21,7 @@ from tuibench.model.profile.mapping import is_integer
 from tuibench.worker.bundle import Array
 
 _NAME = "simple.onnx"
-_LEAST_OPSET, _RAISED = 10, 13
+_MIN_OPSET, _TARGET_OPSET = 10, 13
 """The first opset with integer products, and one with per-channel scales."""
 
 
@@ -48,7 +48,7 @@ class Cut:
     nodes: Sequence[onnx.NodeProto]
     constants: Mapping[str, Array]
     fed: Mapping[str, Array]
-    given: Sequence[str]
+    outputs: Sequence[str]
     opsets: Sequence[onnx.OperatorSetIdProto]
     functions: Sequence[onnx.FunctionProto] = ()
 
@@ -57,7 +57,7 @@ def unchanged_form(cut: Cut) -> Form:
     """Build the nodes with their constants unchanged; rename everything, as some names cannot be written down."""
     names: dict[str, str] = {"": ""}
 
-    def named(name: str) -> str:
+    def rename(name: str) -> str:
         return names.setdefault(name, f"t{len(names)}")
 
     nodes = []
@@ -65,39 +65,39 @@ def unchanged_form(cut: Cut) -> Form:
         copy = onnx.NodeProto()
         copy.CopyFrom(node)
         copy.name = f"n{at}"
-        copy.input[:] = map(named, node.input)
-        copy.output[:] = map(named, node.output)
+        copy.input[:] = map(rename, node.input)
+        copy.output[:] = map(rename, node.output)
         nodes.append(copy)
     inputs = [
-        helper.make_tensor_value_info(named(name), helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+        helper.make_tensor_value_info(rename(name), helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
         for name, array in cut.fed.items()
     ]
     # The engine infers the output types.
-    outputs = [onnx.ValueInfoProto(name=named(name)) for name in cut.given]
-    weights = [numpy_helper.from_array(array, named(name)) for name, array in cut.constants.items()]
+    outputs = [onnx.ValueInfoProto(name=rename(name)) for name in cut.outputs]
+    weights = [numpy_helper.from_array(array, rename(name)) for name, array in cut.constants.items()]
     graph = helper.make_graph(nodes, "cut", inputs, outputs, weights)
     opsets = list(cut.opsets)
     model = helper.make_model(graph, opset_imports=opsets, functions=list(cut.functions), ir_version=10)
-    return Form(model.SerializeToString(), {named(name): array for name, array in cut.fed.items()})
+    return Form(model.SerializeToString(), {rename(name): array for name, array in cut.fed.items()})
 
 
-def simplified(form: Form, setting: LoadSettings, work_dir: str) -> onnx.ModelProto:
+def simplify(form: Form, setting: LoadSettings, work_dir: str) -> onnx.ModelProto:
     """Let the engine simplify the form without changing operators; normalizations fold into weights, for example."""
     path = Path(work_dir) / _NAME
     try:
         open_session(replace(setting, threads=1, pin="none"), form.model, save=str(path), basic=True)
-        return _raised(onnx.load(path))
+        return _raise_opset(onnx.load(path))
     finally:
         path.unlink(missing_ok=True)
 
 
-def _raised(model: onnx.ModelProto) -> onnx.ModelProto:
+def _raise_opset(model: onnx.ModelProto) -> onnx.ModelProto:
     """Convert the model to an opset with integer operators; raise NotSeparable if that fails."""
-    own = next((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), _RAISED)
-    if own >= _LEAST_OPSET:
+    own = next((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), _TARGET_OPSET)
+    if own >= _MIN_OPSET:
         return model
     try:
-        return version_converter.convert_version(model, _RAISED)
+        return version_converter.convert_version(model, _TARGET_OPSET)
     except version_converter.ConvertError as error:
         reason = because("opset_without_integers", version=own, text=engine_words(error, 200))
         raise NotSeparable(reason) from error
@@ -120,9 +120,9 @@ def values_of(
 _PRODUCTS = frozenset({"Conv", "MatMul", "Gemm"})
 _DOMAIN = "com.microsoft"
 """Domain of the Q/DQ operators; there they take per-channel scales at any opset."""
-_BETWEEN = frozenset({"Relu", "Clip"})
+_FUSED_ACTIVATIONS = frozenset({"Relu", "Clip"})
 """Activations that a convolution kernel fuses."""
-_MOST_BIAS = 2**30
+_MAX_BIAS = 2**30
 
 
 def needed_ranges(model: onnx.ModelProto) -> list[str]:
@@ -133,7 +133,7 @@ def needed_ranges(model: onnx.ModelProto) -> list[str]:
         name
         for node in model.graph.node
         if node.op_type in _PRODUCTS
-        for name in (*node.input[:2], _end(node, readers, model.graph))
+        for name in (*node.input[:2], _fused_output(node, readers, model.graph))
     ]
     return [name for name in dict.fromkeys(names) if name not in given]
 
@@ -159,7 +159,7 @@ def as_int8(model: onnx.ModelProto, values: Mapping[str, Array]) -> bytes:
             writer.copy(node)
     if len(reasons) == len(products):
         raise NotSeparable(reasons[0])
-    return writer.written()
+    return writer.serialize()
 
 
 def _readers(graph: onnx.GraphProto) -> dict[str, list[onnx.NodeProto]]:
@@ -170,12 +170,14 @@ def _readers(graph: onnx.GraphProto) -> dict[str, list[onnx.NodeProto]]:
     return found
 
 
-def _end(node: onnx.NodeProto, readers: Mapping[str, list[onnx.NodeProto]], graph: onnx.GraphProto) -> str:
-    """Return the tensor a product's kernel outputs: behind the activation that it fuses, if any."""
+def _fused_output(node: onnx.NodeProto, readers: Mapping[str, list[onnx.NodeProto]], graph: onnx.GraphProto) -> str:
+    """Return the tensor that the kernel of a product outputs, after the activation it fuses."""
     output: str = node.output[0]
     own = readers.get(output, [])
-    alone = len(own) == 1 and all(value.name != output for value in graph.output)
-    return str(own[0].output[0]) if alone and node.op_type == "Conv" and own[0].op_type in _BETWEEN else output
+    single = len(own) == 1 and all(value.name != output for value in graph.output)
+    return (
+        str(own[0].output[0]) if single and node.op_type == "Conv" and own[0].op_type in _FUSED_ACTIVATIONS else output
+    )
 
 
 class _Writer:
@@ -188,9 +190,9 @@ class _Writer:
         self._readers = _readers(model.graph)
         self._nodes: list[onnx.NodeProto] = []
         self._constants: list[onnx.TensorProto] = []
-        self._integers: dict[str, tuple[str, Array]] = {}
+        self._dequantized: dict[str, tuple[str, Array]] = {}
         """Maps a tensor to its dequantized copy and the scale."""
-        self._ends: set[str] = set()
+        self._fused_outputs: set[str] = set()
         """Tensors to quantize and dequantize where they are produced."""
 
     def write(self, node: onnx.NodeProto) -> None:
@@ -208,11 +210,11 @@ class _Writer:
         own.input[:] = node.input if inputs is None else inputs
         self._nodes.append(own)
         for place, name in enumerate(node.output):
-            if name in self._ends:
+            if name in self._fused_outputs:
                 own.output[place] = f"{name}/float"
-                self._turn(f"{name}/float", name, self._known(name))
+                self._add_unsigned_qdq(f"{name}/float", name, self._calibration_values(name))
 
-    def written(self) -> bytes:
+    def serialize(self) -> bytes:
         """Return the serialized model without weights that are no longer read."""
         model = onnx.ModelProto()
         model.CopyFrom(self._model)
@@ -230,21 +232,21 @@ class _Writer:
     def _conv(self, node: onnx.NodeProto) -> list[str]:
         weight = self._weight(node.input[1])
         self._bias(node, weight.shape[0])
-        read, scale = self._read(node.input[0])
-        self._ends.add(_end(node, self._readers, self._model.graph))
-        return [read, *self._constant(node, weight, 0, scale)]
+        read, scale = self._quantize_input(node.input[0])
+        self._fused_outputs.add(_fused_output(node, self._readers, self._model.graph))
+        return [read, *self._add_weights(node, weight, 0, scale)]
 
     def _matmul(self, node: onnx.NodeProto) -> list[str]:
         left, right = node.input
         if left in self._weights:
             raise NotSeparable(Reason("first_input_constant"))
         if right not in self._weights:
-            other = self._known(right)
-            return [self._read(left)[0], self._signed(right, other)]
+            other = self._calibration_values(right)
+            return [self._quantize_input(left)[0], self._quantize_signed(right, other)]
         weight = self._weight(right)
-        read, scale = self._read(left)
+        read, scale = self._quantize_input(left)
         # Only two-dimensional weights take scales per column.
-        return [read, *self._constant(node, weight, 1 if weight.ndim == 2 else None, scale)]
+        return [read, *self._add_weights(node, weight, 1 if weight.ndim == 2 else None, scale)]
 
     def _gemm(self, node: onnx.NodeProto) -> list[str]:
         settings = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
@@ -253,8 +255,8 @@ class _Writer:
         weight = self._weight(node.input[1])
         axis = 0 if settings.get("transB") else 1
         self._bias(node, weight.shape[axis])
-        read, scale = self._read(node.input[0])
-        return [read, *self._constant(node, weight, axis, scale)]
+        read, scale = self._quantize_input(node.input[0])
+        return [read, *self._add_weights(node, weight, axis, scale)]
 
     def _weight(self, name: str) -> Array:
         if name not in self._weights:
@@ -262,7 +264,7 @@ class _Writer:
         array: Array = numpy_helper.to_array(self._weights[name])
         return _floats(array)
 
-    def _known(self, name: str) -> Array:
+    def _calibration_values(self, name: str) -> Array:
         if name not in self._values:
             raise NotSeparable(Reason("ranges_unknown"))
         return _floats(self._values[name])
@@ -279,54 +281,56 @@ class _Writer:
             raise NotSeparable(Reason("bias_of_other_size"))
         return bias.reshape(-1)
 
-    def _read(self, name: str) -> tuple[str, Array]:
+    def _quantize_input(self, name: str) -> tuple[str, Array]:
         """Quantize a tensor once for all its readers; return the dequantized tensor and its scale."""
-        if name not in self._integers:
-            self._turn(name, f"{name}/back", self._known(name))
-            self._integers[name] = self._integers.pop(f"{name}/back")
-        return self._integers[name]
+        if name not in self._dequantized:
+            self._add_unsigned_qdq(name, f"{name}/back", self._calibration_values(name))
+            self._dequantized[name] = self._dequantized.pop(f"{name}/back")
+        return self._dequantized[name]
 
-    def _turn(self, name: str, back: str, values: Array) -> None:
+    def _add_unsigned_qdq(self, name: str, output: str, values: Array) -> None:
+        """Convert a tensor to uint8 and back; remember the result and its scale."""
         scale, zero = unsigned_range(values)
-        self._through(name, back, scale, zero)
-        self._integers[back] = (back, scale)
+        self._add_qdq(name, output, scale, zero)
+        self._dequantized[output] = (output, scale)
 
-    def _signed(self, name: str, values: Array) -> str:
+    def _quantize_signed(self, name: str, values: Array) -> str:
         """Quantize the second of two non-constant factors as int8."""
-        _, scale = signed(values, None)
-        back = f"{name}/signed {len(self._constants)}"
-        self._through(name, back, scale, np.zeros((), np.int8))
-        return back
+        _, scale = quantize_signed(values, None)
+        output = f"{name}/signed {len(self._constants)}"
+        self._add_qdq(name, output, scale, np.zeros((), np.int8))
+        return output
 
-    def _through(self, name: str, back: str, scale: Array, zero: Array) -> None:
+    def _add_qdq(self, name: str, output: str, scale: Array, zero: Array) -> None:
+        """Add one QuantizeLinear and one DequantizeLinear."""
         at = len(self._constants)
-        names = [self._hold(f"int8/{at}/scale", scale), self._hold(f"int8/{at}/zero", zero)]
-        self._nodes.append(_turn("QuantizeLinear", [name, *names], f"{back}/int8", f"into {at}"))
-        self._nodes.append(_turn("DequantizeLinear", [f"{back}/int8", *names], back, f"out of {at}"))
+        names = [self._add_constant(f"int8/{at}/scale", scale), self._add_constant(f"int8/{at}/zero", zero)]
+        self._nodes.append(_qdq_node("QuantizeLinear", [name, *names], f"{output}/int8", f"into {at}"))
+        self._nodes.append(_qdq_node("DequantizeLinear", [f"{output}/int8", *names], output, f"out of {at}"))
 
-    def _constant(self, node: onnx.NodeProto, weight: Array, axis: int | None, scale: Array) -> list[str]:
-        """Add int8 weights, and the bias in units of both scales."""
-        integers, scales = signed(weight, axis)
+    def _add_weights(self, node: onnx.NodeProto, weight: Array, axis: int | None, scale: Array) -> list[str]:
+        """Add int8 weights, and the bias in units of the input scale times the weight scales."""
+        integers, scales = quantize_signed(weight, axis)
         at = len(self._constants)
-        held = [self._hold(f"int8/{at}/w", integers), self._hold(f"int8/{at}/ws", scales)]
-        held.append(self._hold(f"int8/{at}/wz", np.zeros(scales.shape, np.int8)))
-        self._nodes.append(_turn("DequantizeLinear", held, f"int8/{at}", f"weights {at}", axis))
+        names = [self._add_constant(f"int8/{at}/w", integers), self._add_constant(f"int8/{at}/ws", scales)]
+        names.append(self._add_constant(f"int8/{at}/wz", np.zeros(scales.shape, np.int8)))
+        self._nodes.append(_qdq_node("DequantizeLinear", names, f"int8/{at}", f"weights {at}", axis))
         bias = self._bias(node, scales.size) if node.op_type != "MatMul" else None
         if bias is None:
             return [f"int8/{at}"]
-        both = (scale * scales).astype(np.float32)
-        whole = np.clip(np.rint(np.nan_to_num(bias) / both), -_MOST_BIAS, _MOST_BIAS).astype(np.int32)
-        held = [self._hold(f"int8/{at}/b", whole), self._hold(f"int8/{at}/bs", both)]
-        held.append(self._hold(f"int8/{at}/bz", np.zeros(both.shape, np.int32)))
-        self._nodes.append(_turn("DequantizeLinear", held, f"int8/{at}/bias", f"bias {at}", 0))
+        bias_scale = (scale * scales).astype(np.float32)
+        quantized = np.clip(np.rint(np.nan_to_num(bias) / bias_scale), -_MAX_BIAS, _MAX_BIAS).astype(np.int32)
+        names = [self._add_constant(f"int8/{at}/b", quantized), self._add_constant(f"int8/{at}/bs", bias_scale)]
+        names.append(self._add_constant(f"int8/{at}/bz", np.zeros(bias_scale.shape, np.int32)))
+        self._nodes.append(_qdq_node("DequantizeLinear", names, f"int8/{at}/bias", f"bias {at}", 0))
         return [f"int8/{at}", f"int8/{at}/bias"]
 
-    def _hold(self, name: str, array: Array) -> str:
+    def _add_constant(self, name: str, array: Array) -> str:
         self._constants.append(numpy_helper.from_array(np.asarray(array), name))
         return name
 
 
-def _turn(op: str, inputs: list[str], output: str, name: str, axis: int | None = None) -> onnx.NodeProto:
+def _qdq_node(op: str, inputs: list[str], output: str, name: str, axis: int | None = None) -> onnx.NodeProto:
     settings: dict[str, Any] = {} if axis is None else {"axis": axis}
     return helper.make_node(op, inputs, [output], name=name, domain=_DOMAIN, **settings)
 
@@ -347,11 +351,11 @@ def unsigned_range(values: Array) -> tuple[Array, Array]:
     return np.asarray(scale, np.float32), np.asarray(zero, np.uint8)
 
 
-def signed(values: Array, axis: int | None) -> tuple[Array, Array]:
+def quantize_signed(values: Array, axis: int | None) -> tuple[Array, Array]:
     """Quantize values to int8 with one scale for all, or one per slice along an axis."""
     clean = np.nan_to_num(values, posinf=0.0, neginf=0.0)
-    over = None if axis is None else tuple(at for at in range(values.ndim) if at != axis % values.ndim)
-    most = np.abs(clean).max(axis=over, keepdims=True, initial=0.0)
-    scales = np.maximum(most / 127, 1e-8).astype(np.float32)
+    axes = None if axis is None else tuple(at for at in range(values.ndim) if at != axis % values.ndim)
+    largest = np.abs(clean).max(axis=axes, keepdims=True, initial=0.0)
+    scales = np.maximum(largest / 127, 1e-8).astype(np.float32)
     integers = np.clip(np.rint(clean / scales), -127, 127).astype(np.int8)
     return integers, scales.reshape(() if axis is None else (-1,))

@@ -31,7 +31,7 @@ from tuibench.model.profile.int8 import (
     NotSeparable,
     as_int8,
     needed_ranges,
-    simplified,
+    simplify,
     unchanged_form,
     values_of,
 )
@@ -64,7 +64,7 @@ class ModelValues:
         moving = flat.dynamic()
         self._nodes = {placed.id: number for number, placed in enumerate(flat.nodes)}
         self._placed = flat.nodes
-        self._still = {name for (scope, name), made in flat.producer.items() if not scope and not moving[made]}
+        self._constant_names = {name for (scope, name), made in flat.producer.items() if not scope and not moving[made]}
         """Tensors computed from constants alone."""
         self._readers: dict[str, set[int]] = {}
         """Readers of top-level tensors, including subgraphs of nodes."""
@@ -118,12 +118,13 @@ class ModelValues:
             if name in self._weights and name not in self._feed:
                 constants[name] = self._constant(self._weights[name])
             elif isinstance(self._values.get(name), np.ndarray):
-                (constants if name in self._still else fed)[name] = self._values[name]
+                (constants if name in self._constant_names else fed)[name] = self._values[name]
             else:
                 raise NotSeparable(Reason("reads_no_tensor"))
-        return Cut(nodes, constants, fed, self._given(made, numbers), self._model.opset_import, self._model.functions)
+        outputs = self._read_outputs(made, numbers)
+        return Cut(nodes, constants, fed, outputs, self._model.opset_import, self._model.functions)
 
-    def _given(self, made: set[str], numbers: Sequence[int]) -> list[str]:
+    def _read_outputs(self, made: set[str], numbers: Sequence[int]) -> list[str]:
         """Return the outputs that other nodes read; if none are, all outputs that nothing reads."""
         own = set(numbers)
         given = sorted(name for name in made if name in self._outputs or self._readers.get(name, own) - own)
@@ -143,8 +144,8 @@ Say = Callable[[str, WhatIf], None]
 
 LEAST_US = 5.0
 """A row that takes less time alone is dominated by the cost of the call."""
-_NARROW = 0.01
-_TURNING = frozenset({"QuantizeLinear", "DequantizeLinear"})
+_TARGET_HALF_WIDTH = 0.01
+_QDQ_OPS = frozenset({"QuantizeLinear", "DequantizeLinear"})
 
 
 def measure_what_if(
@@ -173,21 +174,21 @@ def measure_what_if(
         try:
             say(chief, measure_ratio(source.cut(names), setting, bias, run_dir, left_s))
         except NotSeparable as error:
-            say(chief, _unknown(error.reason))
+            say(chief, _unknown_ratio(error.reason))
         except Exception as error:  # an engine raises any type at a generated model; the next row may work
             if isinstance(error, MemoryError) or not is_of_engine(error):
                 raise
-            say(chief, _unknown(because("alone_failed", text=engine_words(error))))
+            say(chief, _unknown_ratio(because("alone_failed", text=engine_words(error))))
 
 
-def _unknown(reason: Reason) -> WhatIf:
+def _unknown_ratio(reason: Reason) -> WhatIf:
     return WhatIf(INT8, Estimate(None, reason=reason), reason)
 
 
 def measure_ratio(cut: Cut, setting: LoadSettings, bias: Bias, run_dir: str, max_s: float) -> WhatIf:
     """Return the row's time with int8 products over its unchanged time, both as optimized by the engine."""
     plain = unchanged_form(cut)
-    simple = simplified(plain, setting, run_dir)
+    simple = simplify(plain, setting, run_dir)
     values = values_of(simple, plain.feed, needed_ranges(simple), setting)
     changed = as_int8(simple, {**plain.feed, **values})
     first = SmallSession(plain.model, plain.feed, setting, os.path.join(run_dir, "plain"))
@@ -196,17 +197,17 @@ def measure_ratio(cut: Cut, setting: LoadSettings, bias: Bias, run_dir: str, max
     except BaseException:
         first.end_profiling()
         raise
-    turns = alternate(first, second, min(max_s, 1.0) / 2, enough=_is_narrow)
+    turns = alternate(first, second, min(max_s, 1.0) / 2, enough=_is_precise)
     runs = first.end_profiling(), second.end_profiling()
-    return compared(runs, turns, bias, frozenset(node.op_type for node in cut.nodes))
+    return compare_sessions(runs, turns, bias, frozenset(node.op_type for node in cut.nodes))
 
 
-def _is_narrow(first: Sequence[Turn], second: Sequence[Turn]) -> bool:
+def _is_precise(first: Sequence[Turn], second: Sequence[Turn]) -> bool:
     half = log_interval(time_ratios(first, second)).half_width
-    return half is not None and half < _NARROW
+    return half is not None and half < _TARGET_HALF_WIDTH
 
 
-def compared(
+def compare_sessions(
     runs: tuple[Sequence[Run], Sequence[Run]],
     turns: tuple[Sequence[Turn], Sequence[Turn]],
     bias: Bias,
@@ -224,10 +225,10 @@ def compared(
     after = kernel_us(runs[1], turns[1], bias, counts)
     if middle_mean(before) < LEAST_US:
         raise NotSeparable(because("too_short_alone", least_us=LEAST_US))
-    turning = kernel_us(runs[1], turns[1], bias, lambda kernel: kernel.op in _TURNING)
+    conversions = kernel_us(runs[1], turns[1], bias, lambda kernel: kernel.op in _QDQ_OPS)
     ratio = log_interval([max(b, 0.1) / a for a, b in zip(before, after, strict=True)])
     whole = middle_mean(after)
-    return WhatIf(INT8, ratio, around=middle_mean(turning) / whole if whole > 0 else None)
+    return WhatIf(INT8, ratio, around=middle_mean(conversions) / whole if whole > 0 else None)
 
 
 def kernel_us(runs: Sequence[Run], turns: Sequence[Turn], bias: Bias, counts: Callable[[Kernel], bool]) -> list[float]:
