@@ -77,7 +77,7 @@ def test_report_works_without_home_hostname_or_second_cpu(home: str | None) -> N
         "def nobody(uid): raise KeyError(uid)\n"
         "pwd.getpwuid = nobody\n"
         "from tuibench.cli import machine, output\n"
-        "with output.opened() as services:\n"
+        "with output.open_services() as services:\n"
         "    machine.report(services.machine.fitness([], {}), sys.stdout, as_json=True)\n"
     )
     environ = {} if home is None else {"HOME": home}

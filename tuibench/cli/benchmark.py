@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 
 from tuibench.cli.following import Following, fetcher
-from tuibench.cli.output import emit, opened, tell
+from tuibench.cli.output import emit, open_services, tell
 from tuibench.cli.terminal import Interruption, held_back
 from tuibench.cli.view import View
 from tuibench.core.errors import ExclusiveFlags, ExitCode
@@ -26,7 +26,7 @@ SCHEMA = 1
 
 def run(request: BenchmarkRequest, interruption: Interruption) -> int:
     """Run the requested benchmark and return the exit code."""
-    with opened() as services:
+    with open_services() as services:
         # Before the run: report a missing baseline now, not after measuring.
         partner = services.library.get(request.compare_to).result if request.compare_to is not None else None
         topology = services.machine.topology()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from tuibench.cli.output import emit, opened, tell, width
+from tuibench.cli.output import emit, open_services, tell, width
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode, PhaseTimeout, TuibenchError, UsageError
 from tuibench.core.ids import short_id
@@ -31,7 +31,7 @@ _LOOK_SCALE = 0.05
 
 def run(request: DashboardRequest, interruption: Interruption) -> int:
     """Show the dashboard until the user leaves; return the exit code."""
-    with opened() as services:
+    with open_services() as services:
         places = services.settings.places
         display, config = look_at_terminal(places, request.mouse, request.ascii)
         if display.refusal:

@@ -33,13 +33,13 @@ def emit(text: str) -> None:
         view = view[os.write(number, view) :]
 
 
-def _spell(error: UnicodeError) -> tuple[str, int]:
+def _replace_unencodable(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return to_ascii(error.object[error.start : error.end]), error.end
 
 
-codecs.register_error(AS_ASCII, _spell)
+codecs.register_error(AS_ASCII, _replace_unencodable)
 
 
 def can_draw() -> bool:
@@ -51,11 +51,11 @@ def can_draw() -> bool:
     return True
 
 
-_LONGEST = 1000
+_MAX_CHARS = 1000
 
 
 @contextmanager
-def opened() -> Iterator[Services]:
+def open_services() -> Iterator[Services]:
     """Provide the services of this user."""
     from tuibench.services.api import Services  # 30 ms that --help does not need
 
@@ -65,7 +65,7 @@ def opened() -> Iterator[Services]:
     finally:
         services.close()
         for notice in services.notices():
-            tell(f"tuibench: {show(notice, _LONGEST)}")
+            tell(f"tuibench: {show(notice, _MAX_CHARS)}")
 
 
 def tell(text: str) -> None:
@@ -76,8 +76,8 @@ def tell(text: str) -> None:
 
 def tell_error(error: TuibenchError) -> None:
     """Print an error on stderr, with its hint on a second line."""
-    hint = f"\n  {show(error.hint, _LONGEST)}" if error.hint else ""
-    tell(f"tuibench: {show(error.message, _LONGEST)}{hint}")
+    hint = f"\n  {show(error.hint, _MAX_CHARS)}" if error.hint else ""
+    tell(f"tuibench: {show(error.message, _MAX_CHARS)}{hint}")
 
 
 def width() -> int | None:
@@ -90,7 +90,7 @@ def width() -> int | None:
         return None
 
 
-def confirmed(question: str, answer: str, command: str) -> bool:
+def ask_confirmation(question: str, answer: str, command: str) -> bool:
     """Return whether the user typed `answer`; raise UsageError without a terminal."""
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"{command} needs a terminal for its confirmation", f"{command} -y skips it")

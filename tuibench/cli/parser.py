@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tuibench.cli.command import COMMANDS
-from tuibench.cli.output import opened
+from tuibench.cli.output import open_services
 from tuibench.core.errors import UsageError
 from tuibench.core.settings.kinds import Reader
 from tuibench.core.settings.request import Info
@@ -149,7 +149,7 @@ def add_action(parsers: Any, name: str, action: Action) -> None:
 
 
 def _run(run: Run, args: argparse.Namespace, interruption: Interruption) -> int:
-    with opened() as services:
+    with open_services() as services:
         code = run(args, services, interruption)
     interruption.check()
     return int(code or 0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tuibench.cli.benchmark import check_export, measure, run_options
 from tuibench.cli.following import fetcher
-from tuibench.cli.output import emit, opened, tell
+from tuibench.cli.output import emit, open_services, tell
 from tuibench.cli.results import shown_of
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExclusiveFlags, ExitCode, UsageError
@@ -42,7 +42,7 @@ def run(request: ProfileRequest, interruption: Interruption) -> int:
     if is_theory:
         _refuse_strange(request)
     page_of(request)
-    with opened() as services:
+    with open_services() as services:
         fetch = fetcher(services.settings.places, output.quiet, output.ascii)
         reading = read_profile(values, services.machine.topology(), fetch)
         spec = reading.require()

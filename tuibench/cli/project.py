@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 
 from tuibench.cli.following import fetcher
-from tuibench.cli.output import confirmed, emit, tell, width
+from tuibench.cli.output import ask_confirmation, emit, tell, width
 from tuibench.cli.parser import ASCII, JSON, YES, Action, Argument, argument
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import UsageError
@@ -70,7 +70,7 @@ def remove_projects(args: argparse.Namespace, services: Services, _: Interruptio
     services.projects.refuse_measured(rows)
     listed = ", ".join(f"{short_id(one)} {show(row.project.name, 80)}" for one, row in rows.items())
     held = held_words(rows.values())
-    if not args.yes and not confirmed(f"remove {listed} with {held}? [y/N]", "y", "tuibench project remove"):
+    if not args.yes and not ask_confirmation(f"remove {listed} with {held}? [y/N]", "y", "tuibench project remove"):
         tell("nothing was removed")
         return
     entry = services.projects.remove(*rows)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tuibench.cli.benchmark import check_export, measure, run_options
 from tuibench.cli.following import fetcher
-from tuibench.cli.output import opened
+from tuibench.cli.output import open_services
 from tuibench.cli.profile import again_request, page_of
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import UsageError
@@ -22,7 +22,7 @@ from tuibench.services.api import Services
 
 def run(wanted: RerunRequest, interruption: Interruption) -> int:
     """Measure again and return the exit code."""
-    with opened() as services:
+    with open_services() as services:
         stored = services.library.get(wanted.token)
         _check_flags(stored, wanted)
         quiet, ascii_only = bool(wanted.given.get("quiet")), bool(wanted.given.get("ascii"))

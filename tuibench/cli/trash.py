@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 
-from tuibench.cli.output import confirmed, emit, tell, width
+from tuibench.cli.output import ask_confirmation, emit, tell, width
 from tuibench.cli.parser import ASCII, JSON, YES, Action, argument
 from tuibench.cli.terminal import Interruption
 from tuibench.core.errors import ExitCode
@@ -22,7 +22,7 @@ _WORD = "empty"
 def remove(args: argparse.Namespace, services: Services, _: Interruption) -> ExitCode:
     """Remove after a confirmation."""
     targets = services.library.targets(args.ids)
-    if not args.yes and not confirmed(_question(targets), "y", "tuibench remove"):
+    if not args.yes and not ask_confirmation(_question(targets), "y", "tuibench remove"):
         tell("nothing was removed")
         return ExitCode.OK
     removal = services.library.remove(targets.ids, cancel=True, discard=True)
@@ -71,7 +71,7 @@ def empty(args: argparse.Namespace, services: Services, _: Interruption) -> None
         return
     held = f"{count_of(len(entries), 'removal')}, {size(sum(entry.size_bytes for entry in entries))}"
     question = f"{held} will be deleted permanently. Type {_WORD} to confirm:"
-    if not args.yes and not confirmed(question, _WORD, "tuibench trash empty"):
+    if not args.yes and not ask_confirmation(question, _WORD, "tuibench trash empty"):
         tell("nothing was deleted")
         return
     # Delete only the confirmed entries: another session may have removed more meanwhile.

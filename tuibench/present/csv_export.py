@@ -1,4 +1,4 @@
-"""A run as CSV, one row per cell, failed ones included, and cells of CSV that are safe to open in a spreadsheet."""
+"""A run as CSV, one row per cell, failed ones included; its text fields are safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tuibench.present.cells import batch_size, check_text, failure_text, missing
 from tuibench.present.reason import reason_words
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-_LONGEST = 4096
+_MAX_CHARS = 4096
 
 COLUMNS = (
     "key", "model", "engine", "engine_version", "version", "scenario", "num_cores", "batch_size", "dims", "num_streams",
@@ -29,7 +29,7 @@ COLUMNS = (
 
 
 def dumps(run: RunResult) -> str:
-    """Return the table as text: text cells cannot start a formula, numbers stay numbers."""
+    """Return the table as text: text fields cannot start a formula, numbers stay numbers."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -40,8 +40,8 @@ def dumps(run: RunResult) -> str:
     return out.getvalue()
 
 
-def safe_text(text: object, limit: int = _LONGEST) -> str:
-    """Return a text cell that no spreadsheet reads as a formula and no terminal as an escape sequence."""
+def safe_text(text: object, limit: int = _MAX_CHARS) -> str:
+    """Return a text field that no spreadsheet reads as a formula and no terminal as an escape sequence."""
     shown = show(text, limit)
     # Some spreadsheets skip leading blanks before they look for a formula.
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) or str(text).startswith(_FORMULA) else shown
@@ -113,8 +113,8 @@ def _words(cell: CellResult) -> dict[str, str]:
     }
 
 
-def all_of(names: Sequence[str]) -> str:
-    """Return all names, however many: programs look names up in this cell."""
+def join_names(names: Sequence[str]) -> str:
+    """Return all names, however many: programs look names up in this field."""
     return safe_text(" ".join(names), sys.maxsize)
 
 

@@ -12,12 +12,12 @@ from tuibench.core.profile import ALREADY_INT8, LEVELS, LayerLoss, LossPoint, Lo
 from tuibench.core.reason import Reason, told
 from tuibench.present.profile.loss import (
     LossRow,
+    columns_at_width_80,
     decibels,
     loss_columns,
     loss_notes,
     loss_rows,
     loss_sentences,
-    narrow_of,
     noise_of,
     sensitivities,
 )
@@ -106,15 +106,15 @@ def test_fewest_layers_with_half_of_the_noise_are_recommended() -> None:
         layer(f"quiet{i}", LossPoint("int8", 40.0, 1.0)) for i in range(5)
     ]  # fmt: skip
     (found,) = sensitivities(measured(*others, loud))
-    assert found.spared == ("loud",) and found.layers == 6
-    assert found.spared_share == pytest.approx(0.1 / (0.1 + 5e-4))
+    assert found.excluded == ("loud",) and found.layers == 6
+    assert found.excluded_share == pytest.approx(0.1 / (0.1 + 5e-4))
     assert found.average == pytest.approx((math.sqrt(0.1) + 5 * 0.01) / 6)
     assert "leave alone loud: 100 % of all noise" in loss_sentences(measured(*others, loud))[0]
 
 
 def test_equal_layers_have_no_outlier() -> None:
     (found,) = sensitivities(measured(*(layer(str(i), LossPoint("int8", 20.0, 0.9)) for i in range(12))))
-    assert found.spared == () and found.spared_share is None
+    assert found.excluded == () and found.excluded_share is None
     alike = measured(*(layer(str(i), LossPoint("int8", 20.0, 0.9)) for i in range(12)))
     assert "no small group of layers stands out" in loss_sentences(alike)[0]
 
@@ -216,7 +216,7 @@ def test_rows_sort_by_any_level_and_are_found_by_text() -> None:
     assert arranged(loss_rows(loss), columns, "INT8")[0].layer.op == "MatMul"
     assert [row.number for row in arranged(loss_rows(loss), columns, "#", True)] == [7, 6, 5, 4, 3, 2, 1]
     assert {row.layer.op for row in arranged(loss_rows(loss), columns, "", text="gemm")} == {"Gemm"}
-    assert narrow_of(loss) == 9
+    assert columns_at_width_80(loss) == 9
 
 
 def test_noise_close_to_the_signal_is_zero_decibels_without_a_sign() -> None:

@@ -11,7 +11,7 @@ from tests.present.profile.stock import NO_GAIN, make_costs, make_loss, make_per
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LEVELS
 from tuibench.core.reason import told
-from tuibench.present.profile.loss import loss_types, summarize_loss, told_level
+from tuibench.present.profile.loss import default_level, loss_types, summarize_loss
 from tuibench.present.profile.summary import (
     BASELINE,
     BYTES,
@@ -225,5 +225,5 @@ def test_page_shows_int8_unless_it_is_unknown() -> None:
     held = tuple(
         replace(layer, points=tuple(point for point in layer.points if point.level != "int8")) for layer in loss.layers
     )
-    assert told_level(loss) == "int8" and told_level(replace(loss, layers=held)) == LEVELS[0]
-    assert told_level(replace(loss, layers=())) == "int8" and told_level(replace(loss, levels=())) == ""
+    assert default_level(loss) == "int8" and default_level(replace(loss, layers=held)) == LEVELS[0]
+    assert default_level(replace(loss, layers=())) == "int8" and default_level(replace(loss, levels=())) == ""

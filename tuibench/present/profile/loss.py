@@ -38,7 +38,6 @@ HARM = "harm"
 """Text in place of decibels if no ratio can describe the changed outputs."""
 _SHORT = (ALREADY_INT8, NOT_RUN)
 """Reasons short enough for a column of decibels."""
-_LONGEST = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +116,18 @@ def loss_columns(loss: LossProfile) -> tuple[Column[LossRow], ...]:
     return tuple(columns)
 
 
-def narrow_of(loss: LossProfile) -> int:
+def columns_at_width_80(loss: LossProfile) -> int:
     """Return the number of columns for a terminal of 80: one per level, as far as there is space."""
     return 4 + min(len(loss.levels), 6)
 
 
-def level_words(level: str) -> str:
-    """Return a level as sentences name it."""
+def full_level_name(level: str) -> str:
+    """Return the name of a level for sentences."""
     return level.upper() if level == INT8 else show(level, 40)
 
 
-def level_title(level: str) -> str:
-    """Return a level's short name for a column title."""
+def short_level_name(level: str) -> str:
+    """Return the name of a level for column titles, without its prefix."""
     return show(level.removeprefix("pruned "), 12) if level.startswith("pruned ") else show(level.upper(), 12)
 
 
@@ -143,15 +142,15 @@ def _level_column(loss: LossProfile, level: str) -> Column[LossRow]:
     proxy = " of the weights (proxy)" if loss.kind == APPROXIMATED else " of the outputs"
     return number_column(
         level,
-        level_title(level),
+        short_level_name(level),
         lambda row: row.noise.get(level),
-        lambda row: _level_text(row, level),
+        lambda row: _decibels_or_reason(row, level),
         7 if level == INT8 else 5,
         hint=f"SQNR in dB{proxy}, this layer at {level}",
     )
 
 
-def _level_text(row: LossRow, level: str) -> str:
+def _decibels_or_reason(row: LossRow, level: str) -> str:
     """Return decibels, or a reason if it is short enough."""
     point = row.point(level)
     if point is not None and point.reason in _SHORT:
@@ -181,7 +180,7 @@ def _detail_column(level: str, name: str, title: str, rank: int) -> Column[LossR
             return NONE
         return f"{number:.5f}" if name == "cosine" else short(number)
 
-    return number_column(f"{name} {level}", f"{title} {level_title(level)}", value, text, rank=rank)
+    return number_column(f"{name} {level}", f"{title} {short_level_name(level)}", value, text, rank=rank)
 
 
 def noise_words(noise: float | None) -> str:
@@ -206,7 +205,7 @@ def loss_types(loss: LossProfile) -> tuple[str, ...]:
     return (*loss.levels, PARAMETERS)
 
 
-def told_level(loss: LossProfile) -> str:
+def default_level(loss: LossProfile) -> str:
     """Return the level for a page with space for one: INT8, else the first with a known value; '' without levels."""
     order = sorted(loss.levels, key=lambda level: level != INT8)
     known = (level for level in order if any(noise_of(loss, layer, level) is not None for layer in loss.layers))
@@ -226,7 +225,7 @@ def summarize_loss(loss: LossProfile, kind: str, display: str = VALUES) -> Summa
     # Only powers add up, so only they have shares.
     what = "summed noise power" if display == SHARES else "mean noise / signal"
     words = (f"{what} of the {of}, one layer changed at a time",)
-    title = f"Sensitivity by operator, {level_words(kind)}"
+    title = f"Sensitivity by operator, {full_level_name(kind)}"
     return Summary(kind, display, title, make_bars(amounts, display, percent), words)
 
 
@@ -235,13 +234,13 @@ def _amount(loss: LossProfile, op: str, layers: Sequence[LayerLoss], level: str,
     known = [value for value in noise if value is not None and value < math.inf]
     harmed = noise.count(math.inf)
     value = math.fsum(one * one for one in known) if display == SHARES else math.fsum(known) / max(len(known), 1)
-    told = [f"{HARM} with {harmed}"] if harmed else []
-    told += [f"{len(known)} of {count_of(len(layers), 'layer')}"] if len(known) < len(layers) and known else []
-    return Amount(op, value if known else None, len(layers), note=", ".join(told), is_ahead=harmed > 0)
+    notes = [f"{HARM} with {harmed}"] if harmed else []
+    notes += [f"{len(known)} of {count_of(len(layers), 'layer')}"] if len(known) < len(layers) and known else []
+    return Amount(op, value if known else None, len(layers), note=", ".join(notes), is_ahead=harmed > 0)
 
 
 _HALF = 0.5
-_MOST_TO_SPARE = 5
+_MAX_EXCLUDED = 5
 _FAR_DB = 60.0
 """Least SQNR between two forms of a model that differ only in float32 rounding."""
 
@@ -255,9 +254,9 @@ class LevelSensitivity:
     """Mean of the layers' noise / signal."""
     layers: int
     """Number of layers with known noise."""
-    spared: tuple[str, ...]
+    excluded: tuple[str, ...]
     """Weight names of the fewest layers that make half of all noise; empty if they are many."""
-    spared_share: float | None
+    excluded_share: float | None
     """Share of the noise power in those layers."""
     greatest: float | None
     """Greatest noise / signal of a layer."""
@@ -265,7 +264,7 @@ class LevelSensitivity:
     """Weight names of layers whose changed outputs no ratio can describe: worse than any noise."""
     reasons: tuple[Reason, ...]
     """Reasons for broken layers; if there are none and nothing is known, the reasons for that."""
-    turned: int | None
+    reordered: int | None
     """Number of layers whose change moved another class to first place for some sample; None without class outputs."""
 
 
@@ -315,22 +314,22 @@ def _sensitivity(loss: LossProfile, level: str, names: Sequence[str]) -> LevelSe
     average = math.fsum(value for value, _ in noisy) / len(noisy) if noisy else None
     # Powers add up if the noises of layers are uncorrelated.
     power = math.fsum(value * value for value, _ in noisy)
-    gone, spared = 0.0, []
+    covered, excluded = 0.0, []
     for value, name in sorted(noisy, key=lambda pair: -pair[0]):
-        if gone >= _HALF * power:
+        if covered >= _HALF * power:
             break
-        gone += value * value
-        spared.append(name)
-    few = power > 0 and len(noisy) > 1 and len(spared) <= min(_MOST_TO_SPARE, len(noisy) // 2)
+        covered += value * value
+        excluded.append(name)
+    few = power > 0 and len(noisy) > 1 and len(excluded) <= min(_MAX_EXCLUDED, len(noisy) // 2)
     points = [point for layer in loss.layers for point in layer.points if point.level == level]
     broken = tuple(name for value, name in known if value == math.inf)
     reasons = (point.reason for point in points if point.harm or not broken)
     return LevelSensitivity(
-        *(level, average, len(noisy), tuple(spared) if few else (), gone / power if few else None),
+        *(level, average, len(noisy), tuple(excluded) if few else (), covered / power if few else None),
         greatest=max((value for value, _ in noisy), default=None),
         broken=broken,
         reasons=tuple(dict.fromkeys(filter(None, (*reasons, *(() if broken else _of_layers(loss)))))),
-        turned=sum(point.top1 is not None and point.top1 < 1 for point in points) if loss.classes else None,
+        reordered=sum(point.top1 is not None and point.top1 < 1 for point in points) if loss.classes else None,
     )
 
 
@@ -352,7 +351,7 @@ def _levels(loss: LossProfile, found: Sequence[LevelSensitivity], level: str | N
         return
     for each in found:
         if level in (None, each.level):
-            yield f"{level_words(each.level)}: {'; '.join(_level(loss, each))}"
+            yield f"{full_level_name(each.level)}: {'; '.join(_level(loss, each))}"
 
 
 def _level(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
@@ -368,26 +367,26 @@ def _level(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
     layers = count_of(every, "layer") if each.layers == every else f"{each.layers} of {count_of(every, 'layer')}"
     greatest = f", greatest {percent(each.greatest)}" if each.greatest and each.layers > 1 else ""
     yield f"average noise{of} {percent(each.average)}{greatest} over {layers}"
-    if each.turned:
-        yield f"another first class in {count_of(each.turned, 'layer')}"
-    yield from _spared_words(loss, each)
+    if each.reordered:
+        yield f"another first class in {count_of(each.reordered, 'layer')}"
+    yield from _exclusion_words(loss, each)
 
 
-def _spared_words(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
+def _exclusion_words(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
     if not each.average:
         yield "that changes nothing"
-    elif each.spared:
+    elif each.excluded:
         # Noise of weights does not predict noise of outputs, so it leads to no advice.
         advice = "most of it in" if loss.kind == APPROXIMATED else "leave alone"
         of = "all noise power" if each.layers == len(loss.layers) else "the noise power that is known"
-        yield f"{advice} {_names(each.spared)}: {percent(each.spared_share or 0.0)} of {of}"
+        yield f"{advice} {_names(each.excluded)}: {percent(each.excluded_share or 0.0)} of {of}"
     elif each.layers > 1:
         yield "no small group of layers stands out"
 
 
 def _names(weights: Sequence[str]) -> str:
-    more = f" and {len(weights) - _MOST_TO_SPARE} more" if len(weights) > _MOST_TO_SPARE else ""
-    return ", ".join(show(name, 60) for name in weights[:_MOST_TO_SPARE]) + more
+    more = f" and {len(weights) - _MAX_EXCLUDED} more" if len(weights) > _MAX_EXCLUDED else ""
+    return ", ".join(show(name, 60) for name in weights[:_MAX_EXCLUDED]) + more
 
 
 def _reasons(each: LevelSensitivity) -> str:

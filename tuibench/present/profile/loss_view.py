@@ -18,19 +18,19 @@ from tuibench.present.profile.loss import (
     PARAMETERS,
     UNCHANGED,
     LossRow,
+    columns_at_width_80,
     decibels,
-    level_title,
-    level_words,
+    default_level,
+    full_level_name,
     loss_columns,
     loss_notes,
     loss_rows,
     loss_sentences,
     loss_types,
-    narrow_of,
     noise_words,
     sensitivities,
+    short_level_name,
     summarize_loss,
-    told_level,
 )  # fmt: skip
 from tuibench.present.profile.summary import SHARES, Summary
 from tuibench.present.profile.view import DOT, Fact, Pair, ProfileView, over_depth
@@ -60,9 +60,9 @@ class LossView(ProfileView[LossRow]):
         self._proxy = " (proxy)" if self._is_proxy else ""
         self.title = self.detail_title = "Loss profile" + (_PROXY if self._is_proxy else " (measured)")
         self.markdown_title = "# Loss profile" + (_PROXY if self._is_proxy else "")
-        self.kinds, self.usual, self.narrow = loss_types(loss), told_level(loss), narrow_of(loss)
+        self.kinds, self.usual, self.narrow = loss_types(loss), default_level(loss), columns_at_width_80(loss)
         self.unit = "dB (proxy)" if self._is_proxy else "dB SQNR"
-        self.sorts = ("worst %", "#", "op", "weight", "params", *map(level_title, loss.levels))
+        self.sorts = ("worst %", "#", "op", "weight", "params", *map(short_level_name, loss.levels))
 
     # Model
 
@@ -182,7 +182,7 @@ def loss_detail(loss: LossProfile, row: LossRow) -> tuple[Pair, ...]:
         ("pruning", _pruned(loss.levels, layer.quantiles)),
         ("not known because", reason_words(layer.reason, LONGEST)),
     ]
-    pairs += [(level_words(level), _level(loss, row, level)) for level in loss.levels]
+    pairs += [(full_level_name(level), _level(loss, row, level)) for level in loss.levels]
     return tuple(pair for pair in pairs if pair[1])
 
 

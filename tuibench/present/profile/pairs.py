@@ -19,7 +19,7 @@ from tuibench.core.units import ms, short, table_ms
 from tuibench.present.amount import amount, ratio_digits, with_interval
 from tuibench.present.json_export import finite
 from tuibench.present.profile.comparison import LayerPair, LossComparison, LossPair, ProfileComparison, compare_profiles
-from tuibench.present.profile.loss import HARM, decibels, level_title
+from tuibench.present.profile.loss import HARM, decibels, short_level_name
 from tuibench.present.profile.page import SCHEMA, ProfileHeading, finished, heading_of, left_out, wrapped
 from tuibench.present.profile.shown import TOP, WIDTH, Shown, shown_profile
 from tuibench.present.profile.view import Fact
@@ -118,12 +118,12 @@ def _loss(found: LossComparison, width: int, top: int | None) -> list[str]:
     shown = _shown_levels(found)
     columns: list[Column[LossPair]] = list(_pair_columns(op=6))
     for level in shown:
-        columns += [_noise_column(f"{level_title(level)} old", level, 0), _noise_column("new", level, 1)]
+        columns += [_noise_column(f"{short_level_name(level)} old", level, 0), _noise_column("new", level, 1)]
     kept = found.pairs if top is None else found.pairs[: max(top, 0)]
     lines += ["", *table_lines(columns, kept, width)]
     order = "in the order of the model" if unlike else "in order of the greatest change of noise at any level"
     legend = [f"SQNR in dB, one layer changed at a time, {order}"]
-    hidden = [level_title(level) for level in found.levels if level not in shown]
+    hidden = [short_level_name(level) for level in found.levels if level not in shown]
     legend += [f"Levels not shown: {', '.join(hidden)}"] if hidden else []
     lines += left_out(len(kept), len(found.pairs), "--top N")
     return [*lines, *wrapped(legend, width)]

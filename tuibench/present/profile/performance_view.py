@@ -18,7 +18,7 @@ from tuibench.core.profile_facts import find_withheld, int8_of, total_ms, untold
 from tuibench.core.text import show
 from tuibench.core.units import count_of, cpu_ranges, ms, percent, scaled, short, size
 from tuibench.present.amount import with_interval
-from tuibench.present.csv_export import all_of, count, number, safe_text
+from tuibench.present.csv_export import count, join_names, number, safe_text
 from tuibench.present.plots.depth import Depth
 from tuibench.present.plots.drawing import Span
 from tuibench.present.profile.costs import (
@@ -246,7 +246,7 @@ class PerformanceView(ProfileView[LayerRow]):
             safe_text(layer.kernel_op),
             safe_text(" ".join(map(shape_words, row.cost.input_shapes)) if row.cost else ""),
             safe_text(shape_words(row.cost.output_shape) if row.cost else ""),
-            all_of(layer.nodes), all_of(layer.kernels), safe_text(row.reason),
+            join_names(layer.nodes), join_names(layer.kernels), safe_text(row.reason),
         )  # fmt: skip
 
     # Depth
