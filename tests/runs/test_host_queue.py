@@ -159,8 +159,8 @@ def test_oldest_ticket_is_first_in_any_polling_order(name: str, holder: subproce
 
 def test_later_faster_process_does_not_pass_an_earlier_ticket(name: str) -> None:
     first, second = queue(name, 1), queue(name, 2)
-    first.draw()
-    first.draw()
+    first.take_ticket()
+    first.take_ticket()
     waits: list[Wait] = []
 
     def tell(wait: Wait) -> None:
@@ -176,7 +176,7 @@ def test_later_faster_process_does_not_pass_an_earlier_ticket(name: str) -> None
 
 def test_sharing_process_does_not_pass_the_queue(name: str) -> None:
     first, other = queue(name, 1), queue(name, 2)
-    first.draw()
+    first.take_ticket()
     assert other.share(), "somebody is about to measure"
     assert find_holder(name) is None
     first.enter(None, refuse)
@@ -198,7 +198,7 @@ def test_sharing_process_ignores_a_stopped_waiter(name: str, holder: subprocess.
 
 def test_process_that_leaves_early_is_out_of_the_queue(name: str) -> None:
     first = queue(name, 1)
-    first.draw()
+    first.take_ticket()
     first.leave()
     assert find_tickets(name) == []
 

@@ -339,12 +339,12 @@ def _overlap(a: Estimate, b: Estimate) -> bool:
 
 def least_latency(cells: Sequence[CellResult]) -> Choice | None:
     """Return the fastest of the cells with one request at a time, which the headline shows first."""
-    return choose([c for c in cells if find(c.asked.scenario).is_alone], p50_latency, most=False)
+    return choose([c for c in cells if find(c.asked.scenario).is_single_request], p50_latency, most=False)
 
 
 def most_of_streams(cells: Sequence[CellResult]) -> Choice | None:
     """Return the cell with the most items/s of those with several streams, which the headline shows second."""
-    return choose([c for c in cells if not find(c.asked.scenario).is_alone], throughput, most=True)
+    return choose([c for c in cells if not find(c.asked.scenario).is_single_request], throughput, most=True)
 
 
 def headlined(cells: Sequence[CellResult]) -> CellResult | None:

@@ -54,7 +54,7 @@ def name_cell(
     16c b32. `was` is the compared cell, which may have other cores or streams, and `was_streams` the number it
     really used.
     """
-    alone = find(asked.scenario).is_alone
+    alone = find(asked.scenario).is_single_request
     words = [show(model, _LONGEST)] if "model" in axes and model else []
     engine = short_names([asked.engine]) if narrow else asked.engine
     words += [show(engine, _LONGEST)] if "engine" in axes else []

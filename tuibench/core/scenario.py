@@ -32,7 +32,7 @@ class Scenario:
     """The worker's function that measures it, as `module:attribute`; '' if it is not implemented."""
 
     @property
-    def is_alone(self) -> bool:
+    def is_single_request(self) -> bool:
         """True if one request is in flight at a time."""
         return not self.has_streams
 
@@ -81,12 +81,12 @@ PROFILED = "sync"
 
 
 def find(name: str) -> Scenario:
-    """Return a scenario; an unknown name, of a newer version, counts as one with streams."""
+    """Return a scenario; one of a newer version, unknown here, counts as one with streams."""
     return REGISTRY.get(name) or Scenario(name, name, name, THROUGHPUT, has_streams=True)
 
 
 def own_settings() -> frozenset[str]:
-    """Return the settings that count only in the scenarios that list them."""
+    """Return the settings that belong to single scenarios."""
     return frozenset(name for one in REGISTRY.values() for name in one.settings)
 
 

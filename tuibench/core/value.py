@@ -1,4 +1,4 @@
-"""`dataclass` for immutable values: that of the standard library, whose classes are created in a third of the time.
+"""Faster `dataclass` for frozen, slotted classes: creates a class in a third of the standard library's time.
 
 A start imports two hundred of these classes, and the standard library compiles six methods for each. Here all classes
 share their methods, and `__init__` is compiled when the first value is made.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 LATER = {"later": True}
 """Metadata of a field that older exports lack, for `dataclasses.field`; imports give it its default."""
 TEXT = {"text": True}
-"""Metadata of an optional reason that is never null in plain values: none is an empty text."""
+"""Metadata of an optional reason: None is written as '' instead of null in JSON."""
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass  # noqa: PLC0414 - a name to import from here

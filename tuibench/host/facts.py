@@ -28,7 +28,7 @@ _NAMED = ("brand", "vendor", "family", "model", "stepping", "microcode")
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """Facts of the running process that are in no file; a parameter, so that tests can describe a recorded machine."""
+    """Facts of the running process that no file contains; tests pass those of a recorded machine."""
 
     affinity: tuple[int, ...]
     machine: str

@@ -280,7 +280,7 @@ def conclude(cells: Sequence[CellResult], names: Names) -> tuple[Conclusion, ...
 
 def _conclude(able: Sequence[CellResult], among: Sequence[CellResult], names: Names) -> list[Conclusion]:
     # Streams trade the latency of one request for throughput, so they are not compared by latency.
-    alone = [c for c in able if find(c.asked.scenario).is_alone] or able
+    alone = [c for c in able if find(c.asked.scenario).is_single_request] or able
     found = [_best("Least latency", choose(alone, p50_latency, most=False), alone, among, names, "ms")]
     found.append(_best("Most items/s", choose(able, throughput, most=True), able, among, names, "items/s"))
     if "cores" in varying_axes(cell.asked for cell in able):

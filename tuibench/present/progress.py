@@ -1,4 +1,4 @@
-"""Progress of a run: the log line of each event, the progress line, and a painter that hardly disturbs it."""
+"""Progress of a run: the log line of each event, the progress line, and its painter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tuibench.present.reason import extension_words, finishing_words, read_end, 
 WIDTH = 79
 PAINT_EVERY_S = 1.0
 """1 Hz, so that repainting does not disturb a measurement on the same machine."""
-SPEAK_EVERY_S = 30.0
+LOG_EVERY_S = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class ProgressPainter:
         self._clock = clock
         self._in_place = in_place
         self._ascii_only = ascii_only
-        self._spoken_at = clock()
+        self._logged_at = clock()
         self._painted_at: float | None = None
         self._shown = ""
         self._gone = False
@@ -74,8 +74,8 @@ class ProgressPainter:
         """Show a snapshot if it is time; cheap enough to call at every event."""
         now = self._clock()
         if not self._in_place:
-            if now - self._spoken_at >= SPEAK_EVERY_S:
-                self._speak(progress_line(snapshot), now)
+            if now - self._logged_at >= LOG_EVERY_S:
+                self._write_line(progress_line(snapshot), now)
             return
         if self._painted_at is not None and now - self._painted_at < PAINT_EVERY_S:
             return
@@ -89,12 +89,12 @@ class ProgressPainter:
     def say(self, text: str) -> None:
         """Print a permanent line, for a finished cell or a warning."""
         self.clear()
-        self._speak(show(text, 500), self._clock())
+        self._write_line(show(text, 500), self._clock())
 
     def cell_done(self, text: str) -> None:
         """Report a finished cell if there is no terminal; on a terminal the repainted line is enough."""
         if not self._in_place:
-            self._speak(show(text, 500), self._clock())
+            self._write_line(show(text, 500), self._clock())
 
     def clear(self) -> None:
         """Erase the line before results or errors are printed."""
@@ -103,9 +103,9 @@ class ProgressPainter:
             self._shown = ""
             self._painted_at = None
 
-    def _speak(self, line: str, now: float) -> None:
+    def _write_line(self, line: str, now: float) -> None:
         self.write(self._encode(line) + "\n")
-        self._spoken_at = now
+        self._logged_at = now
 
     def _encode(self, line: str) -> str:
         # ASCII replacements such as +- are longer than the original.
@@ -141,7 +141,7 @@ _PHASES = {
 }
 
 
-_RUN_LOG_LONGEST = 500
+_MAX_LOG_CHARS = 500
 
 
 def phase_words(phase: str) -> str:
@@ -159,7 +159,10 @@ def cell_line(name: str, cell: CellResult) -> str:
 
 
 class RunLog:
-    """Makes log lines from events in order; `cell` returns the present line of a cell by its key, `name` its name."""
+    """Makes log lines from the events of a run, in order.
+
+    `cell` returns the line of the cell with a key as it is now; `name` returns its name.
+    """
 
     def __init__(self, cell: Callable[[str], str], name: Callable[[str], str]) -> None:
         self._cell = cell
@@ -171,8 +174,8 @@ class RunLog:
 
     def words(self, event: Event) -> str:
         """Return the log line of an event; '' if it has none."""
-        teller = getattr(self, f"_on_{event['ev']}", None)
-        return show(teller(event), _RUN_LOG_LONGEST) if teller is not None else ""
+        handler = getattr(self, f"_on_{event['ev']}", None)
+        return show(handler(event), _MAX_LOG_CHARS) if handler is not None else ""
 
     def _on_run_start(self, event: Event) -> str:
         self.is_profile = bool((event.get("spec") or {}).get("profile"))
@@ -183,7 +186,7 @@ class RunLog:
         return "resumed" + (f"; changed: {'; '.join(changes)}" if changes else "")
 
     def _on_waiting(self, event: Event) -> str:
-        # The event repeats every ten seconds to update the time left.
+        # The run repeats the event every ten seconds, with the new time left.
         if event["place"] == self._place:
             return ""
         self._place = event["place"]
@@ -197,7 +200,7 @@ class RunLog:
 
     def _on_progress(self, event: Event) -> str:
         stage, activity = event.get("stage"), event.get("activity")
-        # A part of a profile reports each of a thousand layers, so only its beginning is logged, and each process.
+        # The stage "layers" is logged once per process; other stages, which report every layer, only when they begin.
         mark = (stage, event.get("done") if stage == "layers" else None) if stage else activity
         if event.get("cell") is not None or mark == self._mark:
             return ""

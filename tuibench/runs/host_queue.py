@@ -112,21 +112,21 @@ class HostQueue:
         self._stop = stop
         self._root = root
         self._held: list[LockOwner] = []
-        self._drawn: LockOwner | None = None
+        self._own_ticket: LockOwner | None = None
         self._known: Holder | None = None
         """The last holder that answered: a stopped one accepts no connection."""
         self._pids: dict[str, int] = {}
         """The process behind each ticket at the last look, as stopped ones do not answer either."""
 
-    def draw(self) -> None:
+    def take_ticket(self) -> None:
         """Enter the queue: later tickets cannot pass this run, even if it starts slowly."""
-        if self._drawn is None:
-            self._drawn = LockOwner(self._line(self._ticket), self._describe)
+        if self._own_ticket is None:
+            self._own_ticket = LockOwner(self._line(self._ticket), self._describe)
 
     def enter(self, wait_s: float | None, tell: Callable[[Wait], None]) -> float:
         """Wait until this run may measure; return the seconds waited, or raise HostBusy after `wait_s`."""
         begin = time.monotonic()
-        self.draw()
+        self.take_ticket()
         try:
             said, said_at = Wait(0, None), 0.0
             while (before := self._before()) or not self._take():
@@ -162,9 +162,9 @@ class HostQueue:
 
     def _step_out(self) -> None:
         """Leave the queue."""
-        if self._drawn is not None:
-            self._drawn.close()
-            self._drawn = None
+        if self._own_ticket is not None:
+            self._own_ticket.close()
+            self._own_ticket = None
 
     def _take(self) -> bool:
         try:

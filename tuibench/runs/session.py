@@ -108,7 +108,7 @@ class RunnerSession:
         if not (request["plan_only"] or request.get("share_host") or self._finishing):
             # Enter the queue before reporting the start: the next run that the client starts must not measure before
             # this one.
-            queue.draw()
+            queue.take_ticket()
         begun()
         self._journal, self._earlier = open_journal(self._directory, request)
         self._stop.beat_with(partial(self._beat, self._journal))

@@ -83,7 +83,7 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     setting = loading.setting_for(
         asked,
         job.model_path,
-        one_at_a_time=job.scenario.is_alone,
+        one_at_a_time=job.scenario.is_single_request,
         threads=first.threads,
         streams=job.streams if own_queue else 1,
         cpus=first.cpus,

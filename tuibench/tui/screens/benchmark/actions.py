@@ -217,12 +217,12 @@ class BenchmarkActions(Page):
         if run is not None and run.info.state in activity.ALIVE:
             self._wait_to_compare(one)
         elif run is not None:
-            self._show_past(one, run.rerun_of)
+            self._compare_with_original(one, run.rerun_of)
         else:
-            find = partial(self._show_past, one)
+            find = partial(self._compare_with_original, one)
             self.request(lambda: self.services.library.get(one).metadata.partner, find, group="compare", opens=True)
 
-    def _show_past(self, one: str, base: str | None) -> None:
+    def _compare_with_original(self, one: str, base: str | None) -> None:
         if base:
             self._compare(base, one)
         else:

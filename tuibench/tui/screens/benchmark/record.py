@@ -30,7 +30,7 @@ class RecordActions(BenchmarkActions):
         else:
             super().with_stored(then)
 
-    def without_record(self, error: TuibenchError) -> tuple[list[Fact], tuple[str, ...]]:
+    def error_facts(self, error: TuibenchError) -> tuple[list[Fact], tuple[str, ...]]:
         """Return the error with possible actions, and their keys."""
         facts = [Fact(f" {self.dashboard.glyphs.differs}", error.message, "bad", "bad"), Fact(" ", error.hint)]
         if isinstance(error, UnknownId):
@@ -55,10 +55,10 @@ class RecordActions(BenchmarkActions):
             for log in self.query("#log").results(FactBlock):
                 log.update_facts(log_facts(self.stored, self.dashboard.now()))
 
-    def _show_past(self, one: str, base: str | None) -> None:
+    def _compare_with_original(self, one: str, base: str | None) -> None:
         """Show the comparison; this page has no marks to compare instead."""
         if base:
-            super()._show_past(one, base)
+            super()._compare_with_original(one, base)
         else:
             self.say(f"{short_id(one)} is not a re-run: in the list, mark two with space, then press c", "warn")
 

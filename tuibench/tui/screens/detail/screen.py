@@ -170,7 +170,7 @@ class DetailScreen(TabbedPage, RecordActions):
         if self.stored is None:
             about = self.query_one("#about", TextBlock)
             width = max(self.size.width - 1, 20)
-            facts, self.hints = self.without_record(error)
+            facts, self.hints = self.error_facts(error)
             about.show_lines([row for fact in facts for row in hung(fact, 3, width, about.legible)])
             self.show_keys()
         elif isinstance(error, UnknownId):

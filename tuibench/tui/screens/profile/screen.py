@@ -98,7 +98,7 @@ class ProfileScreen(ProfilePage, RecordActions):
     def _refuse(self, error: TuibenchError) -> None:
         """A damaged record reports what is wrong with it; one that was removed meanwhile stays in sight."""
         if self.stored is None:
-            facts, keys = self.without_record(error)
+            facts, keys = self.error_facts(error)
             self.show_reasons(facts)
             self.hints = (*keys, "palette", "help")
             self.show_keys()
