@@ -29,6 +29,7 @@ from tuibench.present.profile.summary import (
     VALUES,
     summarize,
 )
+from tuibench.present.reason import reason_words
 
 
 def depth(profile: PerformanceProfile, kind: str, display: str = VALUES) -> Depth:
@@ -93,7 +94,7 @@ def test_present_values_show_no_missing_reason(kind: str) -> None:
     profile = make_performance()
     assert profile.zero_effect is not None
     found = depth(profile, kind)
-    assert found.empty == (profile.zero_effect.sentence if kind == PRUNED else "")
+    assert found.empty == (reason_words(profile.zero_effect.sentence) if kind == PRUNED else "")
     assert found.empty == "" or set(found.values) == {None}
 
 

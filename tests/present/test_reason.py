@@ -104,6 +104,14 @@ def test_every_code_has_one_entry() -> None:
          "no kernel; DRAM on 96 MB, of 128 MB that no cache would hold"),
         (because("dram_not_measured", needed_mb=512),
          "DRAM not measured: 512 MB must be free for more than caches hold"),
+        (because("zeros_gain", engine="onnxruntime", share=0.9, ratio=0.17, low=0.15, high=0.2),
+         ("onnxruntime gains from zeros here: layers with 90 % zeros take 0.17x the time of dense ones (95 % interval "
+          "0.15 to 0.20)")),
+        (because("zeros_gain_nothing", engine="onnxruntime", share=0.9, ratio=1.0, low=None, high=None),
+         "onnxruntime gains nothing from zeros here: layers with 90 % zeros take 1.00x the time of dense ones"),
+        (because("zeros_unclear", engine="onnxruntime", share=0.9, ratio=None, low=0.7, high=1.2),
+         ("unclear if onnxruntime gains from zeros here: layers with 90 % zeros take ?x the time (95 % interval 0.70 "
+          "to 1.20)")),
         (because("no_int8_form", ops=["Relu"]), "Relu has no int8 form here"),
         (because("no_int8_form", ops=["Relu", "Exp"]), "none of Relu, Exp has an int8 form here"),
         (because("too_short_alone", least_us=5.0), "it takes less than 5 µs alone"),

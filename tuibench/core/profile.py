@@ -239,7 +239,8 @@ class ZeroEffect:
     """Time with 90 % zeros / time with none."""
     exploits: bool | None
     """None if the interval does not decide."""
-    sentence: str
+    sentence: Reason | None = field(metadata=TEXT)
+    """The conclusion of both, which exports hold as a sentence."""
     measured_utc: str = field(default="", metadata=LATER)
     grade: Grade | None = field(default=None, metadata=LATER)
     """The grade of the machine's quiet during the measurement."""

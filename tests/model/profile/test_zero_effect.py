@@ -9,21 +9,20 @@ from tuibench.model.profile.small_session import Turn
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "exploits", "words"),
+    ("low", "high", "exploits", "code"),
     [
-        (0.15, 0.2, True, "onnxruntime gains from"),
-        (0.97, 1.02, False, "onnxruntime gains nothing"),
-        (0.7, 1.2, None, "unclear"),
-        (None, None, None, "unclear"),
+        (0.15, 0.2, True, "zeros_gain"),
+        (0.97, 1.02, False, "zeros_gain_nothing"),
+        (0.7, 1.2, None, "zeros_unclear"),
+        (None, None, None, "zeros_unclear"),
     ],
 )
-def test_only_a_clear_interval_decides(
-    low: float | None, high: float | None, exploits: bool | None, words: str
-) -> None:
+def test_only_a_clear_interval_decides(low: float | None, high: float | None, exploits: bool | None, code: str) -> None:
     ratio = Estimate(1.0, low, high, 5)
     said = describe("onnxruntime", ratio, judge(ratio))
-    assert judge(ratio) is exploits and words in said
-    assert (ratio.low is None) or f"{ratio.low:.2f} to {ratio.high:.2f}" in said
+    assert judge(ratio) is exploits and said.code == code
+    figures = {"engine": "onnxruntime", "share": 0.9, "ratio": 1.0, "low": low, "high": high}
+    assert said.fields == figures
 
 
 def test_memory_working_set_exceeds_caches_within_available_memory() -> None:

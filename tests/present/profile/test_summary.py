@@ -34,6 +34,7 @@ from tuibench.present.profile.summary import (
     summarize,
     summarize_costs,
 )
+from tuibench.present.reason import reason_words
 
 
 def amounts(shown: Summary) -> dict[str, float | None]:
@@ -130,13 +131,13 @@ def test_int8_bars_keep_unmeasured_parts_unchanged() -> None:
 
 def test_engine_without_gain_from_zeros_shows_its_result_as_text() -> None:
     shown = summarize(make_performance(), PRUNED)
-    assert shown.bars == () and shown.words == (NO_GAIN.sentence,)
+    assert shown.bars == () and shown.words == (reason_words(NO_GAIN.sentence),)
     unmeasured = summarize(replace(make_performance(), zero_effect=None), PRUNED)
     assert unmeasured.bars == () and "not measured" in unmeasured.words[0]
 
 
 def test_engine_with_gain_from_zeros_shows_estimate_bars() -> None:
-    effect = replace(NO_GAIN, ratio=Estimate(0.5, 0.48, 0.52, 5), exploits=True, sentence="it gains")
+    effect = replace(NO_GAIN, ratio=Estimate(0.5, 0.48, 0.52, 5), exploits=True, sentence=told("it gains"))
     shown = summarize(replace(make_performance(), zero_effect=effect), PRUNED)
     assert amounts(shown)["MatMul"] == pytest.approx(0.155) and amounts(shown)["MaxPool"] == 0.21
     assert "estimate" in shown.words[0] and shown.words[1] == "it gains"

@@ -199,15 +199,9 @@ def judge(ratio: Estimate) -> bool | None:
     return False if ratio.low > _WORTH else None
 
 
-def describe(engine: str, ratio: Estimate, exploits: bool | None) -> str:
-    """Return one sentence for readers who consider pruning."""
-    value = "?" if ratio.value is None else f"{ratio.value:.2f}"
-    known = ratio.low is not None and ratio.high is not None
-    within = f" (95 % interval {ratio.low:.2f} to {ratio.high:.2f})" if known else ""
-    share = f"{100 * ZEROS:.0f} % zeros"
+def describe(engine: str, ratio: Estimate, exploits: bool | None) -> Reason:
+    """Return the conclusion for readers who consider pruning."""
+    figures = {"engine": engine, "share": ZEROS, "ratio": ratio.value, "low": ratio.low, "high": ratio.high}
     if exploits is None:
-        unclear = f"unclear if {engine} gains from zeros here"
-        return f"{unclear}: layers with {share} take {value}x the time{within}"
-    if exploits:
-        return f"{engine} gains from zeros here: layers with {share} take {value}x the time of dense ones{within}"
-    return f"{engine} gains nothing from zeros here: layers with {share} take {value}x the time of dense ones{within}"
+        return because("zeros_unclear", **figures)
+    return because("zeros_gain", **figures) if exploits else because("zeros_gain_nothing", **figures)

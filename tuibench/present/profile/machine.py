@@ -50,4 +50,4 @@ def zeros_sentence(profile: PerformanceProfile) -> str:
     if effect is None:
         return "the gain by zeros in weights was not measured"
     when = f"; measured {measured_words(effect.measured_utc, effect.grade)}" if effect.measured_utc else ""
-    return f"{show(effect.sentence, 300)}{when}"
+    return f"{reason_words(effect.sentence, 300)}{when}"

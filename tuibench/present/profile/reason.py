@@ -53,6 +53,19 @@ def _missing_attributes(fields: Fields) -> str:
     return f"{start} {' and '.join(map(show, names))} {end} missing"
 
 
+def _zeros(start: str, end: str = " of dense ones") -> Callable[[Fields], str]:
+    """Return a maker of the conclusion on zeros, with the ratio of times and its interval."""
+
+    def make(fields: Fields) -> str:
+        value, low, high = (fields[name] for name in ("ratio", "low", "high"))
+        ratio = "?" if value is None else f"{value:.2f}"
+        within = f" (95 % interval {low:.2f} to {high:.2f})" if low is not None and high is not None else ""
+        head = start.format(engine=show(fields["engine"]))
+        return f"{head}: layers with {100 * fields['share']:.0f} % zeros take {ratio}x the time{end}{within}"
+
+    return make
+
+
 PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     # Costs of a node that are zero, unknown or a lower bound
     LIGHTER_BRANCH: "the other branch of its If is larger",
@@ -125,6 +138,9 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "peak_failed": "{text}",
     "dram_not_measured": "DRAM not measured: {needed_mb} MB must be free for more than caches hold",
     "dram_of_few_bytes": "DRAM on {mb} MB, of {wanted_mb} MB that no cache would hold",
+    "zeros_gain": _zeros("{engine} gains from zeros here"),
+    "zeros_gain_nothing": _zeros("{engine} gains nothing from zeros here"),
+    "zeros_unclear": _zeros("unclear if {engine} gains from zeros here", end=""),
     # Layers in another form, measured alone
     "alone_failed": "{text}",
     "inputs_not_computed": "its inputs could not be computed: {text}",

@@ -426,11 +426,11 @@ def _pruned(profile: PerformanceProfile, display: str) -> Summary:
     if effect is None:
         return Summary(PRUNED, display, title, (), ("the gain by zeros in weights was not measured on this machine",))
     if not effect.exploits or effect.ratio.value is None:
-        return Summary(PRUNED, display, title, (), (show(effect.sentence, 300),))
+        return Summary(PRUNED, display, title, (), (reason_words(effect.sentence, 300),))
     pruned_ms = _pruned_ms(profile)
     operators = by_operator(profile.layers).items()
     amounts = [Amount(op, math.fsum(map(pruned_ms, layers)), len(layers)) for op, layers in operators]
-    words = ("estimate: matrix operators × the ratio below, the others as they are", show(effect.sentence, 300))
+    words = ("estimate: matrix operators × the ratio below, the others as they are", reason_words(effect.sentence, 300))
     bars = make_bars(amounts, display, ms, whole_of(profile, PRUNED))
     return Summary(PRUNED, display, "Pruned 0.9 ms by operator", bars, (*words, *_beyond(profile, PRUNED)))
 
