@@ -13,7 +13,7 @@ from tests.present import build
 from tests.present.build import asked, failed_cell
 from tests.store.data import make_id, make_small
 from tuibench.core.cell import CellResult, Estimate
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata
 from tuibench.services.api import Services
@@ -38,7 +38,7 @@ def keep(result: RunResult) -> None:
 def scaled(result: RunResult, factor: float) -> RunResult:
     def slow(cell: CellResult) -> CellResult:
         executions = tuple(replace(one, p50_ns=one.p50_ns * factor) for one in cell.executions)
-        p50 = Estimate(1.92 * factor, reason=told("few"))
+        p50 = Estimate(1.92 * factor, reason=legacy_text("few"))
         return replace(cell, executions=executions, latency_ms={**cell.latency_ms, "p50": p50})
 
     return replace(result, cells=tuple(map(slow, result.cells)))

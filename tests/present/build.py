@@ -19,7 +19,7 @@ from tuibench.core.cell import (
     Warmup,
 )
 from tuibench.core.model import FedInput, ModelSummary, Point, Port, Reference
-from tuibench.core.reason import Failure, Reason, Verdict, because, told
+from tuibench.core.reason import Failure, Reason, Verdict, because, legacy_text
 from tuibench.core.result import Comparison, RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 
@@ -88,8 +88,9 @@ def ok_cell(p50: float = 1.9234, rate: float = 511.9, asks: dict[str, Any] | Non
     base = CellResult(
         key=what.key, asked=what, status="ok", used=real, latency_ms=latency, items_per_sec=estimate(rate, 0.014),
         items_per_cpu_sec=estimate(rate / 2, 0.02), items=what.batch or 1, load_ms=35.21, first_ms=4.2,
-        memory_bytes={"peak": 120_000_000, "model": 45_000_000}, grade=Grade("A", told("quiet"), 0.001, 0.0, False),
-        check=Check("agrees", 4e-7, 1e-3), stopped_by=told("target"), pooled=pooled(),
+        memory_bytes={"peak": 120_000_000, "model": 45_000_000},
+        grade=Grade("A", legacy_text("quiet"), 0.001, 0.0, False),
+        check=Check("agrees", 4e-7, 1e-3), stopped_by=legacy_text("target"), pooled=pooled(),
         executions=(execution(), execution(), execution()), samples=Samples(1500, 1500, None),
     )  # fmt: skip
     return replace(base, **changes)
@@ -103,7 +104,7 @@ def failed_cell(asks: dict[str, Any] | None = None, **changes: Any) -> CellResul
 
 def skipped_cell(**asks: Any) -> CellResult:
     what = asked(**asks)
-    return CellResult(key=what.key, asked=what, status="skipped", stopped_by=told("--max-time reached"))
+    return CellResult(key=what.key, asked=what, status="skipped", stopped_by=legacy_text("--max-time reached"))
 
 
 def partial_cell(**asks: Any) -> CellResult:
@@ -115,25 +116,25 @@ def lone_cell(**asks: Any) -> CellResult:
     """Return a cell of one execution: numbers without an interval."""
     why = because("too_few_executions", count=1, least=3)
     latency = {name: Estimate(2.0, n=1, reason=why) for name in LABELS}
-    latency["p99_9"] = Estimate(None, reason=told("needs 10000 iterations, there are 500"))
+    latency["p99_9"] = Estimate(None, reason=legacy_text("needs 10000 iterations, there are 500"))
     percentiles = {**pooled().percentiles, "99.9": None}
     return ok_cell(
         asks=asks, latency_ms=latency, items_per_sec=Estimate(500.0, n=1, reason=why), executions=(execution(),),
-        pooled=pooled(iterations=500, percentiles=percentiles), stopped_by=told("asked executions done"),
+        pooled=pooled(iterations=500, percentiles=percentiles), stopped_by=legacy_text("asked executions done"),
     )  # fmt: skip
 
 
 def differing_cell(**asks: Any) -> CellResult:
-    return ok_cell(p50=0.5, rate=9000.0, asks=asks, check=Check("differs", 0.2, 1e-3, told("output 'y'")))
+    return ok_cell(p50=0.5, rate=9000.0, asks=asks, check=Check("differs", 0.2, 1e-3, legacy_text("output 'y'")))
 
 
 def noisy_cell(**asks: Any) -> CellResult:
-    grade = Grade("D", told("another process took 40 % of the CPUs"), 0.4, 0.0, False)
+    grade = Grade("D", legacy_text("another process took 40 % of the CPUs"), 0.4, 0.0, False)
     return ok_cell(p50=0.4, rate=9900.0, asks=asks, grade=grade)
 
 
 def unchecked_cell(**asks: Any) -> CellResult:
-    return ok_cell(asks=asks, check=Check("unchecked", None, None, told("the reference could not run")))
+    return ok_cell(asks=asks, check=Check("unchecked", None, None, legacy_text("the reference could not run")))
 
 
 def spec(**changes: Any) -> BenchmarkSpec:
@@ -171,7 +172,7 @@ def run(*cells: CellResult, **changes: Any) -> RunResult:
         id="01J0000000000000000000K3F9", status="finished", spec=spec(), models=(model(),), points=(point(),),
         cells=cells, environment={"cpu": {"brand": "A CPU", "cores": 2}},
         versions={"tuibench": "0.1.0", "onnxruntime": "1.31.1"}, started_utc="2026-01-02T03:04:05Z", seconds=12.5,
-        warnings=(told("the governor is powersave"),),
+        warnings=(legacy_text("the governor is powersave"),),
     )  # fmt: skip
     return replace(base, **changes)
 
@@ -221,13 +222,15 @@ def hostile_run() -> RunResult:
     failure = Failure("exception", "load", HOSTILE, None, f"x\n{HOSTILE}")
     cells = (
         ok_cell(
-            asks={"dims": {HOSTILE: 4}}, check=Check("differs", 0.5, 1e-3, told(HOSTILE)), stopped_by=told(HOSTILE)
+            asks={"dims": {HOSTILE: 4}},
+            check=Check("differs", 0.5, 1e-3, legacy_text(HOSTILE)),
+            stopped_by=legacy_text(HOSTILE),
         ),
         failed_cell({"dims": {HOSTILE: 8}}, failure=failure),
-        ok_cell(asks={"dims": {"a,b": 8}}, grade=Grade("C", told(HOSTILE), None, None, None)),
+        ok_cell(asks={"dims": {"a,b": 8}}, grade=Grade("C", legacy_text(HOSTILE), None, None, None)),
     )
     return run(
         *cells, spec=spec(models=(ModelSource(HOSTILE, "/abs/" + HOSTILE),), scenarios=("sync",)),
-        models=(model(path="/abs/" + HOSTILE, producer=HOSTILE),), warnings=(told(HOSTILE),),
+        models=(model(path="/abs/" + HOSTILE, producer=HOSTILE),), warnings=(legacy_text(HOSTILE),),
         environment={HOSTILE: HOSTILE}, points=(point(dims={HOSTILE: 4}, chosen={HOSTILE: 4}),),
     )  # fmt: skip

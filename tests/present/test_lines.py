@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tests.present import build
 from tuibench.core.cell import CellResult, Estimate, Warmup
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.present.cells import batch_size, cell_lines, compatible_lines, differences, own_lines
 
 LABELS = [
@@ -78,7 +78,7 @@ def test_one_execution_has_no_interval_and_a_reason() -> None:
 
 def test_percentile_without_interval_has_a_reason() -> None:
     cell = build.ok_cell()
-    few = Estimate(2.5, n=5, reason=told("few iterations in each execution"))
+    few = Estimate(2.5, n=5, reason=legacy_text("few iterations in each execution"))
     text = own(replace(cell, latency_ms={**cell.latency_ms, "p99": few, "p99_9": few}))
     assert "p99 2.5000 · p99.9 2.5000" in text
     assert "Percentile without Interval: p99, p99.9 few iterations in each execution" in text

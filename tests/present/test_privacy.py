@@ -14,7 +14,7 @@ from tests.present.profile.stock import make_costs, make_profile
 from tests.present.test_json_export import SCHEMA
 from tuibench.core.cell import Check, Estimate, Samples
 from tuibench.core.model import Reference
-from tuibench.core.reason import Failure, because, told
+from tuibench.core.reason import Failure, because, legacy_text
 from tuibench.core.result import RunResult
 from tuibench.core.settings.command import again
 from tuibench.core.spec import InputSettings, ModelSource
@@ -40,8 +40,8 @@ def private_run() -> RunResult:
     cells = (
         build.failed_cell(failure=failure),
         build.ok_cell(asks={"batch": 2}, samples=samples, executions=(build.execution(samples=samples),),
-                      check=Check("unchecked", None, None, told(f"no {inputs}")), grade=None,
-                      items_per_sec=Estimate(None, reason=told(f"{model}: no"))),
+                      check=Check("unchecked", None, None, legacy_text(f"no {inputs}")), grade=None,
+                      items_per_sec=Estimate(None, reason=legacy_text(f"{model}: no"))),
     )  # fmt: skip
     return build.run(
         *cells, warnings=(f"{model} changed", "no boost switch in /sys: virtual machine"),
@@ -100,7 +100,7 @@ def test_every_home_directory_becomes_a_tilde() -> None:
 def test_node_and_port_names_are_no_paths() -> None:
     port = replace(build.model().inputs[0], name="/home/x/input")
     model = build.model(inputs=(port,), zero_tensors=(("/home/w/weight", 4, 0),), producer="pytorch")
-    public = without_private(build.run(models=(model,), warnings=(told("node /model.0/conv/Conv"),)))
+    public = without_private(build.run(models=(model,), warnings=(legacy_text("node /model.0/conv/Conv"),)))
     assert public.models[0].inputs[0].name == "/home/x/input"
     assert public.models[0].zero_tensors == (("/home/w/weight", 4, 0),)
     assert all_words(public.warnings) == ("node /model.0/conv/Conv",)
@@ -108,17 +108,17 @@ def test_node_and_port_names_are_no_paths() -> None:
 
 def test_only_names_of_profile_nodes_stay_unchanged() -> None:
     costs = make_costs()
-    node = replace(costs.nodes[0], name="/home/x/conv", why=told(f"died: {HOME}/secret-client/lib.so"))
+    node = replace(costs.nodes[0], name="/home/x/conv", why=legacy_text(f"died: {HOME}/secret-client/lib.so"))
     profile = replace(make_profile(), costs=replace(costs, nodes=(node,)))
     public = without_private(replace(private_run(), profile=profile)).profile
     assert public is not None
     (found,) = public.costs.nodes
-    assert found.name == "/home/x/conv" and found.why == told("died: lib.so")
+    assert found.name == "/home/x/conv" and found.why == legacy_text("died: lib.so")
 
 
 def test_fields_of_reasons_lose_their_directories_whatever_their_names() -> None:
     reason = because(
-        "operand_failed", name="/home/alice/secret/model.onnx", id="/srv/models/x", why=told("in /opt/a/b")
+        "operand_failed", name="/home/alice/secret/model.onnx", id="/srv/models/x", why=legacy_text("in /opt/a/b")
     )
     public = without_private(build.run(build.ok_cell(stopped_by=reason)))
     assert not any(part in str(public.cells[0].stopped_by) for part in ("alice", "/srv", "/opt"))
@@ -174,7 +174,8 @@ def test_directory_of_any_name_is_removed(folders: list[str], name: str) -> None
 def test_files_beside_a_model_lose_the_same_directory() -> None:
     path = "/vault/Project X/m.onnx"
     run = build.run(
-        spec=build.spec(models=(ModelSource(path, path),)), warnings=(told("/vault/Project X/other.bin is gone"),)
+        spec=build.spec(models=(ModelSource(path, path),)),
+        warnings=(legacy_text("/vault/Project X/other.bin is gone"),),
     )
     assert all_words(without_private(run).warnings) == ("other.bin is gone",)
 

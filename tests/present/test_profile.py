@@ -16,7 +16,7 @@ from tests.present.profile.stock import disturbed, make_costs, make_loss, make_p
 from tuibench.core.cell import Estimate
 from tuibench.core.errors import UsageError
 from tuibench.core.profile import INT8, LOSS, LayerLoss, LayerTime, LossPoint, LossProfile, NodeCost, Profile
-from tuibench.core.reason import Reason, because, told
+from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.text import show, width_of
 from tuibench.present.plots.selection import scaled
 from tuibench.present.profile.costs import cost_rows
@@ -220,14 +220,14 @@ HOSTILE = st.text(max_size=30) | st.sampled_from(
 @given(HOSTILE, HOSTILE, st.sampled_from([40, 80, 160]), st.booleans())
 def test_names_are_safe_in_terminal_spreadsheet_and_markup(name: str, other: str, width: int, ascii_only: bool) -> None:
     layer = LayerTime(name, "layer", name, (name, other), (other,), other, name, Estimate(1.0, 0.9, 1.1, 3), roof=other)
-    cost = NodeCost(name, 0, name, other, name, why=told(other))
-    costs = replace(make_costs(), nodes=(cost,), notes=(name,), shapes_from=told(other), dims={name: 3})
+    cost = NodeCost(name, 0, name, other, name, why=legacy_text(other))
+    costs = replace(make_costs(), nodes=(cost,), notes=(name,), shapes_from=legacy_text(other), dims={name: 3})
     measured = replace(
         make_performance(), layers=(layer,), engine=name, isa=(other,), notes=(name,), dims={other: 1}, precision=name
     )
-    points = (LossPoint(name, None, None, reason=told(other)),)
+    points = (LossPoint(name, None, None, reason=legacy_text(other)),)
     changed = LayerLoss(name, name, other, name, (1,), 1, 0, points=points)
-    loss = replace(make_loss(), layers=(changed,), data=name, levels=(name,), notes=(told(other),))
+    loss = replace(make_loss(), layers=(changed,), data=name, levels=(name,), notes=(legacy_text(other),))
     heading = ProfileHeading(name, other, name, other, name)
     one, two = Profile("performance", costs, measured), Profile("loss", costs, loss=loss)
     lines, page = [], Shown(width, ascii_only)

@@ -11,7 +11,7 @@ import pytest
 from tests.present.profile.stock import make_costs, make_performance, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LAYER, PERFORMANCE, PerformanceProfile, Profile
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.present.plots.depth import Depth
 from tuibench.present.profile.performance_view import PerformanceView
 from tuibench.present.profile.summary import (
@@ -109,7 +109,7 @@ def test_uncountable_costs_are_unknown_for_every_layer(kind: str) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in SUMMARY_TYPES if kind not in (INT8_TIME, PRUNED)])
 def test_no_timed_layer_shows_no_depth_figure(kind: str) -> None:
     profile = make_performance()
-    for one in (with_layers(profile, ms=Estimate(None, reason=told("not seen"))), replace(profile, layers=())):
+    for one in (with_layers(profile, ms=Estimate(None, reason=legacy_text("not seen"))), replace(profile, layers=())):
         found = depth(one, kind)
         assert (found.keys, found.empty) == ((), "no layer was timed")
 

@@ -9,7 +9,7 @@ import pytest
 from tests.present.profile.stock import make_costs, make_loss, make_performance, make_profile
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import PERFORMANCE, CostProfile, LossProfile, Profile
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.text import width_of
 from tuibench.present.profile.loss import HARM
 from tuibench.present.profile.page import ProfileHeading, heading_lines, view_of
@@ -39,7 +39,7 @@ def test_uncountable_model_costs_are_unknown_not_zero() -> None:
 def test_estimates_have_their_interval_and_small_values_show() -> None:
     said = [text for label, text, _ in view_of(make_profile()).facts() if label == "estimated"]
     assert said[0] == "2.79 ms/batch ±3.0 %, 1.71× (measured INT8)" and said[1].startswith("at best ")
-    facts = facts_of(measured(processes=2, ms=Estimate(4.76, reason=told("2 of at least 3")), load_ms=5.0))
+    facts = facts_of(measured(processes=2, ms=Estimate(4.76, reason=legacy_text("2 of at least 3")), load_ms=5.0))
     assert facts["estimated"] == "at best 0.620 ms/batch, 7.68× (Amdahl bound)"
     assert facts["costs"] == "load 5.00 ms · peak 182 MB · at least 837 M FLOPs"
 
@@ -69,7 +69,7 @@ def stopped() -> LossProfile:
 def test_harm_comes_before_noise() -> None:
     loss = make_loss()
     first, *others = loss.layers
-    gone = tuple(replace(each, sqnr_db=None, reason=told("became NaN"), harm=True) for each in first.points)
+    gone = tuple(replace(each, sqnr_db=None, reason=legacy_text("became NaN"), harm=True) for each in first.points)
     view = view_of(replace(loss, layers=(replace(first, points=gone), *others)))
     assert f"leave alone first {first.weight} ({HARM} " in view.said("int8")[0]
     assert {label: text for label, text, _ in view.facts()}["int8"].startswith(f"{HARM} with 1 layer; average ")

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.present import build
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunSession
 from tuibench.core.text import show
 from tuibench.present.cells import provenance_lines
@@ -42,7 +42,10 @@ def test_cells_of_several_sessions_are_named_unless_all_are() -> None:
 
 
 def test_changes_between_sessions_are_shown_safely() -> None:
-    sittings = (RunSession("", "", 3), RunSession("", "", 2, (told("kernel: 1 → 2"), told(build.HOSTILE))))
+    sittings = (
+        RunSession("", "", 3),
+        RunSession("", "", 2, (legacy_text("kernel: 1 → 2"), legacy_text(build.HOSTILE))),
+    )
     (line,) = provenance_lines(build.run(build.ok_cell(), sittings=sittings))
     assert line.startswith("Changed between sessions (--mixed): kernel: 1 → 2; =cmd")
     assert show(line, 1000) == line

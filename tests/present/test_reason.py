@@ -14,7 +14,7 @@ from tests.present.build import HOSTILE
 from tuibench.core import reason as core_reason
 from tuibench.core.cell import Estimate, Grade
 from tuibench.core.profile import ALREADY_INT8, NOT_RUN, LossPoint, NodeCost, Roofline
-from tuibench.core.reason import Reason, because, told, upgrade_end
+from tuibench.core.reason import Reason, because, legacy_text, upgrade_end
 from tuibench.core.record import LEAST, from_plain, pack, to_compact, to_plain
 from tuibench.present import reason as reason_module
 from tuibench.present.profile.reason import PROFILE_WORDS
@@ -182,12 +182,13 @@ def test_sentences_of_older_records_are_kept() -> None:
     assert reason_words(found.reason) == "1 of at least 3 executions"
     assert no_interval_words(found.reason) == export_words(found.reason) == estimate["reason"]
     grade = {"letter": "A", "cause": "quiet: 0.1 %", "waiting_share": None, "steal_share": None, "throttled": None}
-    assert from_plain(Grade, grade).cause == told("quiet: 0.1 %")
+    assert from_plain(Grade, grade).cause == legacy_text("quiet: 0.1 %")
     assert from_plain(Estimate, estimate | {"reason": ""}).reason is None
 
 
 @pytest.mark.parametrize(
-    ("reason", "plain", "text"), [(None, "", ""), (told("no kernel"), to_plain(told("no kernel")), "no kernel")]
+    ("reason", "plain", "text"),
+    [(None, "", ""), (legacy_text("no kernel"), to_plain(legacy_text("no kernel")), "no kernel")],
 )
 def test_reason_of_a_profile_is_a_text_in_exports_and_never_null(reason: Reason | None, plain: Any, text: str) -> None:
     roofs = Roofline(1, None, None, None, reason=reason)
@@ -207,7 +208,7 @@ def test_compared_sentences_of_older_profiles_and_exports_become_codes(reason: R
         ("SIGTERM", because("signal", signal="SIGTERM")),
         ("finished on request", Reason("finished_on_request")),
         ("max-time", Reason("max_time")),
-        ("the disk is full", told("the disk is full")),
+        ("the disk is full", legacy_text("the disk is full")),
     ],
 )
 def test_ends_of_older_journals_become_codes_and_are_exported_as_before(text: str, reason: Reason) -> None:
@@ -223,7 +224,7 @@ def test_ends_of_older_journals_become_codes_and_are_exported_as_before(text: st
         ("the other branch of its If is larger", Reason("lighter_branch")),
         ("depends on constants alone: computed beforehand", Reason("done_before")),
         ("the limit of nodes was reached: not all of this call is counted", Reason("left_out")),
-        ("its keys are missing", told("its keys are missing")),
+        ("its keys are missing", legacy_text("its keys are missing")),
         ("", None),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from tests.present.build import HOSTILE
 from tests.present.test_listing import NOW
 from tuibench.core.activity import Holder, RunInfo
-from tuibench.core.reason import Reason, because, told
+from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.text import show, width_of
 from tuibench.present.run_list import holder_words, run_list, runs_json, why_words
 
@@ -90,7 +90,7 @@ def test_silence_is_reported_only_for_a_live_run() -> None:
 
 def test_hostile_names_are_safe_and_json_is_complete() -> None:
     hostile = HOSTILE + "\x9b" + "x" * 1000
-    strange = info(state=hostile, detail=told(hostile), models=(hostile,), started_utc=hostile,
+    strange = info(state=hostile, detail=legacy_text(hostile), models=(hostile,), started_utc=hostile,
                    holder=Holder(1, hostile, hostile, None), id=hostile)  # fmt: skip
     waiting = info(state="waiting", holder=Holder(1, hostile, hostile, None), name=hostile)
     for line in run_list([strange, waiting], NOW).splitlines():

@@ -10,7 +10,7 @@ import pytest
 from tests.present import build
 from tuibench.core.cell import Estimate
 from tuibench.core.label import CellName
-from tuibench.core.reason import because, told
+from tuibench.core.reason import because, legacy_text
 from tuibench.core.result import CellPair, Figure, SideBySide
 from tuibench.core.text import show, width_of
 from tuibench.present.side_by_side import document, dumps, side_by_side
@@ -22,7 +22,9 @@ COMPARISON = build.comparison(
 
 
 def figure(value: float | None = 1.92, half: float | None = 0.007, grade: str = "A", status: str = "ok") -> Figure:
-    estimate = Estimate(value, reason=told("few")) if value is None or half is None else build.estimate(value, half)
+    estimate = (
+        Estimate(value, reason=legacy_text("few")) if value is None or half is None else build.estimate(value, half)
+    )
     return Figure("0" * 12, estimate, grade, status)
 
 
@@ -133,8 +135,9 @@ def test_unmatched_cells_and_environments_are_named() -> None:
 def test_ascii_output_is_ascii_and_foreign_text_is_escaped() -> None:
     hostile = build.HOSTILE + "\x9b2J" + "x" * 1000
     found = side(
-        pair(named(hostile), reason=told(hostile), bars=(told(hostile),), old=figure(None, None, hostile, hostile)),
-        old_id=hostile, new_id=hostile, old_only=(hostile,), new_only=(hostile,), environment=(told(hostile),),
+        pair(named(hostile), reason=legacy_text(hostile), bars=(legacy_text(hostile),),
+             old=figure(None, None, hostile, hostile)),
+        old_id=hostile, new_id=hostile, old_only=(hostile,), new_only=(hostile,), environment=(legacy_text(hostile),),
     )  # fmt: skip
     for line in side_by_side(found).splitlines():
         assert show(line, 10_000) == line
@@ -143,8 +146,8 @@ def test_ascii_output_is_ascii_and_foreign_text_is_escaped() -> None:
 
 
 def test_json_is_complete_with_finite_numbers_only() -> None:
-    loaded = json.loads(dumps(side(pair(), environment=(told("x"),))))
-    assert loaded == document(side(pair(), environment=(told("x"),)))
+    loaded = json.loads(dumps(side(pair(), environment=(legacy_text("x"),))))
+    assert loaded == document(side(pair(), environment=(legacy_text("x"),)))
     assert (loaded["schema"], loaded["old_id"], loaded["reasons"]) == (1, OLD_ID, {})
     assert loaded["pairs"][0]["comparison"]["ratio"] == 0.9
     broken = document(side(pair(comparison=replace(COMPARISON, verdict=replace(COMPARISON.verdict, ratio=math.nan)))))

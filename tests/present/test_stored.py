@@ -5,7 +5,7 @@ from typing import Any
 from tests.present import build
 from tests.present.plots import data
 from tests.present.test_listing import NOW, row
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult, RunSession
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.core.text import show
@@ -27,7 +27,7 @@ def test_page_is_a_head_and_the_result_as_printed() -> None:
 
 
 def test_head_contains_all_known_facts() -> None:
-    sittings = (RunSession("2026-01-02T02:04:05Z", "a", 3), RunSession("", "b", 1, (told("kernel: 1 → 2"),)))
+    sittings = (RunSession("2026-01-02T02:04:05Z", "a", 3), RunSession("", "b", 1, (legacy_text("kernel: 1 → 2"),)))
     run = build.run(build.ok_cell(), host="ab12", status="cancelled", sittings=sittings, waited_s=90.0)
     metadata = Metadata("mine", "a note", "01J000000000000000000077PP", "01J000000000000000000077QQ")
     head = page(run, metadata, own_host="ab12").partition("\n\n")[0].splitlines()
@@ -55,7 +55,7 @@ def test_foreign_result_claims_no_time() -> None:
 def test_foreign_text_is_escaped() -> None:
     hostile = build.HOSTILE + "\x9b" + "x" * 5000
     run = build.run(id=hostile, host=hostile, status=hostile, started_utc=hostile, foreign=hostile,
-                    sittings=(RunSession(hostile, "", 1, (told(hostile),)),) * 2)  # fmt: skip
+                    sittings=(RunSession(hostile, "", 1, (legacy_text(hostile),)),) * 2)  # fmt: skip
     text = page(run, Metadata(hostile, hostile, hostile, hostile), project=hostile)
     for line in text.splitlines():
         assert show(line, 100_000) == line

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from tuibench.core.cell import Asked, Cell, CellResult, Check, Estimate, Execution, Grade, Noise, Samples, Used, Warmup
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 
 ASKED = Asked("onnxruntime", "a" * 64, "original", "sync", 2, 1, {}, 1, "core", "f32", {})
 USED = Used((0, 1), 2, 1, None, 1, "f32", "bound", 1.9, "core", "1.0", 8)
@@ -74,7 +74,7 @@ def result(
 
     def number(value: float) -> Estimate:
         if half is None:
-            return Estimate(value, n=2, reason=told("no interval: 2 of at least 3 executions"))
+            return Estimate(value, n=2, reason=legacy_text("no interval: 2 of at least 3 executions"))
         return Estimate(value, value * (1 - half), value * (1 + half), 5)
 
     return CellResult(
@@ -84,6 +84,6 @@ def result(
         used=replace(USED, streams=request.streams),
         latency_ms={"p50": number(p50)},
         items_per_sec=number(per_second),
-        grade=Grade(letter, told("why"), 0.0, 0.0, False),
+        grade=Grade(letter, legacy_text("why"), 0.0, 0.0, False),
         check=Check(state, 1e-7, 1e-3),
     )

@@ -26,7 +26,7 @@ from tuibench.core.profile import (
     Roofline,
     ZeroEffect,
 )
-from tuibench.core.reason import Reason, told
+from tuibench.core.reason import Reason, legacy_text
 from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import BenchmarkSpec
@@ -50,7 +50,7 @@ NODES = (
     NodeCost("fc_out", 2, "Gemm", "fc", weight="fc.weight", macs=100_000, parameters=1000, weight_bytes=4000),
 )
 COSTS = CostProfile(NODES, 1, 1, {}, 1_100_000, 1000, 1432, 0, 5728, 4000, 4000, 0, Reason("traced"))
-CALM = Grade("A", told("quiet"), 0.001, 0.0, False)
+CALM = Grade("A", legacy_text("quiet"), 0.001, 0.0, False)
 ROOFLINE = Roofline(1, 50.0, 100.0, 10.0, ((32768, 200.0),), "a CPU", "2026-11-18T00:00:00Z", grade=CALM)
 ZEROS = ZeroEffect("onnxruntime", "1.26.0", Estimate(1.0, 0.98, 1.02, 5), False, told("no gain"), grade=CALM)
 LOSSES = (
@@ -132,7 +132,7 @@ def _inspect(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> A
 
 
 def _prepare(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> Any:
-    reference = Reference(None, None, None, told("not made"))
+    reference = Reference(None, None, None, legacy_text("not made"))
     say({"point": to_plain(Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, reference))})
     return {}
 

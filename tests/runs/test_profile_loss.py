@@ -22,7 +22,7 @@ from tests.runs.profile_script import (
 )
 from tuibench.core.errors import ExitCode
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossPoint, ProfileSpec
-from tuibench.core.reason import Failure, Reason, told
+from tuibench.core.reason import Failure, Reason, legacy_text
 from tuibench.core.record import to_plain
 from tuibench.present.reason import reason_words
 from tuibench.runs.control import ControlRequests
@@ -191,7 +191,7 @@ def test_loss_profile_names_its_data_and_completeness(bench: Bench) -> None:
     cut = bench.run(spec, Scripted({"loss": half})).result().profile
     assert cut is not None and cut.loss is not None
     assert not cut.loss.complete
-    assert told("2 samples instead of 8") in cut.loss.notes, "what limits it is said of half of it, too"
+    assert legacy_text("2 samples instead of 8") in cut.loss.notes, "what limits it is said of half of it, too"
     assert [len(layer.points) for layer in cut.loss.layers] == [2, 0]
     whole = bench.run(spec, Scripted()).result().profile
     assert whole is not None and whole.loss is not None

@@ -11,12 +11,12 @@ from tests.runs.profile_script import COSTS, MODEL, ROOFLINE, ZEROS, Bench, Scri
 from tuibench.core.cell import Estimate, Grade
 from tuibench.core.model import Point, Reference
 from tuibench.core.profile import PERFORMANCE, WHAT_IF, ProfileSpec, WhatIf
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.record import to_plain
 from tuibench.runs.profile.parts import Parts
 from tuibench.runs.profile.result import assemble_performance
 
-POINT = Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, Reference(None, None, None, told("not made")))
+POINT = Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, Reference(None, None, None, legacy_text("not made")))
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_roofs_of_a_disturbed_machine_are_used_once(
     bench: Bench, tmp_path: Path, letter: str, again: list[str]
 ) -> None:
     spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
-    grade = Grade(letter, told("others were at work"), 0.3, 0.0, False)
+    grade = Grade(letter, legacy_text("others were at work"), 0.3, 0.0, False)
     graded = {**to_plain(replace(ROOFLINE, grade=grade)), "zeros": to_plain(replace(ZEROS, grade=grade))}
     first = bench.run(spec, Scripted({"roofline": lambda request, say: dict(graded)})).parts
     assert first.roofline is not None and first.roofline.grade == grade

@@ -12,7 +12,7 @@ import pytest
 from tests.present.profile.stock import make_costs, make_loss
 from tests.runs.profile_script import LOSSY, MODEL, Bench, Say, Scripted, make_profile_spec, say_losses
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossProfile, Profile
-from tuibench.core.reason import Reason, told
+from tuibench.core.reason import Reason, legacy_text
 from tuibench.core.result_headline import profile_headline
 from tuibench.core.spec import InputSettings
 from tuibench.present.headline import headline_sentence
@@ -57,22 +57,22 @@ MATMUL, CONV = "stage0.block7.matmul.weight", "stage0.block5.conv.weight"
     [
         (make_loss(), "most sensitive: stage0.block7.matmul.weight, 11.0 dB SQNR at pruned 0.95"),
         (
-            with_points({5}, sqnr_db=None, reason=told("nan"), harm=True),
+            with_points({5}, sqnr_db=None, reason=legacy_text("nan"), harm=True),
             f"harm beyond dB: {MATMUL} · most sensitive of the others: {CONV}, 14.0 dB SQNR at pruned 0.95",
         ),
         (
-            with_points(EVERY, sqnr_db=None, reason=told("nan"), harm=True),
+            with_points(EVERY, sqnr_db=None, reason=legacy_text("nan"), harm=True),
             "harm beyond dB: stage0.block0.conv.weight and 6 more layers",
         ),
         (
-            with_points(EVERY, sqnr_db=None, reason=told("no output holds floats")),
+            with_points(EVERY, sqnr_db=None, reason=legacy_text("no output holds floats")),
             "not known of any layer: no output holds floats",
         ),
         (with_points(EVERY, sqnr_db=None, reason=ALREADY_INT8), "not known of any layer: already int8"),
         (with_points(EVERY, sqnr_db=None), "no layer loses anything"),
         (unchanged_but_first(ALREADY_INT8), "no layer loses anything"),
         (
-            unchanged_but_first(told("no memory")),
+            unchanged_but_first(legacy_text("no memory")),
             "no layer loses anything, where that is known",
         ),
         (cut_short(with_points(EVERY, sqnr_db=None), 4), "of 4 of 7 layers none loses anything"),
@@ -81,7 +81,7 @@ MATMUL, CONV = "stage0.block7.matmul.weight", "stage0.block5.conv.weight"
             "of 1 of 7 layers most sensitive: stage0.block0.conv.weight, 26.0 dB SQNR at pruned 0.95",
         ),
         (
-            cut_short(with_points(EVERY, sqnr_db=None, reason=told("nan"), harm=True), 2),
+            cut_short(with_points(EVERY, sqnr_db=None, reason=legacy_text("nan"), harm=True), 2),
             "of 2 of 7 layers harm beyond dB: stage0.block0.conv.weight and 1 more layer",
         ),
         (with_weights(None), "no weights change · a proxy"),

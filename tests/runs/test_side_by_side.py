@@ -8,7 +8,7 @@ import pytest
 
 from tests.present import build
 from tuibench.core.cell import CellResult, Execution
-from tuibench.core.reason import Reason, because, told
+from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.result import CellPair, RunResult, RunSession, SideBySide
 from tuibench.core.spec import ModelSource
 from tuibench.present.headline import comparison_sentence
@@ -218,7 +218,7 @@ def test_foreign_result_needs_the_settings_it_states() -> None:
 
 
 def test_conditions_of_a_whole_result_prevent_a_verdict() -> None:
-    sittings = (RunSession("", "", 3), RunSession("", "", 2, (told("kernel: 1 → 2"),)))
+    sittings = (RunSession("", "", 3), RunSession("", "", 2, (legacy_text("kernel: 1 → 2"),)))
     pair = only(side([cell()], [cell()], {"shared_host": True}, {"sittings": sittings}))
     assert all_words(pair.bars) == (
         "k3f9 was measured concurrently with another benchmark",
@@ -240,7 +240,9 @@ def test_results_without_cells_can_be_compared() -> None:
 
 
 def test_cell_beside_one_that_never_began_shows_its_own_number() -> None:
-    never = replace(cell(), status="skipped", executions=(), pooled=None, latency_ms={}, stopped_by=told("cancelled"))
+    never = replace(
+        cell(), status="skipped", executions=(), pooled=None, latency_ms={}, stopped_by=legacy_text("cancelled")
+    )
     new = replace(cell(), pooled=build.pooled(median=1.5))
     pair = only(side([never], [new]))
     assert pair.comparison is None and pair.old.estimate.value is None

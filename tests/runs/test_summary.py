@@ -10,7 +10,7 @@ import pytest
 
 from tests.runs.execution_data import EXECUTION, USED, cell, execution
 from tuibench.core.cell import CellResult, Check, Estimate, Execution, Noise, Pooled, Samples
-from tuibench.core.reason import Failure, Reason, because, told
+from tuibench.core.reason import Failure, Reason, because, legacy_text
 from tuibench.core.record import from_plain, to_plain
 from tuibench.runs.track import pool, summarize
 from tuibench.stats.percentile import needed_samples
@@ -139,9 +139,9 @@ def test_cell_without_executions_has_reasons_everywhere() -> None:
 
 def test_result_is_restored_from_the_journal() -> None:
     runs = [EXECUTION, execution(p50_ns=1.2e6), EXECUTION]
-    result = summarize(cell(), runs, status="partial", stopped_by=told("limit"), pooled=pool(runs), items=2)
+    result = summarize(cell(), runs, status="partial", stopped_by=legacy_text("limit"), pooled=pool(runs), items=2)
     assert from_plain(CellResult, to_plain(result)) == result
-    assert (result.key, result.stopped_by) == (cell().key, told("limit"))
+    assert (result.key, result.stopped_by) == (cell().key, legacy_text("limit"))
 
 
 def drawn(count: int, scale: float, seed: int) -> array[int]:

@@ -16,7 +16,7 @@ from tests.services.script import ScriptedRun
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.errors import UsageError, WriteError
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.record import to_plain
 from tuibench.core.spec import EFFORTS
 from tuibench.host.system import start_ticks
@@ -55,7 +55,7 @@ def runner(directory: RunDirectory) -> Iterator[subprocess.Popen[str]]:
 
 
 def info_of(directory: RunDirectory, state: str = activity.RUNNING, pid: int | None = None) -> RunInfo:
-    return RunInfo(RUN, state, told("on another machine"), "", (), "", str(directory.path), pid, 1, 0, 0, None)
+    return RunInfo(RUN, state, legacy_text("on another machine"), "", (), "", str(directory.path), pid, 1, 0, 0, None)
 
 
 def heard(process: subprocess.Popen[str]) -> str:

@@ -11,7 +11,7 @@ from tests.store.build import make_store
 from tests.store.data import make_id, make_samples, make_small
 from tuibench.core.activity import INTERRUPTED, RUNNING, UNSAVED, RunInfo
 from tuibench.core.errors import StoreDamaged, TuibenchError, UnknownId, UsageError, WriteError
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.stored import Metadata
 from tuibench.runs.directory import RunDirectory
 from tuibench.services.exchange import Exchange
@@ -159,7 +159,7 @@ def test_active_or_unreadable_run_is_no_result(store: Store, tmp_path: Path) -> 
     run = RunInfo(make_id(9), RUNNING, None, "", (), "", "/x", 1, 1, 0, 0, None)
     with pytest.raises(UsageError, match="0009 is still running"):
         exchange(store, tmp_path, run).result("0009")
-    broken = RunInfo(make_id(9), INTERRUPTED, told("its journal is gone"), "", (), "", "/x", None, 0, 0, 0, None)
+    broken = RunInfo(make_id(9), INTERRUPTED, legacy_text("its journal is gone"), "", (), "", "/x", None, 0, 0, 0, None)
     with pytest.raises(TuibenchError):
         exchange(store, tmp_path, broken).result("0009")
 

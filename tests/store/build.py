@@ -12,7 +12,7 @@ from tests.build import make_asked, make_execution, make_spec
 from tuibench.core.cell import CellResult, Estimate, Grade, Samples
 from tuibench.core.ids import make_ulid
 from tuibench.core.model import ModelSummary
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult
 from tuibench.store.store import Store
 
@@ -85,7 +85,7 @@ def _make_cell(place: int, executions: int, points: int) -> CellResult:
         "ok",
         used=one.used,
         latency_ms={"p50": Estimate(1.0, 0.99, 1.01, executions)},
-        grade=Grade("AB"[place % 2], told("quiet"), 0.0, 0.0, False),
+        grade=Grade("AB"[place % 2], legacy_text("quiet"), 0.0, 0.0, False),
         executions=(one,) * executions,
         samples=Samples(1000 * executions, 1000 * executions, None),
     )

@@ -12,7 +12,7 @@ from tinydb import TinyDB
 
 from tests.store.data import make_id, make_small
 from tests.store.disks.failing import SyncingNothing
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.record import to_plain
 from tuibench.core.stored import Metadata
 from tuibench.store.store import Store
@@ -28,7 +28,7 @@ ANY = st.text(st.characters(exclude_categories=()), max_size=40)
 def test_text_of_any_characters_reads_back_equal(name: str, note: str, warning: str, key: str) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
-        result = replace(make_small(1), warnings=(told(warning),), environment={key: warning})
+        result = replace(make_small(1), warnings=(legacy_text(warning),), environment={key: warning})
         store = Store(root, MACHINE, disk=SyncingNothing())
         store.benchmarks.add(result, Metadata(name=name, note=note))
         fresh = Store(root, MACHINE, disk=SyncingNothing())
@@ -41,5 +41,5 @@ def test_text_of_any_characters_reads_back_equal(name: str, note: str, warning: 
         assert (metadata.name, metadata.note) == (note, name)
         (record,) = root.glob("hosts/*/records/*/*.json")
         with TinyDB(record, access_mode="r") as plain:
-            assert plain.table("result").all()[0]["warnings"] == [to_plain(told(warning))]
+            assert plain.table("result").all()[0]["warnings"] == [to_plain(legacy_text(warning))]
             assert [metadata["name"] for metadata in plain.table("card").all()] == [note]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.present.build import HOSTILE, hostile_run, model
 from tests.tui.stock import add, add_project, make, make_id, sweep, sweep_cell
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.services.api import Services
@@ -67,7 +67,7 @@ def dressed(run: RunResult) -> RunResult:
         run,
         spec=replace(run.spec, models=(ModelSource(EVIL, "/abs/" + EVIL),)),
         models=(model(path="/abs/" + EVIL, producer=EVIL),),
-        warnings=(told(EVIL),), environment={EVIL: EVIL},
+        warnings=(legacy_text(EVIL),), environment={EVIL: EVIL},
     )  # fmt: skip
 
 

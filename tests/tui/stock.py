@@ -31,7 +31,7 @@ from tests.store.build import NOW
 from tuibench.core.activity import Holder, RunInfo, RunRow
 from tuibench.core.cell import CellResult
 from tuibench.core.ids import make_ulid
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import FileStamp, Metadata, ModelReference
@@ -171,7 +171,7 @@ def _add_rich_records(services: Services, project: str) -> tuple[str, ...]:
     failed = failed_cell({"cores": 16, "batch": 512})
     part = [sweep_cell(c, 1, "openvino") for c in (1, 2, 4)]
     lost = [CellResult(asked(cores=c, engine="openvino").key, asked(cores=c, engine="openvino"), "skipped",
-                       stopped_by=told("not reached")) for c in (8, 16)]  # fmt: skip
+                       stopped_by=legacy_text("not reached")) for c in (8, 16)]  # fmt: skip
     return (
         add(services, sweep(1, hour, faster=1.06), project, name="after AMX fix", note="new kernel", rerun_of=old.id),
         add(services, rich_pair(), project),
@@ -209,7 +209,7 @@ def _run_info(number: int, ago_s: float, state: str, done: int) -> RunInfo:
 def make_broken(project: str) -> RunRow:
     """Return an interrupted run that could not be saved."""
     info = replace(
-        _run_info(11, 600, "unsaved", 15), eta_s=None, pid=None, resumable=True, detail=told("the disk is full")
+        _run_info(11, 600, "unsaved", 15), eta_s=None, pid=None, resumable=True, detail=legacy_text("the disk is full")
     )
     return RunRow(info, project, "onnxruntime", "sync", "1,2", "1")
 

@@ -20,7 +20,7 @@ from tests.tui.screens.form_services import running
 from tuibench.core import activity
 from tuibench.core.activity import RunRow, Snapshot
 from tuibench.core.errors import StoreError, TuibenchError
-from tuibench.core.reason import Reason, told
+from tuibench.core.reason import Reason, legacy_text
 from tuibench.present.reason import reason_words
 from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard, ends_between
@@ -113,7 +113,7 @@ async def test_failed_poll_is_reported_and_next_one_runs(services: SnapshotServi
         ((), (row(1, activity.CANCELLED),), "cancelled, 3 executions saved"),
         ((), (row(1, activity.CANCELLED, executions=0),), "cancelled, nothing was measured"),
         ((), (), "was removed"),
-        ((row(1, activity.FAILED, told("no such operator")),), (), "failed: no such operator"),
+        ((row(1, activity.FAILED, legacy_text("no such operator")),), (), "failed: no such operator"),
         ((row(1, activity.INTERRUPTED, Reason("runner_died")),), (), "interrupted: its runner died"),
     ],
 )
@@ -136,7 +136,7 @@ async def test_run_end_is_announced_once_with_one_bell(
 async def test_two_run_ends_in_one_poll_share_line_and_bell(services: SnapshotServices, bells: list[None]) -> None:
     services.show(row(2), row(1))
     async with dashboard(services, (120, 24)) as (app, pilot):
-        failure = told("no such operator")
+        failure = legacy_text("no such operator")
         services.show(row(1, activity.FAILED, failure), ended=(row(2, activity.CANCELLED),))
         await look(app, pilot)
         cancelled, failed = status_of(app).said.split("; ")

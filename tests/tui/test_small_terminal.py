@@ -14,7 +14,7 @@ from tests.tui.pilot import look, open_app, settle
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import add, add_project, make_going, make_id, rich_project, sweep
 from tests.tui.tour import visit_all
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.spec import ModelSource
 from tuibench.services.api import Services
 from tuibench.tui import route
@@ -28,7 +28,7 @@ def fill_long(services: Services) -> tuple[str, tuple[str, ...]]:
     project = add_project(services)
     long = {
         "spec": replace(sweep(1).spec, models=(ModelSource(LONG, f"/{LONG}"),)),
-        "models": (model(path=f"/{LONG}"),), "warnings": (told(LONG),),
+        "models": (model(path=f"/{LONG}"),), "warnings": (legacy_text(LONG),),
         "environment": {LONG: LONG},
     }  # fmt: skip
     runs = [replace(sweep(number, 60.0 * number), **long) for number in (1, 2)]  # type: ignore[arg-type]

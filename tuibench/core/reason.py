@@ -9,9 +9,9 @@ from tuibench.core.scenario import LATENCY
 from tuibench.core.text import show
 from tuibench.core.value import dataclass
 
-TOLD = "told"
+LEGACY_TEXT = "told"
 """Code of a sentence of an older version or of another program; its only field is `text`."""
-TOLD_INTERVAL = "told_interval"
+LEGACY_INTERVAL = "told_interval"
 """The same for a number that lacks only its interval."""
 _NO_INTERVAL = "no interval: "
 
@@ -34,7 +34,7 @@ class Reason:
             return None
         if data in _OLD_TEXTS:
             return {"code": _OLD_TEXTS[data], "fields": {}}
-        code = TOLD_INTERVAL if data.startswith(_NO_INTERVAL) else TOLD
+        code = LEGACY_INTERVAL if data.startswith(_NO_INTERVAL) else LEGACY_TEXT
         return {"code": code, "fields": {"text": data.removeprefix(_NO_INTERVAL)}}
 
 
@@ -78,9 +78,9 @@ def because(code: str, **fields: Any) -> Reason:
     return Reason(code, {name: list(one) if isinstance(one, tuple) else one for name, one in fields.items()})
 
 
-def told(text: str) -> Reason:
+def legacy_text(text: str) -> Reason:
     """Return the reason that keeps a sentence as it is."""
-    return Reason(TOLD, {"text": text})
+    return Reason(LEGACY_TEXT, {"text": text})
 
 
 def error_text(message: str) -> Reason:
@@ -90,7 +90,7 @@ def error_text(message: str) -> Reason:
 
 def upgrade_end(reason: Reason | None) -> Reason | None:
     """Return the reason why a run ended, with the code for what an older version wrote."""
-    text = reason.fields.get("text") if reason is not None and reason.code == TOLD else None
+    text = reason.fields.get("text") if reason is not None and reason.code == LEGACY_TEXT else None
     if text in _OLD_ENDS:
         return Reason(_OLD_ENDS[text])
     return because(SIGNAL, signal=text) if text in ("SIGTERM", "SIGINT", "SIGHUP") else reason

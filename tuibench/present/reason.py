@@ -9,12 +9,12 @@ from tuibench.core.reason import (
     CANCELLED_ON_REQUEST,
     ERROR,
     FINISHED_ON_REQUEST,
+    LEGACY_INTERVAL,
+    LEGACY_TEXT,
     MAX_TIME,
     RUNNER_DIED,
     SAVED_AS_FAR,
     SIGNAL,
-    TOLD,
-    TOLD_INTERVAL,
     Reason,
     upgrade_end,
 )
@@ -79,7 +79,7 @@ def export_words(reason: Reason | None) -> str:
         return str(reason.fields.get("signal", ""))
     if reason == Reason(MAX_TIME):
         return "max-time"
-    if reason.code == TOLD:
+    if reason.code == LEGACY_TEXT:
         return str(reason.fields.get("text", ""))
     return no_interval_words(reason, 4096)
 
@@ -213,7 +213,7 @@ def _stopped(why: Callable[[Fields], str]) -> Callable[[Fields], str]:
 
 _OF_INTERVALS = frozenset(
     {
-        *(TOLD_INTERVAL, "too_few_executions", "zero_value", "pooled", "no_executions_kept"),
+        *(LEGACY_INTERVAL, "too_few_executions", "zero_value", "pooled", "no_executions_kept"),
         *("ratio_without_interval", "time_without_interval", "row_without_interval", "operand_without_interval"),
         "operand_too_short",
     }
@@ -246,8 +246,8 @@ def _making(fields: Fields) -> str:
 
 
 _WORDS: dict[str, str | Callable[[Fields], str]] = {
-    TOLD: "{text}",
-    TOLD_INTERVAL: "{text}",
+    LEGACY_TEXT: "{text}",
+    LEGACY_INTERVAL: "{text}",
     # Numbers without a value or an interval
     "no_value": "no execution gave a value",
     "zero_value": "a value is zero",

@@ -18,7 +18,7 @@ from tuibench.cli.arguments import parse
 from tuibench.core.cell import CellResult, Samples
 from tuibench.core.errors import UsageError
 from tuibench.core.model import FedInput
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult, RunSession
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.command import command_words
@@ -48,7 +48,7 @@ RUNS = {
     "default": build.default_run(), "sweep": build.sweep_run(), "hostile": build.hostile_run(),
     "lone": build.run(build.lone_cell()), "empty": build.run(models=(), status="interrupted"),
     "resumed": build.run(build.ok_cell(sittings=2), host="ab", waited_s=3.0, shared_host=True,
-                         sittings=(RunSession("2026-01-02T03:04:05Z", "b", 3, (told("kernel: 1 → 2"),)),)),
+                         sittings=(RunSession("2026-01-02T03:04:05Z", "b", 3, (legacy_text("kernel: 1 → 2"),)),)),
     "foreign": build.run(build.ok_cell(executions=(), grade=None), foreign="deepsparse.benchmark 1.8.0"),
 }  # fmt: skip
 
@@ -226,7 +226,7 @@ def test_export_with_names_of_a_megabyte_is_importable_and_shown_cut(tmp_path: P
     port = replace(build.model().inputs[0], name=name, shape=(name, 3))
     point = build.point(dims={name: 8}, chosen={name: 8}, inputs=(FedInput(name, "float32", (1, 3), "random"),))
     run = build.run(
-        *cells, spec=build.spec(dims=((name, (8, 16)),)), points=(point,), warnings=(told(name),),
+        *cells, spec=build.spec(dims=((name, (8, 16)),)), points=(point,), warnings=(legacy_text(name),),
         models=(build.model(inputs=(port,), operators={name: 1}, zero_tensors=((name, 4, 0),)),),
     )  # fmt: skip
     found = taken(tmp_path, run)

@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator
 from tests.present import build
 from tests.present.profile.stock import make_profile
 from tests.present.test_listing import row
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult, RunSession
 from tuibench.core.spec import ProfileSpec
 from tuibench.core.stored import Metadata, StoredBenchmark
@@ -54,13 +54,13 @@ LATER = {"base_name", "new_name", "margin", "more_pairs", "more_s"}
 
 
 def benchmark() -> RunResult:
-    reason = replace(build.estimate(511.9), low=None, high=None, reason=told("of all iterations together"))
+    reason = replace(build.estimate(511.9), low=None, high=None, reason=legacy_text("of all iterations together"))
     cells = (
-        build.ok_cell(stopped_by=told("the maximum"), items_per_sec=reason, executions=(build.execution(),)),
+        build.ok_cell(stopped_by=legacy_text("the maximum"), items_per_sec=reason, executions=(build.execution(),)),
         build.failed_cell({"batch": 3}),
     )
     found = build.comparison(cells[0].key, cells[1].key, "p50", 0.964, 0.95, 0.98, kind=None, why="measured apart")
-    session = RunSession("2026-01-02T03:04:05Z", "b", 3, (told("kernel: 1 → 2"),))
+    session = RunSession("2026-01-02T03:04:05Z", "b", 3, (legacy_text("kernel: 1 → 2"),))
     spec = build.spec(dims=(("seq", (1, 2)),))
     return build.run(*cells, spec=spec, comparisons=(found,), sittings=(session,))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.present import build
 from tuibench.core.cell import CellResult, Estimate, Execution
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult
 
 CORES = (1, 2, 4, 8, 16)
@@ -80,7 +80,7 @@ def spread_cell() -> CellResult:
 
 def without_interval(cell: CellResult) -> CellResult:
     """Return the same cell without intervals."""
-    bare = {name: Estimate(e.value, n=1, reason=told("no interval")) for name, e in cell.latency_ms.items()}
+    bare = {name: Estimate(e.value, n=1, reason=legacy_text("no interval")) for name, e in cell.latency_ms.items()}
     return replace(
-        cell, latency_ms=bare, items_per_sec=Estimate(cell.items_per_sec.value, n=1, reason=told("no interval"))
+        cell, latency_ms=bare, items_per_sec=Estimate(cell.items_per_sec.value, n=1, reason=legacy_text("no interval"))
     )

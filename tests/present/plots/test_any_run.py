@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.present import build
 from tests.present.plots.test_figure import check_rows
 from tuibench.core.cell import CellResult, Estimate
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.present.plots.figure import draw
 from tuibench.present.plots.scaling import figure_of, scaling, together
 from tuibench.present.plots.selection import Selection
@@ -23,7 +23,7 @@ amounts = st.just(0.0) | st.floats(1e-9, 1e12)
 def estimate(numbers: tuple[float, float, float], kind: str) -> Estimate:
     low, value, high = sorted(numbers)
     if kind == "none":
-        return Estimate(None, reason=told("not measured"))
+        return Estimate(None, reason=legacy_text("not measured"))
     return Estimate(value, n=1) if kind == "bare" else Estimate(value, low, high, 5)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.present import build
 from tests.present.plots import data, golden
 from tuibench.core.cell import Estimate
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.present.plots import histogram as baseline
 from tuibench.present.plots.drawing import text_of
 from tuibench.present.plots.figure import draw
@@ -154,5 +154,5 @@ def test_long_series_are_thinned_without_losing_a_peak() -> None:
 
 def test_only_known_percentiles_are_marked() -> None:
     cell = build.ok_cell(p50=2.0)
-    cell = replace(cell, latency_ms={**cell.latency_ms, "p99_9": Estimate(None, reason=told("too few"))})
+    cell = replace(cell, latency_ms={**cell.latency_ms, "p99_9": Estimate(None, reason=legacy_text("too few"))})
     assert [name for name, _ in marks_of(cell)] == ["p50", "p90", "p99"] and marks_of(cell)[0][1] == 2.0

@@ -28,9 +28,9 @@ from tuibench.core.profile import (
     WhatIf,
     ZeroEffect,
 )
-from tuibench.core.reason import Reason, told
+from tuibench.core.reason import Reason, legacy_text
 
-QUIET = Grade("A", told("quiet"), 0.001, 0.0, False)
+QUIET = Grade("A", legacy_text("quiet"), 0.001, 0.0, False)
 ROOFLINE = Roofline(
     2,
     400.0,
@@ -130,9 +130,8 @@ def make_performance(n: int = 12, *, what_if: bool = True, slower: float = 1.0) 
     layers += [
         _row(f"Reorder{way}", RUNTIME, LAYOUT, 0.05 * slower, (f"Reorder{way}_token_1",)) for way in ("Input", "Output")
     ]
-    folded = LayerTime(
-        "folded", FOLDED, "Shape", ("folded",), (), "", "", Estimate(None, reason=told("done before the model runs"))
-    )
+    done_before = Estimate(None, reason=legacy_text("done before the model runs"))
+    folded = LayerTime("folded", FOLDED, "Shape", ("folded",), (), "", "", done_before)
     layers += [folded, _row("residual", RESIDUAL, "residual", 0.02 * slower, ())]
     total = math.fsum(layer.ms.value or 0.0 for layer in layers)
     residual = 0.02 * slower
@@ -208,7 +207,7 @@ def make_profile(n: int = 12, kind: str = PERFORMANCE) -> Profile:
 
 def disturbed(profile: PerformanceProfile) -> PerformanceProfile:
     """Return the same profile from a machine under other load."""
-    return replace(profile, grade=Grade("D", told("waited 31 % of the time for a CPU"), 0.31, 0.0, False))
+    return replace(profile, grade=Grade("D", legacy_text("waited 31 % of the time for a CPU"), 0.31, 0.0, False))
 
 
 def untold(profile: PerformanceProfile, rest_ms: float = 40.0) -> PerformanceProfile:
@@ -241,7 +240,7 @@ def _node_cost(number: int, index: int) -> NodeCost:
         zeros=count // 10,
         weight_bytes=4 * count,
         activation_bytes=part.bytes_moved,
-        why=told(part.why) if part.why else None,
+        why=legacy_text(part.why) if part.why else None,
     )
 
 
@@ -252,7 +251,7 @@ def _layer_time(number: int, what_if: bool, slower: float) -> LayerTime:
     if what_if and part.int8 is not None:
         forms = (WhatIf(INT8, Estimate(part.int8, 0.97 * part.int8, 1.03 * part.int8, 5)),)
     elif what_if and part.roof == "cache" and part.macs:
-        forms = (WhatIf(INT8, Estimate(None), told("its group count has no INT8 kernel")),)
+        forms = (WhatIf(INT8, Estimate(None), legacy_text("its group count has no INT8 kernel")),)
     return LayerTime(
         key=ids[0],
         kind=LAYER,

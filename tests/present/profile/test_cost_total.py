@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tuibench.core.profile import CostProfile, NodeCost
-from tuibench.core.reason import Reason, told
+from tuibench.core.reason import Reason, legacy_text
 from tuibench.present.profile.costs import total_words, unknown_words
 
 CONV = NodeCost("c", 0, "Conv", "", macs=1_000_000, element_flops=5_000, activation_bytes=2_000)
 RELU = NodeCost("r", 1, "Relu", "", element_flops=3_000, activation_bytes=1_000)
-RANK = NodeCost("k", 2, "Rank", "", macs=None, element_flops=None, activation_bytes=None, why=told("nobody counts it"))
+RANK = NodeCost(
+    "k", 2, "Rank", "", macs=None, element_flops=None, activation_bytes=None, why=legacy_text("nobody counts it")
+)
 LOOPED = NodeCost("l", 3, "MatMul", "", macs=500, activation_bytes=10, times=None)
 
 
@@ -66,5 +68,5 @@ def test_unknown_repetition_counts_once_as_a_minimum() -> None:
 
 
 def test_reason_cannot_drive_the_terminal() -> None:
-    hostile = NodeCost("h", 0, "Op\x1b[2J", "", macs=None, why=told("bad\x1b[31m"))
+    hostile = NodeCost("h", 0, "Op\x1b[2J", "", macs=None, why=legacy_text("bad\x1b[31m"))
     assert "\x1b" not in unknown_words(costs(hostile))

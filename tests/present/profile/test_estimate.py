@@ -11,7 +11,7 @@ from tests.present.profile.stock import make_performance
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import INT8, RESIDUAL, RUNTIME, UNMAPPED, LayerTime, PerformanceProfile, WhatIf
 from tuibench.core.profile_facts import total_ms, untold_words, work_of
-from tuibench.core.reason import Reason, told
+from tuibench.core.reason import Reason, legacy_text
 from tuibench.present.profile.estimate import BOUND, MEASURED_INT8, amdahl, layer_gains, model_estimates, operator_gains
 
 
@@ -96,7 +96,7 @@ def test_ratio_without_an_interval_gives_an_estimate_without_one() -> None:
 
 def test_time_without_an_interval_gives_an_estimate_without_one() -> None:
     profile = with_layers(layer("a", 3.0, Estimate(0.5, 0.4, 0.6, 5)), layer("b", 1.0))
-    int8 = model_estimates(replace(profile, ms=Estimate(4.0, reason=told("2 of at least 3"))))[0]
+    int8 = model_estimates(replace(profile, ms=Estimate(4.0, reason=legacy_text("2 of at least 3"))))[0]
     assert int8.ms == Estimate(2.5, n=5, reason=Reason("time_without_interval"))
     assert int8.speedup.low == pytest.approx(4 / 2.8) and int8.speedup.high == pytest.approx(4 / 2.2)
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.present.profile.stock import make_costs, make_performance, make_profile, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LayerTime, NodeCost
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.text import show, width_of
 from tuibench.present.profile.costs import COST_COLUMNS, CostRow, cost_detail, cost_rows
 from tuibench.present.profile.estimate import BOUND
@@ -249,8 +249,10 @@ def test_row_name_and_cost_ignore_the_order_of_its_nodes() -> None:
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_names_reach_cells_escaped(name: str, other: str) -> None:
     bad = f"\x1b[2J{name}\n"
-    layer = LayerTime(bad, "layer", bad, (bad, other), (bad,), bad, bad, Estimate(1.0, reason=told(bad)), roof=bad)
-    cost = NodeCost(bad, 0, bad, bad, bad, why=told(bad))
+    layer = LayerTime(
+        bad, "layer", bad, (bad, other), (bad,), bad, bad, Estimate(1.0, reason=legacy_text(bad)), roof=bad
+    )
+    cost = NodeCost(bad, 0, bad, bad, bad, why=legacy_text(bad))
     costs = replace(make_costs(), nodes=(cost,))
     profile = replace(make_performance(), layers=(layer,))
     (shown,) = layer_rows(profile, costs)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.present.profile.stock import make_loss
 from tuibench.core.profile import ALREADY_INT8, LEVELS, LayerLoss, LossPoint, LossProfile
-from tuibench.core.reason import Reason, told
+from tuibench.core.reason import Reason, legacy_text
 from tuibench.present.profile.loss import (
     LossRow,
     columns_at_width_80,
@@ -42,7 +42,7 @@ def text(loss: LossProfile, row: LossRow, key: str) -> str:
 
 def test_equal_outputs_have_no_noise_and_failures_have_no_number() -> None:
     same, failed, absent = layer("a", LossPoint("int8", None, 1.0)), layer("b", LossPoint("int8", None, None,
-                                 reason=told("cannot be fed"))), layer("c")  # fmt: skip
+                                 reason=legacy_text("cannot be fed"))), layer("c")  # fmt: skip
     loss = measured(same, failed, absent)
     rows = loss_rows(loss)
     assert [row.worst for row in rows] == [0.0, None, None]
@@ -52,7 +52,7 @@ def test_equal_outputs_have_no_noise_and_failures_have_no_number() -> None:
 
 
 def test_harm_without_decibels_comes_first_and_is_in_no_average() -> None:
-    gone = layer("gone", LossPoint("int8", None, None, reason=told("became NaN"), harm=True))
+    gone = layer("gone", LossPoint("int8", None, None, reason=legacy_text("became NaN"), harm=True))
     loss = measured(layer("a", LossPoint("int8", 20.0, 0.9)), gone, layer("b", LossPoint("int8", 40.0, 0.9)))
     rows = arranged(loss_rows(loss), loss_columns(loss), "worst")
     assert [row.layer.id for row in rows] == ["gone", "a", "b"]
@@ -82,11 +82,11 @@ def test_layer_detail_shows_weight_curve_and_share_zeroed_by_pruning() -> None:
 
 def test_unknown_level_has_a_reason_and_blames_no_layer() -> None:
     why = "no output holds floats"
-    points = (LossPoint("int8", None, None, reason=told(why)),)
+    points = (LossPoint("int8", None, None, reason=legacy_text(why)),)
     unknown = measured(layer("a", *points), layer("b", *points))
     assert loss_sentences(unknown) == (f"INT8: not known of any layer ({why})",)
     assert {row.worst for row in loss_rows(unknown)} == {None}
-    mixed = measured(layer("a", *points), layer("b", replace(points[0], reason=told("another"))))
+    mixed = measured(layer("a", *points), layer("b", replace(points[0], reason=legacy_text("another"))))
     assert loss_sentences(mixed) == (f"INT8: not known of any layer ({why}, and 1 more reason)",)
     assert loss_sentences(measured(layer("a"))) == ("INT8: not known of any layer (not measured)",)
 
@@ -138,21 +138,23 @@ def test_layers_without_outputs_come_first_and_none_count_as_quiet() -> None:
     loss = make_loss()
     first, second, *others = loss.layers
     nan = "outputs became NaN or infinite"
-    gone = tuple(replace(point, sqnr_db=None, reason=told(nan), harm=True) for point in first.points)
+    gone = tuple(replace(point, sqnr_db=None, reason=legacy_text(nan), harm=True) for point in first.points)
     done = tuple(replace(point, sqnr_db=None, reason=ALREADY_INT8) for point in second.points)
     layers = (replace(first, points=gone), replace(second, points=done), *others)
     for words in loss_sentences(replace(loss, layers=layers))[: len(LEVELS)]:
         assert f": leave alone first {first.weight} (harm beyond dB: {nan}); average noise" in words
         assert "over 5 of 7 layers" in words
     proxy = make_loss(measured=False)
-    strange = replace(proxy.layers[0], weight_sqnr_db=dict.fromkeys(LEVELS), reason=told("its weights are no numbers"))
+    strange = replace(
+        proxy.layers[0], weight_sqnr_db=dict.fromkeys(LEVELS), reason=legacy_text("its weights are no numbers")
+    )
     row, *_ = loss_rows(replace(proxy, layers=(strange, *proxy.layers[1:])))
     assert set(row.noise.values()) == {None} and row.worst is None
 
 
 def test_levels_unknown_for_one_reason_share_one_sentence() -> None:
     why = "output 'y' of the unchanged model is NaN or infinite"
-    points = tuple(LossPoint(level, None, None, reason=told(why)) for level in LEVELS)
+    points = tuple(LossPoint(level, None, None, reason=legacy_text(why)) for level in LEVELS)
     unknown = replace(measured(layer("a", *points)), levels=LEVELS)
     assert loss_sentences(unknown) == (f"not known of any layer at any level ({why})",)
     held = (*points[:-1], replace(points[-1], reason=ALREADY_INT8))
@@ -189,9 +191,9 @@ def test_form_far_from_the_executed_model_limits_noise_claims() -> None:
 
 def test_unusual_layers_are_noted_by_name() -> None:
     packed, odd = "its weights are packed", "its weights contain NaN or infinity"
-    reasons = {"a": Reason("weights_packed"), "b": told(odd), "c": Reason("weights_packed"), "d": None}
+    reasons = {"a": Reason("weights_packed"), "b": legacy_text(odd), "c": Reason("weights_packed"), "d": None}
     layers = [replace(layer(name), reason=reason) for name, reason in reasons.items()]
-    notes = loss_notes(replace(measured(*layers), notes=(told("one\x1b"),)))
+    notes = loss_notes(replace(measured(*layers), notes=(legacy_text("one\x1b"),)))
     assert notes == ("one\\e", f"2 layers: {packed} (a, c)", f"1 layer: {odd} (b)")
 
 

@@ -18,7 +18,7 @@ from tuibench.core.profile_facts import (
     first_points,
     worst_layers,
 )
-from tuibench.core.reason import LIGHTER_BRANCH, Reason, because, told
+from tuibench.core.reason import LIGHTER_BRANCH, Reason, because, legacy_text
 from tuibench.core.record import from_plain, to_plain
 from tuibench.present.profile.loss import loss_columns, loss_rows, loss_sentences
 from tuibench.present.table import column_of
@@ -35,10 +35,10 @@ def point(level: str, db: float | None, reason: Reason | None = None, harm: bool
 
 
 def test_profile_of_weights_alone_is_a_proxy() -> None:
-    found = assemble_loss([layer("a"), layer("b")], None, LossFacts(notes=(told("one"),)))
+    found = assemble_loss([layer("a"), layer("b")], None, LossFacts(notes=(legacy_text("one"),)))
     assert found.kind == APPROXIMATED and found.data == "" and found.complete and found.samples == 0
     assert [one.id for one in found.layers] == ["a", "b"] and not any(one.points for one in found.layers)
-    assert found.notes == (Reason("from_weights_alone"), Reason("rounds_weights_only"), told("one"))
+    assert found.notes == (Reason("from_weights_alone"), Reason("rounds_weights_only"), legacy_text("one"))
 
 
 def test_points_are_added_to_layers_in_the_order_of_levels() -> None:

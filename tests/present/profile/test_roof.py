@@ -7,7 +7,7 @@ import pytest
 from tests.present.profile.stock import QUIET, make_performance
 from tuibench.core.profile import Roofline
 from tuibench.core.profile_facts import least_ms
-from tuibench.core.reason import because, told
+from tuibench.core.reason import because, legacy_text
 from tuibench.present.profile.machine import machine_cautions, roof_lines
 from tuibench.present.profile.summary import cautions
 
@@ -63,7 +63,9 @@ def test_unmeasured_precision_has_no_peak_and_pure_bytes_need_none() -> None:
 
 
 def test_roofs_show_their_date_quality_and_missing_parts() -> None:
-    roofs = replace(ROOFS, int8_gops=None, measured_utc="2026-11-18T21:04:05Z", reason=told("no kernel"), grade=QUIET)
+    roofs = replace(
+        ROOFS, int8_gops=None, measured_utc="2026-11-18T21:04:05Z", reason=legacy_text("no kernel"), grade=QUIET
+    )
     peaks, measured, missing, reason = roof_lines(roofs)
     assert peaks == "f32 100 GFLOP/s, up to 524 kB 200 GB/s, up to 4.19 MB 50.0 GB/s, DRAM 10.0 GB/s"
     assert measured == "measured 2026-11-18 21:04 UTC, grade A"
@@ -76,7 +78,7 @@ def test_roofs_show_their_date_quality_and_missing_parts() -> None:
 
 @pytest.mark.parametrize(("letter", "said"), [("A", 0), ("B", 0), ("C", 2), ("D", 2)])
 def test_roofs_measured_under_load_have_a_warning(letter: str, said: int) -> None:
-    grade = replace(QUIET, letter=letter, cause=told("others were at work"))
+    grade = replace(QUIET, letter=letter, cause=legacy_text("others were at work"))
     profile = make_performance()
     assert profile.roofline is not None and profile.zero_effect is not None
     profile = replace(

@@ -10,7 +10,7 @@ import pytest
 from tests.present.profile.stock import NO_GAIN, make_costs, make_loss, make_performance, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LEVELS
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.present.profile.loss import default_level, loss_types, summarize_loss
 from tuibench.present.profile.summary import (
     BASELINE,
@@ -215,7 +215,7 @@ def test_noise_shares_are_of_noise_power() -> None:
 def test_operator_with_harmful_layers_comes_first_and_is_marked() -> None:
     loss = make_loss()
     gemm = loss.layers[-1]
-    points = tuple(replace(point, sqnr_db=None, reason=told("nan"), harm=True) for point in gemm.points)
+    points = tuple(replace(point, sqnr_db=None, reason=legacy_text("nan"), harm=True) for point in gemm.points)
     shown = summarize_loss(replace(loss, layers=(*loss.layers[:-1], replace(gemm, points=points))), "int8")
     assert gemm.op == "Gemm" and shown.bars[0].label == "Gemm" and shown.bars[0].text == "harm with 1"
     assert all(bar.amount is None or bar.amount < 1 for bar in shown.bars)

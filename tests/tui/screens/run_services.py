@@ -16,7 +16,7 @@ from tuibench.core import activity
 from tuibench.core.activity import Holder, Live, RunInfo, RunRow, RunView, Snapshot
 from tuibench.core.cell import CellResult, Estimate, Noise
 from tuibench.core.errors import TuibenchError
-from tuibench.core.reason import Reason, told
+from tuibench.core.reason import Reason, legacy_text
 from tuibench.core.spec import ModelSource
 from tuibench.core.stored import Removal
 from tuibench.services.api import Services
@@ -152,7 +152,9 @@ def done_cell(cores: int, batch: int | None = 1, half: float = 0.007, **asks: An
     time = 16.2 * (batch or 1) * (0.93 + 0.07 / (batch or 1)) * (0.056 + 0.944 / cores)
     cell = ok_cell(time, 1000 * (batch or 1) / time, {"engine": "openvino", "cores": cores, "batch": batch, **asks})
     latency = {name: estimate(e.value or 0.0, half) for name, e in cell.latency_ms.items()}
-    return replace(cell, latency_ms=latency, executions=(execution(noise=QUIET),) * 5, stopped_by=told("reached ±2 %"))
+    return replace(
+        cell, latency_ms=latency, executions=(execution(noise=QUIET),) * 5, stopped_by=legacy_text("reached ±2 %")
+    )
 
 
 def going_cell(cores: int, batch: int | None = 1, runs: int = 3, half: float = 0.031, **asks: Any) -> CellResult:
@@ -160,9 +162,9 @@ def going_cell(cores: int, batch: int | None = 1, runs: int = 3, half: float = 0
     cell = done_cell(cores, batch, half, **asks)
     latency = cell.latency_ms
     if runs < 3:
-        latency = {name: Estimate(e.value, n=runs, reason=told("too few")) for name, e in latency.items()}
+        latency = {name: Estimate(e.value, n=runs, reason=legacy_text("too few")) for name, e in latency.items()}
     return replace(cell, status="partial", latency_ms=latency, executions=cell.executions[:runs],
-                   stopped_by=told(f"going on, {runs} executions"))  # fmt: skip
+                   stopped_by=legacy_text(f"going on, {runs} executions"))  # fmt: skip
 
 
 def lost_cell(cores: int, batch: int | None = 1, **asks: Any) -> CellResult:
@@ -173,7 +175,7 @@ def lost_cell(cores: int, batch: int | None = 1, **asks: Any) -> CellResult:
 def new_cell(cores: int, batch: int | None = 1, **asks: Any) -> CellResult:
     """Return a cell without executions."""
     what = asked(engine="openvino", cores=cores, batch=batch, **asks)
-    return CellResult(what.key, what, "skipped", stopped_by=told("going on, 0 executions"))
+    return CellResult(what.key, what, "skipped", stopped_by=legacy_text("going on, 0 executions"))
 
 
 @cache

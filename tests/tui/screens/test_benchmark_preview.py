@@ -9,7 +9,7 @@ from tests.present.build import asked, default_run, failed_cell, hostile_run, lo
 from tests.tui.stock import make, make_broken, make_going, sweep, sweep_cell
 from tuibench.core.cell import CellResult
 from tuibench.core.ids import short_id
-from tuibench.core.reason import Failure, told
+from tuibench.core.reason import Failure, legacy_text
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.present.cells import describe, failure_text
@@ -92,7 +92,7 @@ def test_preview_two_failed_cells_show_each_reason_once() -> None:
 
 
 def test_preview_shows_note_origin_conclusions_and_warnings() -> None:
-    result = replace(default_run(), warnings=(told("the governor is powersave"),))
+    result = replace(default_run(), warnings=(legacy_text("the governor is powersave"),))
     lines = preview(result, Metadata(note="cold room", rerun_of="01J0000000000000000000ABCD"))[4:]
     assert [line.split(":")[0].split()[0] for line in lines[:2]] == ["note", "re-run"]
     assert "cold" in lines[0] and "abcd" in lines[1] and lines[2] == conclusions(default_run())[0].sentence
@@ -139,9 +139,9 @@ def test_preview_of_interrupted_run_lists_next_actions() -> None:
 def test_preview_cancelled_run_unstarted_cells_are_not_failed() -> None:
     done = sweep_cell(1, 1)
     half = replace(
-        done, status="partial", executions=done.executions[:1], stopped_by=told("cancelled after 1 execution")
+        done, status="partial", executions=done.executions[:1], stopped_by=legacy_text("cancelled after 1 execution")
     )
-    ahead = [CellResult(f"{n}", asked(cores=n), "skipped", stopped_by=told("cancelled")) for n in (2, 4)]
+    ahead = [CellResult(f"{n}", asked(cores=n), "skipped", stopped_by=legacy_text("cancelled")) for n in (2, 4)]
     what, line, _, state = preview(replace(make(1, 1.0, half, *ahead), status="cancelled"))[:4]
     assert what.endswith("1 exec/cell") and "1c 16.2  2c -  4c -" in line
     assert numbers(state)[:3] == ["3", "1", "2"]
@@ -151,7 +151,9 @@ def test_preview_shows_only_measured_cell_at_any_position() -> None:
     cells = [sweep_cell(cores, batch) for cores in (1, 2) for batch in (1, 8, 32)]
     done = next(cell for cell in cells if (cell.asked.cores, cell.asked.batch) == (2, 8))
     ahead = [
-        CellResult(cell.key, cell.asked, "skipped", stopped_by=told("finished")) for cell in cells if cell is not done
+        CellResult(cell.key, cell.asked, "skipped", stopped_by=legacy_text("finished"))
+        for cell in cells
+        if cell is not done
     ]
     lines = preview(make(1, 1.0, *ahead[:3], done, *ahead[3:]))
     assert any("batch 8" in line and "p50" in line for line in lines) and not any("1c -" in line for line in lines)

@@ -10,7 +10,7 @@ from tests.tui.screens.test_best import ROW, SYNC, row_of
 from tests.tui.stock import make_going, make_id
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.tui.screens.benchmark.rows import SORTS, BenchmarkRows, run_words, sizes_word
 from tuibench.tui.widgets.painted import ASCII, UNICODE
 
@@ -109,9 +109,18 @@ def test_imported_row_has_no_grade() -> None:
         (INFO, "9/15 cells ~3m10"),
         (replace(INFO, cells=0, eta_s=None), "starting"),
         (make_going("")[1].info, "queued, position 1, in ~3m10"),
-        (replace(INFO, state=activity.INTERRUPTED, cells_done=3, detail=told("killed")), "interrupted 3/15 killed"),
-        (replace(INFO, state=activity.UNSAVED, cells_done=15, detail=told("disk full")), "not saved 15/15 disk full"),
-        (replace(INFO, state=activity.FAILED, executions=0, detail=told("no such engine")), "failed no such engine"),
+        (
+            replace(INFO, state=activity.INTERRUPTED, cells_done=3, detail=legacy_text("killed")),
+            "interrupted 3/15 killed",
+        ),
+        (
+            replace(INFO, state=activity.UNSAVED, cells_done=15, detail=legacy_text("disk full")),
+            "not saved 15/15 disk full",
+        ),
+        (
+            replace(INFO, state=activity.FAILED, executions=0, detail=legacy_text("no such engine")),
+            "failed no such engine",
+        ),
     ],
 )
 def test_active_run_row_shows_progress(info: RunInfo, words: str) -> None:

@@ -12,7 +12,7 @@ from tests.tui.screens.detail_stage import detail
 from tests.tui.stock import make_id
 from tests.tui.widgets.stage import HOSTILE
 from tuibench.core.cell import Check, Grade
-from tuibench.core.reason import Failure, told
+from tuibench.core.reason import Failure, legacy_text
 from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.tui.terminal import Display
@@ -26,8 +26,8 @@ def hostile(number: int, name: str) -> RunResult:
     """Return a sweep that has the given name in every foreign text."""
     cells = [
         build.ok_cell(8.0 / n * m, 100.0 * n / m, {"cores": n, "batch": m, "engine": engine, "dims": {name: m}},
-                      grade=Grade("C", told(name), None, None, None), stopped_by=name,
-                      check=Check("differs", 0.5, 1e-3, told(name)))
+                      grade=Grade("C", legacy_text(name), None, None, None), stopped_by=name,
+                      check=Check("differs", 0.5, 1e-3, legacy_text(name)))
         for n in (1, 2) for m in (1, 8) for engine in ("onnxruntime", name)
     ]  # fmt: skip
     failed = build.failed_cell({"cores": 4, "dims": {name: 1}}, failure=Failure("exception", "load", name, None, name))
@@ -35,7 +35,7 @@ def hostile(number: int, name: str) -> RunResult:
     base = build.hostile_run()
     return replace(
         base, id=make_id(number, 60), cells=(*cells, failed), comparisons=(versus,),
-        warnings=(told(name),), environment={name: {name: [name, {name: name}]}},
+        warnings=(legacy_text(name),), environment={name: {name: [name, {name: name}]}},
         versions={name: name}, host=name, foreign=name, started_utc=name, anchor={"drift": name},
         spec=build.spec(models=(ModelSource(name, name),), engines=("onnxruntime", name)),
     )  # fmt: skip

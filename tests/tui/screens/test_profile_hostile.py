@@ -10,7 +10,7 @@ from tests.tui.hostile import EVIL, check_sent
 from tests.tui.pilot import replace_methods
 from tests.tui.screens.profile_stage import ProfileAnswers, profile_run, profiled
 from tuibench.core.profile import LOSS, PERFORMANCE, CostProfile, LossProfile, PerformanceProfile, Profile
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.services.form_values import APPROXIMATED, FLOPS, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui import route
 
@@ -18,10 +18,10 @@ from tuibench.tui import route
 def evil_costs() -> CostProfile:
     costs = make_costs()
     nodes = [
-        replace(node, id=f"{EVIL}{n}", op=EVIL, name=EVIL, weight=EVIL, why=told(EVIL))
+        replace(node, id=f"{EVIL}{n}", op=EVIL, name=EVIL, weight=EVIL, why=legacy_text(EVIL))
         for n, node in enumerate(costs.nodes)
     ]
-    return replace(costs, nodes=tuple(nodes), dims={EVIL: 1}, shapes_from=told(EVIL), notes=(EVIL,))
+    return replace(costs, nodes=tuple(nodes), dims={EVIL: 1}, shapes_from=legacy_text(EVIL), notes=(EVIL,))
 
 
 def evil_times() -> PerformanceProfile:
@@ -29,7 +29,7 @@ def evil_times() -> PerformanceProfile:
     layers = [
         replace(
             row, key=f"{EVIL}{n}", op=EVIL, nodes=(f"{EVIL}{n}",) if row.nodes else (), kernels=(EVIL,),
-            kernel_op=EVIL, weight=EVIL, roof=EVIL, ms=replace(row.ms, reason=told(EVIL)),
+            kernel_op=EVIL, weight=EVIL, roof=EVIL, ms=replace(row.ms, reason=legacy_text(EVIL)),
         )
         for n, row in enumerate(found.layers)
     ]  # fmt: skip
@@ -41,10 +41,10 @@ def evil_times() -> PerformanceProfile:
 def evil_losses(*, measured: bool = True) -> LossProfile:
     found = make_loss(measured=measured)
     layers = [
-        replace(one, id=f"{EVIL}{n}", op=EVIL, name=EVIL, weight=EVIL, reason=told(EVIL))
+        replace(one, id=f"{EVIL}{n}", op=EVIL, name=EVIL, weight=EVIL, reason=legacy_text(EVIL))
         for n, one in enumerate(found.layers)
     ]
-    return replace(found, data=EVIL, layers=tuple(layers), notes=(told(EVIL),))
+    return replace(found, data=EVIL, layers=tuple(layers), notes=(legacy_text(EVIL),))
 
 
 async def test_hostile_names_on_every_page_are_plain_text() -> None:
@@ -53,7 +53,7 @@ async def test_hostile_names_on_every_page_are_plain_text() -> None:
         ProfileValues(dims=((EVIL, EVIL),), name=EVIL, inputs_file=EVIL), EVIL, EVIL, place=EVIL
     )
     answers.check = ProfileCheck(performance_s=1.0, commands=(EVIL,), busy=EVIL)
-    named = {"warnings": (told(EVIL),)}
+    named = {"warnings": (legacy_text(EVIL),)}
     results = (
         profile_run(1, 60, Profile(PERFORMANCE, evil_costs(), performance=evil_times()), **named),
         profile_run(2, 90, Profile(PERFORMANCE, evil_costs(), performance=make_performance()), **named),

@@ -33,7 +33,7 @@ from tuibench.core import activity
 from tuibench.core.activity import Live
 from tuibench.core.errors import StoreError
 from tuibench.core.ids import short_id
-from tuibench.core.reason import told
+from tuibench.core.reason import legacy_text
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.present.cells import failure_text
 from tuibench.present.reason import reason_words
@@ -104,7 +104,7 @@ async def test_interrupted_run_shows_actions_and_stored_count() -> None:
 async def test_unstartable_run_shows_reason_without_cells() -> None:
     info = make_info(activity.FAILED, eta_s=None, pid=None)
     view = make_view(
-        (), info=info, status="failed", reason=told("no engine takes it; install one"), saved=False, log=()
+        (), info=info, status="failed", reason=legacy_text("no engine takes it; install one"), saved=False, log=()
     )
     async with watched(view) as seen:
         assert "1m52" in seen.text and reason_words(view.reason) in seen.text
@@ -163,7 +163,8 @@ async def test_cell_without_batch_and_shapes_have_own_columns() -> None:
 @pytest.mark.slow
 async def test_hostile_names_are_plain_text_everywhere() -> None:
     view = sketch_view(
-        info=make_info(name=HOSTILE, detail=told(HOSTILE)), names={}, log=(HOSTILE,), warnings=(told(HOSTILE),),
+        info=make_info(name=HOSTILE, detail=legacy_text(HOSTILE)), names={}, log=(HOSTILE,),
+        warnings=(legacy_text(HOSTILE),),
     )  # fmt: skip
     lost = lost_cell(1, engine=HOSTILE, dims={HOSTILE: 3})
     assert lost.failure is not None
@@ -172,8 +173,8 @@ async def test_hostile_names_are_plain_text_everywhere() -> None:
     views = [
         view,
         make_view([lost, other]),
-        make_broken(reason=told(HOSTILE)),
-        make_view((), status="failed", reason=told(HOSTILE)),
+        make_broken(reason=legacy_text(HOSTILE)),
+        make_view((), status="failed", reason=legacy_text(HOSTILE)),
     ]
     for each in views:
         for size in ((80, 24), (120, 36)):

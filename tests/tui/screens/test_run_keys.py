@@ -23,7 +23,7 @@ from tuibench.core import activity
 from tuibench.core.activity import Live
 from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.ids import short_id
-from tuibench.core.reason import Reason, because, told
+from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.stored import Removal
 from tuibench.tui.screens.run.actions import RunLogScreen
 
@@ -109,7 +109,7 @@ async def test_key_p_on_interrupted_run_saves_partial_result() -> None:
 
 async def test_key_o_asks_when_machine_changed() -> None:
     reason = "the anchor execution is 40 % slower than before the break (allowed 5 %)"
-    async with watched(make_broken(other_machine=True, reason=told(reason))) as seen:
+    async with watched(make_broken(other_machine=True, reason=legacy_text(reason))) as seen:
         await seen.press("o")
         assert reason in seen.text
         assert {"m", "f"} <= set(seen.answers)
@@ -172,7 +172,7 @@ async def test_run_cancelled_in_queue_says_unmeasured_and_is_removable() -> None
 
 async def test_unsaved_run_shows_reason_and_how_to_save() -> None:
     full = "the disk of the store is full: /data"
-    info = make_info(activity.UNSAVED, detail=told(full), resumable=True, eta_s=None, pid=None)
+    info = make_info(activity.UNSAVED, detail=legacy_text(full), resumable=True, eta_s=None, pid=None)
     async with watched(make_done(info=info, saved=False)) as seen:
         assert full in seen.text
         assert "o" in offered(seen.app) and "p" not in offered(seen.app)

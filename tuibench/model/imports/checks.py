@@ -17,7 +17,7 @@ from tuibench.core import cell, model, profile, scenario, spec
 from tuibench.core import result as run
 from tuibench.core.cell import CellResult, Estimate, Execution
 from tuibench.core.engine import IO_CLASSES
-from tuibench.core.reason import TOLD, Failure, Reason, Verdict
+from tuibench.core.reason import LEGACY_TEXT, Failure, Reason, Verdict
 from tuibench.core.record import upgraded
 from tuibench.core.result import RunResult
 from tuibench.core.schema import AMOUNT, CORES, COUNT, LENGTH, LONGEST_S, SIZE, Range, holds, words_of
@@ -144,7 +144,7 @@ class _ExportedComparison:
     more_s: float | None = dataclasses.field(default=None, metadata=LATER)
 
 
-_EMPTY: Mapping[str, Any] = {"code": TOLD, "fields": {"text": ""}}
+_EMPTY: Mapping[str, Any] = {"code": LEGACY_TEXT, "fields": {"text": ""}}
 """An empty sentence where a reason is required."""
 
 

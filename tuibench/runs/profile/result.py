@@ -42,7 +42,7 @@ from tuibench.core.profile_facts import (
     least_ms,
     worst_layers,
 )
-from tuibench.core.reason import Reason, because, told
+from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.core.units import count_of
@@ -448,7 +448,7 @@ def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point, i
         samples=samples,
         classes=bool(line.get("classes")),
         float32_db=line.get("float32_db"),
-        notes=(*map(told, point.notes), *parts.notes),
+        notes=(*map(legacy_text, point.notes), *parts.notes),
         budget=asked.budget,
         worst=worst_layers(first_points(points, levels)) if asked.budget else (),
         idle=find_idle(parts.costs),
