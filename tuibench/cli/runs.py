@@ -26,7 +26,7 @@ from tuibench.services.active_run import ActiveRun, RunObserver, ending_code, se
 from tuibench.services.api import Services
 from tuibench.services.export_file import check_target
 
-_LONGEST_S = 10_000_000
+_MAX_S = 10_000_000
 _QUIET_STATES = frozenset({activity.FINISHED, activity.CANCELLED})
 _RUN = "unique name, or start or end of the id; last is the newest"
 RUN_ID = argument("id", metavar="ID", help=_RUN)
@@ -65,7 +65,7 @@ def finish(args: argparse.Namespace, services: Services, _: Interruption) -> Non
 
 def extend(args: argparse.Namespace, services: Services, _: Interruption) -> None:
     """Request more time for a run."""
-    by_s = None if args.by is None else float(Decimal(0.1, _LONGEST_S, "seconds")("--by", args.by))
+    by_s = None if args.by is None else float(Decimal(0.1, _MAX_S, "seconds")("--by", args.by))
     emit(extend_words(services.runs.extend(args.id, by_s), by_s) + "\n")
 
 
@@ -73,7 +73,7 @@ def resume(args: argparse.Namespace, services: Services, interruption: Interrupt
     """Resume the run and follow it, as benchmark does."""
     if args.no_wait and args.wait is not None:
         raise ExclusiveFlags("--wait", "--no-wait")
-    wait_s = None if args.wait is None else float(Decimal(0, _LONGEST_S, "seconds")("--wait", args.wait))
+    wait_s = None if args.wait is None else float(Decimal(0, _MAX_S, "seconds")("--wait", args.wait))
     if args.export_path is not None:
         if args.detach:
             raise ExclusiveFlags("--detach", "-x", "tuibench export ID -x FILE writes it afterwards")

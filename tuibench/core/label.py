@@ -24,7 +24,7 @@ Names = Mapping[str, str]
 
 _FIELDS = {"model": "model_sha256"}
 _AXES = ("model", "engine", "scenario", "cores", "batch", "dims", "streams", "precision", "pin", "options")
-_LONGEST = 60
+_MAX_CHARS = 60
 
 
 def varying_axes(cells: Iterable[Asked]) -> tuple[str, ...]:
@@ -55,10 +55,10 @@ def name_cell(
     really used.
     """
     alone = find(asked.scenario).is_single_request
-    words = [show(model, _LONGEST)] if "model" in axes and model else []
+    words = [show(model, _MAX_CHARS)] if "model" in axes and model else []
     engine = short_names([asked.engine]) if narrow else asked.engine
-    words += [show(engine, _LONGEST)] if "engine" in axes else []
-    words += [show(asked.scenario, _LONGEST)] if scenario else []
+    words += [show(engine, _MAX_CHARS)] if "engine" in axes else []
+    words += [show(asked.scenario, _MAX_CHARS)] if scenario else []
     if sizes and (alone or not brief or "cores" in axes):
         arrow = _from(was.cores if was is not None else None, asked.cores)
         words.append(f"{arrow}{asked.cores}c" if narrow else arrow + count_of(asked.cores, "core"))
@@ -69,9 +69,9 @@ def name_cell(
     if sizes and not alone:
         arrow = _from(before, shown)
         words.append(f"s{arrow}{shown}" if narrow else arrow + count_of(shown, "stream"))
-    words += [f"{show(name, _LONGEST)}={size}" for name, size in asked.dims.items() if "dims" in axes]
-    words += [show(getattr(asked, axis), _LONGEST) for axis in ("precision", "pin") if axis in axes]
-    words += [show(f"{name}={value}", _LONGEST) for name, value in asked.options.items() if "options" in axes]
+    words += [f"{show(name, _MAX_CHARS)}={size}" for name, size in asked.dims.items() if "dims" in axes]
+    words += [show(getattr(asked, axis), _MAX_CHARS) for axis in ("precision", "pin") if axis in axes]
+    words += [show(f"{name}={value}", _MAX_CHARS) for name, value in asked.options.items() if "options" in axes]
     return (" " if narrow or not sizes else ", ").join(words)
 
 
@@ -139,7 +139,7 @@ def describe(cell: CellResult, cells: Sequence[CellResult], names: Names) -> str
 def model_name(cell: CellResult, names: Names) -> str:
     """Return the name of a cell's model, safe to print; the start of its sha256 if it has none."""
     sha256 = cell.asked.model_sha256
-    return show(names.get(sha256, sha256[:12]), _LONGEST)
+    return show(names.get(sha256, sha256[:12]), _MAX_CHARS)
 
 
 def _value(asked: Asked, axis: str) -> object:

@@ -138,7 +138,7 @@ _KINDS = {
     "timeout": "timeout in",
     "memory": "out of memory in",
 }
-_LONGEST = 300
+_MAX_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Failure:
     log_tail: str | None = None
 
 
-def failure_words(failure: Failure, limit: int = _LONGEST) -> str:
+def failure_words(failure: Failure, limit: int = _MAX_CHARS) -> str:
     """Return one line such as `died by SIGFPE in the first inference`, safe to print; other kinds read `failed in`."""
     phase = _PHASES.get(failure.phase) or show(failure.phase, 20)
     said = failure.message.strip()

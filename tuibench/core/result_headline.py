@@ -14,7 +14,7 @@ from tuibench.core.result import Comparison, RunResult
 from tuibench.core.scenario import LATENCY, THROUGHPUT
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
 
-_LONGEST = 300
+_MAX_CHARS = 300
 """Longest foreign text kept, in characters, because lists hold it for every benchmark."""
 _MISSING = ("failed", "partial", "skipped")
 
@@ -184,4 +184,4 @@ def _cut_fields(reason: Reason) -> Reason:
 
 def _cut(text: str) -> str:
     # One more than is shown, so that the display marks it as cut.
-    return text[: _LONGEST + 1]
+    return text[: _MAX_CHARS + 1]

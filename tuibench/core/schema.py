@@ -53,7 +53,7 @@ LENGTH = (1, 2**31 - 1)
 """No engine accepts a longer axis."""
 SIZE = (0, 2**31 - 1)
 """Zero is a valid length: the past of a decoder at its first token."""
-LONGEST_S = 10_000_000.0
+MAX_S = 10_000_000.0
 
 AMOUNT = (0.0, math.inf)
 """A measured number that cannot be negative; it may be unknown (NaN)."""

@@ -13,14 +13,14 @@ _JOINER = "\u200d"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
-LONGEST_NAME = 200
+MAX_NAME_CHARS = 200
 """Most characters in the name of a project or benchmark."""
 
 
 def too_long(name: str) -> str:
     """Return why a name is too long; '' if it is not."""
     count = len(name.strip())
-    return f"{count} characters: a name has at most {LONGEST_NAME}" if count > LONGEST_NAME else ""
+    return f"{count} characters: a name has at most {MAX_NAME_CHARS}" if count > MAX_NAME_CHARS else ""
 
 
 def show(text: object, limit: int = 200) -> str:

@@ -13,7 +13,7 @@ from tuibench.core.settings.command import command_words
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
 
-_LONGEST = 16_384
+_MAX_CHARS = 16_384
 """Longest command worth copying, in characters: names inside a model can have megabytes."""
 
 
@@ -28,7 +28,7 @@ def typed(spec: BenchmarkSpec, run_id: str) -> str:
         words = command_words(spec, [token_of(model) for model in spec.models])
     except UsageError:
         words = []  # it has a setting of a newer version, which `rerun` names
-    if not words or sum(map(len, words)) > _LONGEST:
+    if not words or sum(map(len, words)) > _MAX_CHARS:
         words = ["tuibench", "rerun", short_id(run_id)]
     return " ".join(map(quote, words))
 

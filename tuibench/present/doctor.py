@@ -258,7 +258,7 @@ _WORDS = {
     NEWER: "left to a newer version",
     "edited": "changed by hand",
 }
-_LONGEST = 1000
+_MAX_CHARS = 1000
 _INDENT = "    "
 
 
@@ -277,8 +277,8 @@ def store_json(report: StoreReport) -> str:
 
 def _lines(problem: Problem, width: int | None) -> Iterator[str]:
     mark = "repaired" if problem.repaired else "newer" if problem.kind == NEWER else "PROBLEM"
-    where = f"{mark} {show(problem.path, _LONGEST)}"
-    detail = f": {show(problem.detail, _LONGEST)}" if problem.detail else ""
+    where = f"{mark} {show(problem.path, _MAX_CHARS)}"
+    detail = f": {show(problem.detail, _MAX_CHARS)}" if problem.detail else ""
     what = _WORDS.get(problem.kind, show(problem.kind, 40)) + detail
     if width is None or len(where) + len(what) + 2 <= width:
         yield f"{where}: {what}"

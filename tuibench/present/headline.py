@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 _LEAST_PAIRS = 3
-_LONGEST = 500
+_MAX_CHARS = 500
 
 
 def comparison_sentence(found: Comparison) -> str:
@@ -45,7 +45,7 @@ def comparison_sentence(found: Comparison) -> str:
 def verdict_sentence(found: Verdict, *, brief: bool = False) -> str:
     """Return the sentence; `brief` omits intervals, for narrow lists."""
     if found.told:
-        return show(found.told, _LONGEST)
+        return show(found.told, _MAX_CHARS)
     if found.kind is None:
         return f"{_ratio(found, brief)}; no verdict: {'; '.join(all_words(found.reasons))}"
     if found.low is None or found.high is None:
@@ -113,7 +113,7 @@ def _digits(ratio: float) -> str:
     return f"{ratio:.3f}" if 0.1 <= ratio < 10 else f"{ratio:.4g}" if ratio >= 10 else f"{ratio:.3g}"
 
 
-_HEADLINE_LONGEST = 60
+_MAX_NAME_CHARS = 60
 _MOST_WORDS = 200
 _WHERE_KNOWN = ", where that is known"
 _FINISHED = "finished"
@@ -191,7 +191,7 @@ def _nothing(found: Headline, *, more: bool) -> str:
 
 
 def _cell(number: HeadlineNumber, found: Headline) -> str:
-    return name_cell(number, found.varied, model=show(number.model, _HEADLINE_LONGEST), brief=not found.tool)
+    return name_cell(number, found.varied, model=show(number.model, _MAX_NAME_CHARS), brief=not found.tool)
 
 
 def _profile_words(found: Headline) -> Iterator[str]:
@@ -209,12 +209,12 @@ def _profile_words(found: Headline) -> Iterator[str]:
 
 
 def _heaviest(facts: ProfileFacts) -> str:
-    return f"{percent(facts.share)} {show(facts.op, _HEADLINE_LONGEST)}" if facts.op else ""
+    return f"{percent(facts.share)} {show(facts.op, _MAX_NAME_CHARS)}" if facts.op else ""
 
 
 def _largest_change(facts: ProfileFacts) -> str:
     if facts.layer and facts.db is not None:
-        name = show(facts.layer, _HEADLINE_LONGEST)
+        name = show(facts.layer, _MAX_NAME_CHARS)
         return f"largest change of weights: {name}, {short(facts.db)} dB at {show(facts.level, 20)}"
     return "no weights change" + _WHERE_KNOWN * facts.unsure if facts.known else "no change of weights is known"
 
@@ -227,7 +227,7 @@ def _loss_words(facts: ProfileFacts) -> Iterator[str]:
     if facts.harmed:
         others = facts.harmed_count - 1
         more = f" and {count_of(others, 'more layer')}" if others else ""
-        yield f"{part}harm beyond dB: {show(facts.harmed, _HEADLINE_LONGEST)}{more}"
+        yield f"{part}harm beyond dB: {show(facts.harmed, _MAX_NAME_CHARS)}{more}"
     if facts.layer:
         most = "most sensitive of the others" if facts.harmed else f"{part}most sensitive"
         yield f"{most}: {sensitive_words(facts)}"
@@ -240,7 +240,7 @@ def _loss_words(facts: ProfileFacts) -> Iterator[str]:
 def sensitive_words(facts: ProfileFacts) -> str:
     """Return the most sensitive layer with its loss."""
     db = 0.0 if facts.db is None else facts.db
-    return f"{show(facts.layer, _HEADLINE_LONGEST)}, {short(db)} dB SQNR at {show(facts.level, 20)}"
+    return f"{show(facts.layer, _MAX_NAME_CHARS)}, {short(db)} dB SQNR at {show(facts.level, 20)}"
 
 
 _MOST_TIED = 3

@@ -24,7 +24,7 @@ NEWEST = 30
 """Number of rows shown by default."""
 SCHEMA = 1
 
-_LONGEST = 200
+_MAX_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Listed:
 
 def _benchmark_column(key: str, head: str = "", width: int = 0, **more: Any) -> Column[Listed]:
     """Declare a column that shows the field `key`."""
-    return Column(key, key, width, lambda line: show(getattr(line, key), _LONGEST), head=head, **more)
+    return Column(key, key, width, lambda line: show(getattr(line, key), _MAX_CHARS), head=head, **more)
 
 
 _SHELL_BENCHMARKS = (
@@ -169,7 +169,7 @@ def headline_words(row: BenchmarkRow) -> str:
     if found is not None:
         return brief_headline(found)
     # A row of an older version has a sentence until its facts are derived; a damaged row has neither.
-    return show(row.headline or ("" if row.status == _FINISHED else row.status), _LONGEST)
+    return show(row.headline or ("" if row.status == _FINISHED else row.status), _MAX_CHARS)
 
 
 def _plain(row: BenchmarkRow) -> dict[str, str | int]:
@@ -226,7 +226,7 @@ class ListedProject:
 
 def _project_column(key: str, title: str = "", width: int = 0, **more: Any) -> Column[ListedProject]:
     """Declare a column that shows the field `key`."""
-    return Column(key, title or key, width, lambda line: show(getattr(line, key), _LONGEST), **more)
+    return Column(key, title or key, width, lambda line: show(getattr(line, key), _MAX_CHARS), **more)
 
 
 _SHELL_PROJECTS = (
@@ -276,7 +276,7 @@ def project_list(rows: Sequence[ProjectRow], width: int | None = WIDTH, ascii_on
 def project_text(row: ProjectRow, states: Mapping[str, ModelState], short: str, ascii_only: bool = False) -> str:
     """Return all facts about one project; `states` has the current state of each version's model, by version id."""
     project = row.project
-    lines = [f"{show(project.name, _LONGEST)} ({short})"]
+    lines = [f"{show(project.name, _MAX_CHARS)} ({short})"]
     lines += [f"  {show(line, 500)}" for line in project.description.splitlines()]
     for version in project.versions:
         lines += _version_lines(version, states.get(version.id))
@@ -328,13 +328,13 @@ def _version_lines(version: Version, state: ModelState | None) -> list[str]:
     model = version.model
     weights = f" and {count_of(len(model.external), 'file')} of weights" if model.external else ""
     total = model.file.size + sum(stamp.size for stamp in model.external)
-    lines = [_named(show(version.name, _INDENT - 2), show(model.asked, _LONGEST))]
+    lines = [_named(show(version.name, _INDENT - 2), show(model.asked, _MAX_CHARS))]
     if model.asked != model.file.path:
-        lines.append(_named("", show(model.file.path, _LONGEST)))
+        lines.append(_named("", show(model.file.path, _MAX_CHARS)))
     lines.append(_named("", f"{size(total)}{weights}, sha256 {show(model.sha256, 13)}"))
     if state is not None and state.state != UNCHANGED:
-        lines.append(_named("", f"{show(state.file, _LONGEST)} is {state.state}"))
-    lines += [_named("", show(line, _LONGEST)) for line in version.note.splitlines()]
+        lines.append(_named("", f"{show(state.file, _MAX_CHARS)} is {state.state}"))
+    lines += [_named("", show(line, _MAX_CHARS)) for line in version.note.splitlines()]
     return lines
 
 
@@ -346,7 +346,7 @@ def _minute(utc: str) -> str:
     return show(utc.replace("T", " ")[:16], 16)
 
 
-_TRASH_LIST_LONGEST = 400
+_MAX_NAMES_CHARS = 400
 _SHOWN = 5
 
 
@@ -355,7 +355,7 @@ Aged = tuple[TrashEntry, str, float]
 
 
 def _held(one: Aged) -> str:
-    return show(", ".join(one[0].names), _TRASH_LIST_LONGEST) or count_of(len(one[0].benchmarks), "benchmark")
+    return show(", ".join(one[0].names), _MAX_NAMES_CHARS) or count_of(len(one[0].benchmarks), "benchmark")
 
 
 _AGE: Column[Aged] = Column(

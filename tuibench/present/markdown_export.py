@@ -28,7 +28,7 @@ from tuibench.present.summary import TITLE, drawings, tradeoff_lines
 from tuibench.present.table import Column
 
 _MARKUP = re.compile(r"([\\`*_\[\]#!|~$])")
-_LONGEST = 100_000
+_MAX_CHARS = 100_000
 _FIGURE_WIDTH = 80
 
 
@@ -52,7 +52,7 @@ def dumps(run: RunResult) -> str:
 
 def escape(text: object) -> str:
     """Return text with HTML and Markdown marks escaped and control characters visible."""
-    return _MARKUP.sub(r"\\\1", html.escape(show(text, _LONGEST), quote=False))
+    return _MARKUP.sub(r"\\\1", html.escape(show(text, _MAX_CHARS), quote=False))
 
 
 def markdown_table(titles: Sequence[str], right: Sequence[bool], rows: Iterable[Sequence[object]]) -> str:

@@ -25,13 +25,13 @@ from tuibench.present.profile.reason import PROFILE_WORDS
 
 Fields = Mapping[str, Any]
 
-_LONGEST = 500
+_MAX_CHARS = 500
 _SIGNALS = {"SIGTERM": "ended by its user", "SIGINT": "ended by its user", "SIGHUP": "ended by a hang-up"}
 _NEVER = 100_000
 """Larger predictions are shown as out of reach, not as a number."""
 
 
-def reason_words(reason: Reason | None, limit: int = _LONGEST) -> str:
+def reason_words(reason: Reason | None, limit: int = _MAX_CHARS) -> str:
     """Return the words of a reason, safe to print; '' for none.
 
     A code of a newer version, or fields that do not fit, are shown as they are.
@@ -84,7 +84,7 @@ def export_words(reason: Reason | None) -> str:
     return no_interval_words(reason, 4096)
 
 
-def no_interval_words(reason: Reason | None, limit: int = _LONGEST) -> str:
+def no_interval_words(reason: Reason | None, limit: int = _MAX_CHARS) -> str:
     """Return the words, after "no interval: " where only the interval is missing."""
     words = reason_words(reason, limit)
     return f"no interval: {words}" if reason is not None and reason.code in _OF_INTERVALS else words
@@ -116,7 +116,7 @@ def _printed(fields: Fields) -> dict[str, Any]:
 def _print_value(value: Any) -> Any:
     if isinstance(value, list):
         return ", ".join(str(_print_value(one)) for one in value)
-    return show(value, _LONGEST) if isinstance(value, str) else value
+    return show(value, _MAX_CHARS) if isinstance(value, str) else value
 
 
 def _raw(code: object, fields: Fields) -> str:

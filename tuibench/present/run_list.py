@@ -20,7 +20,7 @@ WIDTH = 80
 SCHEMA = 1
 _SILENT_S = 60.0
 """A run with an older heartbeat is marked as silent."""
-_LONGEST = 200
+_MAX_CHARS = 200
 
 
 def run_list(runs: Sequence[RunInfo], now: float, *, width: int | None = WIDTH, ascii_only: bool = False) -> str:
@@ -46,7 +46,7 @@ def why_words(run: RunInfo) -> str:
     queue = [f"position {run.place}" if run.state == WAITING and run.place is not None else ""]
     queue.append(holder_words(run.holder) if run.state == WAITING and run.holder is not None else "")
     words = [", ".join(filter(None, queue))]
-    words.append(reason_words(run.detail, _LONGEST))
+    words.append(reason_words(run.detail, _MAX_CHARS))
     if run.state in ALIVE and run.heartbeat_age_s is not None and run.heartbeat_age_s > _SILENT_S:
         words.append(f"silent for {seconds(run.heartbeat_age_s)}")
     return " · ".join(filter(None, words))
@@ -74,7 +74,7 @@ _SHELL_RUNS: tuple[Column[Named], ...] = (
     Column("id", "id", text=lambda one: one[1]),
     Column("state", "state", text=lambda one: "queued" if one[0].state == WAITING else show(one[0].state, 20)),
     Column("age", "age", text=lambda one: age(one[0].started_utc, one[2]), right=True),
-    Column("name", "name", text=lambda one: show(one[0].name or ", ".join(one[0].models), _LONGEST), least=12),
+    Column("name", "name", text=lambda one: show(one[0].name or ", ".join(one[0].models), _MAX_CHARS), least=12),
     Column("done", "done", text=lambda one: _done(one[0]), right=True),
     Column("executions", "executions", text=lambda one: str(one[0].executions), right=True, rank=2),
     Column("left", "left", text=lambda one: _left(one[0]), right=True),

@@ -18,7 +18,7 @@ from tuibench.present.table import as_text
 
 WIDTH = 80
 SCHEMA = 1
-_LONGEST = 500
+_MAX_CHARS = 500
 _GAP = "  "
 _NARROWEST = 8
 _LEGEND = "Ratio: new / old in time (below 1 is faster), measured at different times."
@@ -28,8 +28,8 @@ _NO_DIFFERENCE = "Environment: nothing that matters for speed is known to differ
 def side_by_side(side: SideBySide, width: int = WIDTH, ascii_only: bool = False) -> str:
     """Return the text: a row per pair (two lines if the settings are too long), notes, environments."""
     lines = [*_table(side, width), *_notes(side)]
-    lines += [f"Only in {show(short_id(side.old_id), 20)}: {show(name, _LONGEST)}" for name in side.old_only]
-    lines += [f"Only in {show(short_id(side.new_id), 20)}: {show(name, _LONGEST)}" for name in side.new_only]
+    lines += [f"Only in {show(short_id(side.old_id), 20)}: {show(name, _MAX_CHARS)}" for name in side.old_only]
+    lines += [f"Only in {show(short_id(side.new_id), 20)}: {show(name, _MAX_CHARS)}" for name in side.new_only]
     lines += [_LEGEND] if side.comparisons else []
     lines += [f"Environment: {line}" for line in all_words(side.environment)] or [_NO_DIFFERENCE]
     return as_text(lines, ascii_only)
@@ -51,7 +51,7 @@ def _table(side: SideBySide, width: int) -> list[str]:
     if not side.pairs:
         return ["No matching cells: nothing to compare."]
     heads = ["", f"old {show(short_id(side.old_id), 20)}", f"new {show(short_id(side.new_id), 20)}", "ratio"]
-    rows = [[show(p.name, _LONGEST), _figure(p.old, p), _figure(p.new, p), _ratio(p.comparison)] for p in side.pairs]
+    rows = [[show(p.name, _MAX_CHARS), _figure(p.old, p), _figure(p.new, p), _ratio(p.comparison)] for p in side.pairs]
     widths = [max(width_of(row[i]) for row in (heads, *rows)) for i in range(4)]
     room = width - sum(widths[1:]) - len(_GAP) * 3
     if widths[0] <= room:
@@ -95,4 +95,4 @@ def _notes(side: SideBySide) -> Iterator[str]:
 def _counted(texts: Iterable[str], total: int, prefix: str = "") -> Iterator[str]:
     for text, count in Counter(texts).items():
         many = f" ({count} of {count_of(total, 'cell')})" if total > 1 else ""
-        yield f"{prefix}{show(text, _LONGEST)}{many}"
+        yield f"{prefix}{show(text, _MAX_CHARS)}{many}"

@@ -164,7 +164,7 @@ def _text(value: float | None) -> str:
     return "-" if value is None else short(value)
 
 
-_LONGEST = 4096
+_MAX_CHARS = 4096
 
 
 def stored_page(
@@ -193,9 +193,9 @@ def stored_page(
 def _facts(stored: StoredBenchmark, now: float, project: str, own_host: str) -> Iterator[tuple[str, str]]:
     result, metadata = stored.result, stored.metadata
     yield "Benchmark", f"{show(short_id(result.id), 10)} ({show(result.id, 40)})"
-    yield "Name", show(metadata.name, _LONGEST)
-    yield "Note", show(metadata.note, _LONGEST)
-    yield "Project", show(project or (short_id(metadata.project) if metadata.project else ""), _LONGEST)
+    yield "Name", show(metadata.name, _MAX_CHARS)
+    yield "Note", show(metadata.note, _MAX_CHARS)
+    yield "Project", show(project or (short_id(metadata.project) if metadata.project else ""), _MAX_CHARS)
     yield "Measured", _measured(result, now)
     yield "Host", _host(result.host, own_host)
     yield "Status", "" if result.status == "finished" else show(result.status, 40)

@@ -11,7 +11,7 @@ from tuibench.core.units import percent_number
 
 UNKNOWN, NONE = "unknown", "–"
 """Texts for a value that could not be found out, and for one that a row does not have."""
-LONGEST = 400
+MAX_CHARS = 400
 """Most characters of a name in a cell."""
 _GAP = "  "
 _WIDEST = 60
@@ -84,7 +84,7 @@ def name_column(
     key: str, title: str, value: Callable[[R], str], text: Callable[[R], str] | None = None, width: int = 8, **more: Any
 ) -> Column[R]:
     """Declare a column of names; without `text` a cell is the name, safe to print."""
-    texts = text if text is not None else lambda row: show(value(row), LONGEST) or NONE
+    texts = text if text is not None else lambda row: show(value(row), MAX_CHARS) or NONE
     return Column(key, title, max(width, width_of(title)), texts, value=value, ascending=True, **more)
 
 

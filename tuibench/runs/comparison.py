@@ -114,7 +114,7 @@ _BLANK: dict[str, dict[str, Any]] = {
 Batch and dims are excluded, because they change the work of a call.
 """
 _NOUNS = {"pin": "pinning"}
-_LONGEST = 60
+_MAX_CHARS = 60
 
 Key = Callable[[CellResult, Names], Hashable]
 
@@ -211,11 +211,11 @@ def _foreign_differences(old: CellResult, new: CellResult, names: tuple[Names, N
 
 def _value(asked: Asked, axis: str, names: Names) -> str:
     if axis == "model":
-        version = "" if asked.version == "original" else f" {show(asked.version, _LONGEST)}"
-        return show(names.get(asked.model_sha256, asked.model_sha256[:12]), _LONGEST) + version
+        version = "" if asked.version == "original" else f" {show(asked.version, _MAX_CHARS)}"
+        return show(names.get(asked.model_sha256, asked.model_sha256[:12]), _MAX_CHARS) + version
     if axis == "options":
-        return show(" ".join(f"{name}={value}" for name, value in asked.options.items()), _LONGEST) or "none"
-    return show(getattr(asked, axis), _LONGEST)
+        return show(" ".join(f"{name}={value}" for name, value in asked.options.items()), _MAX_CHARS) or "none"
+    return show(getattr(asked, axis), _MAX_CHARS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ def _other_model(book: _Book, matches: Sequence[Match]) -> Iterator[Reason]:
         named = [
             [f"{name} {one[:8]}" for name, one in zip(*each, strict=True)] for each in zip(named, models, strict=True)
         ]
-    left, right = (", ".join(dict.fromkeys(show(one, _LONGEST) for one in each)) for each in named)
+    left, right = (", ".join(dict.fromkeys(show(one, _MAX_CHARS) for one in each)) for each in named)
     yield because("settings_differ", name="model", base=left, new=right)
 
 

@@ -15,7 +15,7 @@ from tuibench.runs.journal import Journal, open_regular
 from tuibench.runs.schedule import Schedule
 from tuibench.runs.supervision import Bounds
 
-LONGEST_S = 1e7
+MAX_S = 1e7
 """Upper limit of extra time: four months."""
 _PLACE = "wishes"
 _FINISH = "finish"
@@ -70,7 +70,7 @@ class ControlRequests:
                 more_s = float(json.load(handle)["more_s"])
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None  # removed meanwhile, or written by somebody else
-        return more_s if math.isfinite(more_s) and 0 < more_s <= LONGEST_S else None
+        return more_s if math.isfinite(more_s) and 0 < more_s <= MAX_S else None
 
     def withdraw(self, ticket: str) -> None:
         """Remove a request for time that was granted or came too late."""

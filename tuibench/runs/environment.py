@@ -10,7 +10,7 @@ from tuibench.core.reason import Reason, because
 from tuibench.core.text import show
 from tuibench.core.units import short, size
 
-_LONGEST = 60
+_MAX_CHARS = 60
 _UNKNOWN = "unknown"
 _INDIFFERENT = frozenset({"onnx"})
 """Packages that read models and never run them."""
@@ -82,7 +82,7 @@ def _find(env: Facts, *path: str) -> Any:
 
 
 def _short(value: object) -> str:
-    return show(value, _LONGEST)
+    return show(value, _MAX_CHARS)
 
 
 def _text(env: Facts, *path: str) -> str:

@@ -39,8 +39,8 @@ _BRIEF_S = 10.0
 _TELL_S = 10.0
 _CROWD = 20
 """Number of tickets always checked, even after the deadline."""
-_LONGEST_ANSWER = 4096
-_LONGEST_ETA_S = 7 * 86_400.0
+_MAX_ANSWER_BYTES = 4096
+_MAX_ETA_S = 7 * 86_400.0
 """Longer announcements are not believed."""
 _BACKLOG = 64
 _TICKET = re.compile(r"[0-9A-Z]{26}")
@@ -257,13 +257,13 @@ def _hear(client: socket.socket) -> bytes:
     """Return what the owner sends within its time; b"" for more than any holder sends."""
     data, deadline = b"", time.monotonic() + _ANSWER_S
     with contextlib.suppress(OSError):  # too busy to answer; the kernel has named it
-        while (room := _LONGEST_ANSWER - len(data)) and (left_s := deadline - time.monotonic()) > 0:
+        while (room := _MAX_ANSWER_BYTES - len(data)) and (left_s := deadline - time.monotonic()) > 0:
             client.settimeout(left_s)
             part = client.recv(room)
             if not part:
                 break
             data += part
-    return data if len(data) < _LONGEST_ANSWER else b""
+    return data if len(data) < _MAX_ANSWER_BYTES else b""
 
 
 def _believe(owner: Holder, data: bytes) -> Holder:
@@ -279,7 +279,7 @@ def _believe(owner: Holder, data: bytes) -> Holder:
     run, eta = said.get("run"), said.get("eta_s")
     if not isinstance(run, str) or not _TICKET.fullmatch(run):
         return owner
-    plausible = isinstance(eta, (int, float)) and not isinstance(eta, bool) and 0 <= eta <= _LONGEST_ETA_S
+    plausible = isinstance(eta, (int, float)) and not isinstance(eta, bool) and 0 <= eta <= _MAX_ETA_S
     return replace(owner, run=run, eta_s=float(eta) if eta is not None and plausible else None)
 
 

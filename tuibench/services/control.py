@@ -16,7 +16,7 @@ from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import seconds
 from tuibench.host.system import start_ticks
-from tuibench.runs.control import LONGEST_S, ControlRequests
+from tuibench.runs.control import MAX_S, ControlRequests
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.observer import read_ends
 from tuibench.runs.task import KNOCK
@@ -84,8 +84,8 @@ def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | 
             f"tuibench rerun {short} with another number of --executions measures more",
         )
     wanted_s = effort.limit_s if more_s is None else more_s
-    if not 0 < wanted_s <= LONGEST_S:
-        raise UsageError(f"--by: expected more than 0 and at most {seconds(LONGEST_S)}")
+    if not 0 < wanted_s <= MAX_S:
+        raise UsageError(f"--by: expected more than 0 and at most {seconds(MAX_S)}")
     if requests.finish_asked:
         raise UsageError(f"run {short} is being finished on request", f"tuibench rerun {short} measures it again")
     with _reaching(info):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Locate = Callable[[str], ModelSource]
 """Resolves a name such as sample:tiny or hf:ORG/REPO to its current file."""
 _ELSEWHERE = "press R and enter its new path"
-_LONGEST = 30
+_MAX_CHARS = 30
 """Columns of a file's name, so that the hint after it stays visible."""
 
 
@@ -205,7 +205,7 @@ def _lost_words(problem: ModelError, way: str) -> str:
     if isinstance(problem, ModelGone) and is_remote(problem.file):
         return f"{show(problem.file, 60)} is not in the cache any more: R fetches it"
     if isinstance(problem, ModelGone) and problem.file:
-        name = cut_middle(show(os.path.basename(problem.file)), _LONGEST)
+        name = cut_middle(show(os.path.basename(problem.file)), _MAX_CHARS)
         return f"{name} is missing: {way} (was {show(problem.file)})"
     return f"{problem.message}: {way}"
 

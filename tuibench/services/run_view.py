@@ -254,7 +254,7 @@ def _epoch(utc: str) -> float:
 _LOGS = "logs"
 _TAIL_BYTES = 1 << 16
 _MOST_FILES = 200
-_LONGEST = 500
+_MAX_CHARS = 500
 
 
 def run_log(run: RunDirectory) -> tuple[str, ...]:
@@ -265,7 +265,7 @@ def run_log(run: RunDirectory) -> tuple[str, ...]:
     for _, path in dated[-_MOST_FILES:]:
         said = _tail(path)
         if said:
-            lines += [f"{show(path.name, 80)}:", *(f"  {show(line, _LONGEST)}" for line in said)]
+            lines += [f"{show(path.name, 80)}:", *(f"  {show(line, _MAX_CHARS)}" for line in said)]
     return tuple(lines)
 
 

@@ -10,7 +10,7 @@ from tuibench.core.errors import StoreError, UsageError
 from tuibench.core.model import public_name, remote_scheme
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.stored import BenchmarkRow, FileStamp, ModelReference, Project, ProjectRow, Version
-from tuibench.core.text import LONGEST_NAME, show
+from tuibench.core.text import MAX_NAME_CHARS, show
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
 from tuibench.store.disk import cannot_show, damaged
@@ -65,9 +65,9 @@ def check_name(name: str) -> str:
     trimmed = name.strip()
     if not trimmed:
         raise UsageError("a project needs a name", "such as --name 'resnet on the new servers'")
-    if len(trimmed) > LONGEST_NAME:
-        raise UsageError(f"the name has {len(trimmed)} characters", f"give one of at most {LONGEST_NAME}")
-    if show(trimmed, LONGEST_NAME) != trimmed:
+    if len(trimmed) > MAX_NAME_CHARS:
+        raise UsageError(f"the name has {len(trimmed)} characters", f"give one of at most {MAX_NAME_CHARS}")
+    if show(trimmed, MAX_NAME_CHARS) != trimmed:
         raise UsageError(f"the name contains unprintable characters: {show(trimmed, 80)}", "give one without it")
     return trimmed
 
@@ -82,7 +82,7 @@ def name_after(model: ModelReference) -> str:
         stem = os.path.splitext(file)[0]
         found = (os.path.basename(folder) if stem in _PLAIN_NAMES else stem) or stem
     # Leave space for a number that makes the name unique.
-    return show(found.strip(), LONGEST_NAME - 10) or "model"
+    return show(found.strip(), MAX_NAME_CHARS - 10) or "model"
 
 
 def _is_reference(model: Any) -> bool:

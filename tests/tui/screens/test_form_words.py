@@ -15,7 +15,7 @@ from tuibench.core.machine import Machine
 from tuibench.core.text import show
 from tuibench.services.form_values import FormCheck, FormStart, FormValues
 from tuibench.tui.screens.form.summary import (
-    LONGEST,
+    MAX_CHARS,
     amount_words,
     busy_words,
     command_lines,
@@ -89,7 +89,7 @@ def test_command_last_line_holds_remainder() -> None:
 def test_any_command_wraps_within_line_limit(command: str, width: int, most: int) -> None:
     lines = command_lines(command, width, most)
     assert 1 <= len(lines) <= most
-    assert all(show(line, LONGEST + 80) == line for line in lines)
+    assert all(show(line, MAX_CHARS + 80) == line for line in lines)
 
 
 @pytest.mark.parametrize("cells", [0, 7, 15])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tuibench.core import engine, formats, scenario
-from tuibench.core.schema import LONGEST_S
+from tuibench.core.schema import MAX_S
 from tuibench.core.settings import kinds
 from tuibench.core.settings.kinds import Decimal, OneOf, Switch, Whole
 from tuibench.core.settings.setting import ALWAYS, CHANGED, EFFORT, Group, Place, Setting
@@ -141,7 +141,7 @@ _EFFORT = (
 _LIMITS = (
     Setting(
         "max_time_s", "--max-time SEC", "end the whole command after this", "no limit",
-        kind=Decimal(1.0, LONGEST_S, "seconds"), at="limits.max_time_s",
+        kind=Decimal(1.0, MAX_S, "seconds"), at="limits.max_time_s",
     ),
     Setting(
         "timeout_scale", "--timeout FACTOR", "multiply the time limits of load and inference", "1",
@@ -195,7 +195,7 @@ _KEEPING = (
     ),
     Setting(
         "wait_s", "--wait SEC", "wait at most SEC for other benchmarks on this machine, then exit 7",
-        "no limit", kind=Decimal(0.0, LONGEST_S, "seconds"), with_form=True,
+        "no limit", kind=Decimal(0.0, MAX_S, "seconds"), with_form=True,
     ),
     Setting(
         "no_wait", "--no-wait", "exit 7 at once if another benchmark is measuring",

@@ -12,7 +12,7 @@ from tuibench.core.errors import UsageError
 from tuibench.core.schema import CORES, LENGTH, SIZE, Range, holds
 from tuibench.core.settings.axis import Axis, parse_integers, parse_names
 from tuibench.core.spec import LEVELS
-from tuibench.core.text import LONGEST_NAME, show
+from tuibench.core.text import MAX_NAME_CHARS, show
 from tuibench.core.value import dataclass
 
 Reader = Callable[[str, str], Any]
@@ -107,8 +107,8 @@ class Label(Kind):
     def _read(self, flag: str, given: str) -> str:
         if not given.strip():
             raise UsageError("needs a value", subject=flag)
-        if len(given) > LONGEST_NAME or show(given, LONGEST_NAME) != given:
-            what = f"one line of at most {LONGEST_NAME} visible characters, not '{show(given, 40)}'"
+        if len(given) > MAX_NAME_CHARS or show(given, MAX_NAME_CHARS) != given:
+            what = f"one line of at most {MAX_NAME_CHARS} visible characters, not '{show(given, 40)}'"
             raise UsageError(f"takes {what}", subject=flag)
         return given
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _KEPT_SIGNS = "%/:=&?~+!$,;'@()*[]"
 _FORMATS = (".onnx", ".ort")
-_LONGEST_NAME = 100
+_MAX_NAME_CHARS = 100
 _HINT = "an address is https://HOST/PATH"
 
 
@@ -71,7 +71,7 @@ def safe_name(name: str) -> str:
     ending = f".{ending.lower()}"
     if not dot or ending not in _FORMATS:
         stem, ending = clean, _FORMATS[0]
-    return (stem[:_LONGEST_NAME].rstrip(".") or "model") + ending
+    return (stem[:_MAX_NAME_CHARS].rstrip(".") or "model") + ending
 
 
 def parse_address(text: str) -> Address:

@@ -20,7 +20,7 @@ from tuibench.core.engine import IO_CLASSES
 from tuibench.core.reason import LEGACY_TEXT, Failure, Reason, Verdict
 from tuibench.core.record import upgraded
 from tuibench.core.result import RunResult
-from tuibench.core.schema import AMOUNT, CORES, COUNT, LENGTH, LONGEST_S, SIZE, Range, holds, words_of
+from tuibench.core.schema import AMOUNT, CORES, COUNT, LENGTH, MAX_S, SIZE, Range, holds, words_of
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.setting import ranges_of
@@ -40,7 +40,7 @@ class Refusal(Exception):
 
 
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}\Z")
-LONGEST_LISTED = 100_000
+MAX_TEXT_CHARS = 100_000
 """Length limit of texts that lists show and the store's index keeps for every benchmark."""
 _LISTED = ("foreign", "host", "started_utc")
 _LATENCIES = ("p50", "p90", "p95", "p99", "p99_9", "mean", "std", "floor")
@@ -91,7 +91,7 @@ def allowed_ranges() -> Ranges:
     asked = ranges_of((*benchmark_setting.settings(), *profile_setting.settings()))
     effort = asked[spec.Effort]
     effort["min_executions"] = effort["max_executions"] = effort["executions"]
-    effort["timed_s"] = effort["limit_s"] = (0, LONGEST_S)
+    effort["timed_s"] = effort["limit_s"] = (0, MAX_S)
     return {**_MEASURED, **asked}
 
 
@@ -231,8 +231,8 @@ def _text_problems(result: RunResult) -> Iterator[str]:
     listed |= {f"spec.scenarios[{i}]": scenario for i, scenario in enumerate(asked.scenarios)}
     listed |= {f"cells[{i}].asked.engine": one.asked.engine for i, one in enumerate(result.cells)}
     for name, text in listed.items():
-        if len(text) > LONGEST_LISTED:
-            yield f"tuibench.{name} is a text of {len(text)} characters; allowed are {LONGEST_LISTED}"
+        if len(text) > MAX_TEXT_CHARS:
+            yield f"tuibench.{name} is a text of {len(text)} characters; allowed are {MAX_TEXT_CHARS}"
 
 
 def _cell_problems(cell: CellResult, ranges: Ranges, place: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from tuibench.core.cell import Asked, CellResult, Estimate, Pooled
 from tuibench.core.reason import because
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import REGISTRY, find
-from tuibench.core.schema import AMOUNT, CORES, LENGTH, LONGEST_S, SIZE, Range
+from tuibench.core.schema import AMOUNT, CORES, LENGTH, MAX_S, SIZE, Range
 from tuibench.core.spec import BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
 from tuibench.model.imports.checks import Refusal, outside
 
@@ -162,7 +162,7 @@ def _latencies(pooled: Pooled, tool: str) -> dict[str, Estimate]:
 
 
 def _spec(file: _File, asked: Asked, source: ModelSource) -> BenchmarkSpec:
-    seconds = file.number("seconds_to_run", (0, LONGEST_S)) or 0.0
+    seconds = file.number("seconds_to_run", (0, MAX_S)) or 0.0
     return BenchmarkSpec(
         models=(source,), engines=(asked.engine,), scenarios=(asked.scenario,), cores=(asked.cores,),
         batches=() if asked.batch is None else (asked.batch,),

@@ -147,7 +147,7 @@ _BAR_LIMIT = 1.5
 _IDEAL_LIMIT = 1.3
 _NOISE = 1e-6
 """Relative difference up to which values count as equal."""
-_LONGEST_NAME = 32
+_MAX_NAME_WIDTH = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +289,7 @@ def _legend(figure: Figure, brush: Brush, seen: _Seen, room: int) -> list[Span]:
     title = " by ".join(filter(None, (figure.y_name, figure.x_name)))
     named = zip(brush.signs.markers, figure.series, SERIES_STYLES, strict=False)
     parts: list[Span] = [
-        (f"{sign} {cut(series.name, _LONGEST_NAME)}", style) for sign, series, style in named if series.name
+        (f"{sign} {cut(series.name, _MAX_NAME_WIDTH)}", style) for sign, series, style in named if series.name
     ]
     if seen.left_out:
         parts.append((f"{count_of(seen.left_out, 'more line')} not drawn", "dim"))

@@ -15,7 +15,7 @@ from tuibench.core.text import show
 from tuibench.present.plots.selection import AXES, MOST_SIDES, Choices, Selection, Side
 
 _DIM = "dim "
-_LONGEST = 40
+_MAX_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def dim_key(name: str) -> str:
 
 def coordinate_name(key: str) -> str:
     """Return the display name of a coordinate, safe to print."""
-    return show(key.removeprefix(_DIM), _LONGEST)
+    return show(key.removeprefix(_DIM), _MAX_CHARS)
 
 
 def make_grid(run: RunResult) -> Grid:
@@ -146,9 +146,9 @@ def _sides(run: RunResult) -> tuple[Side, ...]:
 def _label(asked: Asked, varying: set[str], names: Mapping[str, str]) -> str:
     model = names.get(asked.model_sha256, asked.model_sha256[:8])
     words = [model] if "model" in varying else []
-    words += [show(getattr(asked, axis), _LONGEST) for axis in ("engine", "version", "scenario") if axis in varying]
-    words += [show(getattr(asked, axis), _LONGEST) for axis in ("precision", "pin") if axis in varying]
-    words += [show(f"{k}={v}", _LONGEST) for k, v in asked.options.items() if "options" in varying]
+    words += [show(getattr(asked, axis), _MAX_CHARS) for axis in ("engine", "version", "scenario") if axis in varying]
+    words += [show(getattr(asked, axis), _MAX_CHARS) for axis in ("precision", "pin") if axis in varying]
+    words += [show(f"{k}={v}", _MAX_CHARS) for k, v in asked.options.items() if "options" in varying]
     return " ".join(words)
 
 

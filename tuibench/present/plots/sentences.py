@@ -30,7 +30,7 @@ _SURE = 0.2
 """Values with a wider half-width say nothing about a line's shape."""
 _FAR = 0.1
 """Amdahl's law explains a line only if every point is within this share."""
-_LONGEST = 500
+_MAX_CHARS = 500
 
 
 def sentences(lines: Sequence[Line], selection: Selection, comparisons: Sequence[Comparison]) -> tuple[Sentence, ...]:
@@ -248,7 +248,7 @@ def _ratio(first: Line, other: Line, selection: Selection, comparisons: Sequence
     twin = twins[best.value]
     for comparison in comparisons:
         if {comparison.base, comparison.new} == {best.cell_key, twin.cell_key}:
-            yield Sentence("ratio", f"{best.label}: {show(comparison_sentence(comparison), _LONGEST)}")
+            yield Sentence("ratio", f"{best.label}: {show(comparison_sentence(comparison), _MAX_CHARS)}")
             return
     ratio = relative(twin.estimate, best.estimate)
     if ratio.value is not None:

@@ -18,7 +18,7 @@ from tuibench.present.reason import reason_words
 
 OTHER_FILES = Reason("other_files")
 _NOTHING_SHARED = "models: no node is in both: these are two models, of which nothing but totals compares"
-_LONGEST = 80
+_MAX_CHARS = 80
 _LEAST_SHARE = 1e-9
 """Least difference, as a share of a time; less is rounding in sums of floats."""
 
@@ -195,7 +195,7 @@ def _settings(old: PerformanceProfile, new: PerformanceProfile) -> list[str]:
         ("instruction sets", " ".join(old.isa), " ".join(new.isa)),
         ("CPU", _cpu(old), _cpu(new)),
     ]
-    differ = [f"{name} {show(a, _LONGEST)} / {show(b, _LONGEST)}" for name, a, b in pairs if a != b and a and b]
+    differ = [f"{name} {show(a, _MAX_CHARS)} / {show(b, _MAX_CHARS)}" for name, a, b in pairs if a != b and a and b]
     grades = [side.grade.letter if side.grade is not None else "" for side in (old, new)]
     if any(letter in ("C", "D") for letter in grades):
         differ.append(f"grades {' / '.join(show(letter, 4) or '–' for letter in grades)}: the machine was disturbed")
@@ -229,7 +229,7 @@ def _cpu(side: PerformanceProfile) -> str:
     return side.roofline.cpu if side.roofline is not None else ""
 
 
-_LOSS_COMPARISON_LONGEST = 120
+_MAX_VALUE_CHARS = 120
 _DIGITS = 8
 _TWO_MODELS = "no layer with weights is in both: these are two models"
 
@@ -325,11 +325,7 @@ def _loss_comparison_settings(old: LossProfile, new: LossProfile, sizes: tuple[s
         ("sizes", sizes[0] or "none", sizes[1] or "none"),
         ("levels", ", ".join(old.levels), ", ".join(new.levels)),
     ]
-    words = [
-        f"{name} {show(a, _LOSS_COMPARISON_LONGEST)} / {show(b, _LOSS_COMPARISON_LONGEST)}"
-        for name, a, b in pairs
-        if a != b
-    ]
+    words = [f"{name} {show(a, _MAX_VALUE_CHARS)} / {show(b, _MAX_VALUE_CHARS)}" for name, a, b in pairs if a != b]
     for side, name in ((old, "old"), (new, "new")):
         words += [] if side.complete else [f"{name}: stopped before all layers were measured"]
     return words

@@ -18,7 +18,7 @@ from tuibench.present.profile.summary import BYTES, COST_TYPES, FLOPS, FLOPS_WOR
 from tuibench.present.profile.view import DOT, Fact, Pair, ProfileView, over_depth
 from tuibench.present.reason import export_words, reason_words
 from tuibench.present.table import (
-    LONGEST,
+    MAX_CHARS,
     NONE,
     UNKNOWN,
     Column,
@@ -324,8 +324,8 @@ def cost_detail(row: CostRow) -> tuple[Pair, ...]:
     """Return the facts of one node of the FLOPS profile."""
     node = row.node
     pairs = [
-        ("operator", show(node.op, LONGEST)),
-        ("node", show(node.name, LONGEST) or "without a name"),
+        ("operator", show(node.op, MAX_CHARS)),
+        ("node", show(node.name, MAX_CHARS) or "without a name"),
         ("weight", weight_words(node)),
         ("MACs", count_words(row.macs)),
         ("FLOPs", count_words(row.flops)),
@@ -336,14 +336,17 @@ def cost_detail(row: CostRow) -> tuple[Pair, ...]:
         ("FLOP/byte", "" if node.intensity is None else short(node.intensity)),
         ("runs", _runs(node.times)),
         ("shapes", shapes_words(node)),
-        ("unknown because" if None in (node.flops, node.activation_bytes) else "note", reason_words(node.why, LONGEST)),
+        (
+            "unknown because" if None in (node.flops, node.activation_bytes) else "note",
+            reason_words(node.why, MAX_CHARS),
+        ),
     ]
     return tuple(pair for pair in pairs if pair[1])
 
 
 def weight_words(node: NodeCost) -> str:
     """Return name and shape of a node's weight; '' without one."""
-    return f"{show(node.weight, LONGEST)} {'x'.join(map(str, node.weight_shape))}" if node.weight else ""
+    return f"{show(node.weight, MAX_CHARS)} {'x'.join(map(str, node.weight_shape))}" if node.weight else ""
 
 
 def count_words(value: int | None) -> str:

@@ -13,7 +13,7 @@ from tuibench.core.units import scaled, short, size, table_ms
 from tuibench.present.profile.costs import shapes_words
 from tuibench.present.reason import reason_words
 from tuibench.present.table import (
-    LONGEST,
+    MAX_CHARS,
     NONE,
     UNKNOWN,
     Column,
@@ -117,7 +117,7 @@ def _row(
 def _reason(profile: PerformanceProfile, layer: LayerTime) -> str:
     if profile.below_resolution and layer.kind != FOLDED:
         return BELOW_RESOLUTION
-    return reason_words(layer.ms.reason, LONGEST) or "not measured"
+    return reason_words(layer.ms.reason, MAX_CHARS) or "not measured"
 
 
 def _number(row: LayerRow) -> str:
@@ -135,7 +135,7 @@ def _time(row: LayerRow) -> str:
 def _weight(row: LayerRow) -> str:
     layer = row.layer
     if layer.weight or layer.kind == LAYER:
-        return show(layer.weight, LONGEST) or NONE
+        return show(layer.weight, MAX_CHARS) or NONE
     words = {FOLDED: "(not in the run)", RUNTIME: "(runtime)", RESIDUAL: "(not attributed)"}
     return words.get(layer.kind, NONE)
 

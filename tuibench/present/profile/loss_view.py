@@ -35,7 +35,7 @@ from tuibench.present.profile.loss import (
 from tuibench.present.profile.summary import SHARES, Summary
 from tuibench.present.profile.view import DOT, Fact, Pair, ProfileView, over_depth
 from tuibench.present.reason import export_words, reason_words
-from tuibench.present.table import LONGEST, NONE
+from tuibench.present.table import MAX_CHARS, NONE
 
 _SHARES = range(0, 101, 5)
 """Per cent of a layer's weights at which its curve of |w| / greatest has points."""
@@ -173,14 +173,14 @@ def loss_detail(loss: LossProfile, row: LossRow) -> tuple[Pair, ...]:
     """Return the facts of one layer of a loss profile: the measured values of each level and its proxy."""
     layer = row.layer
     pairs = [
-        ("operator", show(layer.op, LONGEST)),
-        ("node", show(layer.name, LONGEST) or "without a name"),
-        ("weight", show(layer.weight, LONGEST)),
+        ("operator", show(layer.op, MAX_CHARS)),
+        ("node", show(layer.name, MAX_CHARS) or "without a name"),
+        ("weight", show(layer.weight, MAX_CHARS)),
         ("shape", "x".join(map(str, layer.shape))),
         ("parameters", parameter_words(layer.parameters, layer.zeros)),
         ("|w| / greatest", _quantiles(layer.quantiles)),
         ("pruning", _pruned(loss.levels, layer.quantiles)),
-        ("not known because", reason_words(layer.reason, LONGEST)),
+        ("not known because", reason_words(layer.reason, MAX_CHARS)),
     ]
     pairs += [(full_level_name(level), _level(loss, row, level)) for level in loss.levels]
     return tuple(pair for pair in pairs if pair[1])

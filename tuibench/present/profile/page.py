@@ -218,7 +218,7 @@ def _bare(name: str) -> str:
 
 
 SCHEMA = 1
-_LONGEST = 500
+_MAX_CHARS = 500
 
 
 def heading_of(result: RunResult, metadata: Metadata | None = None, now: float | None = None) -> ProfileHeading:
@@ -246,7 +246,7 @@ def profile_page(
         lines = profile_lines(view_of(profile), heading_of(result, metadata, shown.now), shown)
     if shown.layer:
         return "\n".join(lines) + "\n"
-    said = [f"Warning: {reason_words(warning, _LONGEST)}" for warning in result.warnings]
+    said = [f"Warning: {reason_words(warning, _MAX_CHARS)}" for warning in result.warnings]
     said += [f"Run {show(result.status, 40)}: what was measured is shown"] * (result.status != "finished")
     beside = ["", *compared.splitlines()] if compared else []
     return as_text([*lines, *beside, "", *said, result_headline(result)], shown.ascii_only)

@@ -24,7 +24,7 @@ from tuibench.present.profile.page import SCHEMA, ProfileHeading, finished, head
 from tuibench.present.profile.shown import TOP, WIDTH, Shown, shown_profile
 from tuibench.present.profile.view import Fact
 from tuibench.present.reason import export_words, reason_words
-from tuibench.present.table import LONGEST, NONE, Column, table_lines
+from tuibench.present.table import MAX_CHARS, NONE, Column, table_lines
 
 _WIDEST_OP = 16
 P = TypeVar("P", LayerPair, LossPair)
@@ -77,7 +77,7 @@ def _pair_columns(op: int) -> tuple[Column[P], ...]:
     """Return the columns that name a layer."""
     return (
         Column("op", "op", text=lambda pair: cut(show(pair.op, 80) or "?", _WIDEST_OP), least=op),
-        Column("weight", "weight", text=lambda pair: show(pair.weight, LONGEST) or NONE, least=8, middle=True),
+        Column("weight", "weight", text=lambda pair: show(pair.weight, MAX_CHARS) or NONE, least=8, middle=True),
     )
 
 
@@ -152,7 +152,7 @@ def _differences(words: Sequence[str]) -> list[str]:
 
 def _named(heading: ProfileHeading) -> str:
     known = (heading.name, f"({heading.id})" if heading.id else "", heading.model, heading.started)
-    return show(" ".join(filter(None, known)), LONGEST) or "without a name"
+    return show(" ".join(filter(None, known)), MAX_CHARS) or "without a name"
 
 
 def _amount(estimate: Estimate) -> str:

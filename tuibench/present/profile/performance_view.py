@@ -54,7 +54,7 @@ from tuibench.present.profile.summary import (
 )  # fmt: skip
 from tuibench.present.profile.view import DOT, Fact, Pair, ProfileView, over_depth
 from tuibench.present.reason import export_words, reason_words
-from tuibench.present.table import LONGEST, NONE, UNKNOWN
+from tuibench.present.table import MAX_CHARS, NONE, UNKNOWN
 
 _SORTS = ("ms", "#", "op", "weight", "GFLOP/s", "% roof", "INT8 ms", "FLOPs", "params", "bytes")
 
@@ -321,10 +321,10 @@ def layer_detail(
 
 
 def _time(row: LayerRow) -> Iterator[Pair]:
-    yield "operator", show(row.layer.op, LONGEST)
+    yield "operator", show(row.layer.op, MAX_CHARS)
     half = row.layer.ms.half_width
     if row.ms is None:
-        yield "time", f"{NONE} ({show(row.reason, LONGEST)})"
+        yield "time", f"{NONE} ({show(row.reason, MAX_CHARS)})"
     else:
         interval = f" ±{percent(half)} over {count_of(row.layer.ms.n, 'measurement')}" if half is not None else ""
         yield "time", f"{ms(row.ms)} per batch{interval}"
@@ -346,7 +346,7 @@ def _work(row: LayerRow) -> Iterator[Pair]:
             f"{ms(layer.roof_ms)} by {show(layer.roof, 20) or UNKNOWN}" + (f", {words} reached" if words else ""),
         )
     elif layer.roof_reason:
-        yield "roof", f"{NONE} ({reason_words(layer.roof_reason, LONGEST)})"
+        yield "roof", f"{NONE} ({reason_words(layer.roof_reason, MAX_CHARS)})"
     yield "parameters", parameter_words(layer.parameters, layer.zeros)
 
 
@@ -362,7 +362,7 @@ def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
             f"{with_interval(f'{short(form.ratio.value)} of its time', form.ratio)}{time}{turned}",
         )
     elif form is not None:
-        yield "INT8, measured alone", f"{NONE} ({reason_words(form.reason, LONGEST) or UNKNOWN})"
+        yield "INT8, measured alone", f"{NONE} ({reason_words(form.reason, MAX_CHARS) or UNKNOWN})"
     bound = amdahl(share) if share is not None else None
     if bound is None or profile.below_resolution or row.layer.kind == RESIDUAL:
         return
@@ -374,7 +374,7 @@ def _made_of(row: LayerRow, nodes: dict[str, NodeCost], most: int | None) -> Ite
     layer = row.layer
     yield (
         "weight",
-        (weight_words(row.cost) if row.cost is not None and row.cost.weight else show(layer.weight, LONGEST)),
+        (weight_words(row.cost) if row.cost is not None and row.cost.weight else show(layer.weight, MAX_CHARS)),
     )
     yield "shapes", shapes_words(row.cost) if row.cost is not None else ""
     kernels = ", ".join(show(kernel, 120) for kernel in layer.kernels[:most])
@@ -383,7 +383,7 @@ def _made_of(row: LayerRow, nodes: dict[str, NodeCost], most: int | None) -> Ite
         node = nodes.get(id_)
         yield (
             "made of",
-            show(id_, LONGEST) if node is None else f"{show(node.op, 80)} {show(node.name or id_, LONGEST)}",
+            show(id_, MAX_CHARS) if node is None else f"{show(node.op, 80)} {show(node.name or id_, MAX_CHARS)}",
         )
     if most is not None and layer.nodes[most:]:
         yield "made of", f"{count_of(len(layer.nodes) - most, 'more node')}: show --layer and CSV list all"

@@ -27,7 +27,7 @@ from tuibench.present.reason import reason_words
 VALUES, LOG, SHARES = "values", "log", "% of total"
 DISPLAYS = (VALUES, LOG, SHARES)
 
-_LONGEST = 40
+_MAX_CHARS = 40
 _DECADES = 5
 """Range of the logarithmic scale below the greatest value; smaller values have short bars or none."""
 
@@ -95,7 +95,7 @@ def make_bars(
 
 def label_of(op: str) -> str:
     """Return the label of an operator's bar, which also identifies the bar's layers."""
-    return show(op, _LONGEST) or "?"
+    return show(op, _MAX_CHARS) or "?"
 
 
 def _length(value: float | None, display: str, most: float, least: float) -> float:
@@ -118,7 +118,7 @@ def _text(amount: Amount, display: str, total: float, unit: Callable[[float], st
 _WORTH_NAMING = 0.01
 _DISTURBED = ("C", "D")
 _MOST_NAMED = 3
-_SENTENCE_LONGEST = 60
+_MAX_OP_CHARS = 60
 _LEAST = 3
 """Fewest processes for an interval."""
 _EVEN = "1.000×"
@@ -265,7 +265,7 @@ def _fixed(profile: PerformanceProfile, helped: set[str], heaviest: Gain, total:
 
 
 def _named(op: str) -> str:
-    return show(op, _SENTENCE_LONGEST) or "?"
+    return show(op, _MAX_OP_CHARS) or "?"
 
 
 def _times(ratio: float | None) -> str:

@@ -22,7 +22,7 @@ Fact = tuple[str, str, str]
 """Label, text and style of a fact on the screen."""
 DOT = " · "
 _NEAR = 5
-_LONGEST = 80
+_MAX_CHARS = 80
 
 
 class UnknownLayer(UsageError):
@@ -209,7 +209,7 @@ def top_rows(rows: Sequence[Any], shown: Shown) -> Sequence[Any]:
 
 def _title(row: LayerLike) -> str:
     place = "Layer" if row.number is None else f"Layer {row.number}"
-    return " ".join(filter(None, (f"{place}:", show(row.op, _LONGEST), show(row.weight, _LONGEST))))
+    return " ".join(filter(None, (f"{place}:", show(row.op, _MAX_CHARS), show(row.weight, _MAX_CHARS))))
 
 
 # Depth

@@ -104,11 +104,11 @@ LineLike = str | Span | Sequence[Span]
 """A line as screens pass it: a text, a text with a style, or a sequence of those."""
 
 _UNCERTAIN = {0x200D: None, 0xFE0E: None, 0xFE0F: None}
-_LONGEST = 1000
+_MAX_CHARS = 1000
 """Wider than any terminal; limits the work for a name of a megabyte."""
 
 
-def safe(text: str, limit: int = _LONGEST) -> str:
+def safe(text: str, limit: int = _MAX_CHARS) -> str:
     """Return the text with terminal control characters made visible and with the same width on every terminal.
 
     Terminals differ on joined emoji and on signs with a wide variant; without the joiners and selectors they agree.

@@ -27,7 +27,7 @@ from tuibench.tui.screens.run.summary import SIGNS
 from tuibench.tui.widgets.painted import Glyphs
 from tuibench.tui.widgets.record_table import Line, line_of
 
-_LONGEST = 60
+_MAX_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +97,12 @@ def _number(row: BenchmarkRow, found: Headline, number: HeadlineNumber, times: s
     at = [str(size) for axis, size in sizes.items() if size and (not streams or axis in found.varied)]
     several = "," in row.cores or "," in row.batches
     where = [f"@{times.join(at)}"] if several and at else []
-    return " ".join([_amount(number), *where, *(f"{show(name, _LONGEST)}={n}" for name, n in number.dims.items())])
+    return " ".join([_amount(number), *where, *(f"{show(name, _MAX_CHARS)}={n}" for name, n in number.dims.items())])
 
 
 def _verdict(found: Verdict) -> str:
     """Return the verdict on interleaved operands, short enough for a column."""
-    base, new = (short_names([show(name, _LONGEST)]) for name in (found.base, found.new))
+    base, new = (short_names([show(name, _MAX_CHARS)]) for name in (found.base, found.new))
     if found.kind in ("faster", "slower"):
         return f"{new} {found.kind}: {change_words(found.ratio)} {time_word(found.metric)}"
     return f"{new}, {base} equivalent (±{found.margin * 100:g} %)" if found.kind == "equivalent" else found.kind or ""

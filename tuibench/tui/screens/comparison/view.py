@@ -157,7 +157,7 @@ def _shapes(cell: CellResult) -> str:
 
 _ROLES = ("BASE", "NEW")
 _ROLE = 6
-_LONGEST = 40
+_MAX_NAME_WIDTH = 40
 """Columns of a cell's name; the rest is left to other columns."""
 _STYLES = {"faster": "ok", "slower": "warn", "undecided": "dim"}
 
@@ -322,7 +322,7 @@ def _columns(lines: Sequence[Line], pairs: Sequence[Pair], legible: Callable[[st
     wide = [max(width_of(legible(text)) for text in column) for column in columns]
     no_verdict = not any(pair.verdict for pair in pairs)
     return (
-        Column("name", titles[0], min(wide[0], _LONGEST), grow=True, wide=max(wide[0], _LONGEST)),
+        Column("name", titles[0], min(wide[0], _MAX_NAME_WIDTH), grow=True, wide=max(wide[0], _MAX_NAME_WIDTH)),
         Column("base", titles[1], wide[1], right=True, rank=1),
         Column("new", titles[2], wide[2], right=True, rank=1),
         Column("ratio", titles[3], wide[3], right=True),

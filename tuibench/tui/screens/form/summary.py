@@ -25,7 +25,7 @@ from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
 _INDENT = " " * 10
-LONGEST = 2000
+MAX_CHARS = 2000
 """Longest command shown, in characters; a longer one is copied as a whole."""
 
 
@@ -97,7 +97,7 @@ def command_lines(command: str, width: int, most: int) -> list[str]:
         words = [command]
     lines: list[str] = []
     line = "same as "
-    for word in (show(word, LONGEST) for word in words):
+    for word in (show(word, MAX_CHARS) for word in words):
         if len(lines) < most - 1 and len(line) + len(word) + 3 > width and line.strip() not in ("", "same as"):
             lines.append(f"{line} \\")
             line = _INDENT

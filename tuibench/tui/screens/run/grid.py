@@ -111,7 +111,7 @@ def _heading(column: Column, several: bool) -> str:
 
 
 _LABEL = 11
-_NARROWEST, _WIDEST, _LONGEST_NAME = 15, 30, 24
+_NARROWEST, _WIDEST, _MAX_NAME_WIDTH = 15, 30, 24
 
 
 class CellGrid(Movable):
@@ -249,7 +249,7 @@ class CellGrid(Movable):
         """Choose the width of the columns and how many fit."""
         room = self.size.width - _LABEL - 1
         longest = max((width_of(name) for name in self._plan.columns), default=0)
-        narrowest = max(_NARROWEST, min(longest + 2, _LONGEST_NAME))
+        narrowest = max(_NARROWEST, min(longest + 2, _MAX_NAME_WIDTH))
         self._width = min(max(room // max(len(self._plan.columns), 1) - 1, narrowest), _WIDEST)
         self._seen = max(room // (self._width + 1), 1)
         self._follow()
