@@ -22,9 +22,9 @@ def plain_words(text: str) -> str:
     return text.strip()
 
 
-def engine_words(error: BaseException, most: int = 300) -> str:
-    """Return the reason in an engine's exception, cut to `most` characters; its type if it has no text."""
-    return (plain_words(str(error)) or type(error).__name__)[:most]
+def engine_words(error: BaseException, max_chars: int = 300) -> str:
+    """Return the reason in an engine's exception, cut to `max_chars`; its type if it has no text."""
+    return (plain_words(str(error)) or type(error).__name__)[:max_chars]
 
 
 def is_of_engine(error: Exception) -> bool:

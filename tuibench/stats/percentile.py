@@ -128,8 +128,8 @@ _WIDEST = 1.01
 _FEWEST = 64
 
 
-def bins(low: float, high: float, most: int = MOST_BINS, last: float = 0.0) -> tuple[float, float, int]:
-    """Return (low_ns, ratio, count) of at most `most` bins from `low` up, at most 1 % wide and if possible 1 ns.
+def bins(low: float, high: float, max_bins: int = MOST_BINS, last: float = 0.0) -> tuple[float, float, int]:
+    """Return (low_ns, ratio, count) of at most `max_bins` bins from `low` up, at most 1 % wide and if possible 1 ns.
 
     The range up to `high` sets the width. Bins continue to `last` if it is larger. If the bins cannot cover the range,
     the slowest values are counted above the last bin.
@@ -138,17 +138,17 @@ def bins(low: float, high: float, most: int = MOST_BINS, last: float = 0.0) -> t
     span = math.log(max(float(high), start) / start)
     whole = math.log(max(float(high), float(last), start) / start)
     finest = math.log1p(1 / start)
-    step = min(math.log(_WIDEST), max(span / max(min(_FEWEST, most - 1), 1), finest))
+    step = min(math.log(_WIDEST), max(span / max(min(_FEWEST, max_bins - 1), 1), finest))
     # One more than the quotient, so that `high` is inside the last bin, not on its border.
-    return start, math.exp(step), min(math.floor(whole / step + 1e-9) + 1, most)
+    return start, math.exp(step), min(math.floor(whole / step + 1e-9) + 1, max_bins)
 
 
-def bulk(levels: Sequence[float], most: int = MOST_BINS) -> tuple[float, float]:
+def bulk(levels: Sequence[float], max_bins: int = MOST_BINS) -> tuple[float, float]:
     """Return a (low, high) range that the bins can cover and that includes most of the ascending `levels`.
 
     One far too fast call, or a slow half, must not push the others out of the bins.
     """
-    reach = _WIDEST ** (most - 1)
+    reach = _WIDEST ** (max_bins - 1)
     if levels[-1] <= max(levels[0], 1.0) * reach:
         return levels[0], levels[-1]
     ends = [bisect_right(levels, max(low, 1.0) * reach) for low in levels]

@@ -17,11 +17,11 @@ _SUFFIXES = {".z": "I", ".z8": "Q"}
 _LARGEST = 2**32 - 1
 
 
-def spans(total: int, most: int = MOST_KEPT, blocks: int = 64) -> list[tuple[int, int]]:
+def spans(total: int, max_samples: int = MOST_KEPT, blocks: int = 64) -> list[tuple[int, int]]:
     """Return the iterations to keep as (start, stop): all, or evenly spaced blocks of consecutive ones."""
-    if total <= most:
+    if total <= max_samples:
         return [(0, total)] if total else []
-    length = most // blocks
+    length = max_samples // blocks
     gap = (total - length * blocks) / (blocks - 1)
     starts = [round(i * (length + gap)) for i in range(blocks)]
     return [(start, start + length) for start in starts]

@@ -56,7 +56,7 @@ def read_beginning(disk: Disk, path: str, count: int) -> tuple[bytes, int]:
     fd = _open_regular(disk, path)
     try:
         size = disk.fstat(fd).st_size
-        return _drain(disk, fd, count, most=count), size
+        return _drain(disk, fd, count, max_bytes=count), size
     finally:
         disk.close(fd)
 
@@ -202,7 +202,7 @@ def _open_regular(disk: Disk, path: str) -> int:
 
 def _stamp(disk: Disk, fd: int) -> Stamp:
     found = disk.fstat(fd)
-    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns, _drain(disk, fd, HEAD, most=HEAD))
+    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns, _drain(disk, fd, HEAD, max_bytes=HEAD))
 
 
 def _write_out(disk: Disk, fd: int, data: bytes) -> None:
@@ -214,12 +214,12 @@ def _write_out(disk: Disk, fd: int, data: bytes) -> None:
         view = view[taken:]
 
 
-def _drain(disk: Disk, fd: int, expected: int, most: int | None = None) -> bytes:
-    """Read to the end or up to `most` bytes; a single read may return less."""
+def _drain(disk: Disk, fd: int, expected: int, max_bytes: int | None = None) -> bytes:
+    """Read to the end or up to `max_bytes`; a single read may return less."""
     parts: list[bytes] = []
     size = 0
-    while most is None or size < most:
-        part = disk.read(fd, max(expected - size, HEAD) if most is None else most - size, size)
+    while max_bytes is None or size < max_bytes:
+        part = disk.read(fd, max(expected - size, HEAD) if max_bytes is None else max_bytes - size, size)
         if not part:
             break
         parts.append(part)

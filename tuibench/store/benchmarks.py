@@ -57,11 +57,11 @@ class FactFill:
         """Return a text that changes after each call that leaves rows; '' if none are left."""
         return f"facts {self.reads}" if self.pending else ""
 
-    def fill(self, parts: Sequence[Part], most: int) -> list[Sequence[BenchmarkRow]]:
-        """Return the rows of each host with all known facts; first derive the newest `most` that are unknown."""
+    def fill(self, parts: Sequence[Part], max_derived: int) -> list[Sequence[BenchmarkRow]]:
+        """Return the rows of each host with all known facts; first derive the newest `max_derived` that are unknown."""
         lacking = [(row.id, layout) for layout, rows in parts for row in rows if _lacks(row)]
         unread = sorted((one for one in lacking if one[0] not in self._known), key=lambda one: one[0], reverse=True)
-        for ulid, layout in unread[:most]:
+        for ulid, layout in unread[:max_derived]:
             self._derive(ulid, layout.record(ulid))
         self.pending = any(ulid not in self._known for ulid, _ in unread)
         if not lacking:

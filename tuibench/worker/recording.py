@@ -102,10 +102,10 @@ def independent_n(durations: Ns, total: int) -> float:
     return effective_n(total, rank_autocorrelation(durations[:_LAG_SAMPLES].tolist()))
 
 
-def histogram(durations: Ns, most: int) -> dict[str, Any]:
+def histogram(durations: Ns, max_bins: int) -> dict[str, Any]:
     """Return counts in bins of equal ratio, and the counts below and above them."""
-    low, high = bulk(np.percentile(durations, _LEVELS).tolist(), most)
-    low_ns, ratio, count = bins(low, high, most, float(durations.max()))
+    low, high = bulk(np.percentile(durations, _LEVELS).tolist(), max_bins)
+    low_ns, ratio, count = bins(low, high, max_bins, float(durations.max()))
     edges = low_ns * ratio ** np.arange(count + 1)
     counts, _ = np.histogram(durations, bins=edges)
     under = int((durations < edges[0]).sum())

@@ -131,11 +131,11 @@ def measure_sync(
     warmup, count, latency_ns = warm(turning, stamps, warmup_s, first_ns, progress)
     after_warmup()
     recording = Recording(EVERYTHING if keep_all else ROOM)
-    least = least_iterations(latency_ns)
+    min_iterations = least_iterations(latency_ns)
     witness.start()
     cpu_begin = process_time_ns()
-    while recording.timed_ns < timed_s * 1e9 or recording.total < least:
-        durations, elapsed = stamps.block(turning, _fit(count, recording, timed_s, least))
+    while recording.timed_ns < timed_s * 1e9 or recording.total < min_iterations:
+        durations, elapsed = stamps.block(turning, _fit(count, recording, timed_s, min_iterations))
         witness.mark()
         recording.add(durations, elapsed)
         progress("timed", float(np.median(durations)))
@@ -161,9 +161,9 @@ def drive(ready: Ready) -> Outcome:
     )
 
 
-def _fit(count: int, recording: Recording, timed_s: float, least: int) -> int:
+def _fit(count: int, recording: Recording, timed_s: float, min_iterations: int) -> int:
     """Return the calls of the next block: a full one, or as many as the rest of the time or the least count needs."""
     if recording.total == 0:
         return count
     left = int((timed_s * 1e9 - recording.timed_ns) / max(recording.mean_ns, 1.0)) + 1
-    return max(1, min(count, max(left, least - recording.total)))
+    return max(1, min(count, max(left, min_iterations - recording.total)))

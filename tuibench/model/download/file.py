@@ -137,9 +137,9 @@ class Answer:
     """The declared length; None if undeclared."""
     raw: http.client.HTTPResponse
 
-    def read(self, most: int) -> bytes:
-        """Return up to `most` received bytes; b'' at the end."""
-        return self.raw.read1(most)
+    def read(self, max_bytes: int) -> bytes:
+        """Return up to `max_bytes` received bytes; b'' at the end."""
+        return self.raw.read1(max_bytes)
 
     def close(self) -> None:
         """Close the connection."""

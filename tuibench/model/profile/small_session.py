@@ -73,24 +73,24 @@ class SmallSession:
         self.call: Callable[[], object] = lambda: self._session.run_with_iobinding(binding)
         self._stamps = Stamps()
 
-    def times_s(self, seconds: float, least: int = 3) -> list[float]:
-        """Return the duration of each call; call for `seconds` and at least `least` times."""
+    def times_s(self, seconds: float, min_calls: int = 3) -> list[float]:
+        """Return the duration of each call; call for `seconds` and at least `min_calls` times."""
         taken: list[float] = []
         count, until = 1, perf_counter() + seconds
-        while len(taken) < least or perf_counter() < until:
+        while len(taken) < min_calls or perf_counter() < until:
             durations, elapsed_ns = self._stamps.block(rotate((self.call,)), count)
             taken.extend((durations / 1e9).tolist())
             count = max(1, min(4 * count, int(count * 2_000_000 / max(1, elapsed_ns))))
         return taken
 
-    def best_s(self, max_s: float, watch: NoiseWatch, least: int = 5) -> float:
+    def best_s(self, max_s: float, watch: NoiseWatch, min_calls: int = 5) -> float:
         """Return the time of the quickest calls; stop when it no longer improves or at `max_s`."""
         taken: list[float] = []
         best, still = math.inf, 0
         until = perf_counter() + max_s
         watch.begin()
-        while len(taken) < least or (still < _STILL and perf_counter() < until):
-            block = self.times_s(BLOCK_S, least=1)
+        while len(taken) < min_calls or (still < _STILL and perf_counter() < until):
+            block = self.times_s(BLOCK_S, min_calls=1)
             watch.mark(block)
             taken += block
             found = float(np.quantile(taken, _BEST))
@@ -115,18 +115,18 @@ def alternate(
     first: SmallSession,
     second: SmallSession,
     max_s: float,
-    least: int = 5,
+    min_blocks: int = 5,
     *,
     enough: Callable[[Sequence[Turn], Sequence[Turn]], bool] = lambda _, __: False,
     watch: NoiseWatch | None = None,
 ) -> tuple[list[Turn], list[Turn]]:
     """Alternate blocks of both models until `enough` agrees or `max_s` passes; a disturbance then affects both.
 
-    Make at least `least` blocks of each.
+    Make at least `min_blocks` blocks of each.
     """
     turns: tuple[list[Turn], list[Turn]] = ([], [])
     until = perf_counter() + max_s
-    while len(turns[0]) < least or (perf_counter() < until and not enough(*turns)):
+    while len(turns[0]) < min_blocks or (perf_counter() < until and not enough(*turns)):
         pairs = ((first, turns[0]), (second, turns[1]))
         # Reverse every second pair, so that neither model always runs after the other.
         for alone, own in pairs if len(turns[0]) % 2 == 0 else reversed(pairs):

@@ -106,10 +106,10 @@ def _trimmed(spans: Sequence[Span]) -> Row:
     return (*kept[:-1], (kept[-1][0].rstrip(" "), kept[-1][1])) if kept else ()
 
 
-def _words(row: Row, most: int) -> Iterator[Span]:
+def _words(row: Row, width: int) -> Iterator[Span]:
     for text, style in row:
         for word in re.findall(r" *[^ ]+ *| +", text):
-            yield from ((part, style) for part in pieces(word, most))
+            yield from ((part, style) for part in pieces(word, width))
 
 
 def message_rows(message: str, width: int, height: int, ascii_only: bool = False) -> tuple[Row, ...]:
@@ -260,8 +260,8 @@ def tame(value: float) -> float:
     return max(-_GREATEST, min(_GREATEST, value))
 
 
-def round_ticks(low: float, high: float, most: int) -> tuple[float, ...]:
-    """Return two to `most` evenly spaced round values that cover `low` to `high`.
+def round_ticks(low: float, high: float, max_ticks: int) -> tuple[float, ...]:
+    """Return two to `max_ticks` evenly spaced round values that cover `low` to `high`.
 
     Choose the spacing that leaves the least of the axis empty.
     """
@@ -269,15 +269,15 @@ def round_ticks(low: float, high: float, most: int) -> tuple[float, ...]:
         low, high = (low, low + abs(low)) if low else (0.0, 1.0)
     span = high - low
     best: tuple[float, tuple[float, ...]] | None = None
-    power = math.floor(math.log10(span / max(most, 2)))
+    power = math.floor(math.log10(span / max(max_ticks, 2)))
     powers = (power - 1, power, power + 1, power + 2)
     for step, dislike in ((digit * 10.0**p, dislike) for p in powers for digit, dislike in _STEPS.items()):
         start = math.floor(low / step + 1e-9)
         end = math.ceil(high / step - 1e-9)
         count = end - start + 1
-        if not 2 <= count <= max(most, 2):
+        if not 2 <= count <= max(max_ticks, 2):
             continue
-        waste = dislike + (count - 1) * step / span - 1 + 0.02 * (max(most, 2) - count)
+        waste = dislike + (count - 1) * step / span - 1 + 0.02 * (max(max_ticks, 2) - count)
         if best is None or waste < best[0] - 1e-12:
             best = waste, tuple(step * i for i in range(start, end + 1))
     return best[1] if best is not None else (low, high)

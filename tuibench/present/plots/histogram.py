@@ -146,8 +146,8 @@ def _ticks(x: Scale, frame: Frame) -> list[tuple[int, str]]:
     """Return at least two ticks if space allows, as one tick shows no scale."""
     named: list[tuple[int, str]] = []
     few = max(2, frame.columns // 10)
-    for most in range(few, 2 * few + 1):
-        ticks = round_ticks(x.low, x.high, most)
+    for max_ticks in range(few, 2 * few + 1):
+        ticks = round_ticks(x.low, x.high, max_ticks)
         labels = zip(ticks, tick_labels(ticks), strict=True)
         named = [(x.place(tick), label) for tick, label in labels if x.low <= tick <= x.high]
         if len(named) > 1:
@@ -295,12 +295,12 @@ def samples_of(cell: CellResult) -> tuple[tuple[Point, ...], tuple[int, ...]]:
     return tuple(points), tuple(breaks[1:])
 
 
-def _thinned(series: Sequence[Moment], most: int) -> Sequence[Moment]:
-    """Reduce to `most` moments: more than the dot columns of the widest screen only cost time."""
+def _thinned(series: Sequence[Moment], max_count: int) -> Sequence[Moment]:
+    """Reduce to `max_count` moments: more than the dot columns of the widest screen only cost time."""
     count = len(series)
-    if count <= most:
+    if count <= max_count:
         return series
-    parts = [series[i * count // most : (i + 1) * count // most] for i in range(most)]
+    parts = [series[i * count // max_count : (i + 1) * count // max_count] for i in range(max_count)]
     return [(min(p[0] for p in part), _middle([p[1] for p in part]), max(p[2] for p in part)) for part in parts]
 
 

@@ -176,7 +176,7 @@ def _spans(pairs: Sequence[Pair]) -> list[Span]:
     return spans
 
 
-_MOST = 1000
+_MAX_CHOICE_WIDTH = 1000
 _FEWEST = 8
 """Minimum width of the selected choice, in columns."""
 
@@ -229,16 +229,16 @@ class SelectorLine(Painted):
             row = self._line(around, max(longest - excess, _FEWEST))
         return row
 
-    def _line(self, around: int, most: int = _MOST) -> Row:
+    def _line(self, around: int, max_width: int = _MAX_CHOICE_WIDTH) -> Row:
         parts: list[Span] = []
         for selector in self._selectors:
-            parts += [("   " if parts else " ", ""), *self._selector(selector, around, most)]
+            parts += [("   " if parts else " ", ""), *self._selector(selector, around, max_width)]
         return tuple(parts)
 
-    def _selector(self, selector: Selector, around: int, most: int) -> list[Span]:
+    def _selector(self, selector: Selector, around: int, max_width: int) -> list[Span]:
         name, key, *choices = (self.legible(safe(text)) for text in (selector.name, selector.key, *selector.choices))
         at = selector.index
-        held = cut(choices[at], most, self.glyphs.ellipsis) if 0 <= at < len(choices) else "-"
+        held = cut(choices[at], max_width, self.glyphs.ellipsis) if 0 <= at < len(choices) else "-"
         spans = [(f"{name} ", "dim"), (f"[{held}]", "title")]
         if selector.spread and len(choices) > 1:
             glyphs = self.glyphs

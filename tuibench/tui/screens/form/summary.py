@@ -89,8 +89,8 @@ def _behind(said: str) -> str:
     return f"{said}: this run will be queued"
 
 
-def command_lines(command: str, width: int, most: int) -> list[str]:
-    """Break a command between words with backslashes, into at most `most` lines."""
+def command_lines(command: str, width: int, max_lines: int) -> list[str]:
+    """Break a command between words with backslashes, into at most `max_lines` lines."""
     try:
         words = [quote(word) for word in shlex.split(command)]
     except ValueError:
@@ -98,7 +98,7 @@ def command_lines(command: str, width: int, most: int) -> list[str]:
     lines: list[str] = []
     line = "same as "
     for word in (show(word, MAX_CHARS) for word in words):
-        if len(lines) < most - 1 and len(line) + len(word) + 3 > width and line.strip() not in ("", "same as"):
+        if len(lines) < max_lines - 1 and len(line) + len(word) + 3 > width and line.strip() not in ("", "same as"):
             lines.append(f"{line} \\")
             line = _INDENT
         line = f"{line} {word}"
@@ -205,10 +205,10 @@ class FormSummary(Container):
 
     def _show_warnings(self, doubts: Sequence[str]) -> None:
         """Show as many warnings as fit; the last line has the number of further ones."""
-        most = self._height("doubts")
-        said = [f" ! {line}" for line in doubts[:most]]
-        if len(doubts) > most:
-            said[-1] = f" ! ({len(doubts) - most} more) {said[-1][3:]}"
+        max_lines = self._height("doubts")
+        said = [f" ! {line}" for line in doubts[:max_lines]]
+        if len(doubts) > max_lines:
+            said[-1] = f" ! ({len(doubts) - max_lines} more) {said[-1][3:]}"
         self._put("doubts", [(line, "warn") for line in said])
 
     def _put(self, name: str, lines: Sequence[LineLike]) -> None:
