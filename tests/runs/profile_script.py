@@ -52,7 +52,7 @@ NODES = (
 COSTS = CostProfile(NODES, 1, 1, {}, 1_100_000, 1000, 1432, 0, 5728, 4000, 4000, 0, Reason("traced"))
 CALM = Grade("A", legacy_text("quiet"), 0.001, 0.0, False)
 ROOFLINE = Roofline(1, 50.0, 100.0, 10.0, ((32768, 200.0),), "a CPU", "2026-11-18T00:00:00Z", grade=CALM)
-ZEROS = ZeroEffect("onnxruntime", "1.26.0", Estimate(1.0, 0.98, 1.02, 5), False, told("no gain"), grade=CALM)
+ZEROS = ZeroEffect("onnxruntime", "1.26.0", Estimate(1.0, 0.98, 1.02, 5), False, legacy_text("no gain"), grade=CALM)
 LOSSES = (
     LayerLoss("conv_out", "Conv", "conv", "conv.weight", (16, 3, 3, 3), 432, 0, (0.0, 1.0), {"int8": 40.0}),
     LayerLoss("fc_out", "Gemm", "fc", "fc.weight", (10, 100), 1000, 0, (0.0, 1.0), {"int8": 42.0}),

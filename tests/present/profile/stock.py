@@ -46,7 +46,7 @@ NO_GAIN = ZeroEffect(
     "1.31.1",
     Estimate(0.998, 0.985, 1.011, 5),
     False,
-    told("Zeros gain nothing on onnxruntime 1.31.1 here: 90 % zeros take 0.998 of the time (0.985 to 1.011)"),
+    legacy_text("Zeros gain nothing on onnxruntime 1.31.1 here: 90 % zeros take 0.998 of the time (0.985 to 1.011)"),
     "2026-11-18T21:00:00+00:00",
     QUIET,
 )

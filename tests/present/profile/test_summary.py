@@ -137,7 +137,7 @@ def test_engine_without_gain_from_zeros_shows_its_result_as_text() -> None:
 
 
 def test_engine_with_gain_from_zeros_shows_estimate_bars() -> None:
-    effect = replace(NO_GAIN, ratio=Estimate(0.5, 0.48, 0.52, 5), exploits=True, sentence=told("it gains"))
+    effect = replace(NO_GAIN, ratio=Estimate(0.5, 0.48, 0.52, 5), exploits=True, sentence=legacy_text("it gains"))
     shown = summarize(replace(make_performance(), zero_effect=effect), PRUNED)
     assert amounts(shown)["MatMul"] == pytest.approx(0.155) and amounts(shown)["MaxPool"] == 0.21
     assert "estimate" in shown.words[0] and shown.words[1] == "it gains"
