@@ -22,7 +22,7 @@ INTRO = """\
 
 <!-- Written by tools/make_keys.py from the table of keys: `make docs`. -->
 
-The dashboard needs no mouse. `?` lists the keys of the current screen as you bound them. `:` finds an action by part
+The dashboard needs no mouse. `?` lists the keys of the current screen with your bindings. `:` finds an action by part
 of its name. The two lines at the bottom show the most used keys. `r`, `R`, `n` and `ctrl+r` start new work. `X`, `d`
 and `E` ask once, then discard something; `u` restores what `d` removed. `o` resumes an interrupted run, `p` finishes
 it with the results so far, and `+` gives it more time; they lose nothing and do not ask.
@@ -63,8 +63,9 @@ metric = "v"
 ```
 
 - Separate keys by commas. The comma itself is `comma`, the blank `space`.
-- Write signs as they are (`?`, `G`). Named keys are `enter`, `esc`, `tab`, `backspace`, `delete`, `insert`, `home`,
-  `end`, `pgup`, `pgdn`, `left`, `right`, `up`, `down`, `f1` to `f24`, after `ctrl+`, `alt+` or `shift+` if needed.
+- Write printable characters as they are (`?`, `G`). Named keys are `enter`, `esc`, `tab`, `backspace`,
+  `delete`, `insert`, `home`, `end`, `pgup`, `pgdn`, `left`, `right`, `up`, `down`, `f1` to `f24`, optionally with
+  `ctrl+`, `alt+` or `shift+` before them.
 - A terminal sends the same for `ctrl+i` and `tab`, for `ctrl+m`, `ctrl+j` and `enter`, for `ctrl+h` and `backspace`,
   and for `ctrl+[` and `esc`.
 - Two actions of one screen cannot share a key. Actions that work while you type into a field (`ctrl+q`, `ctrl+r`)
@@ -79,7 +80,7 @@ The same file sets the look of the dashboard. Every line is optional:
 theme = "nord"    # a theme of Textual; the default ansi-dark uses the terminal's own colours
 ascii = false     # true: plain ASCII only
 mouse = false     # true: use the mouse over SSH, too
-fps = 15          # most frames per second; default 30, over SSH 15
+fps = 15          # maximum frames per second; default 30, over SSH 15
 bell = true       # ring once when a run ends
 ```
 """

@@ -64,8 +64,8 @@ def test_doctor_report_has_every_section(tmp_path: Path) -> None:
     assert row(text, "Clock") == (
         "governor powersave on 2 CPUs · driver intel_pstate · boost unknown · 2400 MHz now · 800 to 3800 MHz"
     )
-    assert row(text, "Memory") == "67.1 GB in all · 63.5 GB to be had · no limit · swap 512 kB of 2.05 MB in use"
-    assert "Linux 6.8.0-41-generic x86_64 · glibc 2.39 · no hypervisor seen" in row(text, "System")
+    assert row(text, "Memory") == "67.1 GB total · 63.5 GB available · no limit · swap 512 kB of 2.05 MB in use"
+    assert "Linux 6.8.0-41-generic x86_64 · glibc 2.39 · no hypervisor detected" in row(text, "System")
     assert row(text, "Noise now") == (
         "busy 0.0 % · steal unknown · pressure cpu 0.0 %, memory 0.0 %, io 0.0 % · load 0.52 · canary 287 µs +0.0 %"
     )
@@ -94,7 +94,7 @@ def test_machine_without_any_data_is_described_in_words(tmp_path: Path) -> None:
     assert row(text, "CPU") == "unknown brand · instruction sets: unknown"
     assert row(text, "Caches") == "nothing found"
     assert row(text, "Clock") == "governor unknown (no cpufreq)"
-    assert row(text, "Memory").startswith("unknown in all")
+    assert row(text, "Memory").startswith("unknown total")
     assert row(text, "Terminal") == "nothing found"
 
 

@@ -71,7 +71,7 @@ def test_harm_comes_before_noise() -> None:
     first, *others = loss.layers
     gone = tuple(replace(each, sqnr_db=None, reason=legacy_text("became NaN"), harm=True) for each in first.points)
     view = view_of(replace(loss, layers=(replace(first, points=gone), *others)))
-    assert f"leave alone first {first.weight} ({HARM} " in view.said("int8")[0]
+    assert f"leave unchanged first {first.weight} ({HARM} " in view.said("int8")[0]
     assert {label: text for label, text, _ in view.facts()}["int8"].startswith(f"{HARM} with 1 layer; average ")
     bars = view.summarize("int8", "values").bars
     assert bars[0].label == first.op and f"({HARM} with 1, 4 of 5 layers)" in bars[0].text, "MatMul has more noise"

@@ -66,9 +66,9 @@ MATMUL, CONV = "stage0.block7.matmul.weight", "stage0.block5.conv.weight"
         ),
         (
             with_points(EVERY, sqnr_db=None, reason=legacy_text("no output holds floats")),
-            "not known of any layer: no output holds floats",
+            "unknown for all layers: no output holds floats",
         ),
-        (with_points(EVERY, sqnr_db=None, reason=ALREADY_INT8), "not known of any layer: already int8"),
+        (with_points(EVERY, sqnr_db=None, reason=ALREADY_INT8), "unknown for all layers: already int8"),
         (with_points(EVERY, sqnr_db=None), "no layer loses anything"),
         (unchanged_but_first(ALREADY_INT8), "no layer loses anything"),
         (

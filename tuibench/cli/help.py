@@ -30,8 +30,8 @@ Dashboard
   tuibench COMMAND --help        flags of a command, with defaults
   tuibench --version
 
-ID is the short id in the list, any unambiguous part of the long id, a name,
-last, last~1, or ID~ (the original of the re-run ID).
+ID is the short id in the list, the start or end of the long id, a name, last,
+last~1, or ID~ (the original of the re-run ID).
 """
 
 _INTRO = """\

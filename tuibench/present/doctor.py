@@ -130,8 +130,8 @@ def _memory(memory: Block) -> list[str]:
         return "unknown" if value is None else size(value)
 
     return [
-        f"{amount('total_bytes')} in all",
-        f"{amount('room_bytes')} to be had",
+        f"{amount('total_bytes')} total",
+        f"{amount('room_bytes')} available",
         "no limit" if memory["limit_bytes"] is None else f"limit {amount('limit_bytes')}",
         f"swap {amount('swap_used_bytes')} of {amount('swap_total_bytes')} in use",
     ]
@@ -143,7 +143,7 @@ def _system(env: Block) -> list[str]:
     return [
         f"Linux {show(kernel['release'] or 'unknown')} {show(kernel['machine'])}",
         show(kernel["libc"] or "unknown C library"),
-        "virtual machine" if hypervisor else "" if hypervisor is None else "no hypervisor seen",
+        "virtual machine" if hypervisor else "" if hypervisor is None else "no hypervisor detected",
         show(kernel["product"] or ""),
         f"container {show(env['container'] or 'none')}",
         f"control groups {show(env['cgroup']['version'] or 'none')}",

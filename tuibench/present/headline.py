@@ -232,7 +232,7 @@ def _loss_words(facts: ProfileFacts) -> Iterator[str]:
         most = "most sensitive of the others" if facts.harmed else f"{part}most sensitive"
         yield f"{most}: {sensitive_words(facts)}"
     elif not facts.harmed and facts.unknown:
-        yield f"not known of any layer: {reason_words(facts.unknown, _MOST_WORDS)}"
+        yield f"unknown for all layers: {reason_words(facts.unknown, _MOST_WORDS)}"
     elif not facts.harmed:
         yield (f"{part}none" if part else "no layer") + " loses anything" + _WHERE_KNOWN * facts.unsure
 

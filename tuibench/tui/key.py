@@ -186,7 +186,7 @@ GROUPS: dict[str, tuple[Key, ...]] = {
         Key(
             "finish",
             "p",
-            "finish now",
+            "finish",
             "Finish the run after the current execution, a profile as soon as it has results.",
         ),
         Key("extend", "plus", "more time", "Extend the time limit of cells that are not precise enough yet."),

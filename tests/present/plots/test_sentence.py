@@ -110,7 +110,7 @@ def test_values_without_an_interval_are_given_alone() -> None:
 
 def test_sentence_over_batches_names_the_smallest_sufficient_one() -> None:
     words = said(data.batches_run())
-    assert words["enough"] == "batch 8  99 % of the most items/s"
+    assert words["enough"] == "batch 8  99 % of the highest items/s"
     assert words["step"] == "batch 8 → 32: items/s +1 % [±0, +2]" and "knee" not in words
 
 

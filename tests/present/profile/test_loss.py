@@ -48,7 +48,7 @@ def test_equal_outputs_have_no_noise_and_failures_have_no_number() -> None:
     assert [row.worst for row in rows] == [0.0, None, None]
     assert [text(loss, row, "int8") for row in rows] == ["same", "–", "–"]
     assert text(loss, rows[1], "reason") == "cannot be fed" and text(loss, rows[2], "reason") == "unknown"
-    assert loss_sentences(loss)[0] == "INT8: average noise 0.0 % over 1 of 3 layers; that changes nothing"
+    assert loss_sentences(loss)[0] == "INT8: average noise 0.0 % over 1 of 3 layers; the outputs stay the same"
 
 
 def test_harm_without_decibels_comes_first_and_is_in_no_average() -> None:
@@ -61,7 +61,7 @@ def test_harm_without_decibels_comes_first_and_is_in_no_average() -> None:
     (found,) = sensitivities(loss)
     assert found.broken == ("gone",) and found.average == pytest.approx(0.055) and found.greatest == pytest.approx(0.1)
     first, noise, _ = loss_sentences(loss)[0].split("; ")
-    assert first == "INT8: leave alone first gone (harm beyond dB: became NaN)"
+    assert first == "INT8: leave unchanged first gone (harm beyond dB: became NaN)"
     assert noise == "average noise 5.5 %, greatest 10 % over 2 of 3 layers"
 
 
@@ -84,11 +84,11 @@ def test_unknown_level_has_a_reason_and_blames_no_layer() -> None:
     why = "no output holds floats"
     points = (LossPoint("int8", None, None, reason=legacy_text(why)),)
     unknown = measured(layer("a", *points), layer("b", *points))
-    assert loss_sentences(unknown) == (f"INT8: not known of any layer ({why})",)
+    assert loss_sentences(unknown) == (f"INT8: unknown for all layers ({why})",)
     assert {row.worst for row in loss_rows(unknown)} == {None}
     mixed = measured(layer("a", *points), layer("b", replace(points[0], reason=legacy_text("another"))))
-    assert loss_sentences(mixed) == (f"INT8: not known of any layer ({why}, and 1 more reason)",)
-    assert loss_sentences(measured(layer("a"))) == ("INT8: not known of any layer (not measured)",)
+    assert loss_sentences(mixed) == (f"INT8: unknown for all layers ({why}, and 1 more reason)",)
+    assert loss_sentences(measured(layer("a"))) == ("INT8: unknown for all layers (not measured)",)
 
 
 def test_int8_weights_are_not_counted_as_quiet_layers_of_a_proxy() -> None:
@@ -98,7 +98,7 @@ def test_int8_weights_are_not_counted_as_quiet_layers_of_a_proxy() -> None:
     assert found.layers == 1 and found.average == pytest.approx(0.1)
     assert text(loss, loss_rows(loss)[0], "reason") == "already int8"
     assert dict(loss_detail(loss, loss_rows(loss)[0]))["INT8"] == "– (already int8)"
-    assert loss_sentences(replace(loss, layers=(held,)))[0] == "INT8: not known of any layer (already int8)"
+    assert loss_sentences(replace(loss, layers=(held,)))[0] == "INT8: unknown for all layers (already int8)"
 
 
 def test_fewest_layers_with_half_of_the_noise_are_recommended() -> None:
@@ -142,7 +142,7 @@ def test_layers_without_outputs_come_first_and_none_count_as_quiet() -> None:
     done = tuple(replace(point, sqnr_db=None, reason=ALREADY_INT8) for point in second.points)
     layers = (replace(first, points=gone), replace(second, points=done), *others)
     for words in loss_sentences(replace(loss, layers=layers))[: len(LEVELS)]:
-        assert f": leave alone first {first.weight} (harm beyond dB: {nan}); average noise" in words
+        assert f": leave unchanged first {first.weight} (harm beyond dB: {nan}); average noise" in words
         assert "over 5 of 7 layers" in words
     proxy = make_loss(measured=False)
     strange = replace(
@@ -156,7 +156,7 @@ def test_levels_unknown_for_one_reason_share_one_sentence() -> None:
     why = "output 'y' of the unchanged model is NaN or infinite"
     points = tuple(LossPoint(level, None, None, reason=legacy_text(why)) for level in LEVELS)
     unknown = replace(measured(layer("a", *points)), levels=LEVELS)
-    assert loss_sentences(unknown) == (f"not known of any layer at any level ({why})",)
+    assert loss_sentences(unknown) == (f"unknown for all layers at every level ({why})",)
     held = (*points[:-1], replace(points[-1], reason=ALREADY_INT8))
     assert len(loss_sentences(replace(measured(layer("a", *held)), levels=LEVELS))) == len(LEVELS)
 
@@ -172,7 +172,7 @@ def test_layers_that_change_the_top_class_are_counted_for_classes_only() -> None
         return LossPoint("int8", db, 0.9, 0.1, top1)
 
     loss = measured(layer("a", turned(9, 0.5)), layer("b", turned(8, 0.0)), layer("c", turned(7, 1.0)))
-    assert "; another first class in 2 layers; " in loss_sentences(loss)[0]
+    assert "; the top class changes in 2 layers; " in loss_sentences(loss)[0]
     assert "first class" not in loss_sentences(replace(loss, classes=False))[0]
 
 

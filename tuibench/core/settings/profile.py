@@ -15,14 +15,17 @@ _SHARED = benchmark_setting.by_name()
 _SWITCH = Switch()
 
 PAGE = (
-    Setting("sort", "--sort COLUMN", "column that the table of layers is sorted by", "ms; loss: worst; FLOPS: flops"),
+    Setting(
+        "sort", "--sort COLUMN", "column that the table of layers is sorted by",
+        "ms, worst with --loss, flops with --flops",
+    ),
     Setting("reverse", "--reverse", "reverse the order of the table", kind=_SWITCH, default=False),
     Setting("text", "--filter TEXT", "show only layers with each word in operator, node, weight or kernel", "all"),
     Setting("top", "--top N", "number of layers shown", "20", kind=Whole(1, MOST_ROWS)),
     Setting(
         "summary", "--summary-type KIND",
-        "value of the bars per operator: baseline ms, potential ms, potential %, INT8 ms, pruned, FLOPs, bytes or"
-        " params; loss: a level or params", "baseline ms, int8, FLOPs",
+        "quantity that the bars per operator show: baseline ms, potential ms, potential %, INT8 ms, pruned, FLOPs,"
+        " bytes or params; with --loss a level or params", "baseline ms, int8 with --loss, FLOPs with --flops",
     ),
     Setting("display", "--value WHAT", "scale of the bars: values, log, or % of total (short: %)", "values"),
     Setting("layer", "--layer NODE", "show one layer in full, given by its number, a node or its weight"),
@@ -45,7 +48,7 @@ _ASKED = (
     Setting(
         "budget", "--budget", "with --loss: one level for all layers, all levels for the ten most sensitive",
         kind=_SWITCH, at="profile.budget", default=False, of=LOSS,
-        place=Place("  levels of", hint="others: one level"),
+        place=Place("  for layers", hint="others: one level"),
     ),
     Setting(
         "what_if", "--what-if int8", "also time each heavy layer alone in INT8", "off",

@@ -198,7 +198,7 @@ def _enough(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
     clean = [point for point in points if point.is_clean] or points
     most = max(point.throughput.value or 0.0 for point in clean)
     first = next(point for point in clean if (point.throughput.value or 0.0) >= _ENOUGH * most)
-    yield Sentence("enough", f"{first.label}  {percent((first.throughput.value or 0.0) / most)} of the most items/s")
+    yield Sentence("enough", f"{first.label}  {percent((first.throughput.value or 0.0) / most)} of the highest items/s")
 
 
 def _growth(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:

@@ -347,7 +347,7 @@ def _names_of(layers: Iterable[LayerLoss]) -> list[str]:
 def _levels(loss: LossProfile, found: Sequence[LevelSensitivity], level: str | None) -> Iterator[str]:
     nothing = {each.reasons for each in found if each.average is None and not each.broken}
     if len(nothing) == 1 and len(found) > 1 and all(each.average is None and not each.broken for each in found):
-        yield f"not known of any layer at any level ({_reasons(found[0])})"
+        yield f"unknown for all layers at every level ({_reasons(found[0])})"
         return
     for each in found:
         if level in (None, each.level):
@@ -357,9 +357,9 @@ def _levels(loss: LossProfile, found: Sequence[LevelSensitivity], level: str | N
 def _level(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
     """Return the sentences about one level."""
     if each.broken:
-        yield f"leave alone first {_names(each.broken)} ({HARM} beyond dB: {_reasons(each)})"
+        yield f"leave unchanged first {_names(each.broken)} ({HARM} beyond dB: {_reasons(each)})"
     elif each.average is None:
-        yield f"not known of any layer ({_reasons(each)})"
+        yield f"unknown for all layers ({_reasons(each)})"
     if each.average is None:
         return
     of = " of the weights (proxy)" if loss.kind == APPROXIMATED else ""
@@ -368,13 +368,13 @@ def _level(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
     greatest = f", greatest {percent(each.greatest)}" if each.greatest and each.layers > 1 else ""
     yield f"average noise{of} {percent(each.average)}{greatest} over {layers}"
     if each.reordered:
-        yield f"another first class in {count_of(each.reordered, 'layer')}"
+        yield f"the top class changes in {count_of(each.reordered, 'layer')}"
     yield from _exclusion_words(loss, each)
 
 
 def _exclusion_words(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
     if not each.average:
-        yield "that changes nothing"
+        yield "the outputs stay the same"
     elif each.excluded:
         # Noise of weights does not predict noise of outputs, so it leads to no advice.
         advice = "most of it in" if loss.kind == APPROXIMATED else "leave alone"

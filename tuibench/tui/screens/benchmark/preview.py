@@ -76,7 +76,7 @@ def _advice(row: RunRow) -> str:
     state = row.info.state
     if state == activity.RUNNING:
         more = "" if row.info.kind else ", + gives more time"
-        return f"enter follows it; X cancels, p finishes now{more}"
+        return f"enter follows it; X cancels, p finishes it{more}"
     if state == activity.WAITING:
         return "enter follows it; X removes it from the queue"
     if state == activity.UNSAVED:

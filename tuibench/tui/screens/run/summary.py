@@ -143,7 +143,8 @@ def _end_words(view: RunView) -> str:
     failed = f", {lost} failed" if lost else ""
     if view.status == "interrupted" and cut:
         # Cells that have only begun are not done; a resumed run completes them.
-        return f"{words}: {done} of {count_of(total, 'cell')} done, {cut} incomplete{failed}"
+        done_words = f"{done} of {count_of(total, 'cell')} done" + (f" ({lost} failed)" if lost else "")
+        return f"{words}: {done_words}, {cut} incomplete"
     short = f", {cut} of them incomplete" if cut and view.status != "finished" else ""
     return f"{words}: {measured} of {count_of(total, 'cell')} measured{short}{failed}"
 
@@ -309,7 +310,7 @@ def cell_span(cell: CellResult, live: Live | None, glyphs: Glyphs) -> Span:
             return f"{glyphs.running}{now}", "accent"
         return "-", "dim"
     half = plus_minus(found).replace("±", glyphs.plus_minus).replace(" ", "")
-    trust = half or count_of(len(cell.executions), "run")
+    trust = half or count_of(len(cell.executions), "exec")
     sign = glyphs.running if here else _sign(cell, glyphs)
     text = " ".join(filter(None, (value_words(cell, found.value), trust, sign)))
     return text, _style(cell, here)
