@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tests.present import build
-from tests.present.profile.stock import make_costs, make_profile
+from tests.present.profile.sample_data import make_costs, make_profile
 from tests.present.test_json_export import SCHEMA
 from tuibench.core.cell import Check, Estimate, Samples
 from tuibench.core.model import Reference

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.present.profile.stock import disturbed, make_costs, make_loss, make_performance, make_profile
+from tests.present.profile.sample_data import disturbed, make_costs, make_loss, make_performance, make_profile
 from tuibench.core.cell import Estimate
 from tuibench.core.errors import UsageError
 from tuibench.core.profile import INT8, LOSS, LayerLoss, LayerTime, LossPoint, LossProfile, NodeCost, Profile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.present.profile.stock import make_loss
+from tests.present.profile.sample_data import make_loss
 from tuibench.core.errors import UsageError
 from tuibench.present.profile.page import settle
 from tuibench.present.profile.shown import Shown

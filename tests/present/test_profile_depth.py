@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.present.profile.stock import make_costs, make_performance, untold
+from tests.present.profile.sample_data import make_costs, make_performance, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LAYER, PERFORMANCE, PerformanceProfile, Profile
 from tuibench.core.reason import legacy_text

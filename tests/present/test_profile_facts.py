@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.present.profile.stock import make_costs, make_loss, make_performance, make_profile
+from tests.present.profile.sample_data import make_costs, make_loss, make_performance, make_profile
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import PERFORMANCE, CostProfile, LossProfile, Profile
 from tuibench.core.reason import legacy_text

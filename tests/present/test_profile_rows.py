@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.present.profile.stock import make_costs, make_loss, make_performance, make_profile
+from tests.present.profile.sample_data import make_costs, make_loss, make_performance, make_profile
 from tuibench.core.profile import LOSS
 from tuibench.core.text import width_of
 from tuibench.present.profile.export import profile_csv, profile_markdown

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.present.profile.stock import disturbed, make_performance, make_profile, untold
+from tests.present.profile.sample_data import disturbed, make_performance, make_profile, untold
 from tests.tui.screens.profile_stage import profile_run
 from tuibench.core.profile import UNMAPPED, PerformanceProfile, Profile
 from tuibench.core.profile_facts import MOST_OF_PEAK, MOST_UNATTRIBUTED, find_withheld

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.present import build
 from tests.present.test_stored import page
-from tests.tui.stock import sweep
+from tests.tui.sample_data import sweep
 from tuibench.present import markdown_export
 from tuibench.present.summary import TITLE, tradeoff_lines
 

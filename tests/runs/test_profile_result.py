@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.present.profile.stock import make_costs, make_loss
+from tests.present.profile.sample_data import make_costs, make_loss
 from tests.runs.profile_script import LOSSY, MODEL, Bench, Say, Scripted, make_profile_spec, say_losses
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossProfile, Profile
 from tuibench.core.reason import Reason, legacy_text

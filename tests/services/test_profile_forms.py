@@ -11,8 +11,8 @@ import pytest
 from tests.model import factory
 from tests.services.test_forms import TINY, alter
 from tests.services.test_project_profiles import Launched, launched
+from tests.tui.sample_data import add
 from tests.tui.screens.profile_stage import profile_run
-from tests.tui.stock import add
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile import CostProfile
 from tuibench.core.spec import BenchmarkSpec, ModelSource

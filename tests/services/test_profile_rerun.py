@@ -10,8 +10,8 @@ import pytest
 
 from tests.services.test_forms import TINY, alter
 from tests.services.test_project_profiles import Launched, launched
+from tests.tui.sample_data import add
 from tests.tui.screens.profile_stage import profile_run
-from tests.tui.stock import add
 from tuibench.core.errors import ModelError
 from tuibench.core.ids import short_id
 from tuibench.core.spec import ModelSource

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.present.profile.stock import make_profile
+from tests.present.profile.sample_data import make_profile
+from tests.tui.sample_data import add
 from tests.tui.screens.profile_stage import profile_run, stock_profiles
-from tests.tui.stock import add
 from tuibench.core.errors import TuibenchError
 from tuibench.core.profile import LOSS, PERFORMANCE
 from tuibench.core.spec import BenchmarkSpec

@@ -10,7 +10,7 @@ from textual.driver import Driver
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 
 
 class CountingDriver(HeadlessDriver):

@@ -36,7 +36,7 @@ KEYS = (
 def fill_home(home: Path, count: int) -> str:
     """Create a project with `count` benchmarks in the store of that home; return the project's id."""
     from tests.store.volume import fill
-    from tests.tui.stock import add_project
+    from tests.tui.sample_data import add_project
     from tuibench.core.machine import Places
     from tuibench.host.system import read_machine
     from tuibench.services.api import Services

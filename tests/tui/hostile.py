@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.present.build import HOSTILE, hostile_run, model
-from tests.tui.stock import add, add_project, make, make_id, sweep, sweep_cell
+from tests.tui.sample_data import add, add_project, make, make_id, sweep, sweep_cell
 from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource

@@ -15,7 +15,7 @@ from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_fro
 from textual.pilot import Pilot
 
 from tests.store.build import NOW
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tuibench.core.errors import TuibenchError
 from tuibench.services.api import Services
 from tuibench.services.state_file import StateFile

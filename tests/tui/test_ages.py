@@ -14,8 +14,8 @@ from tests.store.build import NOW
 from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import look, open_app, press, settle
+from tests.tui.sample_data import add, date_back, make, rich_project, sweep_cell
 from tests.tui.screens.profile_stage import profile_run
-from tests.tui.stock import add, date_back, make, rich_project, sweep_cell
 from tests.tui.tour import go_home
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services

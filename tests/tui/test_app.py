@@ -14,9 +14,9 @@ from textual.pilot import Pilot
 
 from tests.store.build import make_id
 from tests.tui.frame import frame, rows
-from tests.tui.landing import Landing, land
 from tests.tui.pilot import look, open_app, replace_methods, settle, status_of
 from tests.tui.screens.form_services import running
+from tests.tui.stub_page import StubPage, stub_routes
 from tuibench.core import activity
 from tuibench.core.activity import RunRow, Snapshot
 from tuibench.core.errors import StoreError, TuibenchError
@@ -54,7 +54,7 @@ class SnapshotServices(Services):
 
 @pytest.fixture
 def services(monkeypatch: pytest.MonkeyPatch) -> SnapshotServices:
-    land(monkeypatch, "home")
+    stub_routes(monkeypatch, "home")
     return SnapshotServices()
 
 
@@ -167,7 +167,7 @@ def test_run_starting_to_measure_is_not_announced_as_ended() -> None:
 
 async def test_page_gets_no_update_without_change(services: SnapshotServices, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Snapshot] = []
-    monkeypatch.setattr(Landing, "snapshot_changed", lambda self, snapshot, before: told.append(snapshot))
+    monkeypatch.setattr(StubPage, "snapshot_changed", lambda self, snapshot, before: told.append(snapshot))
     async with dashboard(services) as (app, pilot):
         assert isinstance(app, Dashboard)
         for _ in range(3):

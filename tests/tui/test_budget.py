@@ -12,7 +12,7 @@ import pytest
 from tests.cli.shell import until
 from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.pilot import look, open_app, press, settle
-from tests.tui.stock import date_back, rich_project
+from tests.tui.sample_data import date_back, rich_project
 from tests.tui.tour import visit_all
 from tuibench.services.api import Services
 from tuibench.services.library import Library

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from tests.store.build import NOW
 from tests.tui.pilot import open_app, press, settle, status_of
-from tests.tui.stock import rich_project
+from tests.tui.sample_data import rich_project
 from tuibench.services.api import Services
 from tuibench.services.opening import open_store
 from tuibench.store.lock import WAIT_S

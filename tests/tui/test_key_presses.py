@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from tests.present.build import model
-from tests.present.profile.stock import make_costs
-from tests.tui.landing import land, landed
+from tests.present.profile.sample_data import make_costs
 from tests.tui.pilot import open_app, press, replace_methods, settle, type_text
-from tests.tui.stock import rich_project
+from tests.tui.sample_data import rich_project
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.services.form_values import (
@@ -90,7 +90,7 @@ async def counted(path: str = "") -> AsyncIterator[Counted]:
 async def test_rerun_with_other_batches_takes_at_most_five_keys(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    land(monkeypatch, "run")
+    stub_routes(monkeypatch, "run")
     async with counted() as seen:
         await seen.press("R")
         assert isinstance(seen.app.page, FormScreen)
@@ -100,22 +100,22 @@ async def test_rerun_with_other_batches_takes_at_most_five_keys(
         assert seen.count <= 5
         values, _, rerun_of = seen.started[0]
         assert (values.cores, values.batches, rerun_of) == ("1,2,4", "16,64", seen.ids[0])
-        assert landed(seen.app)[:2] == ("run", ("01RUN",))
+        assert opened_page(seen.app)[:2] == ("run", ("01RUN",))
 
 
 async def test_first_number_of_own_model_takes_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run")
+    stub_routes(monkeypatch, "run")
     async with counted(path="/models/resnet50.onnx") as seen:
         assert isinstance(seen.app.page, FormScreen)
         await seen.press("enter")
         assert seen.count == 1 and len(seen.started) == 1
-        assert landed(seen.app)[:2] == ("run", ("01RUN",))
+        assert opened_page(seen.app)[:2] == ("run", ("01RUN",))
 
 
 async def test_profile_of_newest_project_takes_at_most_five_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run")
+    stub_routes(monkeypatch, "run")
     async with counted() as seen:
         await seen.press("enter", "2", "n", "enter")
         assert seen.count <= 5 and len(seen.started) == 1
         assert seen.started[0][0].performance and not seen.started[0][0].loss
-        assert landed(seen.app)[:2] == ("run", ("01RUN",))
+        assert opened_page(seen.app)[:2] == ("run", ("01RUN",))

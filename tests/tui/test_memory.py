@@ -12,9 +12,9 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from tests.tui.counting import CountingDriver
+from tests.tui.idle import until
 from tests.tui.pilot import open_app, press
-from tests.tui.rest import until
-from tests.tui.stock import rich_project
+from tests.tui.sample_data import rich_project
 from tuibench.core.result import RunResult
 from tuibench.services.api import Services
 from tuibench.tui import route

@@ -11,8 +11,8 @@ from textual.widget import Widget
 from tests.tui.frame import rows
 from tests.tui.hostile import SAMPLE
 from tests.tui.pilot import open_app
+from tests.tui.sample_data import make_going, rich_project
 from tests.tui.screens.stage import with_runs
-from tests.tui.stock import make_going, rich_project
 from tests.tui.tour import visit_all
 from tuibench.services.api import Services
 from tuibench.tui.widgets.painted import Painted

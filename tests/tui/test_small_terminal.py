@@ -11,8 +11,8 @@ from tests.present.build import model
 from tests.tui.frame import rows
 from tests.tui.hostile import LONG, SAMPLE
 from tests.tui.pilot import look, open_app, settle
+from tests.tui.sample_data import add, add_project, make_going, make_id, rich_project, sweep
 from tests.tui.screens.stage import with_runs
-from tests.tui.stock import add, add_project, make_going, make_id, rich_project, sweep
 from tests.tui.tour import visit_all
 from tuibench.core.reason import legacy_text
 from tuibench.core.spec import ModelSource

@@ -9,7 +9,7 @@ from textual import events
 
 from tests.tui.counting import CountingDriver
 from tests.tui.pilot import open_app, press
-from tests.tui.stock import add_project
+from tests.tui.sample_data import add_project
 from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.project.home import HomeScreen

@@ -25,7 +25,7 @@ BRIEF = FormValues(
 
 async def go_through(model: str) -> dict[str, Any]:
     """Open every screen, follow a run from start to end, and open its result."""
-    from tests.tui.stock import rich_project
+    from tests.tui.sample_data import rich_project
 
     services = Services()
     project, ids = rich_project(services)

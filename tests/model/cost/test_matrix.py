@@ -52,7 +52,7 @@ def test_deformable_convolution_adds_sampling_to_its_products() -> None:
         ((64, 512), (1000, 512), {"transB": 1}),
     ],
 )
-def test_gemm_counts_its_rows(a: tuple[int, ...], b: tuple[int, ...], turned: dict[str, Any]) -> None:
+def test_gemm_counts_macs_of_any_transpose(a: tuple[int, ...], b: tuple[int, ...], turned: dict[str, Any]) -> None:
     assert macs("Gemm", [a, b, (1000,)], [(64, 1000)], **turned) == 64 * 512 * 1000
 
 
@@ -117,6 +117,6 @@ def test_einsum_of_two_counts_every_combination_of_labels(left: list[str], data:
 
 
 @pytest.mark.parametrize("equation", ["ij,jk->ik", "ijk->i", "", "->", "...,..."])
-def test_einsum_with_an_invalid_equation_is_unknown(equation: str) -> None:
+def test_einsum_with_a_wrong_input_count_is_unknown(equation: str) -> None:
     found = work("Einsum", [(3, 4), (4, 5), (1,)], [(3, 5)], equation=equation)
     assert (found.macs, found.why) == (None, Reason("equation_input_count"))

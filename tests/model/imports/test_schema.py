@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from tests.present import build
-from tests.present.profile.stock import make_profile
+from tests.present.profile.sample_data import make_profile
 from tests.present.test_listing import row
 from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult, RunSession

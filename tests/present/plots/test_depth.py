@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.present.plots.golden import check
-from tests.present.profile.stock import make_performance
+from tests.present.profile.sample_data import make_performance
 from tuibench.core.text import width_of
 from tuibench.present.plots.depth import Depth, draw_depth
 from tuibench.present.plots.drawing import Row, text_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.present.profile.stock import disturbed, make_performance
+from tests.present.profile.sample_data import disturbed, make_performance
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import FOLDED, LayerTime, PerformanceProfile
 from tuibench.core.reason import Reason

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.present.profile.stock import make_performance
+from tests.present.profile.sample_data import make_performance
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import INT8, RESIDUAL, RUNTIME, UNMAPPED, LayerTime, PerformanceProfile, WhatIf
 from tuibench.core.profile_facts import total_ms, untold_words, work_of

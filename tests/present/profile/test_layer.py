@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.present.profile.stock import make_costs, make_performance, make_profile, untold
+from tests.present.profile.sample_data import make_costs, make_performance, make_profile, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LayerTime, NodeCost
 from tuibench.core.reason import legacy_text

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.present.profile.stock import make_loss
+from tests.present.profile.sample_data import make_loss
 from tuibench.core.profile import ALREADY_INT8, LEVELS, LayerLoss, LossPoint, LossProfile
 from tuibench.core.reason import Reason, legacy_text
 from tuibench.present.profile.loss import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.present.profile.stock import make_costs
+from tests.present.profile.sample_data import make_costs
 from tuibench.core.profile import ALREADY_INT8, NOT_RUN, LayerLoss, LossPoint, LossProfile
 from tuibench.core.profile_facts import (
     APPROXIMATED,

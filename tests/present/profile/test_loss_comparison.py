@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.present.profile.stock import make_loss
+from tests.present.profile.sample_data import make_loss
 from tuibench.core.profile import LEVELS, LossProfile
 from tuibench.core.profile_facts import describe_data
 from tuibench.core.reason import Reason

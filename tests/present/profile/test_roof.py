@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.present.profile.stock import QUIET, make_performance
+from tests.present.profile.sample_data import QUIET, make_performance
 from tuibench.core.profile import Roofline
 from tuibench.core.profile_facts import least_ms
 from tuibench.core.reason import because, legacy_text

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.present.profile.stock import disturbed, make_performance, untold
+from tests.present.profile.sample_data import disturbed, make_performance, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import INT8, PerformanceProfile, WhatIf
 from tuibench.present.profile.machine import zeros_sentence

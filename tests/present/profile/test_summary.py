@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.present.profile.stock import NO_GAIN, make_costs, make_loss, make_performance, untold
+from tests.present.profile.sample_data import NO_GAIN, make_costs, make_loss, make_performance, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LEVELS
 from tuibench.core.reason import legacy_text

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import open_app, press, settle, status_of
-from tests.tui.stock import add, add_project
+from tests.tui.sample_data import add, add_project
 from tuibench.core.result import RunResult
 from tuibench.services.api import Services
 from tuibench.tui import route

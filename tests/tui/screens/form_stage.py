@@ -10,9 +10,9 @@ import pytest
 from textual.pilot import Pilot
 from textual.timer import Timer
 
-from tests.tui.landing import land
 from tests.tui.pilot import open_app, settle
 from tests.tui.screens.form_services import FormServices
+from tests.tui.stub_page import stub_routes
 from tuibench.core.ids import make_ulid
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
@@ -72,7 +72,7 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
 @pytest.fixture(autouse=True)
 def neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the screens around the form by placeholders."""
-    land(monkeypatch, "home", "run", "system")
+    stub_routes(monkeypatch, "home", "run", "system")
 
 
 @asynccontextmanager

@@ -13,11 +13,11 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 
 from tests.present.build import model, spec
-from tests.present.profile.stock import make_costs, make_loss, make_profile
+from tests.present.profile.sample_data import make_costs, make_loss, make_profile
 from tests.store.build import NOW
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import open_app, press, replace_methods, settle, status_of, type_text
-from tests.tui.stock import add, add_project, make, make_id
+from tests.tui.sample_data import add, add_project, make, make_id
 from tuibench.core.profile import LOSS, Profile, ProfileSpec
 from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from tests.tui.frame import rows
 from tests.tui.pilot import open_app, press, replace_methods, settle, status_of
-from tests.tui.stock import make_going, rich_project
+from tests.tui.sample_data import make_going, rich_project
 from tuibench.core.activity import RunRow
 from tuibench.services.api import Services
 from tuibench.tui import route

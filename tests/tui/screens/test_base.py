@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.frame import frame
-from tests.tui.landing import land
 from tests.tui.pilot import open_app, press, settle, status_of
 from tests.tui.screens.form_services import FormServices
 from tests.tui.screens.form_stage import open_form
 from tests.tui.screens.stage import offered
 from tests.tui.screens.system_services import SystemServices
+from tests.tui.stub_page import stub_routes
 from tuibench.core.errors import TuibenchError
 from tuibench.tui.config import Config
 from tuibench.tui.screens.help import HelpScreen
@@ -41,7 +41,7 @@ async def test_help_key_narrow_terminal_stays_visible(width: int) -> None:
 
 
 async def test_key_line_in_text_field_omits_keys_that_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "home")
+    stub_routes(monkeypatch, "home")
     async with open_form(FormServices(), project="p1") as (app, pilot):
         assert {"y", ":", "?"} <= {*offered(app)}
         await press(pilot, "down")
@@ -51,7 +51,7 @@ async def test_key_line_in_text_field_omits_keys_that_type(monkeypatch: pytest.M
 
 
 async def test_key_line_in_text_field_shows_user_bound_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "home")
+    stub_routes(monkeypatch, "home")
     config = Config(keys={"copy-command": "y,ctrl+y"})
     async with open_form(FormServices(), project="p1", config=config) as (app, pilot):
         assert "y" in offered(app)

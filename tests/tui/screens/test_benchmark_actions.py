@@ -12,10 +12,10 @@ import pytest
 from textual.widgets import Input
 
 from tests.tui.frame import frame, rows
-from tests.tui.landing import Landing, land, landed
 from tests.tui.pilot import look, replace_methods, settle, type_text
+from tests.tui.sample_data import make_broken, make_going, make_id
 from tests.tui.screens.stage import Shown, shown, with_runs
-from tests.tui.stock import make_broken, make_going, make_id
+from tests.tui.stub_page import StubPage, opened_page, stub_routes
 from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
 from tuibench.core.stored import Removal
@@ -49,7 +49,7 @@ def script(seen: Shown, name: str, answer: Callable[..., Any]) -> list[tuple[Any
 
 
 async def test_key_r_asks_and_starts_or_offers_new_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run")
+    stub_routes(monkeypatch, "run")
     async with shown() as seen:
         # key r shows cost once and y starts
         script(seen, "reruns__plan", lambda one: RerunPlan(one, 15, 360.0, ""))
@@ -59,7 +59,7 @@ async def test_key_r_asks_and_starts_or_offers_new_version(monkeypatch: pytest.M
         assert {f"{short_id(seen.ids[0])}:", "15", "~6m00,"} <= set(said(seen).split())
         assert seen.answers == ("y",) and calls == []
         await seen.press("y")
-        assert calls == [(seen.ids[0], False)] and landed(seen.app) == ("run", ("01RUN",), {})
+        assert calls == [(seen.ids[0], False)] and opened_page(seen.app) == ("run", ("01RUN",), {})
         assert note in frame(seen.app)
         # key r changed model offers to measure new version
         await seen.press("escape")
@@ -131,32 +131,32 @@ async def test_rerun_and_removal_questions_name_reasons_and_losses() -> None:
 
 
 async def test_keys_R_and_c_open_form_or_comparison(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
-    land(monkeypatch, "comparison", "form")
+    stub_routes(monkeypatch, "comparison", "form")
     async with shown() as seen:
         # key R opens the form with the settings of the benchmark
         await seen.press("R")
-        assert landed(seen.app) == ("form", (), {"benchmark": seen.ids[0]})
+        assert opened_page(seen.app) == ("form", (), {"benchmark": seen.ids[0]})
         await seen.press("escape")
         # key c on rerun compares with original
         await seen.press("c")
-        assert landed(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
+        assert opened_page(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
         # key c without rerun shows instructions
         await seen.press("escape")
         await seen.press("down", "c")
-        assert seen.status.said and not isinstance(seen.app.screen, Landing)
+        assert seen.status.said and not isinstance(seen.app.screen, StubPage)
         # key c one marked compares with cursor row
         await seen.press("g", "space", "down", "c")
-        assert landed(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
+        assert opened_page(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
         # key c two marked uses the older as base
         await seen.press("escape", "escape")
         assert seen.page.marked() == ()
         seen.page.benchmarks.table.move_to(seen.ids[1])
         await seen.press("space", "down", "space", "c")
-        assert landed(seen.app) == ("comparison", (seen.ids[3], seen.ids[1]), {})
+        assert opened_page(seen.app) == ("comparison", (seen.ids[3], seen.ids[1]), {})
 
 
 async def test_keys_on_active_run_name_follower_cancel_it_and_show_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "detail")
+    stub_routes(monkeypatch, "detail")
     async with shown(going=True) as seen:
         # key c names the key that follows it
         going = make_going(seen.project)[0]
@@ -182,7 +182,7 @@ async def test_keys_on_active_run_name_follower_cancel_it_and_show_log(monkeypat
         assert calls == [(going.info.id,)]
         assert "\\e[31mno" in frame(seen.app) and isinstance(seen.app.screen, Notice)
         await seen.press("escape", "down", "L")
-        assert landed(seen.app) == ("detail", (seen.ids[0], "log"), {})
+        assert opened_page(seen.app) == ("detail", (seen.ids[0], "log"), {})
 
 
 # Remove

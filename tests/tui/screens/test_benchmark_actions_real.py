@@ -10,9 +10,9 @@ import pytest
 from tests.cli.running import SCRIPT, stored
 from tests.cli.shell import until
 from tests.tui.frame import frame, rows
-from tests.tui.landing import land, landed
 from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.screens.stage import Shown
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core import activity
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services
@@ -33,7 +33,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install the scripted engine's times and placeholders for screens tested elsewhere."""
     for name, value in SCRIPT.items():
         monkeypatch.setenv(name, value)
-    land(monkeypatch, "run")
+    stub_routes(monkeypatch, "run")
 
 
 @asynccontextmanager
@@ -61,7 +61,7 @@ async def test_benchmark_rerun_compared_removed_restored() -> None:
         await seen.press("r")
         assert f"Re-run {short_id(first)}: 1 cell," in rows(seen.app)[-3]
         await seen.press("y")
-        name, (run,), _ = landed(seen.app)
+        name, (run,), _ = opened_page(seen.app)
         assert name == "run"
         until(lambda: len(stored()) == 2, "the second result")
         await look(seen.app, seen.pilot)

@@ -11,11 +11,11 @@ from functools import partial
 from textual import events
 
 from tests.tui.counting import CountingDriver, counter_of
+from tests.tui.idle import all_handled
 from tests.tui.pilot import look, open_app, press, replace_methods, send_key, settle
-from tests.tui.rest import all_handled
+from tests.tui.sample_data import make_going, make_id, rich_project
 from tests.tui.screens.stage import Shown, with_runs
 from tests.tui.screens.test_best import STREAMS, SYNC, row_of
-from tests.tui.stock import make_going, make_id, rich_project
 from tuibench.services.api import Services
 from tuibench.tui import route
 
@@ -54,13 +54,13 @@ async def test_list_sends_only_what_changed() -> None:
         # A cached record has its preview at once; both directions stay within the bounds.
         for keys in (["down"], ["up"], ["space"], ["S"], ["slash"], ["o"], ["enter"], ["escape"], ["d"], ["escape"]):
             assert 0 < await sent(seen, *keys) <= KEY, keys
-        # an unchanged update sends nothing
+        # An update that changes nothing sends nothing.
         counter_of(seen.app).take()
         seen.page.load()
         await settle(seen.pilot)
         await look(seen.app, seen.pilot)
         assert counter_of(seen.app).take() == ""
-        # nor does a terminal that loses the focus
+        # Losing or gaining the focus sends nothing.
         await seen.press("d")
         assert seen.answers == ("y",)
         counter_of(seen.app).take()
@@ -70,7 +70,7 @@ async def test_list_sends_only_what_changed() -> None:
             assert counter_of(seen.app).take() == ""
             assert seen.answers == ("y",)
         await seen.press("escape")
-        # an update of an active run sends its line
+        # An update of an active run sends its line only.
         going = make_going(seen.project)
         with_runs(seen.app.services, *going)
         await look(seen.app, seen.pilot)
@@ -82,7 +82,7 @@ async def test_list_sends_only_what_changed() -> None:
             assert 0 < len(counter_of(seen.app).take().encode()) <= 500
 
 
-async def test_list_of_ten_thousand_sends_little_and_skips_records_passed() -> None:
+async def test_list_of_ten_thousand_sends_little_and_loads_only_rows_rested_on() -> None:
     asked: list[str] = []
     read = threading.Event()
 
@@ -93,7 +93,7 @@ async def test_list_of_ten_thousand_sends_little_and_skips_records_passed() -> N
 
     async with listed(crowd) as seen:
         assert len(seen.keys) == 10_000
-        # a held key skips the records that it passes
+        # While a key is held, only the first and the last record are loaded.
         get = seen.app.services.library.get
         replace_methods(seen.app.services, library__get=partial(wait, get))
         for _ in range(20):
@@ -103,7 +103,7 @@ async def test_list_of_ten_thousand_sends_little_and_skips_records_passed() -> N
         await settle(seen.pilot)
         assert asked == [make_id(1, 60.0), make_id(20, 60.0 * 20)] and seen.cursor == asked[-1]
         replace_methods(seen.app.services, library__get=get)
-        # keys send little
+        # Each key sends little.
         await seen.press("g")
         for keys in (["down"], ["s"], ["S"], ["a"], ["space"]):
             assert 0 < await sent(seen, *keys) <= KEY, keys

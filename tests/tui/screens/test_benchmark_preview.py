@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.present.build import asked, default_run, failed_cell, hostile_run, lone_cell, ok_cell, run
-from tests.tui.stock import make, make_broken, make_going, sweep, sweep_cell
+from tests.tui.sample_data import make, make_broken, make_going, sweep, sweep_cell
 from tuibench.core.cell import CellResult
 from tuibench.core.ids import short_id
 from tuibench.core.reason import Failure, legacy_text

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from tests.store.build import NOW
+from tests.tui.sample_data import make_going, make_id
 from tests.tui.screens.test_best import ROW, SYNC, row_of
-from tests.tui.stock import make_going, make_id
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.reason import legacy_text

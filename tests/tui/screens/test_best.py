@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.present.profile.stock import make_profile
+from tests.present.profile.sample_data import make_profile
 from tuibench.core.headline import Headline, HeadlineNumber, to_facts
 from tuibench.core.reason import Failure, Verdict
 from tuibench.core.result_headline import profile_headline

@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 import pytest
 
 from tests.tui.frame import check_frame, frame, rows
-from tests.tui.landing import land, landed
 from tests.tui.pilot import open_app, press, settle
+from tests.tui.sample_data import rich_project
 from tests.tui.screens.stage import Shown
-from tests.tui.stock import rich_project
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.tui import route
@@ -29,15 +29,15 @@ async def shown(
         yield Shown(app, pilot, services, project, ids)
 
 
-async def test_comparison_matches_kept_frame_and_enter_opens_newer(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "detail")
+async def test_comparison_matches_golden_frame_and_enter_opens_newer(monkeypatch: pytest.MonkeyPatch) -> None:
+    stub_routes(monkeypatch, "detail")
     async with shown() as seen:
         check_frame(seen.app, "comparison-80x24")
         await seen.press("enter")
-        assert landed(seen.app) == ("detail", (seen.ids[0],), {})
+        assert opened_page(seen.app) == ("detail", (seen.ids[0],), {})
 
 
-async def test_comparison_in_ascii_matches_kept_frame() -> None:
+async def test_comparison_in_ascii_matches_golden_frame() -> None:
     async with shown(display=Display(ascii_only=True)) as seen:
         check_frame(seen.app, "comparison-ascii")
         assert frame(seen.app).isascii()

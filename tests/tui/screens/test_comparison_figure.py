@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.present import build
-from tests.tui.stock import failed_sweep, make, rich_pair, sweep, sweep_cell
+from tests.tui.sample_data import failed_sweep, make, rich_pair, sweep, sweep_cell
 from tuibench.core.result import RunResult
 from tuibench.present.plots.figure import Figure, draw
 from tuibench.runs.comparison import compare_results

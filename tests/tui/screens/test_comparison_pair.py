@@ -7,7 +7,7 @@ import pytest
 
 from tests.runs.execution_data import asked
 from tests.runs.test_side_by_side import cell, side
-from tests.tui.stock import failed_sweep, rich_pair, sweep
+from tests.tui.sample_data import failed_sweep, rich_pair, sweep
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.label import CellName
 from tuibench.runs.comparison import compare_results

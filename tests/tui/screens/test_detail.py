@@ -4,11 +4,11 @@ import pytest
 
 from tests.present import build
 from tests.tui.frame import frame
-from tests.tui.landing import land, landed
 from tests.tui.pilot import look, replace_methods, settle
+from tests.tui.sample_data import make, sweep, sweep_cell
 from tests.tui.screens.detail_stage import detail
 from tests.tui.screens.stage import offered, shown
-from tests.tui.stock import make, sweep, sweep_cell
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.ids import short_id
 from tuibench.core.stored import StoredBenchmark
 from tuibench.tui import route
@@ -73,14 +73,14 @@ async def test_page_closes_by_keys_and_by_removal() -> None:
 
 
 async def test_benchmark_keys_act_on_open_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "form", "comparison")
+    stub_routes(monkeypatch, "form", "comparison")
     async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
         await seen.press("r")
         assert "resnet50.onnx" in seen.said and seen.status.kind == "bad"
         await seen.press("escape", "R")
-        assert landed(seen.app) == ("form", (), {"benchmark": NEW.id})
+        assert opened_page(seen.app) == ("form", (), {"benchmark": NEW.id})
         await seen.press("q", "c")
-        assert landed(seen.app) == ("comparison", (OLD.id, NEW.id), {})
+        assert opened_page(seen.app) == ("comparison", (OLD.id, NEW.id), {})
         await seen.press("q", "y")
         assert seen.status.said.endswith(seen.app.clipboard) and "benchmark" in seen.app.clipboard
         await seen.press("x")

@@ -3,8 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.present import build
+from tests.tui.sample_data import make, sweep, sweep_cell
 from tests.tui.screens.detail_stage import Detail, detail
-from tests.tui.stock import make, sweep, sweep_cell
 from tuibench.core.reason import Reason
 from tuibench.core.result import RunResult
 from tuibench.present.cells import failure_text, missing_numbers

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from tests.tui.counting import CountingDriver, bytes_of
+from tests.tui.sample_data import sweep
 from tests.tui.screens.detail_stage import detail
-from tests.tui.stock import sweep
 
 KEY, TAB = 1_500, 6_000
 OLD, BOTH = sweep(2, 7200), sweep(1, 3600, engines=("onnxruntime", "openvino"), faster=1.06)

@@ -5,8 +5,8 @@ import pytest
 from tests.present import build
 from tests.tui.frame import check_frame
 from tests.tui.pilot import replace_methods
+from tests.tui.sample_data import make, sweep, sweep_cell
 from tests.tui.screens.detail_stage import detail
-from tests.tui.stock import make, sweep, sweep_cell
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.present.headline import comparison_sentence

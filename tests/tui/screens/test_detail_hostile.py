@@ -8,8 +8,8 @@ import pytest
 
 from tests.present import build
 from tests.tui.counting import CountingDriver, sent_by
+from tests.tui.sample_data import make_id
 from tests.tui.screens.detail_stage import detail
-from tests.tui.stock import make_id
 from tests.tui.widgets.stage import HOSTILE
 from tuibench.core.cell import Check, Grade
 from tuibench.core.reason import Failure, legacy_text

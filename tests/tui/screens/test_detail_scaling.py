@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from tests.present import build
 from tests.tui.pilot import settle
+from tests.tui.sample_data import make, sweep, sweep_cell
 from tests.tui.screens.detail_stage import Detail, detail
-from tests.tui.stock import make, sweep, sweep_cell
 from tuibench.core.cell import CellResult
 from tuibench.core.result import RunResult
 from tuibench.present.cells import failure_text

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.scripted_scenario import PAIRS
+from tests.tui.sample_data import sweep
 from tests.tui.screens.detail_stage import detail
-from tests.tui.stock import sweep
 from tuibench.core.scenario import REGISTRY
 
 

@@ -5,11 +5,11 @@ from dataclasses import fields, replace
 import pytest
 
 from tests.tui.frame import check_frame, frame
-from tests.tui.landing import Landing
+from tests.tui.idle import all_handled, until
 from tests.tui.pilot import look, open_app, press, send_key, settle, status_of, type_text, until_seen
-from tests.tui.rest import all_handled, until
 from tests.tui.screens.form_services import MODEL, RUN, VALUES, FormServices, running
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
+from tests.tui.stub_page import StubPage
 from tuibench.core.errors import UsageError
 from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings.setting import Group, Place, Setting
@@ -20,7 +20,7 @@ from tuibench.tui.terminal import Display
 __all__ = ["neighbours", "timers"]
 
 
-async def test_form_matches_kept_frame_and_run_page_does_not_return_to_it() -> None:
+async def test_form_matches_golden_frame_and_run_page_does_not_return_to_it() -> None:
     async with open_form(FormServices(), project="p1") as (app, pilot):
         check_frame(app, "form-80x24")
         home = app.screen_stack[-2]
@@ -28,7 +28,7 @@ async def test_form_matches_kept_frame_and_run_page_does_not_return_to_it() -> N
         assert app.screen_stack[-2] is home
 
 
-async def test_form_in_ascii_matches_kept_frame() -> None:
+async def test_form_in_ascii_matches_golden_frame() -> None:
     async with open_form(FormServices(), project="p1", display=Display(ascii_only=True)) as (app, _):
         check_frame(app, "form-ascii")
         assert frame(app).isascii()
@@ -42,7 +42,7 @@ async def test_model_path_one_key_starts_measurement_and_shows_notes() -> None:
         assert focused(app) == "RUN"
         await press(pilot, "enter")
         assert services.started == [(VALUES, "", "")]
-        assert isinstance(app.page, Landing) and app.page.called == ("run", (RUN,), {})
+        assert isinstance(app.page, StubPage) and app.page.called == ("run", (RUN,), {})
         assert status_of(app).said == "; ".join(services.notes)
 
 
@@ -53,7 +53,7 @@ async def test_dashboard_given_path_opens_its_form() -> None:
         await press(pilot, "enter")
         assert services.started == [(VALUES, "", "")]
         await press(pilot, "escape")
-        assert isinstance(app.page, Landing) and app.page.called[0] == "home"
+        assert isinstance(app.page, StubPage) and app.page.called[0] == "home"
 
 
 @pytest.mark.parametrize("over", ["f2", "ctrl+p"])
@@ -69,7 +69,7 @@ async def test_run_started_behind_other_screen_opens_later(over: str) -> None:
         await settle(pilot)
         assert app.screen is above and services.started == [(VALUES, "", "")]
         await press(pilot, "escape")
-        assert isinstance(app.page, Landing) and app.page.called == ("run", (RUN,), {})
+        assert isinstance(app.page, StubPage) and app.page.called == ("run", (RUN,), {})
         assert form not in app.screen_stack
 
 
@@ -229,7 +229,7 @@ async def test_escape_after_typing_asks_before_discard() -> None:
         await press(pilot, "escape", "n")
         assert focused(app) == "cores"
         await press(pilot, "escape", "y")
-        assert isinstance(app.page, Landing)
+        assert isinstance(app.page, StubPage)
 
 
 async def test_form_names_active_measurement_when_known() -> None:
@@ -247,7 +247,7 @@ async def test_typed_text_survives_changes_by_others() -> None:
         await type_text(pilot, "3")
         services.active = (running(eta_s=1.0),)
         await look(app, pilot)
-        app.go(Landing("help"))
+        app.go(StubPage("help"))
         await settle(pilot)
         app.go_back()
         await settle(pilot)

@@ -8,11 +8,11 @@ from textual import events
 
 from tests.tui.counting import CountingDriver, bytes_of, counter_of
 from tests.tui.frame import frame
-from tests.tui.landing import Landing
+from tests.tui.idle import all_handled, until
 from tests.tui.pilot import look, open_app, press, settle, status_of, type_text, until_seen
-from tests.tui.rest import all_handled, until
 from tests.tui.screens.form_services import VALUES, FormServices, running
 from tests.tui.screens.form_stage import BENCHMARK, Timers, form_of, neighbours, open_form, timers
+from tests.tui.stub_page import StubPage
 from tuibench.core.machine import EngineChoice, Machine
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
@@ -123,7 +123,7 @@ async def test_form_ignores_keys_but_escape_while_model_loads() -> None:
         app.go(route.form(path="hf:somebody/something"))
         await until(lambda: bool(services.opened))
         await pilot.press("escape")
-        await until(lambda: isinstance(app.page, Landing))
+        await until(lambda: isinstance(app.page, StubPage))
         services.reading.set()
         await settle(pilot)
-        assert isinstance(app.page, Landing)
+        assert isinstance(app.page, StubPage)

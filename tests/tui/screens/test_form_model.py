@@ -9,8 +9,8 @@ import pytest
 
 from tests.cli.shell import PATIENCE_S
 from tests.tui.frame import frame
+from tests.tui.idle import all_handled
 from tests.tui.pilot import press, replace_methods, send_key, settle, status_of, type_text
-from tests.tui.rest import all_handled
 from tests.tui.screens.form_services import VALUES, FormServices
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
 from tests.tui.screens.stage import answers_of

@@ -14,9 +14,9 @@ from tests.cli.running import SCRIPT, stored
 from tests.cli.shell import until
 from tests.conftest import ROOT
 from tests.tui.frame import frame
-from tests.tui.landing import Landing, land
 from tests.tui.pilot import open_app, press, settle, type_text
 from tests.tui.screens.form_stage import focused, form_of, open_page
+from tests.tui.stub_page import StubPage, stub_routes
 from tuibench.services.api import Services
 from tuibench.tui.app import Dashboard
 from tuibench.tui.widgets.field import TextField
@@ -27,7 +27,7 @@ SAMPLES = ROOT / "tuibench" / "data" / "samples"
 @pytest.fixture(autouse=True)
 def neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the screens around the form by placeholders; install the scripted engine's times."""
-    land(monkeypatch, "home", "run")
+    stub_routes(monkeypatch, "home", "run")
     for name, value in SCRIPT.items():
         monkeypatch.setenv(name, value)
 
@@ -72,7 +72,7 @@ async def test_benchmark_from_form_is_stored_and_refills_form() -> None:
         await make_brief(app, pilot)
         await fill(app, pilot, batches="1,2", name="first")
         await press(pilot, "ctrl+r")
-        assert isinstance(app.page, Landing), frame(app)
+        assert isinstance(app.page, StubPage), frame(app)
         name, (run,), _ = app.page.called
         assert name == "run"
         until(stored, "its result")

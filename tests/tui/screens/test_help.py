@@ -31,7 +31,7 @@ def headings(screen: HelpScreen) -> list[str]:
 @pytest.mark.parametrize(
     ("display", "name"), [(Display(), "help-home-80x24"), (Display(ascii_only=True), "help-home-ascii")]
 )
-async def test_help_matches_kept_frame(display: Display, name: str) -> None:
+async def test_help_matches_golden_frame(display: Display, name: str) -> None:
     async with open_app(display=display) as (app, pilot):
         await press(pilot, "question_mark")
         check_frame(app, name)

@@ -11,11 +11,11 @@ import pytest
 from tests.cli.shell import PATIENCE_S
 from tests.present.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
-from tests.tui.landing import land, landed
+from tests.tui.idle import all_handled
 from tests.tui.pilot import look, open_app, press, replace_methods, send_key, settle, status_of, type_text
-from tests.tui.rest import all_handled
+from tests.tui.sample_data import add, add_project, make_going, rich_project, sweep
 from tests.tui.screens.stage import answers_of, with_runs
-from tests.tui.stock import add, add_project, make_going, rich_project, sweep
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services
@@ -46,14 +46,14 @@ def one_size(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("one_size")
-async def test_home_matches_kept_frame() -> None:
+async def test_home_matches_golden_frame() -> None:
     three_projects()
     async with open_app() as (app, _):
         check_frame(app, "home-80x24")
 
 
 @pytest.mark.usefixtures("one_size")
-async def test_home_in_ascii_matches_kept_frame() -> None:
+async def test_home_in_ascii_matches_golden_frame() -> None:
     three_projects()
     async with open_app(display=Display(ascii_only=True)) as (app, _):
         check_frame(app, "home-ascii")
@@ -62,13 +62,13 @@ async def test_home_in_ascii_matches_kept_frame() -> None:
 
 async def test_enter_opens_project_and_next_session_starts_there(monkeypatch: pytest.MonkeyPatch) -> None:
     _, names = three_projects()
-    land(monkeypatch, "project")
+    stub_routes(monkeypatch, "project")
     async with open_app() as (app, pilot):
         home = app.page
         assert isinstance(home, HomeScreen)
         home.table.move_to(names["bert"])
         await press(pilot, "enter")
-        assert landed(app) == ("project", (names["bert"],), {})
+        assert opened_page(app) == ("project", (names["bert"],), {})
     async with open_app() as (app, _):
         assert isinstance(app.page, HomeScreen)
         assert app.page.table.cursor_key == names["bert"]
@@ -176,16 +176,16 @@ async def test_project_removal_rename_and_copy() -> None:
 
 async def test_benchmark_keys_act_on_newest_of_project(monkeypatch: pytest.MonkeyPatch) -> None:
     _, names = three_projects()
-    land(monkeypatch, "form", "comparison")
+    stub_routes(monkeypatch, "form", "comparison")
     async with open_app() as (app, pilot):
         home = app.page
         assert isinstance(home, HomeScreen)
         home.table.move_to(names["resnet50"])
         newest = Services().library.list(names["resnet50"])[0]
         await press(pilot, "R")
-        assert landed(app) == ("form", (), {"benchmark": newest.id})
+        assert opened_page(app) == ("form", (), {"benchmark": newest.id})
         await press(pilot, "q", "c")
-        assert landed(app) == ("comparison", (newest.rerun_of, newest.id), {})
+        assert opened_page(app) == ("comparison", (newest.rerun_of, newest.id), {})
         await press(pilot, "q")
         home.table.move_to(names["bert"])
         await press(pilot, "R")
@@ -241,7 +241,7 @@ async def test_hostile_names_are_plain_text_on_home_and_in_project(home: Path) -
 
 async def test_runs_follow_their_project_and_unassigned_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     services, names = three_projects()
-    land(monkeypatch, "run")
+    stub_routes(monkeypatch, "run")
     mine, lost = make_going(names["bert"])
     services = with_runs(services, mine, replace(lost, project=""))
     async with open_app((120, 36), services=services) as (app, pilot):
@@ -256,7 +256,7 @@ async def test_runs_follow_their_project_and_unassigned_come_first(monkeypatch: 
         await press(pilot, "D")
         assert {short_id(lost.info.id), "enter"} <= {*rows(app)[-3].split()}
         await press(pilot, "enter")
-        assert landed(app) == ("run", (lost.info.id,), {})
+        assert opened_page(app) == ("run", (lost.info.id,), {})
 
 
 async def test_panel_is_empty_on_non_project_line() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tests.tui.frame import frame
-from tests.tui.landing import land, landed
+from tests.tui.idle import all_handled, until
 from tests.tui.pilot import open_app, press, replace_methods, send_key, settle, type_text
-from tests.tui.rest import all_handled, until
 from tests.tui.screens.form_services import RUN
 from tests.tui.screens.new_project_stage import page_of, put
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.services.api import Services
 from tuibench.services.form_values import FormValues
@@ -30,24 +30,24 @@ def finder(home: Path) -> Finder:
 
 
 async def test_sample_reaches_form_in_three_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "form")
+    stub_routes(monkeypatch, "form")
     async with open_app() as (app, pilot):
         await press(pilot, "enter")
         await press(pilot, "enter")
         (row,) = Services().projects.list()
         assert row.project.name == "sample" and row.project.versions[0].model.asked == "sample"
-        assert landed(app) == ("form", (), {"project_id": row.project.id})
+        assert opened_page(app) == ("form", (), {"project_id": row.project.id})
         await press(pilot, "escape")
         assert isinstance(app.page, ProjectScreen)
 
 
 async def test_enter_does_not_wait_for_model_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "form")
+    stub_routes(monkeypatch, "form")
     async with open_app() as (app, pilot):
         await pilot.press("enter")
         await pilot.press("enter")
         await settle(pilot)
-        assert landed(app)[0] == "form"
+        assert opened_page(app)[0] == "form"
 
 
 class SlowServices(Services):
@@ -76,7 +76,7 @@ class SlowServices(Services):
 
 @pytest.mark.parametrize("held", ["looked", "read", "neither"])
 async def test_three_enters_start_first_run(monkeypatch: pytest.MonkeyPatch, held: str) -> None:
-    land(monkeypatch, "run")
+    stub_routes(monkeypatch, "run")
     services = SlowServices()
     for name, gate in {"looked": services.looked, "read": services.read}.items():
         if name != held:
@@ -100,7 +100,7 @@ async def test_three_enters_start_first_run(monkeypatch: pytest.MonkeyPatch, hel
         send_key(app, "enter")
         await until(lambda: bool(services.started))
         await settle(pilot)
-        assert services.started == ["sample"] and landed(app)[0] == "run"
+        assert services.started == ["sample"] and opened_page(app)[0] == "run"
 
 
 async def test_path_is_completed_and_emptied_path_clears_error(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ async def test_invalid_model_shows_error_beside_field(tmp_path: Path) -> None:
 
 
 async def test_dims_are_asked_once_checked_and_saved(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "form")
+    stub_routes(monkeypatch, "form")
     async with open_app() as (app, pilot):
         await press(pilot, "n")
         await put(app, pilot, "sample:text")
@@ -176,14 +176,14 @@ async def test_dims_are_asked_once_checked_and_saved(monkeypatch: pytest.MonkeyP
 
 
 async def test_known_model_opens_existing_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "form")
+    stub_routes(monkeypatch, "form")
     async with open_app() as (app, pilot):
         await press(pilot, "enter", "enter", "escape", "escape", "n")
         await put(app, pilot, str(SAMPLES / "cnn.onnx"))
         assert "already" in frame(app)
         await press(pilot, "ctrl+r")
         (row,) = Services().projects.list()
-        assert landed(app) == ("form", (), {"project_id": row.project.id})
+        assert opened_page(app) == ("form", (), {"project_id": row.project.id})
 
 
 class Finder:
@@ -222,7 +222,7 @@ async def test_other_model_replaces_default_name_only(finder: Finder) -> None:
 
 
 async def test_failed_model_check_can_be_retried(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "form")
+    stub_routes(monkeypatch, "form")
     finder.problem = ModelError("no such file", "put it there")
     async with open_app(services=finder.services) as (app, pilot):
         await press(pilot, "n")
@@ -235,7 +235,7 @@ async def test_failed_model_check_can_be_retried(finder: Finder, monkeypatch: py
         assert len(finder.asked) == 3
         finder.problem = None
         await press(pilot, "ctrl+r")
-        assert landed(app)[0] == "form"
+        assert opened_page(app)[0] == "form"
 
 
 async def test_model_error_does_not_move_focus_while_typing(finder: Finder) -> None:
@@ -254,7 +254,7 @@ async def test_model_error_does_not_move_focus_while_typing(finder: Finder) -> N
 
 
 async def test_project_created_behind_other_screen_opens_later(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "form", "system")
+    stub_routes(monkeypatch, "form", "system")
     async with open_app(services=finder.services) as (app, pilot):
         await press(pilot, "n")
         finder.gate.clear()
@@ -262,17 +262,17 @@ async def test_project_created_behind_other_screen_opens_later(finder: Finder, m
         await pilot.press("m", "ctrl+r", "f2")
         finder.gate.set()
         await settle(pilot)
-        assert landed(app)[0] == "system"
+        assert opened_page(app)[0] == "system"
         await press(pilot, "escape")
-        assert landed(app)[0] == "form" and page not in app.screen_stack
+        assert opened_page(app)[0] == "form" and page not in app.screen_stack
 
 
 @pytest.mark.parametrize("keys", [("ctrl+t",), ("down", "down", "enter")])
 async def test_profile_setup_opens_by_key_or_button(monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...]) -> None:
-    land(monkeypatch, "profile_form")
+    stub_routes(monkeypatch, "profile_form")
     async with open_app() as (app, pilot):
         await press(pilot, "enter", *keys)
         (row,) = Services().projects.list()
-        assert landed(app) == ("profile_form", (row.project.id,), {})
+        assert opened_page(app) == ("profile_form", (row.project.id,), {})
         await press(pilot, "escape")
         assert isinstance(app.page, ProjectScreen)

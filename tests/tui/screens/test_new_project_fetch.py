@@ -8,8 +8,8 @@ import pytest
 
 from tests.cli.shell import PATIENCE_S
 from tests.tui.frame import frame
+from tests.tui.idle import all_handled
 from tests.tui.pilot import open_app, press, replace_methods, settle
-from tests.tui.rest import all_handled
 from tests.tui.screens.new_project_stage import page_of, put
 from tuibench.core.model import FetchProgress
 from tuibench.services.api import Services

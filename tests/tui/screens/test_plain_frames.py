@@ -6,7 +6,7 @@ import pytest
 
 from tests.tui.frame import check_frame, frame
 from tests.tui.pilot import open_app, press, settle
-from tests.tui.stock import pass_millisecond, rich_project
+from tests.tui.sample_data import pass_millisecond, rich_project
 from tuibench.services.api import Services
 from tuibench.tui import route
 from tuibench.tui.terminal import Display
@@ -24,7 +24,7 @@ def one_size(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("ascii_only", "name"), WAYS)
-async def test_new_project_matches_kept_frame(ascii_only: bool, name: str) -> None:
+async def test_new_project_matches_golden_frame(ascii_only: bool, name: str) -> None:
     async with open_app(display=Display(ascii_only=ascii_only)) as (app, pilot):
         await press(pilot, "enter")
         check_frame(app, f"new-project-{name}")
@@ -33,7 +33,7 @@ async def test_new_project_matches_kept_frame(ascii_only: bool, name: str) -> No
 
 @pytest.mark.usefixtures("one_size")
 @pytest.mark.parametrize(("ascii_only", "name"), WAYS)
-async def test_trash_matches_kept_frame(ascii_only: bool, name: str) -> None:
+async def test_trash_matches_golden_frame(ascii_only: bool, name: str) -> None:
     services = Services()
     _, ids = rich_project(services)
     services.library.remove(ids[:2])
@@ -47,7 +47,7 @@ async def test_trash_matches_kept_frame(ascii_only: bool, name: str) -> None:
 
 @pytest.mark.usefixtures("one_size")
 @pytest.mark.parametrize(("ascii_only", "name"), WAYS)
-async def test_settings_match_kept_frame(ascii_only: bool, name: str) -> None:
+async def test_settings_match_golden_frame(ascii_only: bool, name: str) -> None:
     async with open_app(display=Display(ascii_only=ascii_only)) as (app, pilot):
         services = app.services
         source = services.models.locate("sample:text")

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from tests.present.profile.stock import make_profile
-from tests.tui.landing import land, landed
+from tests.present.profile.sample_data import make_profile
 from tests.tui.pilot import look, until_seen
 from tests.tui.screens.profile_stage import Profiled, profile_run, profiled
 from tests.tui.screens.stage import offered
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.ids import short_id
 from tuibench.core.profile import LOSS
 from tuibench.present.profile.page import ProfileHeading, profile_lines, view_of
@@ -140,12 +140,12 @@ async def test_layers_table_widens_opens_layers_and_depth_follows() -> None:
 
 
 async def test_benchmark_keys_act_on_open_profile(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "profile_form", "profile_comparison")
+    stub_routes(monkeypatch, "profile_form", "profile_comparison")
     old = profile_run(8, 9000)
     async with profiled((80, 24), replace(profile_run(7, 60)), old) as seen:
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("R")
-        assert landed(seen.app) == ("profile_form", ("", "performance", seen.ids[0]), {})
+        assert opened_page(seen.app) == ("profile_form", ("", "performance", seen.ids[0]), {})
         await seen.press("q", "c")
         assert short_id(seen.ids[0]) in seen.news and seen.status.kind == "warn"
         await seen.press("y")
@@ -219,7 +219,7 @@ async def test_loss_profile_opens_at_shell_default_level() -> None:
 
 
 async def test_theory_is_labelled_on_every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "profile_form")
+    stub_routes(monkeypatch, "profile_form")
     async with profiled() as seen:
         await seen.go(route.theory(seen.project, FLOPS))
         for number in "123":
@@ -231,4 +231,4 @@ async def test_theory_is_labelled_on_every_tab(monkeypatch: pytest.MonkeyPatch) 
         await seen.press("y")
         assert seen.app.clipboard == seen.app.services.theory.command(seen.project, FLOPS)
         await seen.press("n")
-        assert landed(seen.app)[:2] == ("profile_form", (seen.project, "performance"))
+        assert opened_page(seen.app)[:2] == ("profile_form", (seen.project, "performance"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.tui.frame import rows
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tests.tui.widgets.stage import staged
 from tuibench.tui.screens.profile.pane import BarList
 

@@ -7,9 +7,9 @@ from functools import partial
 
 from tests.tui.counting import CountingDriver, bytes_of
 from tests.tui.pilot import look
+from tests.tui.sample_data import make_going
 from tests.tui.screens.profile_stage import profiled
 from tests.tui.screens.stage import with_runs
-from tests.tui.stock import make_going
 from tuibench.core.ids import short_id
 from tuibench.tui import route
 

@@ -9,12 +9,12 @@ from functools import partial
 
 import pytest
 
-from tests.present.profile.stock import make_costs, make_loss, make_performance
+from tests.present.profile.sample_data import make_costs, make_loss, make_performance
 from tests.tui.counting import CountingDriver, bytes_of
 from tests.tui.frame import frame
 from tests.tui.pilot import open_app, settle, until_seen
+from tests.tui.sample_data import add
 from tests.tui.screens.profile_stage import ProfileAnswers, profile_run, profiled
-from tests.tui.stock import add
 from tuibench.core.profile import LOSS, PERFORMANCE, Profile
 from tuibench.present.profile.costs import CostRow, CostView
 from tuibench.present.profile.page import view_of

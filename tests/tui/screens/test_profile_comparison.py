@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.present.build import model
-from tests.present.profile.stock import make_costs, make_loss, make_performance, make_profile
+from tests.present.profile.sample_data import make_costs, make_loss, make_performance, make_profile
 from tests.tui.pilot import until_seen
 from tests.tui.screens.profile_stage import profile_run, profiled
 from tuibench.core.ids import short_id

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from tests.cli.shell import PATIENCE_S
-from tests.tui.landing import land, landed
+from tests.tui.idle import all_handled, until
 from tests.tui.pilot import replace_methods, settle, until_seen
-from tests.tui.rest import all_handled, until
 from tests.tui.screens.profile_stage import ProfileAnswers, Profiled, profiled
 from tests.tui.screens.stage import answers_of
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.errors import UsageError
 from tuibench.core.ids import short_id
 from tuibench.core.machine import EngineChoice, Machine
@@ -24,7 +24,7 @@ from tuibench.tui.screens.profile.form import ProfileFormScreen
 
 @pytest.fixture(autouse=True)
 def ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run", "theory")
+    stub_routes(monkeypatch, "run", "theory")
     monkeypatch.setattr(profile_set_up, "CHECK_S", 0.001)
 
 
@@ -54,7 +54,7 @@ async def test_profile_form_defaults_focus_engines_and_commands() -> None:
         values, project, again = seen.answers.started[0]
         assert (values.performance, values.loss, values.name, values.loss_name) == (True, True, "baseline", "baseline")
         assert (project, again) == (seen.project, "")
-        assert landed(seen.app)[:2] == ("run", (seen.answers.runs[0],))
+        assert opened_page(seen.app)[:2] == ("run", (seen.answers.runs[0],))
         assert short_id(seen.answers.runs[1]) in seen.text
         # focus skips fields of disabled kind
         await seen.go(route.profile_form(seen.project, "performance"))
@@ -112,7 +112,7 @@ async def test_both_kinds_off_shows_theory_and_starts_nothing() -> None:
         await checked(seen)
         assert "FLOPS" in seen.text and "Batch" not in seen.text and "12ab" not in seen.text
         await seen.press("ctrl+r")
-        assert landed(seen.app)[:2] == ("theory", (seen.project, FLOPS)) and seen.answers.started == []
+        assert opened_page(seen.app)[:2] == ("theory", (seen.project, FLOPS)) and seen.answers.started == []
         # all errors appear at once beside fields
         wrong = {"batch": "1 to 65536, not 'x'", "cores": "1 to 2, not '99'", "inputs_file": "there is no file a.npz"}
         seen.answers.check = ProfileCheck(errors=wrong)

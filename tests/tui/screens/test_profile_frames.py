@@ -35,7 +35,7 @@ MACHINE = Machine(2, 2, 2, SERVER_ISA, ENGINES)
 
 
 @pytest.mark.parametrize("ascii_only", [False, True], ids=["unicode", "ascii"])
-async def test_pages_match_kept_frames(ascii_only: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pages_match_golden_frames(ascii_only: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     async with profiled(display=Display(ascii_only=ascii_only)) as seen:
         monkeypatch.setattr(seen.app.services.machine, "read", lambda: MACHINE)
         for page, way in PAGES.items():

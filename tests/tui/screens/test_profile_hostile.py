@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.present.profile.stock import make_costs, make_loss, make_performance
+from tests.present.profile.sample_data import make_costs, make_loss, make_performance
 from tests.tui.counting import CountingDriver, sent_by
 from tests.tui.hostile import EVIL, check_sent
 from tests.tui.pilot import replace_methods

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.tui.landing import land, landed
 from tests.tui.pilot import look, settle
+from tests.tui.sample_data import make_going
 from tests.tui.screens.profile_stage import Profiled, profiled
 from tests.tui.screens.stage import with_runs
-from tests.tui.stock import make_going
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.ids import short_id
 from tuibench.services.form_values import APPROXIMATED, FLOPS
 from tuibench.tui import route
@@ -61,25 +61,25 @@ async def test_profile_list_ends_with_theory_that_refuses_actions() -> None:
 
 
 async def test_enter_opens_profile_or_theory(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "profile", "theory", "profile_form")
+    stub_routes(monkeypatch, "profile", "theory", "profile_form")
     async with profiled() as seen:
         await seen.go(route.project(seen.project, "performance"))
         await seen.press("enter")
-        assert landed(seen.app)[:2] == ("profile", (seen.ids[0],))
+        assert opened_page(seen.app)[:2] == ("profile", (seen.ids[0],))
         await seen.press("q", "G", "enter")
-        assert landed(seen.app)[:2] == ("theory", (seen.project, FLOPS))
+        assert opened_page(seen.app)[:2] == ("theory", (seen.project, FLOPS))
         await seen.press("q", "3", "n")
-        assert landed(seen.app)[:2] == ("profile_form", (seen.project, "loss"))
+        assert opened_page(seen.app)[:2] == ("profile_form", (seen.project, "loss"))
 
 
 async def test_two_profiles_compare_by_marks_or_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "profile_comparison")
+    stub_routes(monkeypatch, "profile_comparison")
     async with profiled() as seen:
         await seen.go(route.project(seen.project, "performance"))
         await seen.press("space", "c")
-        assert landed(seen.app)[:2] == ("profile_comparison", (seen.ids[1], seen.ids[0]))
+        assert opened_page(seen.app)[:2] == ("profile_comparison", (seen.ids[1], seen.ids[0]))
         await seen.press("q", "space", "c")
-        assert landed(seen.app)[:2] == ("profile_comparison", (seen.ids[1], seen.ids[0]))
+        assert opened_page(seen.app)[:2] == ("profile_comparison", (seen.ids[1], seen.ids[0]))
 
 
 async def test_profile_edit_sort_removal_and_cursor() -> None:
@@ -118,7 +118,7 @@ async def test_profile_edit_sort_removal_and_cursor() -> None:
 
 
 async def test_run_is_listed_under_its_kind_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run")
+    stub_routes(monkeypatch, "run")
     async with profiled() as seen:
         going = make_going(seen.project)
         making = replace(going[0], info=replace(going[0].info, kind="performance"))
@@ -129,11 +129,11 @@ async def test_run_is_listed_under_its_kind_only(monkeypatch: pytest.MonkeyPatch
         await seen.press("2")
         assert keys_of(seen)[0] == making.info.id and "9/15 parts" in seen.rows[4]
         await seen.press("g", "enter")
-        assert landed(seen.app)[:2] == ("run", (making.info.id,))
+        assert opened_page(seen.app)[:2] == ("run", (making.info.id,))
 
 
 async def test_profiles_of_missing_project_are_listed_as_unassigned(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "profile")
+    stub_routes(monkeypatch, "profile")
     async with profiled() as seen:
         seen.services.store.benchmarks.edit(seen.ids[2], project="")
         await seen.go(route.unassigned())
@@ -141,7 +141,7 @@ async def test_profiles_of_missing_project_are_listed_as_unassigned(monkeypatch:
         await seen.press("3")
         assert keys_of(seen) == [seen.ids[2]] and short_id(seen.ids[2]) in seen.text
         await seen.press("enter")
-        assert landed(seen.app)[:2] == ("profile", (seen.ids[2],))
+        assert opened_page(seen.app)[:2] == ("profile", (seen.ids[2],))
         await seen.press("q")
         await settle(seen.pilot)
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.frame import check_frame, frame, rows
-from tests.tui.landing import land, landed
 from tests.tui.pilot import look, open_app, press, replace_methods, settle, status_of, type_text
+from tests.tui.sample_data import add, add_project, make_id, rich_project, sweep
 from tests.tui.screens.stage import offered, shown, with_runs
-from tests.tui.stock import add, add_project, make_id, rich_project, sweep
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
 from tuibench.core.model import ModelState
@@ -45,7 +45,7 @@ async def test_project_frame_filter_and_run_order() -> None:
         assert seen.keys == list(seen.ids)
 
 
-async def test_project_in_ascii_matches_kept_frame() -> None:
+async def test_project_in_ascii_matches_golden_frame() -> None:
     async with shown(going=True, display=Display(ascii_only=True)) as seen:
         await seen.press("down", "down")
         check_frame(seen.app, "project-ascii")
@@ -89,14 +89,14 @@ async def test_list_previews_sorts_and_leaves_in_steps() -> None:
 
 
 async def test_enter_opens_benchmark_or_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "detail", "run", "form")
+    stub_routes(monkeypatch, "detail", "run", "form")
     async with shown(going=True) as seen:
         await seen.press("g", "enter")
-        assert landed(seen.app) == ("run", (make_id(9, 120),), {})
+        assert opened_page(seen.app) == ("run", (make_id(9, 120),), {})
         await seen.press("q", "down", "down", "enter")
-        assert landed(seen.app) == ("detail", (seen.ids[0],), {})
+        assert opened_page(seen.app) == ("detail", (seen.ids[0],), {})
         await seen.press("q", "n")
-        assert landed(seen.app) == ("form", (), {"project_id": seen.project})
+        assert opened_page(seen.app) == ("form", (), {"project_id": seen.project})
 
 
 async def test_list_marks_news_and_settings_field() -> None:

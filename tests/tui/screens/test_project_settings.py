@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.shell import until
-from tests.present.profile.stock import make_costs
+from tests.present.profile.sample_data import make_costs
 from tests.tui.counting import CountingDriver, bytes_of
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import open_app, press, replace_methods, settle, status_of

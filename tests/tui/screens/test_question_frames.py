@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.frame import check_frame, frame
+from tests.tui.sample_data import make_going
 from tests.tui.screens.stage import shown
-from tests.tui.stock import make_going
 from tuibench.tui.terminal import Display
 
 DIALOGS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -22,7 +22,7 @@ KEPT_IN_ASCII = ("palette",)
 
 
 @pytest.mark.parametrize("ascii_only", [False, True], ids=["unicode", "ascii"])
-async def test_dialogs_match_kept_frames(ascii_only: bool) -> None:
+async def test_dialogs_match_golden_frames(ascii_only: bool) -> None:
     async with shown(display=Display(ascii_only=ascii_only)) as seen:
         for name, (keys, leave) in DIALOGS.items():
             await seen.press(*keys)
@@ -39,7 +39,7 @@ async def test_dialogs_match_kept_frames(ascii_only: bool) -> None:
             assert frame(seen.app).isascii()
 
 
-async def test_removal_question_of_a_running_run_matches_kept_frame() -> None:
+async def test_removal_question_of_a_running_run_matches_golden_frame() -> None:
     async with shown(going=True) as seen:
         assert seen.keys[0] == make_going(seen.project)[0].info.id
         await seen.press("g", "d")

@@ -11,7 +11,6 @@ from tests.present.build import HOSTILE
 from tests.runs.test_side_by_side import cell as timed_cell
 from tests.store.build import make_id
 from tests.tui.frame import check_frame, rows
-from tests.tui.landing import land, landed
 from tests.tui.pilot import settle
 from tests.tui.screens.run_services import (
     RUN,
@@ -29,6 +28,7 @@ from tests.tui.screens.run_services import (
 )
 from tests.tui.screens.run_stage import watched
 from tests.tui.screens.stage import offered
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core import activity
 from tuibench.core.activity import Live
 from tuibench.core.errors import StoreError
@@ -54,7 +54,7 @@ NAME = short_id(RUN)
 
 
 @pytest.mark.parametrize(("name", "ascii_only"), [("80x24", False), ("ascii", True)])
-async def test_running_run_matches_kept_frame(name: str, ascii_only: bool) -> None:
+async def test_running_run_matches_golden_frame(name: str, ascii_only: bool) -> None:
     async with watched(sketch_view(), display=Display(ascii_only=ascii_only)) as seen:
         check_frame(seen.app, f"run-{name}")
         assert not ascii_only or seen.text.isascii()
@@ -238,11 +238,11 @@ async def test_open_cell_data_grows_and_is_dropped_on_close() -> None:
 
 
 async def test_enter_on_finished_run_opens_same_cell(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "detail")
+    stub_routes(monkeypatch, "detail")
     async with watched(make_done()) as seen:
         await seen.press("down", "down", "right", "enter")
         cell = next(c for c in sketch_cells() if (c.asked.cores, c.asked.batch) == (4, 8))
-        assert landed(seen.app) == ("detail", (RUN,), {"cell": cell.key})
+        assert opened_page(seen.app) == ("detail", (RUN,), {"cell": cell.key})
         seen.app.go_back()
         await settle(seen.pilot)
         assert isinstance(seen.app.page, HomeScreen), "the page of a run that is done is not come back to"

@@ -7,10 +7,10 @@ from typing import Any
 
 from tests.tui.frame import rows
 from tests.tui.pilot import look, open_app, press, replace_methods, status_of
+from tests.tui.sample_data import make_broken, make_going, rich_project
 from tests.tui.screens.run_services import make_broken as broken_view
 from tests.tui.screens.run_services import make_waiting, sketch_view
 from tests.tui.screens.stage import Shown, answers_of, shown, with_runs
-from tests.tui.stock import make_broken, make_going, rich_project
 from tuibench.core.activity import RunView
 from tuibench.core.ids import short_id
 from tuibench.present.outcome import extend_words, finish_words

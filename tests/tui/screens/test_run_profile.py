@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from tests.tui.frame import check_frame
-from tests.tui.landing import land, landed
 from tests.tui.screens.profile_stage import profile_run
 from tests.tui.screens.run_services import RUN, make_info, make_view
 from tests.tui.screens.run_stage import watched
 from tests.tui.screens.stage import offered
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core import activity
 from tuibench.core.activity import Making, RunView
 from tuibench.core.reason import Reason, because
@@ -47,7 +47,7 @@ def ended(**changes: Any) -> RunView:
     )
 
 
-async def test_profile_run_page_in_ascii_matches_kept_frame() -> None:
+async def test_profile_run_page_in_ascii_matches_golden_frame() -> None:
     async with watched(making(), display=Display(ascii_only=True)) as seen:
         check_frame(seen.app, "run-profile-ascii")
 
@@ -70,12 +70,12 @@ async def test_profile_run_shows_parts_and_is_finished_or_removed() -> None:
 
 
 async def test_ended_run_enter_opens_profile(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "profile")
+    stub_routes(monkeypatch, "profile")
     async with watched(making(), ended()) as seen:
         await seen.look()
         assert "finished" in seen.text and "4.76 ms" in seen.text
         await seen.press("enter")
-        assert landed(seen.app)[:2] == ("profile", (RUN,))
+        assert opened_page(seen.app)[:2] == ("profile", (RUN,))
 
 
 async def test_interrupted_profile_run_says_how_to_resume() -> None:

@@ -6,9 +6,9 @@ import pytest
 from textual.widgets import Input
 
 from tests.store.build import make_id
-from tests.tui.landing import land, landed
 from tests.tui.pilot import open_app, press, settle, status_of
 from tests.tui.screens.system_services import SystemServices
+from tests.tui.stub_page import opened_page, stub_routes
 from tests.tui.tour import go_home
 from tuibench.core.errors import TuibenchError
 from tuibench.core.ids import short_id
@@ -22,7 +22,7 @@ UNKNOWN = TuibenchError("not examined")
 
 
 async def test_started_run_opens_and_shows_notes(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run")
+    stub_routes(monkeypatch, "run")
     async with open_app(services=SystemServices(UNKNOWN)) as (app, pilot):
         looks: list[int] = []
         monkeypatch.setattr(app, "poll", lambda: looks.append(1))
@@ -31,7 +31,7 @@ async def test_started_run_opens_and_shows_notes(monkeypatch: pytest.MonkeyPatch
             looks.clear()
             show_started(app.page, RUN, NOTES, replace=replace)
             await settle(pilot)
-            assert landed(app) == ("run", (RUN,), {}) and app.started == RUN and looks == [1]
+            assert opened_page(app) == ("run", (RUN,), {}) and app.started == RUN and looks == [1]
             assert status_of(app).said == "; ".join(NOTES)
             await press(pilot, "escape")
             assert type(app.page) is below
@@ -41,7 +41,7 @@ async def test_started_run_opens_and_shows_notes(monkeypatch: pytest.MonkeyPatch
 
 
 async def test_screen_opened_during_start_stays_and_shows_notes(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run")
+    stub_routes(monkeypatch, "run")
     async with open_app(services=SystemServices(UNKNOWN)) as (app, pilot):
         for replace in (False, True):
             await press(pilot, "f2")
@@ -51,13 +51,13 @@ async def test_screen_opened_during_start_stays_and_shows_notes(monkeypatch: pyt
             await settle(pilot)
             assert short_id(RUN) in status_of(app).said and app.page is not page
             await press(pilot, "escape")
-            assert landed(app) == ("run", (RUN,), {})
+            assert opened_page(app) == ("run", (RUN,), {})
             assert status_of(app).said == NOTES[1]
             await go_home(app, pilot)
 
 
 async def test_key_after_start_reaches_run_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run")
+    stub_routes(monkeypatch, "run")
     async with open_app(services=SystemServices(UNKNOWN)) as (app, pilot):
         await press(pilot, "f2")
         page = app.page
@@ -67,4 +67,4 @@ async def test_key_after_start_reaches_run_page(monkeypatch: pytest.MonkeyPatch)
         await settle(pilot)
         assert page not in app.screen_stack and app.screen.is_modal and app.screen.query(Input)
         await press(pilot, "escape")
-        assert landed(app) == ("run", (RUN,), {})
+        assert opened_page(app) == ("run", (RUN,), {})

@@ -26,7 +26,7 @@ def facts(tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("display", "name"), [(SHOWN, "system-80x24"), (Display(ascii_only=True), "system-ascii")])
-async def test_system_matches_kept_frame(facts: dict[str, Any], display: Display, name: str) -> None:
+async def test_system_matches_golden_frame(facts: dict[str, Any], display: Display, name: str) -> None:
     async with open_app(services=SystemServices(facts), display=display) as (app, pilot):
         await press(pilot, "f2")
         check_frame(app, name)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import open_app, press, status_of, type_text
+from tests.tui.sample_data import pass_millisecond, rich_project
 from tests.tui.screens.stage import offered
-from tests.tui.stock import pass_millisecond, rich_project
 from tuibench.services.api import Services
 from tuibench.tui.screens.trash import TrashScreen
 from tuibench.tui.widgets.field import TextQuestion

@@ -9,8 +9,8 @@ from textual.screen import Screen
 
 from tests.cli.shell import PATIENCE_S
 from tests.tui.frame import frame
+from tests.tui.idle import all_handled, until
 from tests.tui.pilot import replace_methods, send_key, settle
-from tests.tui.rest import all_handled, until
 from tests.tui.screens.stage import Shown, shown
 from tuibench.core.errors import StoreBusy
 from tuibench.tui import textual_seam

@@ -6,9 +6,9 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.tui.frame import frame, rows
-from tests.tui.landing import land, landed
 from tests.tui.pilot import open_app, press, status_of
-from tests.tui.stock import add, add_project, sweep
+from tests.tui.sample_data import add, add_project, sweep
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.ids import short_id
 from tuibench.services.api import Services
 from tuibench.tui.route import UNASSIGNED
@@ -27,7 +27,7 @@ async def test_imported_result_is_listed_at_home_and_opens(monkeypatch: pytest.M
     project = add_project(services)
     mine = add(services, sweep(), project)
     one = imported(services)
-    land(monkeypatch, "detail")
+    stub_routes(monkeypatch, "detail")
     async with open_app() as (app, pilot):
         home = app.page
         assert isinstance(home, HomeScreen)
@@ -41,7 +41,7 @@ async def test_imported_result_is_listed_at_home_and_opens(monkeypatch: pytest.M
         await press(pilot, "n")
         assert status_of(app).kind == "warn"
         await press(pilot, "1", "enter")
-        assert landed(app) == ("detail", (one,), {})
+        assert opened_page(app) == ("detail", (one,), {})
 
 
 async def test_unassigned_result_removal_can_be_undone() -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from tests.cli.shell import PATIENCE_S
 from tests.tui.frame import frame
-from tests.tui.landing import land, landed
+from tests.tui.idle import all_handled
 from tests.tui.pilot import press, replace_methods, send_key, settle, status_of
-from tests.tui.rest import all_handled
 from tests.tui.screens.stage import Shown, shown
+from tests.tui.stub_page import opened_page, stub_routes
 from tuibench.core.errors import StoreBusy
 from tuibench.core.ids import short_id
 from tuibench.core.stored import Removal
@@ -130,7 +130,7 @@ async def test_key_u_restores_own_removals_only_once() -> None:
 
 
 async def test_started_run_leaves_keys_to_open_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run")
+    stub_routes(monkeypatch, "run")
     async with shown() as seen:
         replace_methods(seen.app.services, reruns__plan=lambda benchmark: RerunPlan(benchmark, 1, 1.0, ""))
         slow = Slow(seen, "reruns__start", lambda *_, **__: ("01RUN", ()))
@@ -142,4 +142,4 @@ async def test_started_run_leaves_keys_to_open_dialog(monkeypatch: pytest.Monkey
         dialog = seen.app.screen
         assert dialog.is_modal
         await press(seen.pilot, "escape")
-        assert landed(seen.app) == ("run", ("01RUN",), {})
+        assert opened_page(seen.app) == ("run", ("01RUN",), {})

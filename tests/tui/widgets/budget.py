@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from textual.pilot import Pilot
 
 from tests.tui.counting import bytes_of, counter_of
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tests.tui.widgets.stage import Stage, press
 from tuibench.present.plots.drawing import Row
 from tuibench.present.table import Column

@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.frame import frame
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tuibench.tui.widgets.painted import QuietScreen
 
 _CHARACTERS = {"space": " ", "full_stop": "."}

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tests.tui.widgets.stage import press, resize, seen, staged, told
 from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.field import Field

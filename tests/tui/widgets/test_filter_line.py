@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tests.tui.widgets.stage import press, seen, staged, told
 from tuibench.present.table import Column
 from tuibench.tui.widgets.field import FilterLine

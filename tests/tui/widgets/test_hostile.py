@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from textual.widget import Widget
 
 from tests.tui.counting import counter_of
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tests.tui.widgets.stage import HOSTILE, press, resize, seen, staged
 from tuibench.present.plots.drawing import Row
 from tuibench.present.table import Column
@@ -18,15 +18,15 @@ from tuibench.tui.widgets.status_line import Notice, StatusLine
 from tuibench.tui.widgets.text_block import ScrollBlock, TextBlock
 from tuibench.tui.widgets.title_line import KeyLine, Selector, SelectorLine, TabLine, TitleLine
 
-OURS = re.compile(r"\x1b\[[0-9;?]*[hlmpqtuHJKn]|\x1b\[[<>=?][0-9;]*[a-z]|\x1b\]22;[a-z]*\x07")
-"""What Textual itself sends: modes, styles, places, shapes of the pointer."""
+TEXTUAL_SEQUENCES = re.compile(r"\x1b\[[0-9;?]*[hlmpqtuHJKn]|\x1b\[[<>=?][0-9;]*[a-z]|\x1b\]22;[a-z]*\x07")
+"""Control sequences that Textual sends: modes, styles, cursor positions, pointer shapes."""
 
 
 def check(sent: str) -> None:
     """Assert that the bytes contain only Textual's own control sequences."""
     assert "99;99H" not in sent.replace("\\e[99;99H", "")
     assert "\x1b]0;" not in sent
-    rest = OURS.sub("", sent)
+    rest = TEXTUAL_SEQUENCES.sub("", sent)
     wrong = {char for char in rest if not char.isprintable() and char not in "\n\r\u200d"}
     assert not wrong
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.counting import bytes_of, counter_of, sent_by
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tests.tui.widgets.stage import press, resize, seen, staged
 from tuibench.present.plots.drawing import Row
 from tuibench.tui.widgets.painted import Painted, shown

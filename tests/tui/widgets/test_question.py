@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tests.tui.widgets.stage import press, seen, staged
 from tuibench.tui.widgets.status_line import Notice, StatusLine, ask
 

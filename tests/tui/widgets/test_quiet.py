@@ -4,7 +4,7 @@ import pytest
 from textual.screen import ModalScreen
 
 from tests.tui.counting import bytes_of, sent_by
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tests.tui.widgets.stage import Floor, QuietFloor, press, staged
 from tuibench.present.table import Column
 from tuibench.tui.widgets.record_table import Line, RecordTable

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.counting import bytes_of, sent_by
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tests.tui.widgets.stage import press, resize, seen, staged, told
 from tuibench.present.table import Column
 from tuibench.tui.widgets.record_table import Line, RecordTable

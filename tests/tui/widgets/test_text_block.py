@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.tui.counting import bytes_of, sent_by
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tests.tui.widgets.stage import press, resize, seen, staged
 from tuibench.tui.widgets.text_block import ScrollBlock, TextBlock
 

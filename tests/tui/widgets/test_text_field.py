@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tui.counting import bytes_of
-from tests.tui.rest import settle
+from tests.tui.idle import settle
 from tests.tui.widgets.stage import HOSTILE, press, seen, staged, told
 from tuibench.tui.widgets.field import Field, TextField
 

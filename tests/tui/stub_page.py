@@ -12,7 +12,7 @@ from tuibench.tui import route
 from tuibench.tui.screens.base import Page
 
 
-class Landing(Page):
+class StubPage(Page):
     """An empty page that records its arguments."""
 
     def __init__(self, name: str, *given: Any, **options: Any) -> None:
@@ -24,18 +24,18 @@ class Landing(Page):
         return (self.called[0],)
 
 
-def land(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-    """Make these functions of `route` open a Landing."""
+def stub_routes(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Make these functions of `route` open a StubPage."""
 
     def way(name: str) -> Callable[..., Page]:
-        return lambda *given, **options: Landing(name, *given, **options)
+        return lambda *given, **options: StubPage(name, *given, **options)
 
     for name in names:
         monkeypatch.setattr(route, name, way(name))
 
 
-def landed(app: App[Any]) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+def opened_page(app: App[Any]) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
     """Return the name and arguments with which the current page was opened."""
     page = app.screen
-    assert isinstance(page, Landing), page
+    assert isinstance(page, StubPage), page
     return page.called
