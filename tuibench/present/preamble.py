@@ -197,7 +197,9 @@ def model_line(name: str, model: ModelSummary) -> str:
         facts.append(count_of(model.nodes, "node"))
     if model.operators:
         top = sorted(model.operators.items(), key=lambda item: -item[1])[:_MOST_OPERATORS]
-        facts[-1] += " (" + ", ".join(f"{count} {show(op, 30)}" for op, count in top) + ")"
+        others = sum(model.operators.values()) - sum(count for _, count in top)
+        named = [f"{count} {show(op, 30)}" for op, count in top] + ([f"{others} other"] if others else [])
+        facts[-1] += f" ({', '.join(named)})"
     if model.parameters:
         facts.append(
             f"{scaled(model.parameters)} parameters {'+'.join(show(t, 20) for t in model.weight_types or {})}".rstrip()

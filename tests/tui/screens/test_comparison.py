@@ -33,8 +33,11 @@ async def test_comparison_matches_golden_frame_and_enter_opens_newer(monkeypatch
     stub_routes(monkeypatch, "detail")
     async with shown() as seen:
         check_frame(seen.app, "comparison-80x24")
+        await seen.press("down")
+        pair = seen.app.screen.query_one(ComparisonView).pair
+        assert pair is not None
         await seen.press("enter")
-        assert opened_page(seen.app) == ("detail", (seen.ids[0],), {})
+        assert opened_page(seen.app) == ("detail", (seen.ids[0],), {"cell": pair.new.key})
 
 
 async def test_comparison_in_ascii_matches_golden_frame() -> None:

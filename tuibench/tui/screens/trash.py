@@ -32,7 +32,7 @@ class TrashScreen(Page):
     words: ClassVar[Mapping[str, str]] = {**key.ONE_WORD, "open": "restore", "undo": "restore last"}
     about = (
         "All removals, the latest first. Enter restores a removal as a whole, u the latest. E deletes all of them "
-        "permanently, after you type a word; no other key deletes."
+        "permanently, after you type a word. Runs that were never saved are not kept here."
     )
 
     def __init__(self) -> None:

@@ -112,9 +112,11 @@ class ComparisonScreen(ComparisonPage):
         self.show_title()
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        """Open the newer benchmark."""
+        """Open the selected cell of the newer benchmark."""
         message.stop()
-        self.dashboard.go(route.detail(self.new))
+        view = self.query_one(ComparisonView)
+        newer = None if view.pair is None else view.pair.base if view.is_swapped else view.pair.new
+        self.dashboard.go(route.detail(self.new, cell=newer.key if newer is not None else ""))
 
     def on_comparison_view_swapped(self, message: ComparisonView.Swapped) -> None:
         """Update the title, which names the baseline first."""

@@ -255,7 +255,7 @@ class ComparisonView(QuietContainer, Vertical):
             for role, side in ((" base", pair.base), (" new", pair.new)):
                 yield from hung(Fact(role, side_line(side, cells[side.name]), "", ""), _ROLE, self.app.size.width)
         if self._environment:
-            more = f" (and {len(self._environment) - 1} more)" if self._environment[1:] else ""
+            more = f" (and {len(self._environment) - 1} more differences)" if self._environment[1:] else ""
             yield (f" {self._environment[0]}{more}", "warn")
         elif material.side is not None:
             yield (" environment: no known difference that affects speed", "dim")

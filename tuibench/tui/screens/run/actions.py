@@ -356,8 +356,9 @@ class RunKeys(RunActions):
             super()._ask_remove(wanted)
             return
         lost = count_of(view.info.executions, "execution") if view.info.executions else ""
-        what = f"{lost} will be lost" if lost else "nothing was measured"
-        text = f"Remove run {short_id(self.run_id)}? It is not saved: {what}."
+        # At 80 columns the consequence comes before the names of the keys.
+        what = f"{lost} will be lost, without undo" if lost else "nothing was measured"
+        text = f"Delete unsaved run {short_id(self.run_id)}? {what}"
         confirm(self, text, "remove", lambda: self._remove(wanted, False, True))
 
     def _not_removed(self, error: TuibenchError) -> None:
