@@ -39,9 +39,9 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:  # the process boundary: the user gets one line, and a traceback with --debug
         if "--debug" in arguments:
             _show_traceback(error)
-        told = _as_ours(error)
-        tell_error(told)
-        code = int(told.exit_code)
+        failure = _as_ours(error)
+        tell_error(failure)
+        code = int(failure.exit_code)
     return _leave(code)
 
 

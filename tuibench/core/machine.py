@@ -73,9 +73,9 @@ def isa_words(isa: Sequence[str]) -> str:
         else:
             members.setdefault(family, []).append(name.removeprefix(_FAMILIES[family]).removeprefix("_"))
     kept = [name for name in others if "avx512" not in members or name not in _IMPLIED]
-    told = [
+    families = [
         " ".join([family, *(one for one in members[family] if one not in _BARE)])
         for family in _FAMILIES
         if family in members
     ]
-    return ", ".join([*told, " ".join(kept)] if kept else told)
+    return ", ".join([*families, " ".join(kept)] if kept else families)

@@ -140,8 +140,8 @@ def _loss_facts(found: LossProfile) -> ProfileFacts:
     points = [(point, layer) for layer in found.layers for point in layer.points]
     harmed = list({layer.id: layer for point, layer in points if point.harm}.values())
     spoiled = {layer.id for layer in harmed}
-    told = [(p.sqnr_db, p.level, one) for p, one in points if p.sqnr_db is not None and one.id not in spoiled]
-    db, level, layer = min(told, key=lambda one: one[0]) if told else (None, "", None)
+    measured = [(p.sqnr_db, p.level, one) for p, one in points if p.sqnr_db is not None and one.id not in spoiled]
+    db, level, layer = min(measured, key=lambda one: one[0]) if measured else (None, "", None)
     reasons = [point.reason for point, _ in points if point.reason is not None]
     return ProfileFacts(
         found.kind,
@@ -160,8 +160,8 @@ def _loss_facts(found: LossProfile) -> ProfileFacts:
 
 def _proxy_facts(found: LossProfile) -> ProfileFacts:
     known = [layer for layer in found.layers if not layer.reason]
-    told = [(db, level, layer) for layer in known for level, db in layer.weight_sqnr_db.items() if db is not None]
-    db, level, layer = min(told, key=lambda one: one[0]) if told else (None, "", None)
+    measured = [(db, level, layer) for layer in known for level, db in layer.weight_sqnr_db.items() if db is not None]
+    db, level, layer = min(measured, key=lambda one: one[0]) if measured else (None, "", None)
     return ProfileFacts(
         found.kind,
         layer=_name(layer) if layer is not None else "",

@@ -169,8 +169,8 @@ class RunnerSession:
             journal.append("run_end", status="cancelled", reason=Reason("nothing_measured"))
             return
         # A run that ended normally but was not saved has no end reason.
-        told = earlier.end or {"status": "interrupted", "reason": Reason(RUNNER_DIED)}
-        end: dict[str, Any] = {"status": str(told.get("status", "interrupted")), "reason": told.get("reason")}
+        end_event = earlier.end or {"status": "interrupted", "reason": Reason(RUNNER_DIED)}
+        end: dict[str, Any] = {"status": str(end_event.get("status", "interrupted")), "reason": end_event.get("reason")}
         end |= self._save(dict(end))
         # Scripts that read the events of an attached run know the empty text.
         end["reason"] = end["reason"] or ""

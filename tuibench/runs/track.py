@@ -222,9 +222,9 @@ def _pooled_percentile(executions: Sequence[Execution], parts: Sequence[Part], n
     if math.isfinite(value):
         return value * _MS
     # The value is outside the histogram's bins, so the executions' own percentiles are the best estimate.
-    told = [(e.iterations, e.percentiles_ns[name]) for e in executions if name in e.percentiles_ns]
-    total = sum(count for count, _ in told)
-    return math.fsum(count * value for count, value in told) / total * _MS if total else None
+    known = [(e.iterations, e.percentiles_ns[name]) for e in executions if name in e.percentiles_ns]
+    total = sum(count for count, _ in known)
+    return math.fsum(count * value for count, value in known) / total * _MS if total else None
 
 
 def _latencies(executions: Sequence[Execution], pooled: Pooled | None) -> dict[str, Estimate]:

@@ -50,7 +50,7 @@ class Reading:
             self.fields[name] = text if setting.many else setting.kind(flag, text)
             setting.kind.settle(flag, self.fields[name], self.context)
         except UsageError as error:
-            self.errors[name] = told(error, beside=True)
+            self.errors[name] = field_error(error, beside=True)
         if text != _default_text(setting):
             # A text with a leading dash is joined to its flag.
             self.words += [f"{setting.flags[-1]}={text}"] if text.startswith("-") else [flag, text]
@@ -94,7 +94,7 @@ def to_command(values: FormValues, reading: Reading) -> str:
     return shlex.join(["tuibench", "benchmark", *words])
 
 
-def told(error: TuibenchError, *, beside: bool = False) -> str:
+def field_error(error: TuibenchError, *, beside: bool = False) -> str:
     """Return the text of an error; `beside` its own field without the flag that stands for the field."""
     message = error.detail if beside and isinstance(error, UsageError) else error.message
     return f"{message}; {error.hint}" if error.hint else message
@@ -165,7 +165,7 @@ def _find_model(reading: Reading, place: str, token: str) -> None:
     try:
         resolve_model(token.strip())
     except TuibenchError as error:
-        reading.errors[place] = told(error)
+        reading.errors[place] = field_error(error)
 
 
 def _take_dims(reading: Reading, values: FormValues) -> None:
@@ -175,7 +175,7 @@ def _take_dims(reading: Reading, values: FormValues) -> None:
         try:
             setting.kind.settle(setting.flag, (f"{name}={text}",), reading.context)
         except UsageError as error:
-            reading.errors[f"dim:{name}"] = told(error, beside=True)
+            reading.errors[f"dim:{name}"] = field_error(error, beside=True)
         reading.words.append(f"{setting.flag}={name}={text}")
     reading.fields["dims"] = tuple(f"{name}={text}" for name, text in given)
 
@@ -204,7 +204,7 @@ def _take_flags(reading: Reading, text: str) -> None:
         reading.errors["flags"] = f"cannot be read: {error}".lower()
         return
     except UsageError as error:
-        reading.errors["flags"] = told(error)
+        reading.errors["flags"] = field_error(error)
         return
     strange = [known[name].flags[0] for name in found if not known[name].is_further]
     if words or strange:
@@ -217,4 +217,4 @@ def _take_flags(reading: Reading, text: str) -> None:
         to_effort(BenchmarkRequest((), **reading.fields))
         to_spec(BenchmarkRequest((), **found), reading.context.topology)
     except UsageError as error:
-        reading.errors["flags"] = told(error)
+        reading.errors["flags"] = field_error(error)

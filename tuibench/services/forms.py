@@ -18,7 +18,7 @@ from tuibench.core.stored import Metadata, Project
 from tuibench.core.units import size
 from tuibench.present.command import token_of
 from tuibench.services.forecast import Forecast, check_dim, expected_s, forecast, free_dims, limit_s
-from tuibench.services.form_reading import Reading, models_of, read_form, to_command, to_request, told, values_of
+from tuibench.services.form_reading import Reading, field_error, models_of, read_form, to_command, to_request, values_of
 from tuibench.services.form_values import FormCheck, FormStart, FormValues
 from tuibench.services.runs import RunOptions
 from tuibench.services.state_file import StateFile
@@ -114,7 +114,7 @@ class Forms:
         try:
             summary, _, _ = self._services.projects.look(self._services.models.locate(values.model))
         except TuibenchError as error:
-            return FormStart(values, origin, known, error=told(error))
+            return FormStart(values, origin, known, error=field_error(error))
         return FormStart(values, origin, summary)
 
     def _memory(self, project: str) -> StateFile:
@@ -152,12 +152,12 @@ class Forms:
         try:
             self._services.machine.check_engines(values.engines)
         except TuibenchError as error:
-            reading.errors.setdefault("engines", told(error))
+            reading.errors.setdefault("engines", field_error(error))
         if values.compare_to.strip():
             try:
                 self._services.library.find(values.compare_to)
             except UnknownId as error:
-                reading.errors["compare_to"] = told(error)
+                reading.errors["compare_to"] = field_error(error)
             except StoreError as error:
                 reading.errors["compare_to"] = error.message
 
@@ -182,7 +182,7 @@ class Forms:
         try:
             self._services.projects.look(source)
         except TuibenchError as error:
-            return told(error)
+            return field_error(error)
         return ""
 
     def _risks(self, spec: BenchmarkSpec, memory: int | None) -> list[str]:
@@ -266,10 +266,10 @@ def _forecast(reading: Reading, spec: BenchmarkSpec, summary: ModelSummary | Non
         try:
             check_dim(models[0], spec, name)
         except UsageError as error:
-            reading.errors[f"dim:{name}"] = told(error, beside=True)
+            reading.errors[f"dim:{name}"] = field_error(error, beside=True)
     if not reading.errors:
         try:
             return forecast(spec, models)
         except UsageError as error:
-            reading.errors["batches"] = told(error)
+            reading.errors["batches"] = field_error(error)
     return Forecast(0, None)

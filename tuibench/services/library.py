@@ -153,8 +153,8 @@ class NeverSaved(UsageError):
 
     def __init__(self, runs: Sequence[RunInfo]) -> None:
         measured = [short_id(run.id) for run in runs if run.executions]
-        told = activity.INTERRUPTED, "", False
-        unread = [run for run in runs if (run.state, run.started_utc, run.resumable) == told]
+        unread_state = activity.INTERRUPTED, "", False
+        unread = [run for run in runs if (run.state, run.started_utc, run.resumable) == unread_state]
         names = ", ".join(measured or [short_id(run.id) for run in runs])
         if measured:
             super().__init__(f"{names}: the measurements are not saved yet", f"tuibench resume {measured[0]} saves it")
@@ -329,8 +329,8 @@ class Library:
     def check(self, *, read_data: bool = False, repair: bool = False) -> StoreReport:
         """Find problems in the store; with `repair`, fix those that can be fixed."""
         # Skip live runs, which will save themselves, and runs without executions, which have nothing to save.
-        told = [run.id for run in self._runs().every() if run.state not in activity.ALIVE and run.executions]
-        return self._store.check(read_data=read_data, repair=repair, journals=told)
+        journals = [run.id for run in self._runs().every() if run.state not in activity.ALIVE and run.executions]
+        return self._store.check(read_data=read_data, repair=repair, journals=journals)
 
     def migrate(self, tell: Callable[[int, int], None] = lambda _done, _total: None) -> StoreReport:
         """Convert files of an older form to the current one, all or none; `tell` receives done and total rows."""

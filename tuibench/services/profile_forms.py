@@ -19,7 +19,7 @@ from tuibench.core.stored import Metadata, Project
 from tuibench.core.text import show
 from tuibench.present.command import token_of
 from tuibench.services.forecast import free_dims, misfits
-from tuibench.services.form_reading import told
+from tuibench.services.form_reading import field_error
 from tuibench.services.form_values import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.services.forms import Glance
 from tuibench.services.models import is_untouched
@@ -60,7 +60,7 @@ class ProfileForms:
             self._located[project] = self._services.theory.source(project)
             summary = self._contents.read_anew(self._located[project])
         except TuibenchError as problem:
-            names, error = tuple(known.dims), told(problem)
+            names, error = tuple(known.dims), field_error(problem)
         else:
             names = free_dims(summary)
             if summary.sha256 != model.sha256:
@@ -77,7 +77,7 @@ class ProfileForms:
             place = self._project_of(project).name if project else ""
         except TuibenchError:
             project = place = ""
-        error = told(before.lost) if before.lost is not None else ""
+        error = field_error(before.lost) if before.lost is not None else ""
         return ProfileStart(values, stored.result.spec.models[0].asked, error, project, place, before.note)
 
     # Checks
@@ -92,13 +92,13 @@ class ProfileForms:
         for kind, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
             wrong = {name: error for name, error in reading.errors.items() if not isinstance(error, NotHere)}
             wrong |= self._misfits(reading.spec, before) if reading.spec is not None else {}
-            errors |= {name: told(error, beside=True) for name, error in wrong.items()}
+            errors |= {name: field_error(error, beside=True) for name, error in wrong.items()}
             if reading.spec is None:
                 continue
             try:
                 self._services.profiles.check_engine(reading.spec.engines[0])
             except TuibenchError as error:
-                errors["engine"] = told(error)
+                errors["engine"] = field_error(error)
             sha256 = self._content(reading.spec, project, before)
             costs, layers = self._costs.at(reading.spec, sha256), self._costs.layers(sha256)
             times[kind] = self._services.profiles.plan(reading.spec, sha256, costs, layers).seconds

@@ -117,13 +117,13 @@ class Profiles:
         """
         asked = spec.profile or ProfileSpec(PERFORMANCE)
         costs = costs or (self._theory.known_costs(spec, sha256) if sha256 else None)
-        each_ms, told = self._inference_ms(spec, sha256, costs)
+        each_ms, basis = self._inference_ms(spec, sha256, costs)
         if asked.kind == LOSS:
             layers = layers if layers is not None or costs is None else count_layers(costs) or None
-            plan = _plan_loss(asked, costs, layers, (each_ms, told))
+            plan = _plan_loss(asked, costs, layers, (each_ms, basis))
         else:
             knows_roofs = has_roofs(str(self._places.cache), spec.cores[0]) and not asked.fresh_roofs
-            plan = _plan_performance(asked, costs, (each_ms, told), knows_roofs)
+            plan = _plan_performance(asked, costs, (each_ms, basis), knows_roofs)
         most = spec.limits.max_time_s
         if plan.seconds is None or most is None or plan.seconds <= most:
             return plan
@@ -225,7 +225,7 @@ def theory_spec(
 def _plan_performance(
     asked: ProfileSpec, costs: CostProfile | None, inference: tuple[float | None, str], has_roofs: bool
 ) -> ProfilePlan:
-    each_ms, told = inference
+    each_ms, basis = inference
     words = [f"{process_words(asked)} of {count_of(asked.runs, 'profiled run')} each"]
     words += [] if has_roofs else ["peak speeds of this machine (cached for a week)"]
     words += ["heavy layers alone in INT8"] if INT8 in asked.what_if else []
@@ -239,13 +239,13 @@ def _plan_performance(
         # A layer without products gains nothing from integers.
         products = sum(bool(node.macs) for node in costs.nodes) if costs is not None else _MOST_ALONE
         seconds += min(products, _MOST_ALONE) * _ALONE_S
-    return ProfilePlan(seconds, tuple(words), told)
+    return ProfilePlan(seconds, tuple(words), basis)
 
 
 def _plan_loss(
     asked: ProfileSpec, costs: CostProfile | None, layers: int | None, inference: tuple[float | None, str]
 ) -> ProfilePlan:
-    each_ms, told = inference
+    each_ms, basis = inference
     if layers == 0:
         return ProfilePlan(_BEFORE_S, ("no layer with weights that could be changed",), "having no layer to change")
     words = [f"{count_of(len(asked.levels), 'level')} on {count_of(asked.samples, 'sample')}"]
@@ -255,7 +255,7 @@ def _plan_loss(
     points = count_points(layers, len(asked.levels), asked.budget)
     nodes_s = len(costs.nodes) * (_NODE_BEFORE_S + _NODE_PROCESS_S) if costs is not None else 0.0
     seconds = _BEFORE_S + _PROCESS_S + nodes_s + estimate_s(points, asked.samples, each_ms)
-    return ProfilePlan(math.ceil(seconds), (f"{count_of(layers, 'layer')}, {words[0]}", *words[1:]), told)
+    return ProfilePlan(math.ceil(seconds), (f"{count_of(layers, 'layer')}, {words[0]}", *words[1:]), basis)
 
 
 def _many(costs: CostProfile) -> str:

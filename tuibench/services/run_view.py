@@ -96,8 +96,8 @@ class RunWatch:
         except NONSENSE as error:
             # Each line is valid, but the events contradict each other: another version wrote them.
             short, what = short_id(self._run.id), type(error).__name__
-            told = f"the journal of run {short} cannot be read: {what} {show(error, 80)}"
-            self._run.broken = StoreError(told)
+            message = f"the journal of run {short} cannot be read: {what} {show(error, 80)}"
+            self._run.broken = StoreError(message)
             raise self._run.broken from error
         return self._view
 

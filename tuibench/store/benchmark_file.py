@@ -102,9 +102,9 @@ def damaged_row(ulid: str) -> BenchmarkRow:
     return to_row({**{name: kind() for name, kind in zip(_NAMES, _TYPES, strict=True)}, "id": ulid, "status": DAMAGED})
 
 
-def foreign_row(ulid: str, told: Iterable[Mapping[str, Any]]) -> BenchmarkRow:
+def foreign_row(ulid: str, sources: Iterable[Mapping[str, Any]]) -> BenchmarkRow:
     """Return the row for a record of a newer version, with the fields that this version knows."""
-    known = {name: value for one in told for name, value in one.items() if type(value) is _KINDS.get(name)}
+    known = {name: value for one in sources for name, value in one.items() if type(value) is _KINDS.get(name)}
     return to_row({**to_document(damaged_row(ulid)), **known, "id": ulid, "status": NEWER, _FACTS: {}})
 
 

@@ -266,8 +266,8 @@ def _recall_lost(context: Context, trash: Trash, findings: Findings, journals: C
     layouts = context.hosts()
     aside = {name.split(".")[0] for layout in layouts for name in context.files.names(layout.quarantine)}
     for ulid in sorted(aside.intersection(journals).difference(trash.ids())):
-        told = any(ulid in problem.path for problem in findings.problems)
-        if not told and not any(context.files.kind(layout.record(ulid)) for layout in layouts):
+        is_reported = any(ulid in problem.path for problem in findings.problems)
+        if not is_reported and not any(context.files.kind(layout.record(ulid)) for layout in layouts):
             context.notices.say(f"{short_id(ulid)} was damaged and is in quarantine: {how_to_save(ulid)}")
 
 

@@ -260,8 +260,8 @@ def probe_store(files: Files) -> str:
         _write_something(files, directory)
         room = files.disk.room(directory)
     except OSError as error:
-        told = explain(error, directory, files.root)
-        return told.message.replace(" of the store:", ":", 1)
+        explained = explain(error, directory, files.root)
+        return explained.message.replace(" of the store:", ":", 1)
     except StoreError as error:
         return error.message
     if room < ROOM_BYTES:

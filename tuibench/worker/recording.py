@@ -88,8 +88,8 @@ _LEVELS = tuple(n / 2 for n in range(200))
 
 def percentiles(durations: Ns, independent: float) -> dict[str, float]:
     """Return the percentiles in ns under their export keys; leave out those with too few independent calls."""
-    told = [q for q in QUANTILES if independent >= needed_samples(q)]
-    return {str(q): float(v) for q, v in zip(told, np.percentile(durations, told), strict=True)}
+    supported = [q for q in QUANTILES if independent >= needed_samples(q)]
+    return {str(q): float(v) for q, v in zip(supported, np.percentile(durations, supported), strict=True)}
 
 
 def floor(durations: Ns) -> float:

@@ -85,7 +85,7 @@ def test_span_is_the_widest_with_the_fewest_uncounted_calls(found: list[tuple[in
 
     lows, highs = [each.low for each in kept], [each.high for each in kept]
     spans = [(low, high) for low in lows for high in highs if low < high and low <= min(highs) and high >= max(lows)]
-    assert rank(*baseline._told(kept)) == pytest.approx(min(rank(*span) for span in spans))
+    assert rank(*baseline._known_span(kept)) == pytest.approx(min(rank(*span) for span in spans))
 
 
 def test_merging_takes_linear_work_in_the_number_of_executions() -> None:
@@ -100,7 +100,7 @@ def test_merging_takes_linear_work_in_the_number_of_executions() -> None:
         before = sys.getprofile()
         sys.setprofile(count)
         try:
-            baseline._told(kept)
+            baseline._known_span(kept)
         finally:
             sys.setprofile(before)
         return counted

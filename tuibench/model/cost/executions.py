@@ -93,19 +93,19 @@ def _parse(line: str) -> dict[str, Any]:
     return event if isinstance(event, dict) else {}
 
 
-def _add(trace: Trace, name: str, told: dict[str, Any]) -> None:
+def _add(trace: Trace, name: str, fields: dict[str, Any]) -> None:
     found = trace.variants.setdefault(name, Counter())
-    variant = (_tensors(told.get("input_type_shape")), _tensors(told.get("output_type_shape")))
+    variant = (_tensors(fields.get("input_type_shape")), _tensors(fields.get("output_type_shape")))
     if variant not in found and len(found) >= MOST_VARIANTS:
         variant = next(reversed(found))
     found[variant] += 1
     trace.events += 1
 
 
-def _tensors(told: Any) -> tuple[Tensor, ...]:
+def _tensors(shapes: Any) -> tuple[Tensor, ...]:
     return tuple(
         Tensor(profiler_dtype(str(dtype)), tuple(int(dim) for dim in shape))
-        for item in told or ()
+        for item in shapes or ()
         for dtype, shape in item.items()
     )
 
@@ -154,13 +154,13 @@ class Known:
 
     def executions(self, site: Site) -> list[Execution]:
         """Return each kind of execution; for an untraced node, one with the known tensors."""
-        told = self.variants.get(site.index)
-        if not told:
+        variants = self.variants.get(site.index)
+        if not variants:
             times = self.times[site.index]
             return [Execution(_look_up(site, site.inputs), _look_up(site, site.outputs), 1 if times is None else times)]
         return [
             Execution(_fit(site, site.inputs, ins), _fit(site, site.outputs, outs), times)
-            for (ins, outs), times in told
+            for (ins, outs), times in variants
         ]
 
 
@@ -223,18 +223,18 @@ def _look_up(site: Site, names: Sequence[str]) -> Tensors:
     return [site.scope.tensor(name) if name else None for name in names]
 
 
-def _fit(site: Site, names: Sequence[str], told: Sequence[Tensor]) -> Tensors:
+def _fit(site: Site, names: Sequence[str], tensors: Sequence[Tensor]) -> Tensors:
     """Return the traced tensors by position; the profiler leaves out omitted inputs and values that are no tensors."""
-    if sum(map(bool, names)) != len(told):
+    if sum(map(bool, names)) != len(tensors):
         return _look_up(site, names)
-    rest = iter(told)
+    rest = iter(tensors)
     return [_own_type(site, name, next(rest)) if name else None for name in names]
 
 
-def _own_type(site: Site, name: str, told: Tensor) -> Tensor:
+def _own_type(site: Site, name: str, tensor: Tensor) -> Tensor:
     """Return the traced shape with the model's element type, if that is known."""
     dtype = site.scope.tensor(name).dtype
-    return told if dtype in ("", told.dtype) else Tensor(dtype, told.shape)
+    return tensor if dtype in ("", tensor.dtype) else Tensor(dtype, tensor.shape)
 
 
 _ENDLESS = 2**31

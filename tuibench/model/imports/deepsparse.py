@@ -111,18 +111,18 @@ def _asked(file: _File) -> Asked:
     if scenario is None:
         raise Refusal(f"scenario is none of {', '.join(one.label for one in _LABELLED)}", _HINT)
     batch = file.count("batch_size", (-math.inf, LENGTH[1]))
-    streams = _told(file, "num_streams") if find(scenario).has_streams else 1
+    streams = _required_count(file, "num_streams") if find(scenario).has_streams else 1
     lengths = {name: length for name in _LENGTHS for length in [file.count(name, SIZE)] if length is not None}
     return Asked(
         engine=_engine(file.text("engine")), model_sha256="", version="original", scenario=scenario,
-        cores=_told(file, "num_cores"),
+        cores=_required_count(file, "num_cores"),
         # A batch below one means the model's own.
         batch=batch if batch is not None and batch > 0 else None,
         dims=lengths, streams=streams, pin=_UNKNOWN, precision=_UNKNOWN, options={},
     )  # fmt: skip
 
 
-def _told(file: _File, name: str) -> int:
+def _required_count(file: _File, name: str) -> int:
     """Return a count from its key, or from its line in the description of the engine."""
     value = file.count(name, CORES)
     if value is None:

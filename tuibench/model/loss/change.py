@@ -215,12 +215,12 @@ def describe_layer(layer: Layer, reader: WeightReader, levels: Sequence[str]) ->
     ordered = np.sort(magnitudes(weight), axis=None)
     zeros = int(np.searchsorted(ordered, 0, side="right"))
     finite = bool(np.isfinite(ordered[-1]))
-    told = [level for level in levels if level != INT8 or not layer.integer]
+    changed = [level for level in levels if level != INT8 or not layer.integer]
     return LayerLoss(
         *(layer.id, layer.op, layer.name, layer.weight, layer.shape, parameters, zeros),
         quantiles=_quantiles(ordered) if finite else (),
-        weight_sqnr_db={level: _noise_db(weight, layer, level, ordered) if finite else None for level in told},
-        points=tuple(LossPoint(level, None, None, reason=ALREADY_INT8) for level in levels if level not in told),
+        weight_sqnr_db={level: _noise_db(weight, layer, level, ordered) if finite else None for level in changed},
+        points=tuple(LossPoint(level, None, None, reason=ALREADY_INT8) for level in levels if level not in changed),
         reason=None if finite else Reason("weights_not_finite"),
     )
 

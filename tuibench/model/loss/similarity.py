@@ -75,16 +75,16 @@ class Similarity:
     def point(self, level: str) -> LossPoint:
         """Return the result under the level's name."""
         self._report_new_signals()
-        told = [sums for sums in self._sums.values() if sums.signal > 0]
-        numbers = [number for sums in told for number in (sums.signal, sums.noise, sums.product, sums.changed)]
-        reason, harm = self.reason or (None if told else ONLY_ZEROS), self.harm
+        nonzero = [sums for sums in self._sums.values() if sums.signal > 0]
+        numbers = [number for sums in nonzero for number in (sums.signal, sums.noise, sums.product, sums.changed)]
+        reason, harm = self.reason or (None if nonzero else ONLY_ZEROS), self.harm
         if not reason and not all(map(math.isfinite, numbers)):
-            reason, harm = Reason("outputs_too_large"), all(math.isfinite(one.signal) for one in told)
+            reason, harm = Reason("outputs_too_large"), all(math.isfinite(one.signal) for one in nonzero)
         if reason:
             return LossPoint(level, None, None, samples=self.samples, reason=reason, harm=harm)
         # Each output has the same weight, whatever the size of its values.
-        ratio = sum(sums.noise / sums.signal for sums in told) / len(told)
-        cosine = sum(_cosine(sums) for sums in told) / len(told)
+        ratio = sum(sums.noise / sums.signal for sums in nonzero) / len(nonzero)
+        cosine = sum(_cosine(sums) for sums in nonzero) / len(nonzero)
         return LossPoint(
             level,
             -10 * math.log10(ratio) if ratio > 0 else None,

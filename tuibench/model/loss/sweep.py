@@ -273,10 +273,10 @@ class Sweep:
         return changer.compare({name: change(weight, layer, level)}, level)
 
     def _begin(self, points: int, ms_each: float, classes: bool, float32_db: float | None) -> None:
-        told: dict[str, Any] = {"points": points, "ms_each": ms_each, "classes": classes, "float32_db": float32_db}
+        facts: dict[str, Any] = {"points": points, "ms_each": ms_each, "classes": classes, "float32_db": float32_db}
         # Send everything known now: a profile that is cut short sends no end.
-        told |= {"samples": self.ran, "notes": to_plain(self.notes)}
-        self.send({"begin": told})
+        facts |= {"samples": self.ran, "notes": to_plain(self.notes)}
+        self.send({"begin": facts})
 
     def _end(self, classes: bool, float32_db: float | None) -> dict[str, Any]:
         return {"classes": classes, "float32_db": float32_db, "notes": to_plain(self.notes)}

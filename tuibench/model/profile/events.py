@@ -194,10 +194,10 @@ def split_runs(events: Iterable[dict[str, object]], since_us: float = 0.0) -> It
         name, start = str(event.get("name")), _whole(event.get("ts"))
         if event.get("cat") == "Node" and name.endswith(_SUFFIX):
             details = event.get("args")
-            told = details if isinstance(details, dict) else {}
-            sizes = _whole(told.get("activation_size")) + _whole(told.get("output_size"))
-            op = str(told.get("op_name", ""))
-            types = (_first_type(told.get("input_type_shape")), _precision(told))
+            fields = details if isinstance(details, dict) else {}
+            sizes = _whole(fields.get("activation_size")) + _whole(fields.get("output_size"))
+            op = str(fields.get("op_name", ""))
+            types = (_first_type(fields.get("input_type_shape")), _precision(fields))
             _take(pending, _Event(name.removesuffix(_SUFFIX), op, start, _whole(event.get("dur")), sizes, *types))
         elif name == "model_run":
             if start >= since_us:
@@ -242,15 +242,15 @@ def _sum_up(top: list[_Event]) -> Run:
     return found
 
 
-def _first_type(told: object) -> str:
+def _first_type(types: object) -> str:
     """Return the element type of the first tensor in the profiler's list of types and shapes."""
-    first = told[0] if isinstance(told, list) and told else None
+    first = types[0] if isinstance(types, list) and types else None
     return str(next(iter(first), "")) if isinstance(first, dict) else ""
 
 
-def _precision(told: dict[str, object]) -> str:
+def _precision(fields: dict[str, object]) -> str:
     """Return the widest float type other than 32 bits among the kernel's tensors; '' if there is none."""
-    tensors = [tensor for key in ("input_type_shape", "output_type_shape") for tensor in _listed(told.get(key))]
+    tensors = [tensor for key in ("input_type_shape", "output_type_shape") for tensor in _listed(fields.get(key))]
     kinds = {kind for tensor in tensors if isinstance(tensor, dict) for kind in tensor}
     return next((short for kind, short in _PRECISIONS.items() if kind in kinds), "")
 

@@ -112,11 +112,11 @@ def name_precision(kernels: Iterable[KernelTime]) -> str:
 
     Several are joined in order of their time, as in 'int8 + f32'.
     """
-    told = [kernel for kernel in kernels if kernel.mean_calls > 0]
+    called = [kernel for kernel in kernels if kernel.mean_calls > 0]
     groups = (
-        [kernel for kernel in told if is_integer(kernel.op) or is_product(kernel.op)],
-        [kernel for kernel in told if kernel.reads in _FLOATS],
-        told,
+        [kernel for kernel in called if is_integer(kernel.op) or is_product(kernel.op)],
+        [kernel for kernel in called if kernel.reads in _FLOATS],
+        called,
     )
     for group in groups:
         us_of: dict[str, float] = {}
@@ -237,9 +237,9 @@ def kernel_rows(original: Flat, optimized: Flat, times: dict[Path, KernelTime], 
         calls += time.calls
         shares_us += share
         if number is None:
-            told = (time.raw_us, us, False, None, time.mean_calls)
+            facts = (time.raw_us, us, False, None, time.mean_calls)
             key = own_key("/".join(path), ids)
-            strangers.append(KernelRow(key, RUNTIME, UNMAPPED, (), (path[-1],), time.op, *told))
+            strangers.append(KernelRow(key, RUNTIME, UNMAPPED, (), (path[-1],), time.op, *facts))
         else:
             found[number].add(time, us)
     rows = [_kernel_row(row, optimized, found) for row in map_rows(original, optimized)]

@@ -34,9 +34,9 @@ class ScriptedTimer:
         witness.start()
         tell("loading", 0, 1)
         self._engine.load(setting).close()
-        told = self._engine.layers_us(setting)
+        layer_us = self._engine.layers_us(setting)
         tell("profiling", 0, order.runs)
-        rows = tuple(_row(placed, told) for placed in walk(model.graph))
+        rows = tuple(_row(placed, layer_us) for placed in walk(model.graph))
         witness.mark()
         tell("timing", order.runs, order.runs)
         whole_us = sum(row.us for row in rows)
@@ -59,7 +59,7 @@ class ScriptedTimer:
         )
 
 
-def _row(placed: Placed, told: dict[str, float]) -> KernelRow:
-    us = told.get(placed.id, told.get(placed.op, _USUAL_US))
+def _row(placed: Placed, layer_us: dict[str, float]) -> KernelRow:
+    us = layer_us.get(placed.id, layer_us.get(placed.op, _USUAL_US))
     name = placed.node.name or placed.id
     return KernelRow(placed.id, LAYER, placed.op, (placed.id,), (name,), placed.op, us, us, calls=float(us > 0))

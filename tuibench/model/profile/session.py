@@ -164,15 +164,15 @@ class _Timed:
         """Run blocks of calls until there are enough; progress reports in between are not timed."""
         taken: list[int] = []
         passed_ns = 0
-        told = perf_counter()
+        reported_at = perf_counter()
         while not taken or not enough(len(taken), passed_ns):
             left = max(1, expected - len(taken))
             durations, elapsed_ns = self._stamps.block(self._calls, max(1, min(left, BLOCK_NS // max(1, run_ns))))
             self._witness.mark()
             taken.extend(durations.tolist())
             passed_ns += elapsed_ns
-            if perf_counter() - told > _TELL_S:
-                told = perf_counter()
+            if perf_counter() - reported_at > _TELL_S:
+                reported_at = perf_counter()
                 self._tell(stage, len(taken), max(expected, len(taken)))
                 self._witness.skip()
         return taken

@@ -197,7 +197,7 @@ def merged_histogram(cell: CellResult) -> Histogram | None:
     kept = [each for each in (_read(e.histogram) for e in cell.executions) if each is not None]
     if not kept:
         return None
-    low, high = _told(kept)
+    low, high = _known_span(kept)
     finest = min(each.width for each in kept)
     count = min(max(math.ceil((high - low) / finest - 1e-9), 1), _MOST_BINS)
     # One more on each side for counts known to be outside.
@@ -228,7 +228,7 @@ def _read(stored: Mapping[str, Any]) -> _Kept | None:
     return kept if kept.high > kept.low else None
 
 
-def _told(kept: Sequence[_Kept]) -> tuple[float, float]:
+def _known_span(kept: Sequence[_Kept]) -> tuple[float, float]:
     """Return the widest span that leaves few calls of unknown position; else the span that leaves the fewest."""
     few = _UNTOLD * math.fsum(each.under + each.over + math.fsum(each.counts) for each in kept)
     below = _sums(sorted(((each.low, each.under) for each in kept), reverse=True))

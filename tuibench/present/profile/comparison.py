@@ -99,8 +99,8 @@ def compare_performance(
     pairs.sort(key=lambda pair: -1.0 if pair.delta_ms is None else abs(pair.delta_ms), reverse=True)
     models = _models(old, new, others)
     # Two models without a common node need no note on which of their layers are compared.
-    told = (one for one in environment if not (one == OTHER_FILES and _NOTHING_SHARED in models))
-    words = (*_settings(old, new), *models, *(reason_words(one, 300) for one in told))
+    reasons = (one for one in environment if not (one == OTHER_FILES and _NOTHING_SHARED in models))
+    words = (*_settings(old, new), *models, *(reason_words(one, 300) for one in reasons))
     return ProfileComparison(tuple(pairs), old.ms, new.ms, words)
 
 
@@ -289,8 +289,8 @@ def compare_loss(
         pairs.append(LossPair(*key, named.weight if named else "", a, b, noise, not unlike))
     pairs.sort(key=lambda pair: -1.0 if pair.delta is None else abs(pair.delta), reverse=True)
     # Two models without a common layer need no note on which of their layers are compared.
-    told = (one for one in environment if not (one == OTHER_FILES and unlike == _TWO_MODELS))
-    words = [*_loss_comparison_settings(old, new, sizes), *(reason_words(one, 300) for one in told)]
+    reasons = (one for one in environment if not (one == OTHER_FILES and unlike == _TWO_MODELS))
+    words = [*_loss_comparison_settings(old, new, sizes), *(reason_words(one, 300) for one in reasons)]
     if 0 < shared < len(pairs):
         words.append(f"models: {shared} of {len(pairs)} layers with weights are in both")
     both = tuple(level for level in old.levels if level in new.levels)

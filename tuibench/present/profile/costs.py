@@ -222,14 +222,14 @@ class CostView(ProfileView[CostRow]):
         yield f"FLOPs: {total_words(costs, 'flops')}{elements}"
         yield f"Convention: {FLOPS_WORDS}"
         zeros = f", {percent(costs.zeros / costs.parameters)} of them zero" if costs.parameters else ""
-        told = f"{scaled(costs.parameters)} (shared ones once{zeros}), {size(costs.weight_bytes)}"
-        yield f"Parameters: {told if is_counted(costs) else UNKNOWN}"
+        text = f"{scaled(costs.parameters)} (shared ones once{zeros}), {size(costs.weight_bytes)}"
+        yield f"Parameters: {text if is_counted(costs) else UNKNOWN}"
         peak, moved = costs.peak_activation_bytes, total_words(costs, "activation_bytes")
         most = f" read and written, at most {size(peak)} at one time" if peak is not None else " read and written"
         yield f"Activations: {moved}{most if moved != UNKNOWN else ''}"
         if costs.bound is not None:
-            told = bound_words(costs.bound)
-            yield f"{told[:1].upper()}{told[1:]}"
+            text = bound_words(costs.bound)
+            yield f"{text[:1].upper()}{text[1:]}"
         if unknown := unknown_words(costs):
             yield f"Unknown: {unknown}; the totals are of what is known"
         yield f"Shapes from: {reason_words(costs.shapes_from, 300) or UNKNOWN}"
@@ -241,8 +241,8 @@ class CostView(ProfileView[CostRow]):
         yield _THEORETICAL, f"{total_words(costs, 'flops')} FLOPs{DOT}{total_words(costs, 'macs')} MACs", "title"
         yield "element-wise", f"{total_words(costs, 'element_flops')} operations, estimated, in the FLOPs above", ""
         zeros = f", {percent(costs.zeros / costs.parameters)} zeros" if costs.parameters else ""
-        told = f"{scaled(costs.parameters)}{zeros}{DOT}weights {size(costs.weight_bytes)}"
-        yield "parameters", told if is_counted(costs) else UNKNOWN, ""
+        text = f"{scaled(costs.parameters)}{zeros}{DOT}weights {size(costs.weight_bytes)}"
+        yield "parameters", text if is_counted(costs) else UNKNOWN, ""
         peak = f", at once {size(costs.peak_activation_bytes)}" if costs.peak_activation_bytes is not None else ""
         yield "activations", f"{total_words(costs, 'activation_bytes')} read and written{peak}", ""
         sizes = [f"batch {costs.batch}"] if costs.batch is not None else []

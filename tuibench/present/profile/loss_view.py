@@ -90,11 +90,11 @@ class LossView(ProfileView[LossRow]):
         share = f", {percent(zeros / params)} zeros" if params else ""
         yield "layers", f"{len(loss.layers)} with weights{DOT}{scaled(params)} parameters{share}", ""
         for each in sensitivities(loss):
-            told = [f"{HARM} with {count_of(len(each.broken), 'layer')}"] if each.broken else []
+            notes = [f"{HARM} with {count_of(len(each.broken), 'layer')}"] if each.broken else []
             if each.average is not None:
                 over = count_of(each.layers, "layer")
-                told.append(f"average {percent(each.average)} noise{self._proxy} over {over}")
-            yield each.level, "; ".join(told) or "unknown", ""
+                notes.append(f"average {percent(each.average)} noise{self._proxy} over {over}")
+            yield each.level, "; ".join(notes) or "unknown", ""
         if loss.float32_db is not None:
             yield "floor", f"{short(loss.float32_db)} dB: the unchanged layers against the model as it is", ""
         if not loss.complete:
@@ -132,8 +132,8 @@ class LossView(ProfileView[LossRow]):
         """Yield the meaning of the levels' figures."""
         of = "of the weights against themselves changed (proxy)" if self._is_proxy else "of the outputs"
         harm = "" if self._is_proxy else f"; {HARM}: worse than any dB"
-        told = f"less is worse, 20 dB is 10 % of noise; {UNCHANGED}: nothing changed{harm}"
-        yield f"dB: SQNR {of}, one layer changed at a time; {told}"
+        meaning = f"less is worse, 20 dB is 10 % of noise; {UNCHANGED}: nothing changed{harm}"
+        yield f"dB: SQNR {of}, one layer changed at a time; {meaning}"
 
     def csv_rows(self, row: LossRow) -> Iterator[tuple[str, ...]]:
         """Yield a layer's lines of the CSV, one per level."""
@@ -189,18 +189,18 @@ def loss_detail(loss: LossProfile, row: LossRow) -> tuple[Pair, ...]:
 def _quantiles(quantiles: tuple[float, ...]) -> str:
     """Return the quantile curve of a layer's weights, in as many points as fit one line."""
     step = 100 / max(len(quantiles) - 1, 1)
-    told = {round(at * step): value for at, value in enumerate(quantiles)}
-    return ", ".join(f"{share} % {short(told[share])}" for share in _QUANTILES if share in told)
+    by_percent = {round(at * step): value for at, value in enumerate(quantiles)}
+    return ", ".join(f"{share} % {short(by_percent[share])}" for share in _QUANTILES if share in by_percent)
 
 
 def _pruned(levels: Sequence[str], quantiles: tuple[float, ...]) -> str:
     """Return the weight size up to which each pruning sets zeros, where the curve has that point."""
     places = {share: share * (len(quantiles) - 1) for share in PRUNED_LEVELS if f"pruned {share:g}" in levels}
-    told = [
+    parts = [
         f"{percent(share)} up to {short(quantiles[round(place)])}" for share, place in places.items()
         if quantiles and abs(place - round(place)) < 1e-6
     ]  # fmt: skip
-    return f"zeroes about {', '.join(told)} of the greatest" if told else ""
+    return f"zeroes about {', '.join(parts)} of the greatest" if parts else ""
 
 
 def _level(loss: LossProfile, row: LossRow, level: str) -> str:

@@ -277,9 +277,9 @@ def _time_facts(pair: LayerPair) -> list[Fact]:
     found: list[Fact] = [("operator", pair.op, "title"), ("weight", pair.weight or "none", "")]
     for name, estimate, rows in (("old", pair.old_ms, pair.old), ("new", pair.new_ms, pair.new)):
         reason = reason_words(estimate.reason) or "no time"
-        told = reason if estimate.value is None else with_interval(_ms(estimate.value), estimate)
+        time = reason if estimate.value is None else with_interval(_ms(estimate.value), estimate)
         kernels = ", ".join(row.kernel_op for row in rows if row.kernel_op)
-        found.append((name, f"{told}{f' ({kernels})' if kernels else ''}", ""))
+        found.append((name, f"{time}{f' ({kernels})' if kernels else ''}", ""))
     return [*found, *(("node", one, "") for one in pair.nodes[:_MOST_NODES])]
 
 

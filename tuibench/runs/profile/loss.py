@@ -30,8 +30,8 @@ class LossRun(ProfileRun):
 
     def _make_weights(self) -> None:
         self.pace.begin(WEIGHTS)
-        told = {"levels": list(self.asked.levels)}
-        answer = self.caller.ask(WEIGHTS, told, expected_s=_WEIGHTS_S)
+        request = {"levels": list(self.asked.levels)}
+        answer = self.caller.ask(WEIGHTS, request, expected_s=_WEIGHTS_S)
         if isinstance(answer, Failure):
             self.fail(WEIGHTS, answer)
         else:
@@ -89,9 +89,9 @@ class LossRun(ProfileRun):
                 self.pace.piece(len(self.parts.points), int(self.parts.begin.get("points") or 0))
                 self.pass_between()
 
-            told: dict[str, Any] = {"levels": list(levels), "layers": layers, "skip": [list(one) for one in known]}
-            told |= {"samples": self.asked.samples, **self.placed()}
-            answer = self.caller.ask(LOSSES, told, expected_s=self._expected_s(), hear=hear)
+            request: dict[str, Any] = {"levels": list(levels), "layers": layers, "skip": [list(one) for one in known]}
+            request |= {"samples": self.asked.samples, **self.placed()}
+            answer = self.caller.ask(LOSSES, request, expected_s=self._expected_s(), hear=hear)
             if not isinstance(answer, Failure):
                 return answer
             deaths += 1

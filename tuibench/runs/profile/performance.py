@@ -73,12 +73,12 @@ class PerformanceRun(ProfileRun):
             return
         self.pace.begin(part)
         max_s = _MACHINE_S[part]
-        told = self.placed() | {"max_s": max_s}
+        request = self.placed() | {"max_s": max_s}
         if part == ROOFLINE and ZEROS not in self.parts.done and self._known(ZEROS) is None:
             # Measure both in one process, as loading takes as long as measuring.
             max_s += _MACHINE_S[ZEROS]
-            told |= {"zeros_s": _MACHINE_S[ZEROS]}
-        answer = self.caller.ask(part, told, expected_s=max_s)
+            request |= {"zeros_s": _MACHINE_S[ZEROS]}
+        answer = self.caller.ask(part, request, expected_s=max_s)
         if isinstance(answer, Failure):
             self.fail(part, answer)
         else:
@@ -117,8 +117,10 @@ class PerformanceRun(ProfileRun):
             return
         self.pace.begin(name)
         max_s = self.spec.effort.limit_s
-        told = self.placed() | {"runs": self.asked.runs, "max_s": max_s}
-        answer = self.caller.ask(LAYERS, told, log=name, expected_s=max_s, hear=lambda line: self.pace.hear(name, line))
+        request = self.placed() | {"runs": self.asked.runs, "max_s": max_s}
+        answer = self.caller.ask(
+            LAYERS, request, log=name, expected_s=max_s, hear=lambda line: self.pace.hear(name, line)
+        )
         if isinstance(answer, Failure):
             self.fail(LAYERS, answer, n)
         else:
@@ -171,14 +173,14 @@ class PerformanceRun(ProfileRun):
                 at[:] = [str(line["at"]["id"])] if "at" in line else []
                 found = line.get("what_if")
                 if found is not None:
-                    told = dict(found)
-                    self.keep_piece(WHAT_IF, str(told.pop("id")), from_plain(WhatIf, told | {"form": form}))
+                    piece = dict(found)
+                    self.keep_piece(WHAT_IF, str(piece.pop("id")), from_plain(WhatIf, piece | {"form": form}))
                     self.pace.piece(sum((row, form) in known for row in rows), len(rows))
                     self.pass_between()
 
             max_s = _ALONE_S * len(left)
-            told = self.placed() | {"form": form, "rows": left, "max_s": max_s}
-            answer = self.caller.ask(WHAT_IF, told, expected_s=max_s, hear=hear)
+            request = self.placed() | {"form": form, "rows": left, "max_s": max_s}
+            answer = self.caller.ask(WHAT_IF, request, expected_s=max_s, hear=hear)
             if not isinstance(answer, Failure):
                 return True
             deaths += 1

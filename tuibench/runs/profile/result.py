@@ -69,7 +69,7 @@ def unite_rows(runs: Sequence[LayerRun]) -> list[ProcessRow]:
     found: list[dict[str, KernelRow]] = []
     home: dict[str, str] = {}
     for run in runs:
-        told: dict[str, KernelRow] = {}
+        merged: dict[str, KernelRow] = {}
         for row in run.rows:
             if row.kind == FOLDED:
                 continue
@@ -78,9 +78,9 @@ def unite_rows(runs: Sequence[LayerRun]) -> list[ProcessRow]:
             home.update(dict.fromkeys(new, key))
             known = rows.get(key)
             rows[key] = row if known is None else replace(known, nodes=(*known.nodes, *new)) if new else known
-            told[key] = _together(told[key], row) if key in told else row
-        found.append(told)
-    united = [ProcessRow(row, tuple(told.get(key) or _idle(row) for told in found)) for key, row in rows.items()]
+            merged[key] = _together(merged[key], row) if key in merged else row
+        found.append(merged)
+    united = [ProcessRow(row, tuple(merged.get(key) or _idle(row) for merged in found)) for key, row in rows.items()]
     return sorted(united, key=lambda one: one.row.kind != LAYER) + _done_beforehand(runs, home)
 
 
@@ -272,8 +272,8 @@ def _uncounted(costs: CostProfile, layers: Sequence[LayerTime]) -> tuple[str, ..
         return ("; ".join(["the costs of the layers are unknown", *(show(note, 200) for note in costs.notes)]),)
     counted = {cost.id for cost in costs.nodes}
     missing = sum(not counted.issuperset(layer.nodes) for layer in own)
-    told = f"costs of {missing} of {count_of(len(own), 'layer')} unknown: not all their nodes were counted"
-    return (told,) if missing else ()
+    note = f"costs of {missing} of {count_of(len(own), 'layer')} unknown: not all their nodes were counted"
+    return (note,) if missing else ()
 
 
 def is_below_resolution(runs: Sequence[LayerRun]) -> bool:

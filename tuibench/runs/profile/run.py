@@ -68,7 +68,7 @@ class Caller:
     def ask(
         self,
         task: str,
-        told: Mapping[str, Any],
+        fields: Mapping[str, Any],
         *,
         log: str = "",
         expected_s: float | None = None,
@@ -89,7 +89,7 @@ class Caller:
         try:
             return self.call(
                 task,
-                self._request() | dict(told),
+                self._request() | dict(fields),
                 timeout_s=self._limit_s("load", expected_s),
                 stop=self.stop,
                 log_path=str(self.run_dir / "logs" / f"{(log or task).replace(' ', '-')}.log"),

@@ -116,8 +116,8 @@ def _numbers(run: RunResult, width: int, glyphs: Glyphs, ascii_only: bool) -> li
     axes = axes_of(run)
     if not axes:
         # The line of states already says why the first failed cell has no numbers.
-        told = next(iter(_failed(run)), None)
-        cells = [cell for cell in run.cells if cell is not told or cell.pooled is not None]
+        first_failed = next(iter(_failed(run)), None)
+        cells = [cell for cell in run.cells if cell is not first_failed or cell.pooled is not None]
         return [_cell_line(run, cell, glyphs) for cell in cells[:_MOST_LINES]]
     lines = []
     chosen = list(_chosen(run, axes[0]))
@@ -163,7 +163,7 @@ def _held(line: Line, shown: Scaling) -> str:
 
 def _scaling_line(head: str, line: Line, shown: Scaling, width: int, glyphs: Glyphs, ascii_only: bool) -> str:
     letter = _LETTERS.get(shown.selection.axis, "")
-    points = [f"{point.value}{letter} {_told(point, glyphs)}" for point in line.points]
+    points = [f"{point.value}{letter} {_value_text(point, glyphs)}" for point in line.points]
     marks = sparkline([point.estimate.value for point in line.points], ascii_only, 12)
     # The efficiency of a single point is 100 % by definition.
     last = line.points[-1].efficiency if len(line.measured) > 1 else None
@@ -172,7 +172,7 @@ def _scaling_line(head: str, line: Line, shown: Scaling, width: int, glyphs: Gly
     return f"{head} {glyphs.upright} {_fit(points, room, glyphs)}  {marks}{share}"
 
 
-def _told(point: ScalingPoint, glyphs: Glyphs) -> str:
+def _value_text(point: ScalingPoint, glyphs: Glyphs) -> str:
     """Return a point's value; a point that never began gets no failure sign."""
     if point.estimate.value is None:
         return "-" if point.status == "skipped" else glyphs.failed

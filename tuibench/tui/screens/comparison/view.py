@@ -131,8 +131,8 @@ def missing_lines(material: ComparisonData, rerun: str) -> tuple[str, ...]:
     lines = [f"{_WORDS[axis]}: {'; '.join(_side(material, axis, names))}" for axis in apart]
     models = [run.models[0].sha256[:8] for run in (material.old, material.new) if run.models]
     if len(set(models)) > 1:
-        told = "; ".join(f"{sha256} in {name}" for sha256, name in zip(models, names, strict=False))
-        lines.insert(0, f"model: different content, {told}")
+        digests = "; ".join(f"{sha256} in {name}" for sha256, name in zip(models, names, strict=False))
+        lines.insert(0, f"model: different content, {digests}")
     first = f"No matching cells: the {what} differ." if what else "No matching cells."
     return (first, *lines, f"To compare, press {rerun} and choose the other benchmark's {what or 'cells'}.")
 

@@ -231,11 +231,11 @@ def _history(run: RunResult, rerun_of: str, now: float) -> Iterator[Fact]:
         yield _fact("anchor drift over the run", f"{'+' if drift >= 0 else '-'}{percent(abs(drift))}")
 
 
-def _section(title: str, told: Sequence[str]) -> Iterator[Fact]:
-    if told:
+def _section(title: str, texts: Sequence[str]) -> Iterator[Fact]:
+    if texts:
         yield _BLANK
         yield _title(title)
-        yield from (Fact("", f"  {each}") for each in told)
+        yield from (Fact("", f"  {each}") for each in texts)
 
 
 def _title(text: str) -> Fact:

@@ -192,11 +192,11 @@ class CheckedForm(RunForm):
 
     def _refuse_model(self, path: str, error: TuibenchError) -> None:
         if self.begun is not None and self._is_typed(path):
-            self.begun = replace(self.begun, error=told(error))
+            self.begun = replace(self.begun, error=field_error(error))
             self.show_summary()
 
 
-def told(error: TuibenchError) -> str:
+def field_error(error: TuibenchError) -> str:
     """Return the text of an error beside its field."""
     return f"{error.message}; {error.hint}" if error.hint else error.message
 
@@ -262,7 +262,7 @@ class FormScreen(CheckedForm):
         try:
             return machine, self.services.forms.open(self.project_id, self._benchmark, self._path)
         except TuibenchError as error:
-            return machine, FormStart(FormValues(model=self._path), "", None, told(error))
+            return machine, FormStart(FormValues(model=self._path), "", None, field_error(error))
 
     def _show_place(self, name: str) -> None:
         self._place = name

@@ -110,10 +110,10 @@ class ProfileComparisonScreen(ComparisonPage):
         if pairs is None:
             return
         block, width = self.query_one("#whole", TextBlock), max(self.size.width - 2, 1)
-        told: list[LineLike] = [(pairs.head, "title"), *((f"differs: {text}", "warn") for text in pairs.words)]
+        lines: list[LineLike] = [(pairs.head, "title"), *((f"differs: {text}", "warn") for text in pairs.words)]
         if unseen := self.table.dropped:
-            told.append((f"w shows more columns: {', '.join(unseen)}", "dim"))
-        rows = [part for line in told for part in wrapped(block.legible_row(shown(line)), width)]
+            lines.append((f"w shows more columns: {', '.join(unseen)}", "dim"))
+        rows = [part for line in lines for part in wrapped(block.legible_row(shown(line)), width)]
         most = _MOST_LINES if self.size.height >= _TALL else _LEAST_LINES
         if len(rows) > most:
             left = count_of(len(rows) - most + 1, "line")

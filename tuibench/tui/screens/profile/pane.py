@@ -239,8 +239,8 @@ class SummaryPane(ChoicePane):
 
     def _show_words(self) -> None:
         block, width = self.query_one("#words", TextBlock), max(self.app.size.width - 2, 1)
-        told = [part for text in self._words for part in wrapped(block.legible_row(shown((text, "dim"))), width)]
-        block.show_lines([((" ", ""), *part) for part in told])
+        rows = [part for text in self._words for part in wrapped(block.legible_row(shown((text, "dim"))), width)]
+        block.show_lines([((" ", ""), *part) for part in rows])
 
     def _show_said(self) -> None:
         width = max(self.app.size.width - 2, 1)

@@ -198,8 +198,8 @@ class RunScreen(RunKeys):
 
     def _instead(self, view: RunView) -> Sequence[LineLike]:
         """Return the lines in place of cells; for a profile, its parts."""
-        told = self._state_lines(view)
-        return part_lines(view, told, self.dashboard.glyphs) if view.info.kind else told[1:]
+        state_lines = self._state_lines(view)
+        return part_lines(view, state_lines, self.dashboard.glyphs) if view.info.kind else state_lines[1:]
 
     def _state_lines(self, view: RunView) -> tuple[LineLike, ...]:
         return state_lines(view, self.shown_key)
@@ -218,17 +218,17 @@ class RunScreen(RunKeys):
         log.show_lines([f" {line}" for line in self.view.log[-max(log.size.height, 1) :]] if self.view else [])
 
     def _progress_lines(self, view: RunView) -> list[LineLike]:
-        told = self._state_lines(view)
+        state_lines = self._state_lines(view)
         if view.info.kind:
-            return progress_lines(view, told, max(self.size.width - 2, 10), self.dashboard.ascii_only)
+            return progress_lines(view, state_lines, max(self.size.width - 2, 10), self.dashboard.ascii_only)
         if not view.cells:
-            return ["", told[0]]
+            return ["", state_lines[0]]
         if view.ended:
-            return [*told, self._past] if self._past else list(told)
+            return [*state_lines, self._past] if self._past else list(state_lines)
         bar = bar_words(view, max(self.size.width - 2, 10), self.dashboard.ascii_only)
         live = next((cell for cell in view.cells if view.live is not None and cell.key == view.live.cell), None)
         if view.info.detail or view.info.state == activity.WAITING or live is None:
-            return [bar, told[0]]
+            return [bar, state_lines[0]]
         return [bar, now_words(view, live, self.cell_name(live))]
 
     @property
@@ -250,8 +250,8 @@ class RunScreen(RunKeys):
         name, reached = self.cell_name(cell), interval_words(cell, view, app.ascii_only)
         # Cut a long name, never the result.
         first = squeezed(shown(((name, "title"), (f"  {reached}" if reached else "", ""))), width, app.glyphs.ellipsis)
-        told = [*cell_details(cell, view, app.glyphs, app.ascii_only), news_line(view, cell.key, self.cell_name)]
-        rows = [row for line in told if line[1] for row in laid_out(line, width)]
+        lines = [*cell_details(cell, view, app.glyphs, app.ascii_only), news_line(view, cell.key, self.cell_name)]
+        rows = [row for line in lines if line[1] for row in laid_out(line, width)]
         block.show_lines([labelled("this cell", first), *rows])
 
     def cell_under_cursor(self) -> CellResult | None:

@@ -229,21 +229,21 @@ def _activity_words(view: RunView) -> str:
     return reason_words(view.making.activity) if view.making is not None else ""
 
 
-def progress_lines(view: RunView, told: Sequence[LineLike], width: int, ascii_only: bool) -> list[LineLike]:
-    """Return progress bar and current step; `told` describes the run's state."""
+def progress_lines(view: RunView, state_lines: Sequence[LineLike], width: int, ascii_only: bool) -> list[LineLike]:
+    """Return progress bar and current step; `state_lines` describe the run."""
     if view.ended:
-        return list(told)
+        return list(state_lines)
     bar, stage = _bar_words(view, width, ascii_only), _activity_words(view)
     if view.info.detail or view.info.state == activity.WAITING or not stage:
-        return [bar, told[0]]
+        return [bar, state_lines[0]]
     return [bar, (stage, "title")]
 
 
-def part_lines(view: RunView, told: Sequence[LineLike], glyphs: Glyphs) -> list[LineLike]:
-    """Return the parts, each with its state; before there are any, the lines of `told`."""
+def part_lines(view: RunView, state_lines: Sequence[LineLike], glyphs: Glyphs) -> list[LineLike]:
+    """Return the parts, each with its state; before there are any, `state_lines`."""
     making = view.making
     if making is None or not view.spec:
-        return list(told[1:])
+        return list(state_lines[1:])
     lines: list[LineLike] = []
     for part, state in making.parts:
         name = part_words(part)
