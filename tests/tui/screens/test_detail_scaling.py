@@ -121,9 +121,9 @@ async def test_two_engines_are_drawn_together_alone_or_as_table() -> None:
         assert seen.chosen["show"] == "all"
         # wide mode replaces figure with numbers and conclusions
         await seen.press("m")
-        assert "⠤" in seen.text and "[+48, +54]" not in seen.text
+        assert "⠤" in seen.text and "[+47, +55]" not in seen.text
         await seen.press("w")
-        assert "⠤" not in seen.text and "[+48, +54]" in seen.text
+        assert "⠤" not in seen.text and "[+47, +55]" in seen.text
         line = next(row for row in seen.rows if row.startswith(">"))
         assert line.split() == [">", "1", "16.20", "0.7%", "100%", "A", "14.90", "0.7%", "100%", "A"]
         await seen.press("w")

@@ -138,7 +138,9 @@ def _points(grid: Grid, selection: Selection, side: str) -> tuple[ScalingPoint, 
 
 def _point(place: Place, value: int, grid: Grid, selection: Selection) -> ScalingPoint:
     cell = place.cell
-    rate = "mean" if find(cell.asked.scenario).has_streams else selection.statistic
+    # Another statistic than the measured rate only where it was chosen for the rate itself.
+    chosen = selection.metric in ("throughput", "efficiency") and not find(cell.asked.scenario).has_streams
+    rate = selection.statistic if chosen else "mean"
     wrong, disturbed = _is_wrong(cell), cell.grade is not None and cell.grade.letter == "D"
     name = coordinate_name(grid.axis_key(selection))
     return ScalingPoint(
