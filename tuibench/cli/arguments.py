@@ -5,6 +5,7 @@ No heavy imports, and none at all for `--version` and `--help`: both must answer
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
@@ -61,17 +62,22 @@ def _parse_dashboard(argv: Sequence[str]) -> Info | DashboardRequest:
     for flag in flags:
         if flag not in (*_SWITCHES, *HELP):
             raise UsageError(f"unknown flag {show(flag, 60)}", _where_flags_stand(flag, paths))
-    if len(paths) > 1 and paths[0] not in COMMANDS:
+    if len(paths) > 1 and _looks_like_model(paths[0]):
         raise UsageError("the dashboard opens one model only", "tuibench benchmark MODEL MODEL measures several")
     if paths and not _looks_like_model(paths[0]):
         known = paths[0] in COMMANDS
-        hint = _where_flags_stand("".join(flags[:1]), paths) if known else "tuibench --help lists them"
+        hint = _where_flags_stand("".join(flags[:1]), paths) if known else _similar_command(paths[0])
         what = f"tuibench {paths[0]} expects its flags after it" if known else f"unknown command '{show(paths[0], 60)}'"
         raise UsageError(what, hint)
     if {"--mouse", "--no-mouse"} <= set(flags):
         raise ExclusiveFlags("--mouse", "--no-mouse")
     mouse = True if "--mouse" in flags else False if "--no-mouse" in flags else None
     return DashboardRequest("".join(paths), mouse, "--ascii" in flags, "--debug" in flags)
+
+
+def _similar_command(typed: str) -> str:
+    close = difflib.get_close_matches(typed, COMMANDS, n=1)
+    return f"did you mean tuibench {close[0]}?" if close else "tuibench --help lists the commands"
 
 
 def _dashed(flag: str) -> str:
