@@ -146,7 +146,7 @@ def test_every_code_has_one_entry() -> None:
          "the weights of 1 LSTM, 2 GRU are not changed, only those of convolutions and matrix products"),
         (because("inferred", why=None), "static inference"),
         (because("inferred", why=because("profiler_cut", events=1_000_000)),
-         "static inference: ONNX Runtime's profiler stops at 1,000,000 events, before one inference was over"),
+         "static inference: the profiler stops at 1,000,000 events, before one inference was over"),
         (because("draws_random_numbers", ops=["Bernoulli", "Multinomial"]),
          "the model draws random numbers (Bernoulli, Multinomial)"),
         (because("reference_refused", text="no kernel"), "ONNX Runtime: no kernel"),

@@ -265,13 +265,13 @@ class MainNumber:
     estimate: Callable[[CellResult], Estimate]
     of_pooled: Callable[[Pooled], float]
     of_execution: Callable[[CellResult, Execution], float]
-    """In any unit; executions are compared by its logarithm."""
+    """The value of one execution in any unit; comparisons use its logarithm."""
     is_time: bool = True
     """False for a rate, of which more is better."""
 
     def ln_time(self, value: float | None) -> float | None:
-        """Return the logarithm of the value, of its inverse for a rate; None for a missing value or zero."""
-        if value is None or value <= 0:
+        """Return the logarithm of the value, of its inverse for a rate; None unless the value is above zero."""
+        if value is None or not value > 0:  # NaN, too: imports may hold it
             return None
         return math.log(value) if self.is_time else -math.log(value)
 

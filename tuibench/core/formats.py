@@ -31,16 +31,17 @@ FORMATS = (
 )
 
 
-_PLANNED = {".html": "HTML", ".htm": "HTML"}
+PLANNED = (Format("html", "HTML", (".html", ".htm")),)
+"""Formats that other versions may have; their names are refused, not taken for JSON."""
 
 
 def format_of(path: str) -> str:
     """Return the name of the format by the ending of a path; raise UsageError for a planned one."""
     ending = os.path.splitext(path)[1].lower()
-    if ending in _PLANNED:
+    for planned in (one for one in PLANNED if ending in one.endings):
         *others, last = (one.endings[0] for one in FORMATS)
         hint = f"use {', '.join(others)} or {last}"
-        raise UsageError(f"{show(path)}: {_PLANNED[ending]} is not supported in this version", hint)
+        raise UsageError(f"{show(path)}: {planned.title} is not supported in this version", hint)
     return next((one.name for one in FORMATS if ending in one.endings), JSON.name)
 
 

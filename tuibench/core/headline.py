@@ -111,8 +111,8 @@ def fact_texts(facts: Mapping[str, Any]) -> Iterator[str]:
             yield from (text for text in facts[part].values() if isinstance(text, str))
     unknown = facts.get("profile", {}).get("unknown")
     if isinstance(unknown, dict):
-        yield unknown["code"].replace("_", " ")
-        yield from (text for text in unknown["fields"].values() if isinstance(text, str))
+        yield str(unknown.get("code")).replace("_", " ")
+        yield from (text for text in dict(unknown.get("fields") or {}).values() if isinstance(text, str))
 
 
 def to_facts(value: Any) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import field
 from tuibench.core.cell import Estimate, Grade, Noise
 from tuibench.core.reason import Reason
 from tuibench.core.spec import INT8, LEVELS, LOSS, PERFORMANCE, PRUNED_LEVELS, ProfileSpec
-from tuibench.core.value import LATER, TEXT, dataclass
+from tuibench.core.value import ADDED_LATER, TEXT, dataclass
 
 __all__ = ("INT8", "LEVELS", "LOSS", "PERFORMANCE", "PRUNED_LEVELS", "ProfileSpec")
 """Re-exported from profile_spec, which code that only requests a profile imports without the result types."""
@@ -47,9 +47,9 @@ def name_part(kind: str, number: int = 0) -> str:
 
 
 def split_part(name: str) -> tuple[str, int]:
-    """Return the kind and the number of a part, 0 for a part that is made once."""
+    """Return the kind and the number of a part, 0 for a part that is made once; a foreign name is a kind."""
     kind, _, number = name.partition(" ")
-    return kind, int(number or 0)
+    return (kind, int(number)) if number.isdecimal() and len(number) < 10 else (name, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class CostProfile:
     shapes_from: Reason | None = field(metadata=TEXT)
     """Source of the shapes: one run without optimization, or static inference and why; None if not counted."""
     notes: tuple[str, ...] = ()
-    bound: CountBound | None = field(default=None, metadata=LATER)
+    bound: CountBound | None = field(default=None, metadata=ADDED_LATER)
 
     @property
     def flops(self) -> int:
@@ -225,7 +225,7 @@ class Roofline:
     measured_utc: str = ""
     reason: Reason | None = field(default=None, metadata=TEXT)
     """Why a rate is missing, or differs from its name."""
-    grade: Grade | None = field(default=None, metadata=LATER)
+    grade: Grade | None = field(default=None, metadata=ADDED_LATER)
     """The grade of the machine's quiet during the measurement."""
 
 
@@ -241,8 +241,8 @@ class ZeroEffect:
     """None if the interval does not decide."""
     sentence: Reason | None = field(metadata=TEXT)
     """The conclusion of both, which exports hold as a sentence."""
-    measured_utc: str = field(default="", metadata=LATER)
-    grade: Grade | None = field(default=None, metadata=LATER)
+    measured_utc: str = field(default="", metadata=ADDED_LATER)
+    grade: Grade | None = field(default=None, metadata=ADDED_LATER)
     """The grade of the machine's quiet during the measurement."""
 
 
@@ -256,7 +256,7 @@ class WhatIf:
     """Time in that form / time as it is, both in isolation."""
     reason: Reason | None = field(default=None, metadata=TEXT)
     """Why the layer could not be isolated."""
-    around: float | None = field(default=None, metadata=LATER)
+    around: float | None = field(default=None, metadata=ADDED_LATER)
     """Share of its time in that form spent on converting floats to it and back."""
 
 
@@ -284,7 +284,7 @@ class LayerTime:
     roof: str = ""
     """The binding limit: f32, int8, DRAM, cache."""
     what_if: tuple[WhatIf, ...] = ()
-    roof_reason: Reason | None = field(default=None, metadata=LATER | TEXT)
+    roof_reason: Reason | None = field(default=None, metadata=ADDED_LATER | TEXT)
     """Why no limit is known."""
 
     @property
@@ -390,7 +390,7 @@ class LossProfile:
     """SQNR between the modifiable form of the model and the model as measured."""
     complete: bool = True
     notes: tuple[Reason, ...] = ()
-    data_sha256: str = field(default="", metadata=LATER)
+    data_sha256: str = field(default="", metadata=ADDED_LATER)
     """Checksum of the file that `data` names, since files of one name may differ; '' if none was recorded."""
 
 

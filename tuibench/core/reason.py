@@ -25,6 +25,10 @@ class Reason:
     fields: dict[str, Any] = field(default_factory=dict, hash=False)
     """Numbers, names, texts of other programs, and further reasons."""
 
+    def __hash__(self) -> int:
+        """Tell apart the many reasons of one code, such as the sentences of an older record."""
+        return hash((self.code, frozenset(one for one in self.fields.values() if isinstance(one, (str, int, float)))))
+
     @staticmethod
     def upgrade(data: Any) -> Any:
         """Return the plain form of what an older version wrote: a sentence, or None for an empty one."""

@@ -1,7 +1,7 @@
 """Turn frozen dataclasses into plain JSON values and back, so that processes never exchange pickles.
 
-A field that is added later needs a default, which `from_plain` gives to older files, and `metadata=LATER`: imports
-refuse an export without any other field.
+A field that is added later needs a default, which `from_plain` gives to older files, and `metadata=ADDED_LATER`:
+imports refuse an export without any other field.
 Migrations (`store/envelope.py:STEPS`) change the layout of the store only.
 """
 

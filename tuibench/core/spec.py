@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from tuibench.core.value import LATER, dataclass
+from tuibench.core.value import ADDED_LATER, dataclass
 
 PERFORMANCE, LOSS = "performance", "loss"
 APPROXIMATED = "approximated"
@@ -39,7 +39,7 @@ class ProfileSpec:
     """Loss profile: compute it from the weights alone; run nothing."""
     processes: int = 3
     """Performance profile: fresh processes; a layer's interval is computed over them."""
-    fresh_roofs: bool = field(default=False, metadata=LATER)
+    fresh_roofs: bool = field(default=False, metadata=ADDED_LATER)
     """Performance profile: measure the machine's limits even if they were measured in the last week."""
 
 
@@ -117,6 +117,6 @@ class BenchmarkSpec:
     profile: ProfileSpec | None = None
     """Settings of a profile; then every axis above has one value."""
     options: dict[str, bool | int | float | str] = field(
-        default_factory=dict, hash=False, metadata=LATER | {"sparse": True}
+        default_factory=dict, hash=False, metadata=ADDED_LATER | {"sparse": True}
     )
     """Settings without a field of their own, by name; defaults and an empty mapping are omitted."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-LATER = {"later": True}
+ADDED_LATER = {"later": True}
 """Metadata of a field that older exports lack, for `dataclasses.field`; imports give it its default."""
 TEXT = {"text": True}
 """Metadata of an optional reason: None is written as '' instead of null in JSON."""

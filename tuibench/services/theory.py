@@ -32,7 +32,7 @@ from tuibench.services.models import ask_child, inspect
 
 T = TypeVar("T")
 
-_FORM = 7
+_FORM = 8
 """Version of the counting method; a change invalidates every cached result."""
 _PLACE = "theory"
 _COST_S, _WEIGHTS_S = 120.0, 120.0

@@ -108,7 +108,7 @@ class _Retrying:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         found = partial(_again, getattr(self._disk, name))
-        # Found at once from now on.
+        # The next access finds the attribute without this method.
         setattr(self, name, found)
         return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from jsonschema import Draft202012Validator
 from tests.present import build
 from tests.present.profile.sample_data import make_profile
 from tests.present.test_listing import row
+from tuibench.core import profile as core_profile
+from tuibench.core import spec
 from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult, RunSession
 from tuibench.core.spec import ProfileSpec
@@ -184,6 +186,17 @@ def test_fields_that_came_later_may_be_missing() -> None:
         del older["tuibench"]["comparisons"][0][name]
     assert problem_of(older) == ""
     survives(read_own(older))
+
+
+def test_later_fields_of_profiles_are_those_that_0_1_0_lacked() -> None:
+    everything = [one for module in (core_profile, spec) for one in vars(module).values()]
+    kinds = [one for one in everything if isinstance(one, type) and is_dataclass(one)]
+    found = {(each.__name__, one.name) for each in kinds for one in fields(each) if one.metadata.get("later")}
+    assert found == {
+        ("BenchmarkSpec", "options"), ("ProfileSpec", "fresh_roofs"), ("CostProfile", "bound"),
+        ("LayerTime", "roof_reason"), ("LossProfile", "data_sha256"), ("Roofline", "grade"), ("WhatIf", "around"),
+        ("ZeroEffect", "grade"), ("ZeroEffect", "measured_utc"),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from tests.present import build
@@ -34,6 +35,7 @@ async def test_cell_shows_all_numbers_with_intervals() -> None:
             *("engine", "per CPU s", "calls", "stopped by"),
         ]
         assert [fact.text.split()[0] for fact in found[:6]] == ["21.2", "2.65", "377.9", "21.6", "1.06", "20.7"]
+        assert all(re.search(r"±[0-9.]+ %", fact.text) for fact in (*found[:6], found[12]))
         # Those above the last two are visible; G scrolls to them.
         text = " ".join(numbers(seen))
         assert all(f"{fact.label} " in text and fact.text.split()[0] in text for fact in found[:-2])

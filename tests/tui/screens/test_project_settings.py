@@ -220,7 +220,7 @@ async def test_changed_and_missing_model_are_shown(model: Path) -> None:
     async with open_app((200, 40)) as (app, pilot):
         spoil(model)
         await settings(app, pilot, project)
-        assert "changed" in frame(app)
+        assert "changed since" in frame(app)
         app.go_back()
         os.unlink(model)
         await settings(app, pilot, project)

@@ -59,7 +59,7 @@ _RUNNING = (
     ),
     Setting(
         "stream_kind", "--stream-kind KIND", "how streams run: queue, threads or processes", "by engine and latency",
-        kind=OneOf("queue", "threads", "processes"), at="stream_kind", identity=CHANGED,
+        kind=OneOf("queue", "threads", "processes"), at="stream_kind",
     ),
     Setting(
         "pin", "-pin --thread_pinning core|none",

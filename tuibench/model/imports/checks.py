@@ -25,7 +25,7 @@ from tuibench.core.settings import benchmark as benchmark_setting
 from tuibench.core.settings import profile as profile_setting
 from tuibench.core.settings.setting import ranges_of
 from tuibench.core.text import show
-from tuibench.core.value import LATER, dataclass
+from tuibench.core.value import ADDED_LATER, dataclass
 
 HINT = "export it again; a file that was edited by hand may no longer be one"
 
@@ -137,11 +137,11 @@ class _ExportedComparison:
     verdict: str | None
     why_no_verdict: str | None
     sentence: str
-    base_name: str = dataclasses.field(default="", metadata=LATER)
-    new_name: str = dataclasses.field(default="", metadata=LATER)
-    margin: float = dataclasses.field(default=0.0, metadata=LATER)
-    more_pairs: int | None = dataclasses.field(default=None, metadata=LATER)
-    more_s: float | None = dataclasses.field(default=None, metadata=LATER)
+    base_name: str = dataclasses.field(default="", metadata=ADDED_LATER)
+    new_name: str = dataclasses.field(default="", metadata=ADDED_LATER)
+    margin: float = dataclasses.field(default=0.0, metadata=ADDED_LATER)
+    more_pairs: int | None = dataclasses.field(default=None, metadata=ADDED_LATER)
+    more_s: float | None = dataclasses.field(default=None, metadata=ADDED_LATER)
 
 
 _EMPTY: Mapping[str, Any] = {"code": LEGACY_TEXT, "fields": {"text": ""}}

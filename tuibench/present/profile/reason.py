@@ -102,9 +102,9 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "no_inputs": "there are no inputs",
     "inputs_unreadable": "the inputs made for it cannot be read: {text}",
     "unoptimized_failed": "the run without optimization failed: {failure}",
-    "unoptimized_refused": "ONNX Runtime without optimization: {text}",
-    "profiler_cut": "ONNX Runtime's profiler stops at {events:,} events, before one inference was over",
-    "profiler_empty": "ONNX Runtime's profiler told nothing",
+    "unoptimized_refused": "the engine without optimization: {text}",
+    "profiler_cut": "the profiler stops at {events:,} events, before one inference was over",
+    "profiler_empty": "the profiler reported nothing",
     # Rows and estimates of a profile
     "folded": "done before the model runs",
     "ran_too_short": "ran in less time than the profiler resolves",

@@ -158,7 +158,8 @@ class Parts:
 
 
 def _read_notes(line: Mapping[str, Any]) -> tuple[Reason, ...]:
-    return strictly(tuple[Reason, ...])(line.get("notes") or ())
+    notes = line.get("notes")
+    return strictly(tuple[Reason, ...])([note for note in notes if note]) if isinstance(notes, list) else ()
 
 
 _USUAL_S = {"costs": 1.5, "roofline": 2.0, "zeros": 1.0, "layers": 4.0, "what_if": 12.0, "weights": 2.0}
