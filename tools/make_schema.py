@@ -1,4 +1,4 @@
-"""Make the parts of the JSON schema that describe a specification, from its classes and the tables of settings.
+"""Make the parts of the JSON schema that describe a specification, and the names of scenarios, from the declarations.
 
 python tools/make_schema.py           writes tuibench/data/benchmark.schema.json
 python tools/make_schema.py --print   prints it
@@ -18,6 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from tuibench.core import scenario  # noqa: E402
 from tuibench.core.settings import benchmark, profile  # noqa: E402 - the package of this checkout
 from tuibench.core.settings.kinds import Switch  # noqa: E402
 from tuibench.core.settings.setting import SECTIONS  # noqa: E402
@@ -45,6 +46,10 @@ def make_schema() -> str:
         block = f'    "{kind.__name__}": {{\n      ' + ",\n      ".join(made) + "\n    }"
         text, count = re.subn(rf'    "{kind.__name__}": \{{\n.*?\n    \}}', lambda _: block, text, flags=re.DOTALL)  # noqa: B023
         assert count == 1, kind
+    labels = [one.label for one in scenario.REGISTRY.values() if one.label]
+    for end, names in (("null", [*labels, None]), ('"', list(scenario.REGISTRY))):
+        found = rf'("scenario": \{{"enum": )\[[^]]*{end}\]'
+        text = re.sub(found, lambda match: match[1] + json.dumps(names), text)  # noqa: B023
     return text
 
 

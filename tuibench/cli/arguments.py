@@ -5,7 +5,6 @@ No heavy imports, and none at all for `--version` and `--help`: both must answer
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
@@ -76,8 +75,10 @@ def _parse_dashboard(argv: Sequence[str]) -> Info | DashboardRequest:
 
 
 def _similar_command(typed: str) -> str:
+    import difflib  # 5 ms that only a misspelled command needs
+
     close = difflib.get_close_matches(typed, COMMANDS, n=1)
-    return f"did you mean tuibench {close[0]}?" if close else "tuibench --help lists the commands"
+    return f"did you mean {close[0]}?" if close else "tuibench --help lists the commands"
 
 
 def _dashed(flag: str) -> str:

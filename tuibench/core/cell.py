@@ -262,6 +262,8 @@ class MainNumber:
     """The number of a cell that its scenario's metric names, for headlines and comparisons."""
 
     unit: str
+    title: str
+    """Heading of its values, with the unit."""
     estimate: Callable[[CellResult], Estimate]
     of_pooled: Callable[[Pooled], float]
     of_execution: Callable[[CellResult, Execution], float]
@@ -277,8 +279,11 @@ class MainNumber:
 
 
 MAIN_NUMBERS = {
-    LATENCY: MainNumber("ms", p50_latency, lambda pooled: pooled.median, lambda _, execution: execution.p50_ns),
+    LATENCY: MainNumber(
+        "ms", "p50 ms/batch", p50_latency, lambda pooled: pooled.median, lambda _, execution: execution.p50_ns
+    ),
     THROUGHPUT: MainNumber(
+        "items/s",
         "items/s",
         throughput,
         lambda pooled: pooled.items_per_sec,
@@ -286,7 +291,7 @@ MAIN_NUMBERS = {
         is_time=False,
     ),
 }
-"""By metric."""
+"""By metric, in the order of headlines."""
 
 
 def metric_of(cell: CellResult) -> str:
@@ -337,18 +342,13 @@ def _overlap(a: Estimate, b: Estimate) -> bool:
     return a_low <= b_high and b_low <= a_high
 
 
-def least_latency(cells: Sequence[CellResult]) -> Choice | None:
-    """Return the fastest of the cells with one request at a time, which the headline shows first."""
-    return choose([c for c in cells if find(c.asked.scenario).is_single_request], p50_latency, most=False)
-
-
-def most_of_streams(cells: Sequence[CellResult]) -> Choice | None:
-    """Return the cell with the most items/s of those with several streams, which the headline shows second."""
-    return choose([c for c in cells if not find(c.asked.scenario).is_single_request], throughput, most=True)
+def best_by_metric(cells: Sequence[CellResult]) -> list[tuple[str, Choice]]:
+    """Return each metric with the best of the cells whose scenario has it, in the order of headlines."""
+    groups = ((metric, main, [c for c in cells if metric_of(c) == metric]) for metric, main in MAIN_NUMBERS.items())
+    found = ((metric, choose(group, main.estimate, most=not main.is_time)) for metric, main, group in groups)
+    return [(metric, choice) for metric, choice in found if choice is not None]
 
 
 def headlined(cells: Sequence[CellResult]) -> CellResult | None:
     """Return the cell whose number starts the headline; None without any number."""
-    able = measured(cells)
-    best = least_latency(able) or most_of_streams(able)
-    return best.cell if best is not None else None
+    return next((choice.cell for _, choice in best_by_metric(measured(cells))), None)

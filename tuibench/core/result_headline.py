@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tuibench.core.cell import CellResult, Estimate, least_latency, main_number, measured, metric_of, most_of_streams
+from tuibench.core.cell import CellResult, Estimate, best_by_metric, main_number, measured, metric_of
 from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts
 from tuibench.core.label import names_by_sha256, varying_axes
 from tuibench.core.profile import ALREADY_INT8, LAYER, LayerLoss, LossProfile, PerformanceProfile, Profile
 from tuibench.core.reason import Reason, Verdict
 from tuibench.core.result import Comparison, RunResult
-from tuibench.core.scenario import LATENCY, THROUGHPUT
 from tuibench.core.spec import APPROXIMATED, PERFORMANCE
 
 _MAX_CHARS = 300
@@ -40,8 +39,7 @@ def cells_headline(
         failed = [c.failure for c in cells if c.failure is not None]
         first = replace(failed[0], message=_cut(failed[0].message.strip()), log_tail=None) if failed else None
         return Headline(missing=missing, cells=len(cells), failure=first, more_failures=max(len(failed) - 1, 0))
-    chosen = [(LATENCY, least_latency(able)), (THROUGHPUT, most_of_streams(able))]
-    best = [(metric, choice) for metric, choice in chosen if choice is not None]
+    best = best_by_metric(able)
     axes = varying_axes(c.asked for c in cells)
     return Headline(
         numbers=tuple(_number(metric, choice.estimate, choice.cell, axes, names) for metric, choice in best),

@@ -16,12 +16,13 @@ from jsonschema import Draft202012Validator
 from tests.present import build
 from tests.present.profile.sample_data import make_profile
 from tests.present.test_listing import row
+from tuibench.core import cell, result, spec
 from tuibench.core import profile as core_profile
-from tuibench.core import spec
 from tuibench.core.reason import legacy_text
 from tuibench.core.result import RunResult, RunSession
 from tuibench.core.spec import ProfileSpec
 from tuibench.core.stored import Metadata, StoredBenchmark
+from tuibench.model.imports import checks
 from tuibench.model.imports.checks import Refusal, restore
 from tuibench.model.imports.task import read_own
 from tuibench.present.json_export import dumps
@@ -51,8 +52,15 @@ WRONG: tuple[Any, ...] = (
 )
 DERIVED = {"first", "headline", "conclusions", "again", "model"}
 """Parts of an export that are made anew from the others."""
-LATER = {"base_name", "new_name", "margin", "more_pairs", "more_s"}
-"""Fields of comparisons that the schema requires and older exports lack."""
+
+
+def later_fields(*places: Any) -> set[tuple[str, str]]:
+    """Return class and name of each field in these modules that older exports lack."""
+    kinds = [one for place in places for one in vars(place).values() if isinstance(one, type) and is_dataclass(one)]
+    return {(kind.__name__, one.name) for kind in kinds for one in fields(kind) if one.metadata.get("later")}
+
+
+LATER = {name for _, name in later_fields(cell, result, core_profile, spec, checks)}
 
 
 def benchmark() -> RunResult:
@@ -182,17 +190,16 @@ def test_verdict_in_the_form_of_the_store_is_refused() -> None:
 
 def test_fields_that_came_later_may_be_missing() -> None:
     older = copied(EXPORTS["run"])
-    for name in LATER:
+    names = {name for kind, name in later_fields(checks) if kind == "ExportedComparison"}
+    assert len(names) == 5
+    for name in names:
         del older["tuibench"]["comparisons"][0][name]
     assert problem_of(older) == ""
     survives(read_own(older))
 
 
 def test_later_fields_of_profiles_are_those_that_0_1_0_lacked() -> None:
-    everything = [one for module in (core_profile, spec) for one in vars(module).values()]
-    kinds = [one for one in everything if isinstance(one, type) and is_dataclass(one)]
-    found = {(each.__name__, one.name) for each in kinds for one in fields(each) if one.metadata.get("later")}
-    assert found == {
+    assert later_fields(core_profile, spec) == {
         ("BenchmarkSpec", "options"), ("ProfileSpec", "fresh_roofs"), ("CostProfile", "bound"),
         ("LayerTime", "roof_reason"), ("LossProfile", "data_sha256"), ("Roofline", "grade"), ("WhatIf", "around"),
         ("ZeroEffect", "grade"), ("ZeroEffect", "measured_utc"),

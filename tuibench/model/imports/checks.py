@@ -123,7 +123,7 @@ _PERCENTILE = re.compile(r"[0-9]+(\.[0-9]+)?\Z")
 
 
 @dataclass
-class _ExportedComparison:
+class ExportedComparison:
     """The form of a comparison in exports: its facts and its sentence in one object."""
 
     base: str
@@ -304,7 +304,7 @@ def restore(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> An
         # The coded form is the store's own; a file could put anything into it.
         return _require([str], value, place) or _EMPTY
     if kind is run.Comparison:
-        return upgraded(kind, _restore_fields(_ExportedComparison, value, place, reasons))
+        return upgraded(kind, _restore_fields(ExportedComparison, value, place, reasons))
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         return _restore_fields(kind, value, place, reasons)
     return _require([int, float] if kind is float else [kind], value, place)

@@ -10,7 +10,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.message import Message
 
-from tuibench.core.cell import Asked, CellResult
+from tuibench.core.cell import MAIN_NUMBERS, Asked, CellResult
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.scenario import find
 from tuibench.core.text import fit, show, width_of
@@ -100,7 +100,7 @@ def _column(asked: Asked) -> Column:
 def _title(asked: Asked, axes: tuple[str, ...], names: Mapping[str, str]) -> str:
     """Return the distinguishing settings; always with the scenario, which determines the unit."""
     name = name_cell(asked, axes, model=names.get(asked.model_sha256, ""), sizes=False)
-    return f"{name}, {'p50 ms/batch' if find(asked.scenario).is_latency else 'items/s'}"
+    return f"{name}, {MAIN_NUMBERS[find(asked.scenario).metric].title}"
 
 
 def _heading(column: Column, several: bool) -> str:
