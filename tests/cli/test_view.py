@@ -74,7 +74,7 @@ def watch(
     ]
     keys = [cell.key for cell in cells]
     tail = [{**event, "cell": keys[event["cell"]]} for event in events]
-    shown = view.View(cast(ActiveRun, Run([*head, *tail])), (0,))
+    shown = view.View(cast(ActiveRun, Run([*head, *tail])))
     shown.watch(Interruption())
     return cast(Recorder, shown.painter)
 
@@ -118,7 +118,7 @@ def watch_profile(monkeypatch: pytest.MonkeyPatch, known: bool, *parts: dict[str
         return ProfilePlan(400.0, (), "one inference of 3 ms, guessed") if told else ProfilePlan(None, ())
 
     events = [{"ev": "profile_part", "n": 0, **part} for part in parts]
-    shown = view.View(cast(ActiveRun, Run([*head, *events])), (0,), plan=plan)
+    shown = view.View(cast(ActiveRun, Run([*head, *events])), plan=plan)
     shown.watch(Interruption())
     return [line for line in cast(Recorder, shown.painter).lines if line]
 

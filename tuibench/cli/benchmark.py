@@ -103,10 +103,8 @@ def follow_or_detach(
         interruption.check()
         with held_back():
             active, notes = start()
-        cpus = services.machine.topology().allowed
         view: View[ActiveRun] = View(
             active,
-            cpus,
             tuple(notes),
             quiet=request.quiet,
             ascii_only=request.ascii,

@@ -95,9 +95,8 @@ def attach(args: argparse.Namespace, services: Services, interruption: Interrupt
     first = int(Whole(0, _LARGEST_SEQ)("--from", args.first))
     active = services.runs.attach(args.id)
     short, quiet = short_id(active.id), args.quiet or args.json
-    # No CPUs: those of this process do not apply to a runner started elsewhere.
     view: View[RunObserver] = View(
-        active, (), quiet=quiet, ascii_only=args.ascii, plan=lambda run: services.profiles.plan_run(run)
+        active, quiet=quiet, ascii_only=args.ascii, plan=lambda run: services.profiles.plan_run(run)
     )
     try:
         if args.json:

@@ -35,7 +35,6 @@ class View(Generic[Watched]):
     def __init__(
         self,
         active: Watched,
-        cpus: tuple[int, ...],
         notes: tuple[str, ...] = (),
         *,
         quiet: bool = False,
@@ -47,7 +46,6 @@ class View(Generic[Watched]):
         self._is_timed = False
         self._quiet = quiet
         self._ascii = ascii_only
-        self._cpus = cpus
         self._notes = notes
         self.active = active
         self._done: set[str] = set()
@@ -154,7 +152,7 @@ class View(Generic[Watched]):
             self._log.is_profile = self.active.replay.spec.profile is not None
             self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
             self.painter.clear()
-            known = preamble_of(self.active.replay, self._notes, self._cpus)
+            known = preamble_of(self.active.replay, self._notes)
             self.painter.write(preamble_text(replace(known, time=tuple(self._time_lines())), self._ascii))
 
     def _stand_in_line(self, event: Event) -> None:

@@ -145,10 +145,9 @@ def brief_headline(found: Headline) -> str:
     return show(" · ".join(filter(None, parts)), _MOST_WORDS)
 
 
-def number_words(number: HeadlineNumber, *, half: bool = True) -> str:
+def number_words(number: HeadlineNumber) -> str:
     """Return a number with its unit and interval."""
-    per = "/batch" if number.metric == BATCH_TIME else ""
-    return amount(number, number.unit + per, interval=half)
+    return amount(number, number.unit + ("/batch" if number.metric == BATCH_TIME else ""))
 
 
 def remark_words(found: Headline, missing: dict[str, int] | None = None) -> list[str]:
@@ -279,8 +278,8 @@ def conclude(cells: Sequence[CellResult], names: Names) -> tuple[Conclusion, ...
 
 
 def _conclude(able: Sequence[CellResult], among: Sequence[CellResult], names: Names) -> list[Conclusion]:
-    # Streams trade the latency of one request for throughput, so they are not compared by latency.
-    alone = [c for c in able if find(c.asked.scenario).is_single_request] or able
+    # Scenarios for throughput trade the latency of a request for it, so they are not compared by latency.
+    alone = [c for c in able if find(c.asked.scenario).is_latency] or able
     found = [_best("Least latency", choose(alone, p50_latency, most=False), alone, among, names, "ms")]
     found.append(_best("Most items/s", choose(able, throughput, most=True), able, among, names, "items/s"))
     if "cores" in varying_axes(cell.asked for cell in able):

@@ -162,8 +162,8 @@ def _count(spec: BenchmarkSpec) -> int:
     return max(1, len(spec.models)) * len(spec.engines) * len(spec.scenarios) * len(spec.cores) * _product(spec)
 
 
-def preamble_of(replay: Replay, notes: Sequence[str] = (), cpus: Sequence[int] = ()) -> Preamble:
-    """Return the preamble of a planned run; without `cpus`, the CPUs come from its journal."""
+def preamble_of(replay: Replay, notes: Sequence[str] = ()) -> Preamble:
+    """Return the preamble of a planned run."""
     spec = replay.spec
     dead = {point.id for point in replay.points if point.failure is not None}
     ahead = sum(cell.point not in dead for cell in replay.cells)
@@ -171,7 +171,7 @@ def preamble_of(replay: Replay, notes: Sequence[str] = (), cpus: Sequence[int] =
     versions = dict(replay.start.get("versions", {}))
     return Preamble(
         pin=spec.pin,
-        cpus=tuple(cpus) or _cpus(host),
+        cpus=_cpus(host),
         engines=tuple(
             EngineFact(name, str(versions.get(name) or "?"), spec.cores, _isa(host)) for name in spec.engines
         ),

@@ -35,7 +35,7 @@ def live_keys(page: Page) -> Iterator[tuple[str, str, ActiveBinding]]:
 GROUP_WORDS = {
     "benchmark": "Benchmark",
     "run": "Run",
-    "project": "New",
+    "project": "Project",
     "form": "Form",
     "figure": "Figure",
     "profile": "Profile",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from tuibench.core import activity
 from tuibench.core.activity import RunRow
-from tuibench.core.cell import CellResult
+from tuibench.core.cell import CellResult, Estimate, p50_latency
 from tuibench.core.ids import short_id
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
@@ -27,8 +27,6 @@ from tuibench.tui.widgets.painted import shown as made_safe
 
 _LETTERS = {"cores": "c", "batch": "b"}
 _MOST_LINES = 2
-_TIMES = ("p50", "p99")
-"""With the rate they fit on a line of 80 columns."""
 
 
 def preview_of(stored: StoredBenchmark, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
@@ -135,8 +133,8 @@ def _chosen(run: RunResult, axis: str) -> Iterator[tuple[str, Line, Scaling]]:
     """Yield two lines of figures: the times of two sides, or the times and items/s of a single one."""
     first = scaling(run, Selection(axis=axis, metric="batch-time"))
     sides = first.choices.sides
-    alone = [side for side in sides if not find(side.scenario).has_streams] or list(sides)
-    streams = [side for side in sides if find(side.scenario).has_streams] or alone
+    alone = [side for side in sides if find(side.scenario).is_latency] or list(sides)
+    streams = [side for side in sides if not find(side.scenario).is_latency] or alone
     least = {key: values[0] for key, values in first.choices.fixed.items() if key != "cores" and values}
     most = {key: values[-1] for key, values in first.choices.fixed.items() if values}
     wanted = [("batch-time", side.key, least) for side in alone[:_MOST_LINES]]
@@ -193,8 +191,10 @@ def _cell_line(run: RunResult, cell: CellResult, glyphs: Glyphs) -> str:
     name = describe(run, cell)
     if cell.status != "ok" and cell.pooled is None:
         return f"{name}: {failure_text(cell)}"
-    known = [(key, cell.latency_ms[key]) for key in _TIMES if key in cell.latency_ms]
-    times = [f"{key} {amount(e, 'ms', interval=key == 'p50')}" for key, e in known if e.value is not None]
+    # With the rate they fit on a line of 80 columns.
+    p50, p99 = p50_latency(cell), cell.latency_ms.get("p99", Estimate(None))
+    times = [f"p50 {amount(p50, 'ms')}"] if p50.value is not None else []
+    times += [f"p99 {amount(p99, 'ms', interval=False)}"] if p99.value is not None else []
     parts = [" ".join(times), amount(cell.items_per_sec, "items/s", "", interval=False)]
     return f"{name} {glyphs.upright} " + f" {glyphs.dot} ".join(filter(None, parts))
 
