@@ -290,7 +290,8 @@ def test_profile_with_a_killed_runner_resumes_where_it_stopped(shell: Shell, hom
     directory = next(runs.iterdir())
 
     def layers() -> int:
-        return (directory / "journal.jsonl").read_bytes().count(b'"part":"layers"')
+        lines = (directory / "journal.jsonl").read_bytes().splitlines()
+        return sum(b'"ev":"profile_part"' in line and b'"part":"layers"' in line for line in lines)
 
     until(lambda: layers() >= 1, "a process that timed layers")
     info = plain(shell.run("ps", "--all", "--json"))["runs"][0]
