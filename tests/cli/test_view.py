@@ -12,6 +12,7 @@ from tuibench.cli import view
 from tuibench.cli.terminal import Interruption
 from tuibench.core.model import Point, Reference
 from tuibench.core.profile import LossPoint
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import to_plain
 from tuibench.present.progress import Snapshot
 from tuibench.runs.replay import Replay
@@ -73,7 +74,7 @@ def watch(
         },
     ]
     keys = [cell.key for cell in cells]
-    tail = [{**event, "cell": keys[event["cell"]]} for event in events]
+    tail = [{**event, "cell": None if event["cell"] is None else keys[event["cell"]]} for event in events]
     shown = view.View(cast(ActiveRun, Run([*head, *tail])))
     shown.watch(Interruption())
     return cast(Recorder, shown.painter)
@@ -90,6 +91,14 @@ def test_remeasured_cell_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
     last = painted.snapshots[-1]
     assert (last.done, last.cells) == (1, 2)
     assert last.label.startswith("openvino, ") and last.activity
+
+
+@pytest.mark.parametrize("written", [because("inspecting", model="m.onnx"), "inspecting m.onnx"])
+def test_activity_is_shown_in_words_whichever_version_wrote_it(
+    monkeypatch: pytest.MonkeyPatch, written: Reason | str
+) -> None:
+    painted = watch(monkeypatch, {"ev": "progress", "cell": None, "activity": to_plain(written)})
+    assert painted.snapshots[-1].activity == "inspecting m.onnx"
 
 
 def test_plan_counts_the_cells_to_measure(monkeypatch: pytest.MonkeyPatch) -> None:
