@@ -38,7 +38,8 @@ PLANNED = (Format("html", "HTML", (".html", ".htm")),)
 def format_of(path: str) -> str:
     """Return the name of the format by the ending of a path; raise UsageError for a planned one."""
     ending = os.path.splitext(path)[1].lower()
-    for planned in (one for one in PLANNED if ending in one.endings):
+    planned = next((one for one in PLANNED if ending in one.endings), None)
+    if planned is not None:
         *others, last = (one.endings[0] for one in FORMATS)
         hint = f"use {', '.join(others)} or {last}"
         raise UsageError(f"{show(path)}: {planned.title} is not supported in this version", hint)
