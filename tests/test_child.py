@@ -209,8 +209,8 @@ def test_inputs_beyond_the_limit_name_the_largest(tmp_path: Path) -> None:
     request = {"spec": to_plain(make_spec(path, batches=(1_000_000,), sequence_lengths=(10_000,))), "model": 0}
     answer = call("prepare", {**request, "run_dir": str(tmp_path), "memory_bytes": 400_000_000})
     (point,) = answer.points
-    assert point.failure is not None and "80.0 GB" in point.failure[2]
-    assert "-b … --dim seq=…" in point.failure[2]
+    assert point.failure is not None and "80.0 GB" in reason_words(point.failure.message)
+    assert "-b … --dim seq=…" in reason_words(point.failure.message)
 
 
 def test_memory_limit_is_set_and_child_ends_with_its_parent() -> None:

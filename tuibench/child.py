@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tuibench.core.errors import TuibenchError
     from tuibench.core.model import ModelSummary, Point
 
 Send = Callable[[dict[str, Any]], None]
@@ -23,24 +24,24 @@ def main(arguments: list[str]) -> int:
     send = _own_the_channel()
     # Only the owner may read a task's files.
     os.umask(0o077)
-    from tuibench.core.errors import TuibenchError  # only now, as its import must not print to the channel
+    from tuibench.core.errors import ModelError, TuibenchError  # only now, as its import must not print to the channel
 
     try:
         if len(arguments) != 1 or arguments[0] not in _TASKS:
-            raise TuibenchError(f"tasks are {', '.join(_TASKS)}")
+            raise TuibenchError("no_such_task", names=list(_TASKS))
         request = json.load(sys.stdin)
         _confine(request, _IMPORTS.get(arguments[0]))
         send({"ok": True, "result": _TASKS[arguments[0]](request, send)})
         return 0
     except TuibenchError as error:
-        send(_refusal(type(error).__name__, error.message, error.hint, int(error.exit_code)))
+        send(_refusal(error))
     except MemoryError:
-        send(_refusal("ModelError", "this model needs more memory than the limit allows", "raise --memory-limit", 3))
+        send(_refusal(ModelError("model_out_of_memory")))
     except Exception as error:  # process boundary: any error must reach the caller as one line
         import traceback
 
         traceback.print_exc()
-        send(_refusal("exception", f"{type(error).__name__}: {error}"[:500], "", 1))
+        send(_refusal(TuibenchError("internal_error", kind=type(error).__name__, text=str(error)[:500])))
     return 1
 
 
@@ -361,9 +362,10 @@ def _own_the_channel() -> Send:
     return send
 
 
-def _refusal(kind: str, message: str, hint: str, exit_code: int) -> dict[str, Any]:
-    error = {"kind": kind, "message": message, "hint": hint, "exit_code": exit_code}
-    return {"ok": False, "error": error}
+def _refusal(error: TuibenchError) -> dict[str, Any]:
+    from tuibench.core.record import to_plain
+
+    return {"ok": False, "error": {"reason": to_plain(error.reason), "exit_code": int(error.exit_code)}}
 
 
 if __name__ == "__main__":

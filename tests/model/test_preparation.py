@@ -15,6 +15,7 @@ from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Point, Port
 from tuibench.model.inspection import input_ports, output_ports
 from tuibench.model.preparation import TRIAL_PASSED, Order, Preparer, RunRefused, shorten
+from tuibench.present.reason import reason_words
 from tuibench.worker.bundle import read_bundle
 
 Accept = Callable[[dict[str, Any]], str | None]
@@ -96,8 +97,12 @@ def test_requested_dims_are_not_chosen(tmp_path: Path) -> None:
 def test_message_after_all_trials_fail_names_the_flags_to_pass(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (PICTURE,), lambda feed: "Status Message: wrong size")
     (point,) = bench.prepare()
-    assert point.failure is not None and point.failure[:2] == ("inputs", "inputs") and point.bundle is None
-    message = point.failure[2]
+    assert (
+        point.failure is not None
+        and (point.failure.kind, point.failure.phase) == ("inputs", "inputs")
+        and point.bundle is None
+    )
+    message = reason_words(point.failure.message)
     assert "'x' [b, 3, ?, ?]" in message and "--dim x:2=… --dim x:3=…" in message and "wrong size" in message
     assert len(bench.runs) <= 40 and len(message.splitlines()) == 1
 
@@ -138,7 +143,7 @@ def test_only_and_reference_options_are_obeyed(tmp_path: Path) -> None:
 def test_oversized_input_fails_with_its_size(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (Port("x", "tensor", "float32", (10**6, 10**6)),))
     (point,) = bench.prepare()
-    assert point.failure is not None and "4.00 TB" in point.failure[2] and not bench.runs
+    assert point.failure is not None and "4.00 TB" in reason_words(point.failure.message) and not bench.runs
 
 
 @pytest.mark.parametrize(
@@ -147,12 +152,12 @@ def test_oversized_input_fails_with_its_size(tmp_path: Path) -> None:
 )
 def test_unsupported_input_kind_fails_with_its_kind(tmp_path: Path, port: Port) -> None:
     (point,) = Bench(tmp_path, (port,)).prepare()
-    assert point.failure is not None and f"'x' is a {port.kind} of {port.dtype}" in point.failure[2]
+    assert point.failure is not None and f"'x' is a {port.kind} of {port.dtype}" in reason_words(point.failure.message)
 
 
 def test_forbidden_batch_fails_and_the_others_continue(tmp_path: Path) -> None:
     good, bad = Bench(tmp_path, (Port("x", "tensor", "float32", (1, 4)),)).prepare(batches=(1, 4))
-    assert good.failure is None and bad.failure is not None and "1" in bad.failure[2]
+    assert good.failure is None and bad.failure is not None and "1" in reason_words(bad.failure.message)
 
 
 def test_reference_that_differs_from_itself_is_dropped(tmp_path: Path) -> None:

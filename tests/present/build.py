@@ -19,7 +19,7 @@ from tuibench.core.cell import (
     Warmup,
 )
 from tuibench.core.model import FedInput, ModelSummary, Point, Port, Reference
-from tuibench.core.reason import Failure, Reason, Verdict, because, legacy_text
+from tuibench.core.reason import Failure, Reason, Verdict, because, error_text, legacy_text
 from tuibench.core.result import Comparison, RunResult
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 
@@ -98,7 +98,7 @@ def ok_cell(p50: float = 1.9234, rate: float = 511.9, asks: dict[str, Any] | Non
 
 def failed_cell(asks: dict[str, Any] | None = None, **changes: Any) -> CellResult:
     what = asked(**(asks or {}))
-    failure = Failure("signal", "load", "the worker died", "SIGSEGV", "first line\nfatal: bad kernel")
+    failure = Failure("signal", "load", error_text("the worker died"), "SIGSEGV", "first line\nfatal: bad kernel")
     return replace(CellResult(key=what.key, asked=what, status="failed", failure=failure), **changes)
 
 
@@ -108,7 +108,7 @@ def skipped_cell(**asks: Any) -> CellResult:
 
 
 def partial_cell(**asks: Any) -> CellResult:
-    failure = Failure("timeout", "timed", "no answer for 13 s")
+    failure = Failure("timeout", "timed", error_text("no answer for 13 s"))
     return ok_cell(asks=asks, status="partial", failure=failure, executions=(execution(),))
 
 
@@ -219,7 +219,7 @@ def comparison(
 
 def hostile_run() -> RunResult:
     """Return a run whose names from models, engines and logs contain terminal control codes."""
-    failure = Failure("exception", "load", HOSTILE, None, f"x\n{HOSTILE}")
+    failure = Failure("exception", "load", error_text(HOSTILE), None, f"x\n{HOSTILE}")
     cells = (
         ok_cell(
             asks={"dims": {HOSTILE: 4}},

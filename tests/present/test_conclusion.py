@@ -7,7 +7,7 @@ from tests.present import build
 from tests.runs.execution_data import asked, execution, result
 from tuibench.core.cell import CellResult
 from tuibench.core.model import ModelSummary
-from tuibench.core.reason import Failure
+from tuibench.core.reason import Failure, error_text
 from tuibench.core.result import Comparison
 from tuibench.core.result_headline import cells_headline
 from tuibench.core.spec import ModelSource
@@ -23,7 +23,7 @@ def headline(cells: Sequence[CellResult], names: Mapping[str, str], found: Seque
 
 def failed(message: str, phase: str = "load", **changes: int) -> CellResult:
     request = asked(**changes)
-    return CellResult(request.key, request, "failed", failure=Failure("exception", phase, message))
+    return CellResult(request.key, request, "failed", failure=Failure("exception", phase, error_text(message)))
 
 
 def test_headline_of_the_default_command_has_both_numbers() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tests.present import build
 from tuibench.core.cell import Cell
-from tuibench.core.reason import Failure
+from tuibench.core.reason import Failure, error_text
 from tuibench.core.spec import EFFORTS
 from tuibench.core.text import show
 from tuibench.present.preamble import DryRun, dry_run_json, dry_run_text
@@ -45,7 +45,7 @@ def test_names_cannot_drive_the_terminal() -> None:
 
 def failing() -> DryRun:
     asked = build.asked(batch=4, dims={"seq": 512})
-    failure = Failure("inputs", "inputs", "the model takes batch 1 only\x1b[2J")
+    failure = Failure("inputs", "inputs", error_text("the model takes batch 1 only\x1b[2J"))
     return replace(plan(), failed=((Cell(asked.key, asked, 0, "p1"), failure),))
 
 

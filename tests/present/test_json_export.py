@@ -15,7 +15,7 @@ import tuibench
 from tests.present import build
 from tuibench.core import cell as cells
 from tuibench.core import model, spec
-from tuibench.core.reason import Failure
+from tuibench.core.reason import Failure, error_text
 from tuibench.core.record import from_plain
 from tuibench.core.result import RunResult
 from tuibench.present.json_export import SCHEMA_FILE, document, dumps
@@ -167,7 +167,7 @@ ANY_TEXT = st.text(st.characters() | FOREIGN_BYTES, max_size=20)
 @settings(deadline=None, max_examples=60)
 @given(ANY_TEXT, ANY_TEXT)
 def test_any_text_reads_back_equal(name: str, message: str) -> None:
-    failure = Failure("exception", "load", message)
+    failure = Failure("exception", "load", error_text(message))
     result = build.run(build.failed_cell({"dims": {name: 1}}, failure=failure), environment={"host": name})
     loaded = export(result)
     assert loaded["tuibench"]["cells"][0]["asked"]["dims"] == {name: 1}

@@ -12,7 +12,7 @@ from tuibench.core import text
 from tuibench.core import text as width
 from tuibench.core.headline import Headline, HeadlineNumber, to_facts
 from tuibench.core.ids import make_ulid
-from tuibench.core.reason import Failure
+from tuibench.core.reason import Failure, error_text
 from tuibench.core.result_headline import headline_of
 from tuibench.core.scenario import LATENCY
 from tuibench.core.stored import BenchmarkRow
@@ -22,7 +22,7 @@ from tuibench.present.listing import headline_words, hidden_words, listing, rows
 DEFAULT = headline_of(default_run())
 FACTS = to_facts(DEFAULT)
 SYNC = HeadlineNumber(LATENCY, 4.45, 0.01, scenario="sync", cores=1, batch=1)
-DIED = Headline(failure=Failure("signal", "load", "the worker died", "SIGSEGV"), cells=1)
+DIED = Headline(failure=Failure("signal", "load", error_text("the worker died"), "SIGSEGV"), cells=1)
 NOW = 1_767_323_045.0
 """2026-01-02T03:04:05Z."""
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from tests.present import build
 from tuibench.core.model import FedInput, ModelSummary, Point
+from tuibench.core.reason import legacy_text
 from tuibench.core.text import show
 from tuibench.core.units import cpu_ranges
 from tuibench.present.preamble import EngineFact, Preamble, StreamChoice, feed_lines, model_line, preamble_text
@@ -105,7 +106,7 @@ def test_model_figures_are_shown_without_raw_foreign_text() -> None:
 
 
 def test_model_without_figures_shows_the_reason() -> None:
-    model = ModelSummary("m.ort", "0" * 64, 10, 0, (), (), format="ort", reason="an .ort file")
+    model = ModelSummary("m.ort", "0" * 64, 10, 0, (), (), format="ort", reason=legacy_text("an .ort file"))
     assert model_line("m.ort", model) == "Model m.ort: 10 B · an .ort file"
 
 

@@ -14,13 +14,13 @@ from tests.present.profile.sample_data import make_costs, make_profile
 from tests.present.test_json_export import SCHEMA
 from tuibench.core.cell import Check, Estimate, Samples
 from tuibench.core.model import Reference
-from tuibench.core.reason import Failure, because, legacy_text
+from tuibench.core.reason import Failure, because, error_text, legacy_text
 from tuibench.core.result import RunResult
 from tuibench.core.settings.command import again
 from tuibench.core.spec import InputSettings, ModelSource
 from tuibench.present.json_export import dumps
 from tuibench.present.privacy import public_name, without_private
-from tuibench.present.reason import all_words
+from tuibench.present.reason import all_words, reason_words
 
 HOME = "/srv/people/jo"
 SECRETS = ("Project X", "secret-client", "people", "/jo", "/vault", "/tmp", "/opt")
@@ -31,7 +31,7 @@ def private_run() -> RunResult:
     asked = f"{HOME}/Project X/secret-client/it's.onnx"
     inputs = "/vault/secret-client/in.npz"
     message = f"Load model from {model} failed: {HOME}/lib/a.cc:12 at /layer1/conv/Conv in /opt/secret-client/lib.so"
-    failure = Failure("exception", "load", message, None, f"{model}_data is gone\n/proc/cpuinfo")
+    failure = Failure("exception", "load", error_text(message), None, f"{model}_data is gone\n/proc/cpuinfo")
     point = build.point(
         bundle="/tmp/secret-client/b.npz", reference=Reference("/tmp/secret-client/r.npz", None, None),
         notes=(f"from {inputs}",), failure=("inputs", "inputs", f"{inputs}: bad"),
@@ -66,7 +66,10 @@ def test_identity_and_explanations_are_kept() -> None:
     assert {"it's.onnx", "--inputs=in.npz"} < set(shlex.split(again(public.spec)))
     failure = public.cells[0].failure
     assert failure is not None
-    assert failure.message == "Load model from it's.onnx failed: ~/lib/a.cc:12 at /layer1/conv/Conv in lib.so"
+    assert (
+        reason_words(failure.message)
+        == "Load model from it's.onnx failed: ~/lib/a.cc:12 at /layer1/conv/Conv in lib.so"
+    )
     assert failure.log_tail == "it's.onnx_data is gone\n/proc/cpuinfo"
     assert all_words(public.warnings) == ("it's.onnx changed", "no boost switch in /sys: virtual machine")
     assert public.points[0].bundle == "b.npz" and public.points[0].notes == ("from in.npz",)

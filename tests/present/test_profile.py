@@ -117,7 +117,9 @@ def compared(old: Profile, new: Profile) -> list[str]:
 
 
 def test_uncounted_model_shows_no_parameters_or_shapes() -> None:
-    nothing = replace(make_costs(), nodes=(), parameters=0, weight_bytes=0, shapes_from=None, notes=("died",))
+    nothing = replace(
+        make_costs(), nodes=(), parameters=0, weight_bytes=0, shapes_from=None, notes=(legacy_text("died"),)
+    )
     told = list(view_of(nothing).model_lines())
     assert "Parameters: unknown" in told and "Shapes from: unknown" in told
     bare = list(view_of(replace(nothing, shapes_from=Reason("traced"))).model_lines())
@@ -221,9 +223,17 @@ HOSTILE = st.text(max_size=30) | st.sampled_from(
 def test_names_are_safe_in_terminal_spreadsheet_and_markup(name: str, other: str, width: int, ascii_only: bool) -> None:
     layer = LayerTime(name, "layer", name, (name, other), (other,), other, name, Estimate(1.0, 0.9, 1.1, 3), roof=other)
     cost = NodeCost(name, 0, name, other, name, why=legacy_text(other))
-    costs = replace(make_costs(), nodes=(cost,), notes=(name,), shapes_from=legacy_text(other), dims={name: 3})
+    costs = replace(
+        make_costs(), nodes=(cost,), notes=(legacy_text(name),), shapes_from=legacy_text(other), dims={name: 3}
+    )
     measured = replace(
-        make_performance(), layers=(layer,), engine=name, isa=(other,), notes=(name,), dims={other: 1}, precision=name
+        make_performance(),
+        layers=(layer,),
+        engine=name,
+        isa=(other,),
+        notes=(legacy_text(name),),
+        dims={other: 1},
+        precision=name,
     )
     points = (LossPoint(name, None, None, reason=legacy_text(other)),)
     changed = LayerLoss(name, name, other, name, (1,), 1, 0, points=points)

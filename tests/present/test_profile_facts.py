@@ -28,7 +28,7 @@ def measured(**changes: object) -> Profile:
 def test_uncountable_model_costs_are_unknown_not_zero() -> None:
     nothing = replace(
         make_costs(), nodes=(), macs=0, element_flops=0, parameters=0, zeros=0, weight_bytes=0, activation_bytes=0,
-        shapes_from=None, notes=("died by SIGSEGV",),
+        shapes_from=None, notes=(legacy_text("died by SIGSEGV"),),
     )  # fmt: skip
     facts = facts_of(nothing)
     assert facts["parameters"] == "unknown" and facts["at"].endswith("shapes from unknown")

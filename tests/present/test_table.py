@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.present import build
 from tuibench.core.cell import Warmup
-from tuibench.core.reason import Failure
+from tuibench.core.reason import Failure, error_text
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import width_of
 from tuibench.present.cells import cell_table as table
@@ -43,7 +43,7 @@ def test_each_outcome_is_shown_in_its_row() -> None:
 
 def test_full_reasons_are_below_the_table() -> None:
     long = "x" * 200
-    failed = build.failed_cell({"batch": 2}, failure=Failure("exception", "load", long))
+    failed = build.failed_cell({"batch": 2}, failure=Failure("exception", "load", error_text(long)))
     text = table(build.run(build.ok_cell(), failed))
     assert text[2].endswith("…")
     assert text[-1] == f"sync, 2 cores, batch 2: failed in load: {long}"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.runs.execution_data import asked, execution
 from tuibench.core.cell import CellResult
-from tuibench.core.reason import Failure
+from tuibench.core.reason import Failure, error_text
 from tuibench.runs.result import code_of, exit_code
 
 SCHEMA = json.loads(
@@ -31,12 +31,12 @@ CODES = [
 
 def failed(kind: str, phase: str, cores: int = 1) -> CellResult:
     request = asked(cores=cores)
-    return CellResult(request.key, request, "failed", failure=Failure(kind, phase, "why"))
+    return CellResult(request.key, request, "failed", failure=Failure(kind, phase, error_text("why")))
 
 
 @pytest.mark.parametrize(("kind", "phase", "code"), CODES)
 def test_each_kind_of_failure_has_its_exit_code(kind: str, phase: str, code: int) -> None:
-    assert code_of(Failure(kind, phase, "why")) == code
+    assert code_of(Failure(kind, phase, error_text("why"))) == code
     assert exit_code([failed(kind, phase), failed(kind, phase, 2)]) == code
 
 

@@ -22,7 +22,7 @@ from tests.runs.profile_script import (
 )
 from tuibench.core.errors import ExitCode
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossPoint, ProfileSpec
-from tuibench.core.reason import Failure, Reason, legacy_text
+from tuibench.core.reason import Failure, Reason, error_text, legacy_text
 from tuibench.core.record import to_plain
 from tuibench.present.reason import reason_words
 from tuibench.runs.control import ControlRequests
@@ -210,7 +210,9 @@ def test_model_without_weights_has_nothing_to_lose(bench: Bench) -> None:
 def test_active_loss_profile_counts_changes_and_not_parts() -> None:
     counting, parts = Parts(counts_only=True), Parts()
     spec, result = LOSSY, to_plain(LossPoint("int8", 30.0, 0.9))
-    events: list[dict[str, Any]] = [{"part": "costs", "failure": to_plain(Failure("exception", "load", "no"))}]
+    events: list[dict[str, Any]] = [
+        {"part": "costs", "failure": to_plain(Failure("exception", "load", error_text("no")))}
+    ]
     events += [{"part": "loss", "begin": {"points": 110, "ms_each": 5.0}}]
     events += [{"part": "loss", "id": f"n{n}", "level": "int8", "result": result} for n in range(18)]
     told = []

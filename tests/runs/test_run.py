@@ -16,10 +16,11 @@ from onnx import TensorProto, helper
 from tests.build import make_execution, make_spec
 from tests.runs.child_task import call_here
 from tuibench.core.cell import Execution
-from tuibench.core.reason import Failure, Reason, because
+from tuibench.core.reason import Failure, Reason, because, error_text
 from tuibench.core.record import to_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits, ModelSource
 from tuibench.present.headline import conclusions
+from tuibench.present.reason import reason_words
 from tuibench.runs.base import Setup
 from tuibench.runs.cpu_choice import CpuChoice
 from tuibench.runs.journal import Journal, read_events
@@ -32,7 +33,7 @@ from tuibench.runs.track import new_tracks
 from tuibench.worker.job import Job
 
 Script = Callable[[Job], Execution | Failure]
-DEAD = Failure("signal", "timed", "the worker died by SIGSEGV", "SIGSEGV")
+DEAD = Failure("signal", "timed", error_text("the worker died by SIGSEGV"), "SIGSEGV")
 
 
 @pytest.fixture
@@ -154,7 +155,7 @@ def test_unreadable_one_of_two_models_fails_alone(bench: Bench, model: Path, tmp
     result = bench.run(spec, lambda job: make_execution()).result()
     assert [c.status for c in result.cells] == ["failed", "ok"]
     assert result.cells[0].failure is not None
-    assert "empty" in result.cells[0].failure.message
+    assert "empty" in reason_words(result.cells[0].failure.message)
 
 
 def test_cancel_keeps_the_measurements(bench: Bench, model: Path) -> None:
@@ -207,7 +208,7 @@ def test_system_error_is_one_failed_cell(bench: Bench, model: Path) -> None:
     result = bench.run(make_spec(model, batches=(1, 2)), script).result()
     assert [c.status for c in result.cells] == ["failed", "ok"]
     assert result.cells[0].failure is not None
-    assert result.cells[0].failure.message == "Resource temporarily unavailable"
+    assert result.cells[0].failure.message == error_text("Resource temporarily unavailable")
 
 
 def test_stream_kind_of_the_first_execution_is_used_for_all(bench: Bench, model: Path) -> None:
@@ -224,7 +225,7 @@ def test_cell_that_cannot_use_its_twins_io_class_keeps_its_own(bench: Bench, mod
     def script(job: Job) -> Execution | Failure:
         fake = job.cell.asked.engine == "fake"
         if not fake and job.io == "call":
-            return Failure("refused", "check", "only bound")
+            return Failure("refused", "check", error_text("only bound"))
         execution = make_execution()
         return replace(execution, used=replace(execution.used, io="call" if fake else "bound"))
 

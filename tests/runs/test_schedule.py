@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from tests.build import make_cell, make_execution
 from tuibench.core.cell import Used
-from tuibench.core.reason import Failure
+from tuibench.core.reason import Failure, error_text
 from tuibench.core.spec import EFFORTS, Effort
 from tuibench.runs.schedule import Schedule, Turn
 from tuibench.runs.track import new_tracks
 
 QUICK = EFFORTS["quick"]
-CRASH = Failure("signal", "timed", "died", "SIGSEGV")
+CRASH = Failure("signal", "timed", error_text("died"), "SIGSEGV")
 
 
 def make(count: int, effort: Effort = QUICK, seed: int = 0) -> Schedule:

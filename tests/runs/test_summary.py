@@ -10,7 +10,7 @@ import pytest
 
 from tests.runs.execution_data import EXECUTION, USED, cell, execution
 from tuibench.core.cell import CellResult, Check, Estimate, Execution, Noise, Pooled, Samples
-from tuibench.core.reason import Failure, Reason, because, legacy_text
+from tuibench.core.reason import Failure, Reason, because, error_text, legacy_text
 from tuibench.core.record import from_plain, to_plain
 from tuibench.runs.track import pool, summarize
 from tuibench.stats.percentile import needed_samples
@@ -129,7 +129,7 @@ def test_samples_are_counted_and_their_file_is_named_if_present() -> None:
 
 
 def test_cell_without_executions_has_reasons_everywhere() -> None:
-    failure = Failure("signal", "load", "died", "SIGSEGV")
+    failure = Failure("signal", "load", error_text("died"), "SIGSEGV")
     result = summarize(cell(batch=4), [], status="failed", failure=failure, items=4)
     assert (result.status, result.failure, result.executions) == ("failed", failure, ())
     assert set(result.latency_ms) == {"p50", "p90", "p95", "p99", "p99_9", "mean", "std", "floor"}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tuibench.core.reason import because
 from tuibench.runs import task
 from tuibench.runs.task import ChildDeath, StopSwitch, call_child
 
@@ -24,4 +25,8 @@ def test_death_by_any_signal_is_reported(
     monkeypatch.setattr(task, "python_command", lambda *_: ["sh", "-c", f"kill -{number} $$"])
     with pytest.raises(ChildDeath) as caught:
         call_child("inspect", {}, timeout_s=60, stop=switch)
-    assert (caught.value.kind, caught.value.message, caught.value.signal) == ("signal", f"died by {name}", name)
+    assert (caught.value.kind, caught.value.reason, caught.value.signal) == (
+        "signal",
+        because("died", signal=name),
+        name,
+    )

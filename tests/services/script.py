@@ -13,7 +13,7 @@ from tests.build import make_cell, make_execution, make_spec
 from tests.store.data import make_id
 from tuibench.core.cell import Cell
 from tuibench.core.model import ModelSummary, Point, Reference
-from tuibench.core.reason import Failure
+from tuibench.core.reason import Failure, error_text
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.directory import LOCK, RunDirectory
@@ -109,7 +109,7 @@ class ScriptedRun:
 
     def fail(self, cell: int, message: str = "no such operator") -> None:
         """Fail a cell for good."""
-        failure = to_plain(Failure("refused", "load", message))
+        failure = to_plain(Failure("refused", "load", error_text(message)))
         place = {"cell": self.cells[cell].key, "n": 1, "round": 1, "anchor": False, "again": False, "wall_s": 0.1}
         self.say("execution_failed", **place, failure=failure)
         self.say("cell_done", cell=self.cells[cell].key, stopped_by="failed", pooled=None)

@@ -1,4 +1,4 @@
-"""The project's exceptions, each with a hint and the exit code of the command that it ends."""
+"""The project's exceptions: a code with its fields, and the exit code of the command that it ends."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import resource
 import signal
 import stat
 from enum import IntEnum
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tuibench.core.reason import LEGACY_TEXT, Reason, because
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class ExitCode(IntEnum):
@@ -27,25 +34,51 @@ class ExitCode(IntEnum):
 
 
 class TuibenchError(Exception):
-    """An error for the user: what happened and how to fix it; shell and dashboard print it the same way."""
+    """An error for the user, as a code with fields; `present/error` makes its message and its hint.
+
+    A field `subject` is the flag that the message begins with; beside a form's field it is left out. Fields are plain
+    values and reasons, because errors cross the borders of processes.
+    """
 
     exit_code = ExitCode.SOME_FAILED
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+    def __init__(self, code: str, hint: str = "", /, **fields: Any) -> None:
+        super().__init__(code)
+        coded = code.isidentifier() and not hint
+        self.reason = because(code, **fields) if coded else because(LEGACY_TEXT, text=code, hint=hint, **fields)
+
+    @classmethod
+    def from_reason(cls, reason: Reason) -> Self:
+        """Return the error with this code and these fields."""
+        return cls(reason.code, **reason.fields)
+
+    @property
+    def message(self) -> str:
+        """Temporary."""
+        return str(import_module("tuibench.present.error.words").message_words(self))
+
+    @property
+    def detail(self) -> str:
+        """Temporary."""
+        return str(import_module("tuibench.present.error.words").message_words(self, beside=True))
+
+    @property
+    def hint(self) -> str:
+        """Temporary."""
+        return str(import_module("tuibench.present.error.words").hint_words(self))
+
+    def __str__(self) -> str:
+        """Return the code and its fields, for logs and programmers."""
+        if self.reason.code == LEGACY_TEXT:
+            return self.message
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.reason.fields.items())
+        return f"{self.reason.code}({fields})"
 
 
 class UsageError(TuibenchError):
     """The request itself is wrong; nothing was started."""
 
     exit_code = ExitCode.USAGE
-
-    def __init__(self, message: str, hint: str = "", *, subject: str = "") -> None:
-        """`subject` is the flag that the message begins with; beside a form's field it is left out."""
-        super().__init__(f"{subject} {message}" if subject else message, hint)
-        self.detail = message
 
 
 class ExclusiveFlags(UsageError):

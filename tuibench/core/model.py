@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Failure, Reason
 from tuibench.core.stored import FileStamp, ModelReference
 from tuibench.core.value import dataclass
 
@@ -54,7 +54,7 @@ class ModelSummary:
     """Parameters per element type: the precision mix."""
     quantization: str | None = None
     external_files: tuple[str, ...] = ()
-    reason: str | None = None
+    reason: Reason | None = None
     zero_tensors: tuple[tuple[str, int, int], ...] = ()
     """(name, elements, zeros) of the weights, largest first, at most 200."""
     files: tuple[FileStamp, ...] = ()
@@ -99,8 +99,15 @@ class Point:
     distinct: int
     reference: Reference
     notes: tuple[str, ...] = ()
-    failure: tuple[str, str, str] | None = None
-    """(kind, phase, message) if no inputs could be made that the model accepts."""
+    failure: Failure | None = None
+    """Set if no inputs could be made that the model accepts."""
+
+    @staticmethod
+    def upgrade(data: Any) -> Any:
+        """Return the plain form of what an older version wrote: the failure as kind, phase and message."""
+        if not isinstance(data, dict) or not isinstance(data.get("failure"), list):
+            return data
+        return data | {"failure": dict(zip(("kind", "phase", "message"), data["failure"], strict=True))}
 
 
 ELEMENT_BITS = {

@@ -148,7 +148,7 @@ class CostProfile:
     """Nodes with an unknown cost."""
     shapes_from: Reason | None = field(metadata=TEXT)
     """Source of the shapes: one run without optimization, or static inference and why; None if not counted."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
     bound: CountBound | None = field(default=None, metadata=ADDED_LATER)
 
     @property
@@ -329,7 +329,7 @@ class PerformanceProfile:
     peak_bytes: int | None
     roofline: Roofline | None = None
     zero_effect: ZeroEffect | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ from dataclasses import field
 from typing import Any
 
 from tuibench.core.scenario import LATENCY
-from tuibench.core.text import show
 from tuibench.core.value import dataclass
 
 LEGACY_TEXT = "told"
@@ -48,6 +47,10 @@ CANCELLED_ON_REQUEST = "cancelled_on_request"
 SAVED_AS_FAR = "saved_as_far"
 """Code of an interrupted run that was saved as it was."""
 SIGNAL = "signal"
+DIED = "died"
+"""Code of a process that a signal ended; its field is `signal`."""
+OUT_OF_MEMORY = "out_of_memory"
+"""Code of an allocation that failed; its field is `text`."""
 ERROR = "error"
 """Code of a message of an exception; its only field is `text`."""
 MAX_TIME = "max_time"
@@ -77,7 +80,7 @@ _OLD_TEXTS = {
 """Sentences of older records and of exports that are compared; the same words are made of the codes."""
 
 
-def because(code: str, **fields: Any) -> Reason:
+def because(code: str, /, **fields: Any) -> Reason:
     """Return the reason with these fields."""
     return Reason(code, {name: list(one) if isinstance(one, tuple) else one for name, one in fields.items()})
 
@@ -88,7 +91,7 @@ def legacy_text(text: str) -> Reason:
 
 
 def error_text(message: str) -> Reason:
-    """Return the reason of a run that an error ended."""
+    """Return the reason for the message of an engine or of the system."""
     return Reason(ERROR, {"text": message})
 
 
@@ -127,24 +130,6 @@ class Verdict:
     """The sentence of a record that lacks the facts above."""
 
 
-_PHASES = {
-    "inspect": "reading the model",
-    "inputs": "making inputs",
-    "start": "starting the worker",
-    "load": "load",
-    "first": "the first inference",
-    "check": "checking the outputs",
-    "warmup": "warm-up",
-    "timed": "timing",
-}
-_KINDS = {
-    "refused": "refused in",
-    "timeout": "timeout in",
-    "memory": "out of memory in",
-}
-_MAX_CHARS = 300
-
-
 @dataclass(frozen=True, slots=True)
 class Failure:
     """Reason why a cell or an execution has no result."""
@@ -157,24 +142,31 @@ class Failure:
     """
     phase: str
     """inspect, inputs, start, load, first, check, warmup or timed."""
-    message: str
+    message: Reason | None
+    """The cause; the message of an engine has the code of an error."""
     signal: str | None = None
     log_tail: str | None = None
 
+    @staticmethod
+    def upgrade(data: Any) -> Any:
+        """Return the plain form of what an older version wrote: a sentence that repeats the kind or the signal."""
+        said = data.get("message") if isinstance(data, dict) else None
+        if not isinstance(said, str):
+            return data
+        if data.get("kind") == "signal" and data.get("signal") and said.endswith(f"died by {data['signal']}"):
+            return data | {"message": {"code": DIED, "fields": {"signal": data["signal"]}}}
+        if data.get("kind") == "memory":
+            text = said.removeprefix("out of memory: ").removesuffix(": out of memory")
+            return data | {"message": {"code": OUT_OF_MEMORY, "fields": {"text": text}}}
+        return data
 
-def failure_words(failure: Failure, limit: int = _MAX_CHARS) -> str:
-    """Return one line such as `died by SIGFPE in the first inference`, safe to print; other kinds read `failed in`."""
-    phase = _PHASES.get(failure.phase) or show(failure.phase, 20)
-    said = failure.message.strip()
-    if failure.signal and failure.kind == "signal":
-        head, said = f"died by {show(failure.signal, 20)} in", _without_death(said, failure.signal)
-    else:
-        head = _KINDS.get(failure.kind, "failed in")
-    if failure.kind == "memory":
-        said = said.removeprefix("out of memory: ").removesuffix(": out of memory")
-    return f"{head} {phase}" + (f": {show(said, limit)}" if said else "")
+    def reason(self) -> Reason:
+        """Return the failure as a field of another reason."""
+        return because("failed_in", kind=self.kind, phase=self.phase, signal=self.signal, why=self._cause())
 
-
-def _without_death(said: str, signal: str) -> str:
-    """Return '' if the message only repeats the signal."""
-    return "" if said.endswith(f"died by {signal}") else said
+    def _cause(self) -> Reason | str | None:
+        """Return the cause without a repetition of the kind or the signal."""
+        why = self.message
+        if why is not None and why.code == OUT_OF_MEMORY:
+            return str(why.fields["text"])
+        return None if why is not None and why.code == DIED and self.kind == "signal" else why

@@ -37,7 +37,11 @@ def cells_headline(
     missing = {status: count for status in _MISSING if (count := sum(c.status == status for c in cells))}
     if not able:
         failed = [c.failure for c in cells if c.failure is not None]
-        first = replace(failed[0], message=_cut(failed[0].message.strip()), log_tail=None) if failed else None
+        first = (
+            replace(failed[0], message=_cut_fields(cause) if (cause := failed[0].message) else None, log_tail=None)
+            if failed
+            else None
+        )
         return Headline(missing=missing, cells=len(cells), failure=first, more_failures=max(len(failed) - 1, 0))
     best = best_by_metric(able)
     axes = varying_axes(c.asked for c in cells)

@@ -15,8 +15,8 @@ from onnx import numpy_helper
 
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Port
+from tuibench.core.reason import Reason, because
 from tuibench.core.text import show
-from tuibench.core.units import size
 from tuibench.core.value import dataclass
 from tuibench.model.file import (
     Checksums,
@@ -147,7 +147,7 @@ class ZeroCount:
 
     total: int | None
     tensors: tuple[tuple[str, int, int], ...]
-    reason: str | None = None
+    reason: Reason | None = None
 
 
 def count_zeros(weights: Iterable[onnx.TensorProto], model_path: Path, budget: ZeroBudget) -> ZeroCount:
@@ -155,13 +155,13 @@ def count_zeros(weights: Iterable[onnx.TensorProto], model_path: Path, budget: Z
     weights = list(weights)
     total_bytes = sum(math.prod(w.dims) * _WIDTHS.get(dtype_name(w.data_type), 1) for w in weights)
     if total_bytes > budget.total_bytes:
-        return ZeroCount(None, (), f"zeros not counted: {size(total_bytes)} of weights")
+        return ZeroCount(None, (), because("weights_uncounted", bytes=total_bytes))
     until = budget.clock() + budget.seconds
     sizes: dict[Path, int] = {}
     found: list[tuple[str, int, int]] = []
     for weight in weights:
         if budget.clock() > until:
-            return ZeroCount(None, (), f"zeros not counted: more than {budget.seconds:.0f} s of reading")
+            return ZeroCount(None, (), because("weights_took_too_long", s=budget.seconds))
         if dtype_name(weight.data_type) != "string":
             found.append((text(weight.name), math.prod(weight.dims), zeros_of(weight, model_path, sizes)))
     largest = sorted(found, key=lambda t: (-t[1], t[0]))[:KEPT_TENSORS]
@@ -222,7 +222,6 @@ ReadInterface = Callable[[str], Interface]
 """Reads inputs and outputs with an engine, for files that only the engine can parse."""
 
 _NO_BUDGET_LIMIT = ZeroBudget()
-_ORT_REASON = "an .ort file: only ONNX Runtime can read it, which shows only the interface"
 
 
 def inspect(
@@ -313,7 +312,7 @@ def _describe_ort(
         inputs=inputs,
         outputs=outputs,
         format="ort",
-        reason=_ORT_REASON,
+        reason=Reason("ort_file"),
         files=files,
     )
 

@@ -15,7 +15,7 @@ import onnx
 from tuibench.core.dims import Candidate, PointRequest, Search, describe_shape, expand
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Point, Reference
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Failure, Reason, because, error_text
 from tuibench.core.roles import Layout
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
@@ -256,7 +256,7 @@ class _PointMaker:
 
     def _failed(self, message: str) -> Point:
         none = Reference(None, None, None, Reason("point_without_inputs"))
-        return replace(self._point(), reference=none, failure=("inputs", "inputs", message))
+        return replace(self._point(), reference=none, failure=Failure("inputs", "inputs", error_text(message)))
 
     def _point(self) -> Point:
         batch = self._request.batch

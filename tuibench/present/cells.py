@@ -8,14 +8,13 @@ from dataclasses import replace
 from tuibench.core.cell import CellResult, Check, Estimate, Pooled, Used, p50_latency
 from tuibench.core.label import CellName, model_names
 from tuibench.core.model import ModelSummary, Point
-from tuibench.core.reason import failure_words
 from tuibench.core.result import RunResult
 from tuibench.core.scenario import find
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, number, percent_number, short, size
 from tuibench.present.amount import plus_minus
-from tuibench.present.reason import all_words, reason_words
+from tuibench.present.reason import all_words, failure_words, reason_words
 from tuibench.present.table import Column, table_lines
 
 AXES = ("model", "engine", "scenario", "cores", "batch", "dims", "streams", "precision")

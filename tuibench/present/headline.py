@@ -19,7 +19,7 @@ from tuibench.core.cell import (
 )
 from tuibench.core.headline import BATCH_TIME, Headline, HeadlineNumber, ProfileFacts
 from tuibench.core.label import Names, describe, model_names, name_cell, names_by_sha256, varying_axes
-from tuibench.core.reason import Verdict, failure_words
+from tuibench.core.reason import Verdict
 from tuibench.core.result import RunResult
 from tuibench.core.result_headline import headline_of
 from tuibench.core.scenario import THROUGHPUT, find
@@ -27,7 +27,7 @@ from tuibench.core.spec import APPROXIMATED, PERFORMANCE
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, seconds, short
 from tuibench.present.amount import amount
-from tuibench.present.reason import all_words, no_interval_words, reason_words
+from tuibench.present.reason import all_words, failure_words, no_interval_words, reason_words
 
 if TYPE_CHECKING:
     from tuibench.core.result import Comparison, RunResult

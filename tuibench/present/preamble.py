@@ -11,12 +11,13 @@ from typing import TypeVar
 from tuibench.core.cell import Cell
 from tuibench.core.label import model_names
 from tuibench.core.model import FedInput, ModelSummary, Point
-from tuibench.core.reason import Failure, failure_words
+from tuibench.core.reason import Failure
 from tuibench.core.record import to_plain
 from tuibench.core.scenario import find
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import cut, show
 from tuibench.core.units import count_of, cpu_ranges, scaled, seconds, short, size
+from tuibench.present.reason import failure_words, reason_words
 from tuibench.present.table import Column, as_text, table_lines
 
 T = TypeVar("T")
@@ -47,8 +48,8 @@ def failure_of(point: Point) -> str:
     """Return why a point has no inputs; '' if it has some."""
     if point.failure is None:
         return ""
-    failure = Failure(*point.failure)
-    return show(failure.message, 300) if failure.kind == "inputs" else failure_words(failure)
+    failure = point.failure
+    return reason_words(failure.message, 300) if failure.kind == "inputs" else failure_words(failure)
 
 
 def _lines_of_model(points: Sequence[Point]) -> Iterator[str]:
@@ -209,7 +210,7 @@ def model_line(name: str, model: ModelSummary) -> str:
     if model.quantization:
         facts.append(show(model.quantization, 60))
     if model.reason:
-        facts.append(show(model.reason, 120))
+        facts.append(reason_words(model.reason, 120))
     return f"Model {show(name, 100)}: " + " · ".join(facts)
 
 

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from string import Formatter
 from typing import Any
 
+from tuibench.core.ids import short_id
 from tuibench.core.reason import (
     CANCELLED_ON_REQUEST,
+    DIED,
     ERROR,
     FINISHED_ON_REQUEST,
     LEGACY_INTERVAL,
     LEGACY_TEXT,
     MAX_TIME,
+    OUT_OF_MEMORY,
     RUNNER_DIED,
     SAVED_AS_FAR,
     SIGNAL,
+    Failure,
     Reason,
     upgrade_end,
 )
 from tuibench.core.record import from_plain
 from tuibench.core.text import show
-from tuibench.core.units import count_of, percent, seconds
+from tuibench.core.units import count_of, percent, seconds, size
+from tuibench.present.error.tables import HINTS, MESSAGES
 from tuibench.present.profile.reason import PROFILE_WORDS
 
 Fields = Mapping[str, Any]
@@ -40,12 +46,60 @@ def reason_words(reason: Reason | None, limit: int = _MAX_CHARS) -> str:
         return ""
     # Once for each nested reason: its words serve both the sentence and the form for fields that do not fit.
     fields = {name: _in_words(value) for name, value in reason.fields.items()}
+    words = _fill(_WORDS.get(reason.code), fields)
+    subject = f"{show(fields['subject'])} " if fields.get("subject") else ""
+    return subject + show(_raw(reason.code, fields) if words is None else words, limit)
+
+
+def hint_words(reason: Reason) -> str:
+    """Return how to mend the error with this reason, safe to print; '' without a hint."""
+    fields = {name: _in_words(value) for name, value in reason.fields.items()}
+    return show(_fill(HINTS.get(reason.code), fields) or "", _MAX_CHARS)
+
+
+def _fill(words: str | Callable[[Fields], str] | None, fields: Fields) -> str | None:
+    """Return the words with these fields; None without words, or if the fields do not fit them."""
+    if words is None:
+        return None
     try:
-        found = _WORDS[reason.code]
-        words = found.format_map(_printed(fields)) if isinstance(found, str) else str(found(fields))
+        return _PRINTER.vformat(words, (), fields) if isinstance(words, str) else str(words(fields))
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):  # a damaged journal holds anything
-        words = _raw(reason.code, fields)
-    return show(words, limit)
+        return None
+
+
+class _Printer(Formatter):
+    """Formats fields safe to print: `{name}`, `{name:60}` for at most 60 characters, `{bytes:size}`, `{n:count core}`.
+
+    Lists are separated by commas; `{names:or}` has "or" before the last.
+    """
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Return one field."""
+        if format_spec in _FORMS:
+            value, format_spec = _FORMS[format_spec](value), ""
+        elif format_spec.startswith("count "):
+            return count_of(value, format_spec.removeprefix("count "))
+        if isinstance(value, list):
+            value = ", ".join(str(_print_value(one)) for one in value)
+        if isinstance(value, str):
+            return show(value, int(format_spec or _MAX_CHARS))
+        return format(value, format_spec)
+
+
+def _either(names: list[str]) -> str:
+    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+_PRINTER = _Printer()
+_FORMS: dict[str, Callable[[Any], str]] = {
+    "size": size,
+    "seconds": seconds,
+    "percent": percent,
+    "id": short_id,
+    "or": _either,
+    "and": " and ".join,
+    "+": " + ".join,
+}
 
 
 def read_reason(plain: Any) -> Reason | None:
@@ -108,11 +162,6 @@ def _in_words(value: Any) -> Any:
     return reason_words(value) if isinstance(value, Reason) else value
 
 
-def _printed(fields: Fields) -> dict[str, Any]:
-    """Return fields with texts safe to print."""
-    return {name: _print_value(value) for name, value in fields.items()}
-
-
 def _print_value(value: Any) -> Any:
     if isinstance(value, list):
         return ", ".join(str(_print_value(one)) for one in value)
@@ -120,7 +169,7 @@ def _print_value(value: Any) -> Any:
 
 
 def _raw(code: object, fields: Fields) -> str:
-    words = ", ".join(f"{name} {value}" for name, value in _printed(fields).items())
+    words = ", ".join(f"{name} {_print_value(value)}" for name, value in fields.items())
     return str(code).replace("_", " ") + (f": {words}" if words else "")
 
 
@@ -245,6 +294,35 @@ def _making(fields: Fields) -> str:
     return f"{words}: {_STAGES.get(stage, stage)}" if stage else words
 
 
+_PHASES: dict[str, str] = {
+    "inspect": "reading the model",
+    "inputs": "making inputs",
+    "start": "starting the worker",
+    "load": "load",
+    "first": "the first inference",
+    "check": "checking the outputs",
+    "warmup": "warm-up",
+    "timed": "timing",
+}
+_HEADS = {
+    "refused": "refused in",
+    "timeout": "timeout in",
+    "memory": "out of memory in",
+}
+
+
+def failure_words(failure: Failure, limit: int = 300) -> str:
+    """Return one line such as `died by SIGFPE in the first inference`, safe to print; other kinds read `failed in`."""
+    return reason_words(failure.reason(), limit)
+
+
+def _failed_in(fields: Fields) -> str:
+    signal, phase = fields["signal"], _PHASES.get(fields["phase"]) or show(fields["phase"], 20)
+    died = fields["kind"] == "signal" and signal
+    head = f"died by {show(signal, 20)} in" if died else _HEADS.get(fields["kind"], "failed in")
+    return f"{head} {phase}" + (f": {show(fields['why'], _MAX_CHARS)}" if fields["why"] else "")
+
+
 _WORDS: dict[str, str | Callable[[Fields], str]] = {
     LEGACY_TEXT: "{text}",
     LEGACY_INTERVAL: "{text}",
@@ -276,6 +354,14 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     MAX_TIME: _after("--max-time was reached"),
     FINISHED_ON_REQUEST: _after("finished on request"),
     "measuring": lambda fields: f"in progress, {count_of(fields['executions'], 'execution')}",
+    # Failures
+    "failed_in": _failed_in,
+    DIED: "died by {signal}",
+    OUT_OF_MEMORY: "out of memory: {text}",
+    "phase_too_long": "the phase did not end within {limit_s:seconds}",
+    "no_answer": "no answer within {s:g} s",
+    "ended_without_answer": "ended with code {code} and no answer",
+    "io_unavailable": "the I/O class is unavailable (--io): {text}",
     # Activities of a run
     "inspecting": "inspecting {model}",
     "making_inputs": "making inputs for {model}",
@@ -337,6 +423,7 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "isa_lost": lambda fields: f"instruction sets lost: {' '.join(map(show, fields['names']))}",
     "isa_gained": lambda fields: f"instruction sets gained: {' '.join(map(show, fields['names']))}",
     **PROFILE_WORDS,
+    **MESSAGES,
     # Outputs that were not checked, or differ
     "check_off": "--no-check",
     "no_reference": "no reference outputs",

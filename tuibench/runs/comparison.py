@@ -9,7 +9,7 @@ from typing import Any
 from tuibench.core.cell import Asked, CellResult, Estimate, Execution, MainNumber, main_number, measured, metric_of
 from tuibench.core.ids import short_id
 from tuibench.core.label import CellName, Names, describe, model_name, names_by_sha256, varying_axes
-from tuibench.core.reason import Reason, because, failure_words
+from tuibench.core.reason import Reason, because
 from tuibench.core.result import CellPair, Comparison, Figure, RunResult, SideBySide
 from tuibench.core.scenario import find
 from tuibench.core.text import show
@@ -318,7 +318,7 @@ def _figure(cell: CellResult, main: MainNumber, whole: bool) -> Figure:
 def _silence(cell: CellResult, name: str) -> Reason:
     """Return the reason why a cell of the result with this name has no number."""
     if cell.failure is not None:
-        return because("operand_failed", name=name, failure=failure_words(cell.failure))
+        return because("operand_failed", name=name, failure=cell.failure.reason())
     return because("operand_unmeasured", name=name, status=cell.status, why=cell.stopped_by or Reason("not_measured"))
 
 

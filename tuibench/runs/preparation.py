@@ -10,7 +10,7 @@ from typing import Any
 
 from tuibench.core.errors import ModelError, PhaseTimeout, TuibenchError, UsageError
 from tuibench.core.model import ModelSummary, Point, Reference
-from tuibench.core.reason import Reason, because, error_text
+from tuibench.core.reason import Failure, Reason, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.supervision import Bounds
@@ -25,7 +25,7 @@ class Prepared:
 
     models: list[ModelSummary] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
-    hung: dict[str, str] = field(default_factory=dict)
+    hung: dict[str, Reason] = field(default_factory=dict)
     """Maps a point id to the error message; ONNX Runtime is not tried again."""
 
 
@@ -85,7 +85,7 @@ class Preparation:
                 log_path=self._log(f"inspect-{index}"),
             )
         except ChildDeath as death:
-            raise self._ended(f"{source.asked}: reading the model {death.message}", death) from death
+            raise self._ended("reading_died", source.asked, death) from death
         return from_plain(ModelSummary, answer)
 
     def _prepare(self, index: int, summary: ModelSummary, prepared: Prepared) -> list[Point]:
@@ -111,11 +111,11 @@ class Preparation:
                 last = candidate.get("point")
                 if self._bounds.over or last is None or last["id"] in skipped:
                     asked = self._spec.models[index].asked
-                    raise self._ended(f"{asked}: making inputs {death.message}", death) from death
+                    raise self._ended("making_inputs_died", asked, death) from death
                 skipped.append(last["id"])
                 # A timeout of the reference alone does not mean that the model hangs.
                 if death.kind == "timeout" and candidate["stage"] == "candidate":
-                    prepared.hung[last["id"]] = death.message
+                    prepared.hung[last["id"]] = death.reason
 
     def _ask(
         self, index: int, summary: ModelSummary, skipped: list[str], hear: Callable[[dict[str, Any]], float | None]
@@ -135,21 +135,21 @@ class Preparation:
         log = self._log(f"prepare-{index}")
         self._call("prepare", request, timeout_s=limit, stop=self._stop, log_path=log, on_line=hear)
 
-    def _ended(self, message: str, death: ChildDeath) -> TuibenchError:
+    def _ended(self, code: str, model: str, death: ChildDeath) -> TuibenchError:
         """Return the error for a dead child; a timeout of the command is not the model's fault."""
+        reason = because(code, model=model, why=death.reason, tail=death.log_tail or "")
         if self._bounds.over:
-            return PhaseTimeout(f"--max-time was over before there was a plan ({message})", "give it more time")
-        kind = PhaseTimeout if death.kind == "timeout" else ModelError
-        return kind(message, death.log_tail or "")
+            return PhaseTimeout("no_time_for_a_plan", why=reason)
+        return (PhaseTimeout if death.kind == "timeout" else ModelError).from_reason(reason)
 
     def _log(self, name: str) -> str:
         return str(self._run_dir / "logs" / f"{name}.log")
 
 
 def _unread(path: str, error: TuibenchError) -> ModelSummary:
-    return ModelSummary(path, f"unread:{path}", 0, 0, (), (), reason=error.message)
+    return ModelSummary(path, f"unread:{path}", 0, 0, (), (), reason=error.reason)
 
 
 def _failed_point(index: int, error: TuibenchError) -> Point:
-    nothing = Reference(None, None, None, error_text(error.message))
-    return Point(f"m{index}", index, None, 1, {}, {}, (), None, 0, nothing, failure=("model", "inspect", error.message))
+    nothing, failure = Reference(None, None, None, error.reason), Failure("model", "inspect", error.reason)
+    return Point(f"m{index}", index, None, 1, {}, {}, (), None, 0, nothing, failure=failure)

@@ -12,7 +12,7 @@ from tuibench.core import engine
 from tuibench.core.cell import Asked, Cell, Execution
 from tuibench.core.engine import IO_CLASSES
 from tuibench.core.label import name_cell
-from tuibench.core.reason import FINISHED_ON_REQUEST, Failure, Reason, because
+from tuibench.core.reason import FINISHED_ON_REQUEST, Failure, Reason, because, error_text
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec, Effort
 from tuibench.engines import factory
@@ -166,10 +166,8 @@ class BenchmarkRun(BaseRun):
     def _refuse_early(self, cell: Cell) -> None:
         """Fail a cell without inputs, or whose first inference hung already."""
         point = next(p for p in self._prepared.points if p.id == cell.point)
-        failure = None
-        if point.failure is not None:
-            failure = Failure(*point.failure)
-        elif point.id in self._prepared.hung and cell.asked.engine == engine.DEFAULT:
+        failure = point.failure
+        if failure is None and point.id in self._prepared.hung and cell.asked.engine == engine.DEFAULT:
             failure = Failure("timeout", "first", self._prepared.hung[point.id])
         if failure is not None:
             self._fail(Turn(cell, 1, 0, False), failure, 0.0)
@@ -221,7 +219,7 @@ class BenchmarkRun(BaseRun):
             )
         except OSError as error:
             # No process, no descriptor or no place for its log: fail the execution, not the run.
-            answer = Failure("exception", "start", f"{error.strerror or error}")
+            answer = Failure("exception", "start", error_text(error.strerror or str(error)))
         wall_s = time.monotonic() - begin
         if isinstance(answer, Failure):
             # A failure for lack of disk space says nothing about the cell and can be retried.

@@ -16,9 +16,8 @@ from typing import Any
 
 from tuibench.core.cell import Execution
 from tuibench.core.errors import signal_name
-from tuibench.core.reason import Failure
+from tuibench.core.reason import DIED, OUT_OF_MEMORY, Failure, Reason, because
 from tuibench.core.record import from_plain, to_plain
-from tuibench.core.units import seconds
 from tuibench.runs.schedule import LIMITS_S
 from tuibench.runs.task import Cancelled, StopSwitch, read_tail
 from tuibench.worker import main as worker
@@ -98,7 +97,7 @@ class Supervision:
         if timed_out and self._bounds.over:
             raise OutOfTime
         if timed_out:
-            return self._failure("timeout", f"the phase did not end within {seconds(self._limit_s)}")
+            return self._failure("timeout", because("phase_too_long", limit_s=self._limit_s))
         return self._death(process.exitcode, count_oom_kills() > oom_before)
 
     def _start(self) -> tuple[SpawnProcess, Connection]:
@@ -180,16 +179,16 @@ class Supervision:
             return Failure(answer.kind, answer.phase, answer.message, answer.signal, tail)
         return answer
 
-    def _failure(self, kind: str, message: str, name: str | None = None) -> Failure:
+    def _failure(self, kind: str, message: Reason, name: str | None = None) -> Failure:
         return Failure(kind, self._phase, message, name, read_tail(self._job.log_path))
 
     def _death(self, code: int | None, oom: bool) -> Failure:
         if code is not None and code < 0:
             name = signal_name(-code)
             if oom and name == "SIGKILL":
-                return self._failure("memory", "killed by the kernel: out of memory", name)
-            return self._failure("signal", f"the worker died by {name}", name)
-        return self._failure("exit", f"the worker ended with code {code} and no result")
+                return self._failure("memory", because(OUT_OF_MEMORY, text="killed by the kernel"), name)
+            return self._failure("signal", because(DIED, signal=name), name)
+        return self._failure("exit", because("ended_without_answer", code=code))
 
 
 def _end(process: SpawnProcess, *, gently: bool) -> None:

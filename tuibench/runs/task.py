@@ -28,6 +28,7 @@ from tuibench.core.errors import (
     signal_name,
 )
 from tuibench.core.reason import CANCELLED_ON_REQUEST, SIGNAL, Reason, because
+from tuibench.core.record import from_plain
 from tuibench.core.text import show
 
 DETACH = b"detach\n"
@@ -170,12 +171,12 @@ class ChildDeath(Exception):
 
     kind: str
     """signal, timeout or exit."""
-    message: str
+    reason: Reason
     signal: str | None
     log_tail: str | None
 
     def __str__(self) -> str:
-        return self.message
+        return self.reason.code
 
 
 class Call(Protocol):
@@ -257,7 +258,7 @@ def _converse(
         left = deadline - time.monotonic()
         if left <= 0:
             end_process(child)
-            raise ChildDeath("timeout", f"no answer within {timeout_s:g} s", None, read_tail(log_path))
+            raise ChildDeath("timeout", because("no_answer", s=timeout_s), None, read_tail(log_path))
         if not stop.wait([fd], left):
             continue
         data = os.read(fd, 1 << 16)
@@ -280,12 +281,12 @@ def _answer(last: dict[str, Any] | None, child: subprocess.Popen[bytes], log_pat
     if last is not None and "error" in last:
         error = last["error"]
         kind = _KINDS.get(int(error.get("exit_code") or 0), TuibenchError)
-        raise kind(str(error["message"]), str(error.get("hint") or ""))
+        raise kind.from_reason(from_plain(Reason, error["reason"]))
     tail = read_tail(log_path)
     if code < 0:
         name = signal_name(-code)
-        raise ChildDeath("signal", f"died by {name}", name, tail)
-    raise ChildDeath("exit", f"ended with code {code} and no answer", None, tail)
+        raise ChildDeath("signal", because("died", signal=name), name, tail)
+    raise ChildDeath("exit", because("ended_without_answer", code=code), None, tail)
 
 
 def end_process(child: subprocess.Popen[bytes]) -> None:

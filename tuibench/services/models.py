@@ -133,7 +133,7 @@ def ask_child(
         )
     except ChildDeath as death:
         error = PhaseTimeout if death.kind == "timeout" else kind
-        raise error(f"{what} {death.message}", death.log_tail or hint) from death
+        raise error("child_died", what=what, why=death.reason, tail=death.log_tail or hint) from death
     finally:
         os.close(log)
         if stop is None:

@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from tuibench.core.engine import REGISTRY
-from tuibench.core.reason import Failure
+from tuibench.core.reason import ERROR, OUT_OF_MEMORY, Failure, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines import factory
 from tuibench.engines.error_words import plain_words
@@ -123,15 +123,15 @@ def describe(error: BaseException, phase: str) -> Failure:
         kind = "setting"
     elif isinstance(error, (Refusal, IoUnavailable)):
         kind = "refused"
-        text = f"the I/O class is unavailable (--io): {text}" if isinstance(error, IoUnavailable) else text
+        code = "io_unavailable" if isinstance(error, IoUnavailable) else ERROR
     elif isinstance(error, MemoryError) or any(word in text for word in _MEMORY_WORDS):
         kind = "memory"
-        text = f"out of memory: {text}"
+        code = OUT_OF_MEMORY
     else:
         kind = "exception"
         # The error type adds nothing if the engine has wrapped the reason in its own words.
         text = text if type(error) is RuntimeError or text != said.strip() else f"{type(error).__name__}: {text}"
-    return Failure(kind, phase, text[:2000])
+    return Failure(kind, phase, because(code, text=text[:2000]))
 
 
 def _leave(code: int) -> None:

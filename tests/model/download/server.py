@@ -179,7 +179,7 @@ class Fetcher:
             try:
                 lines.append({"ok": True, "result": download(asked, lines.append)})
             except TuibenchError as error:
-                lines.append(_refusal(type(error).__name__, error.message, error.hint, int(error.exit_code)))
+                lines.append(_refusal(error))
         return Fetched(json.loads(json.dumps(lines)), "")
 
     def files(self) -> list[str]:

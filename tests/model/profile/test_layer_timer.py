@@ -23,6 +23,7 @@ from tests.test_child import Answer, call
 from tuibench.core import engine
 from tuibench.core.model import Point, Reference
 from tuibench.core.profile import FOLDED, LAYER, RUNTIME, UNMAPPED, LayerRun
+from tuibench.core.reason import Failure, error_text
 from tuibench.core.record import from_plain, to_plain
 from tuibench.engines import factory
 from tuibench.model.graph import walk
@@ -47,7 +48,19 @@ def ask(engine: str, model: onnx.ModelProto | str, where: Path, **changes: Any) 
     if not isinstance(model, str):
         bundle = str(where / "inputs.npz")
         write_bundle(bundle, [feed(model)])
-    point = Point("m0p0", 0, 1, 1, {}, {}, (), bundle, 1, Reference(None, None, None), failure=("a", "b", "no shape"))
+    point = Point(
+        "m0p0",
+        0,
+        1,
+        1,
+        {},
+        {},
+        (),
+        bundle,
+        1,
+        Reference(None, None, None),
+        failure=Failure("a", "b", error_text("no shape")),
+    )
     request = {"engine": engine, "path": path, "point": to_plain(point), "cpus": [CPU], "threads": 1}
     return call("layers", {**request, "runs": RUNS, "max_s": 5, "run_dir": str(run_dir), **changes}), run_dir
 

@@ -24,7 +24,7 @@ from tuibench.core.profile import (
     Roofline,
     WhatIf,
 )
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.record import from_plain, to_plain
 from tuibench.present.profile.estimate import layer_gains
 from tuibench.present.profile.layers import layer_rows
@@ -169,7 +169,7 @@ def test_nodes_missing_from_all_processes_are_listed() -> None:
 
 
 def test_uncounted_work_is_unknown_and_not_zero() -> None:
-    none = replace(COSTS, nodes=(), macs=0, notes=("died by SIG\x1bSEGV",))
+    none = replace(COSTS, nodes=(), macs=0, notes=(legacy_text("died by SIG\x1bSEGV"),))
     found = assemble(run(), costs=none)
     for key, op in (("conv", "Relu"), ("gather", "Gather")):
         one = layer(found, key)

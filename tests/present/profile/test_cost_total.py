@@ -43,7 +43,7 @@ def test_model_without_nodes_costs_nothing() -> None:
 
 
 def test_uncountable_cost_is_unknown() -> None:
-    assert words(replace(costs(), shapes_from=None, notes=("died by SIGSEGV",))) == ("unknown",) * 4
+    assert words(replace(costs(), shapes_from=None, notes=(legacy_text("died by SIGSEGV"),))) == ("unknown",) * 4
 
 
 def test_sum_without_known_values_is_unknown() -> None:

@@ -9,7 +9,7 @@ from tests.present.build import asked, default_run, failed_cell, hostile_run, lo
 from tests.tui.sample_data import make, make_broken, make_going, sweep, sweep_cell
 from tuibench.core.cell import CellResult
 from tuibench.core.ids import short_id
-from tuibench.core.reason import Failure, legacy_text
+from tuibench.core.reason import Failure, error_text, legacy_text
 from tuibench.core.result import RunResult
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.present.cells import describe, failure_text
@@ -78,14 +78,14 @@ def test_preview_failure_shows_full_reason() -> None:
 
 
 def test_preview_only_cell_failed_shows_wrapped_reason_once() -> None:
-    failure = Failure("exception", "load", "no such operator: " + " ".join(f"word{n}" for n in range(12)))
+    failure = Failure("exception", "load", error_text("no such operator: " + " ".join(f"word{n}" for n in range(12))))
     lines = preview(make(1, 1.0, failed_cell(failure=failure)))[1:]
     assert " ".join(lines).count("operator") == 1 and lines[0].startswith("1 cell ")
     assert "word11" in lines[1] and max(map(len, lines)) <= 78
 
 
 def test_preview_two_failed_cells_show_each_reason_once() -> None:
-    failures = [Failure("exception", "load", f"reason {n}") for n in (1, 2)]
+    failures = [Failure("exception", "load", error_text(f"reason {n}")) for n in (1, 2)]
     cells = [failed_cell({"engine": e}, failure=f) for e, f in zip(("a", "b"), failures, strict=True)]
     text = " ".join(preview(make(1, 1.0, *cells)))
     assert text.count("reason 1") == text.count("reason 2") == 1

@@ -8,7 +8,7 @@ import pytest
 
 from tests.present.profile.sample_data import make_profile
 from tuibench.core.headline import Headline, HeadlineNumber, to_facts
-from tuibench.core.reason import Failure, Verdict
+from tuibench.core.reason import Failure, Verdict, error_text
 from tuibench.core.result_headline import profile_headline
 from tuibench.core.scenario import LATENCY, THROUGHPUT
 from tuibench.core.stored import DAMAGED, NEWER, BenchmarkRow
@@ -40,7 +40,7 @@ def row_of(*numbers: HeadlineNumber, **facts: Any) -> BenchmarkRow:
         (row_of(replace(SYNC, value=1020.0, half_width=None, cores=1)), "1020 ms @1×1", ""),
         (row_of(replace(SYNC, dims={"seq": 128, "past": 0})), "1.92 ms @16×1 seq=128 past=0", "0.7"),
         (
-            row_of(failure=Failure("signal", "load", "boom", "SIGSEGV"), more_failures=2),
+            row_of(failure=Failure("signal", "load", error_text("boom"), "SIGSEGV"), more_failures=2),
             "died by SIGSEGV in load: boom", "",
         ),
         (row_of(SYNC, verdict=FASTER), "ov faster: 15 % less p50 latency", "0.7"),
@@ -77,7 +77,7 @@ def test_best_older_version_row_shows_sentence_and_sorts_last() -> None:
 def test_best_numbers_sort_by_metric_direction() -> None:
     times = [row_of(replace(SYNC, value=value)) for value in (0.09, 1.1, 2000.0)]
     rates = [row_of(replace(STREAMS, value=value)) for value in (900.0, 500.0)]
-    failed = row_of(failure=Failure("exception", "load", "x"))
+    failed = row_of(failure=Failure("exception", "load", error_text("x")))
     wanted = [*times, *rates, failed]
     assert sorted([failed, *reversed(rates), *reversed(times)], key=order_of) == wanted
 

@@ -12,7 +12,7 @@ from tests.tui.sample_data import make_id
 from tests.tui.screens.detail_stage import detail
 from tests.tui.widgets.stage import HOSTILE
 from tuibench.core.cell import Check, Grade
-from tuibench.core.reason import Failure, legacy_text
+from tuibench.core.reason import Failure, error_text, legacy_text
 from tuibench.core.result import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.tui.terminal import Display
@@ -30,7 +30,9 @@ def hostile(number: int, name: str) -> RunResult:
                       check=Check("differs", 0.5, 1e-3, legacy_text(name)))
         for n in (1, 2) for m in (1, 8) for engine in ("onnxruntime", name)
     ]  # fmt: skip
-    failed = build.failed_cell({"cores": 4, "dims": {name: 1}}, failure=Failure("exception", "load", name, None, name))
+    failed = build.failed_cell(
+        {"cores": 4, "dims": {name: 1}}, failure=Failure("exception", "load", error_text(name), None, name)
+    )
     versus = build.comparison(cells[0].key, cells[1].key, "p50", 0.9, 0.8, 1.0, 5, True, "faster", None, name)
     base = build.hostile_run()
     return replace(

@@ -15,7 +15,6 @@ from onnx import numpy_helper
 from tuibench.core.errors import ModelError
 from tuibench.core.profile import CostProfile, NodeCost
 from tuibench.core.reason import LEFT_OUT, Reason, because
-from tuibench.core.units import size
 from tuibench.core.value import dataclass
 from tuibench.model.cost.constant import Constant, Constants, multiplies_integers
 from tuibench.model.cost.executions import Execution, Known, Shapes
@@ -153,7 +152,7 @@ def assemble(
     holdings: Sequence[NodeWeights],
     shapes: Shapes,
     shapes_from: Reason,
-    notes: tuple[str, ...],
+    notes: tuple[Reason, ...],
 ) -> CostProfile:
     """Return the cost profile of a model."""
     costs = [_cost(site, known, constants, held) for site, held in zip(expansion.sites, holdings, strict=True)]
@@ -317,7 +316,7 @@ class Zeros:
         self._budget = budget
         self._left = budget.total_bytes
         self._sizes: dict[Path, int] = {}
-        self._notes: dict[str, None] = {}
+        self._notes: dict[Reason, None] = {}
 
     def count(self, constant: Constant) -> int:
         """Return how many elements are zero; 0 if they were not counted."""
@@ -325,27 +324,27 @@ class Zeros:
             return constant.zeros
         self._left -= constant.size
         if self._left < 0:
-            self._note(f"zeros not counted in all weights: more than {size(self._budget.total_bytes)} of them")
+            self._note(because("zeros_of_too_many_bytes", bytes=self._budget.total_bytes))
             return 0
         if self._clock() > self._until:
-            self._note(f"zeros not counted in all weights: more than {self._budget.seconds:.0f} s of reading")
+            self._note(because("zeros_took_too_long", s=self._budget.seconds))
             return 0
         zero = self._zero_point(constant.zero_point)
         if zero is None:
-            self._note("zeros not counted in weights whose channels have zero points of their own")
+            self._note(Reason("zeros_of_each_channel"))
             return 0
         try:
             return zeros_of(constant.proto, self._path, self._sizes, zero)
         except ModelError as error:
-            self._note(f"zeros not counted in all weights: {error.message}")
+            self._note(because("zeros_unreadable", why=error.reason))
             return 0
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Reason, ...]:
         """Return the reasons why zeros were not counted."""
         return tuple(self._notes)
 
-    def _note(self, words: str) -> None:
-        self._notes[words] = None
+    def _note(self, reason: Reason) -> None:
+        self._notes[reason] = None
 
     def _zero_point(self, constant: Constant | None) -> int | None:
         """Return the one value that represents 0; None if there are several or it is unknown."""

@@ -134,7 +134,8 @@ class _Task:
     def _run(self, tracer: TracedRun, limits: Mapping[int, int]) -> Shapes:
         point = self.point or self._make_point(tracer)
         if point.failure is not None or point.bundle is None:
-            return self.guess(Reason("no_inputs") if point.failure is None else error_text(point.failure[2]))
+            why = point.failure.message if point.failure is not None else None
+            return self.guess(why or Reason("no_inputs"))
         try:
             feed = read_bundle(point.bundle)[0]
         except (OSError, ValueError, IndexError) as error:

@@ -317,8 +317,7 @@ def request_sweep(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
     """Run the request of child task `loss`, pinned to its CPUs."""
     point = from_plain(Point, request["point"])
     if point.bundle is None:
-        said = point.failure[2] if point.failure else "no inputs were made for it"
-        raise ModelError(f"the model has nothing to run on: {said}")
+        raise ModelError("no_inputs_to_run_on", why=point.failure.message if point.failure else Reason("no_inputs"))
     cpus = tuple(int(cpu) for cpu in request.get("cpus") or ())
     threads = int(request.get("threads") or len(cpus) or 1)
     if cpus:

@@ -14,7 +14,7 @@ from onnx import helper
 
 from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.core.profile import FOLDED, RUNTIME, UNMAPPED, KernelRow, LayerRun, own_key
-from tuibench.core.text import show
+from tuibench.core.reason import Reason
 from tuibench.core.value import dataclass
 from tuibench.engines import factory
 from tuibench.engines.error_words import engine_words, is_of_engine
@@ -132,8 +132,8 @@ def name_precision(kernels: Iterable[KernelTime]) -> str:
 def open_timed(order: LayerOrder) -> tuple[onnx.ModelProto, str]:
     """Return the model from its file and the path of its inputs; raise ModelError if either is missing."""
     if order.point.bundle is None:
-        why = show((order.point.failure or ("", "", ""))[2])
-        raise ModelError(f"{show(order.path)} cannot be run: {why}", "give other inputs")
+        why = order.point.failure.message if order.point.failure else Reason("no_inputs")
+        raise ModelError("cannot_be_run", model=order.path, why=why)
     return require_graph(order.path), order.point.bundle
 
 

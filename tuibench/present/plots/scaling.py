@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.ids import short_id
-from tuibench.core.reason import failure_words
 from tuibench.core.result import Comparison, RunResult, SideBySide
 from tuibench.core.scenario import find
 from tuibench.core.text import show
@@ -38,7 +37,7 @@ from tuibench.present.plots.selection import (
     statistics_of,
 )
 from tuibench.present.plots.sentences import sentences
-from tuibench.present.reason import reason_words
+from tuibench.present.reason import failure_words, reason_words
 
 __all__ = [
     "AXES",

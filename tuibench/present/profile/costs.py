@@ -233,7 +233,7 @@ class CostView(ProfileView[CostRow]):
         if unknown := unknown_words(costs):
             yield f"Unknown: {unknown}; the totals are of what is known"
         yield f"Shapes from: {reason_words(costs.shapes_from, 300) or UNKNOWN}"
-        yield from (f"Note: {show(note, 500)}" for note in costs.notes)
+        yield from (f"Note: {reason_words(note)}" for note in costs.notes)
 
     def facts(self) -> Iterator[Fact]:
         """Yield operations, parameters, bytes, and unknown nodes."""
@@ -253,7 +253,7 @@ class CostView(ProfileView[CostRow]):
             yield "limit", bound_words(costs.bound), "warn"
         if unknown := unknown_words(costs):
             yield "unknown", f"{unknown}: not in the totals", "warn"
-        yield from (("note", text, "") for text in costs.notes)
+        yield from (("note", reason_words(note), "") for note in costs.notes)
 
     def said(self, kind: str) -> Sequence[str]:
         """Return that these figures are theoretical, with the operations per byte."""

@@ -53,7 +53,7 @@ from tuibench.present.profile.summary import (
     whole_of,
 )  # fmt: skip
 from tuibench.present.profile.view import DOT, Fact, Pair, ProfileView, over_depth
-from tuibench.present.reason import export_words, reason_words
+from tuibench.present.reason import all_words, export_words, reason_words
 from tuibench.present.table import MAX_CHARS, NONE, UNKNOWN
 
 _SORTS = ("ms", "#", "op", "weight", "GFLOP/s", "% roof", "INT8 ms", "FLOPs", "params", "bytes")
@@ -105,7 +105,7 @@ class PerformanceView(ProfileView[LayerRow]):
                 short(estimate.speedup.value or 1.0),
             )
             yield f"Estimate by {estimate.method}: {time} per batch, {speedup}×: {estimate.words}"
-        yield from (f"Note: {show(note, 500)}" for note in (*shown_cautions(measured), *measured.notes))
+        yield from (f"Note: {note}" for note in (*shown_cautions(measured), *all_words(measured.notes)))
 
     def _speed_lines(self) -> Iterator[str]:
         measured, work = self.profile, self._work
@@ -170,7 +170,7 @@ class PerformanceView(ProfileView[LayerRow]):
         if profile.roofline is not None:
             yield "roofs", _joined(*roof_lines(profile.roofline)), ""
         yield "zeros", zeros_sentence(profile), ""
-        yield from (("note", text, "") for text in profile.notes)
+        yield from (("note", text, "") for text in all_words(profile.notes))
         yield from ((estimate.method, estimate.words, "dim") for estimate in self._estimates)
 
     def _speed(self) -> str:

@@ -142,7 +142,25 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "zeros_gain_nothing": _zeros("{engine} gains nothing from zeros here"),
     "zeros_unclear": _zeros("unclear if {engine} gains from zeros here", end=""),
     # Layers in another form, measured alone
-    "alone_failed": "{text}",
+    "alone_failed": lambda fields: show(fields.get("failure") or fields["text"]),
+    "not_measured_with": "it is not measured with {engine}",
+    "no_costs_to_choose_by": "the costs of the layers are unknown, so none can be selected",
+    "not_counted": "not counted",
+    # Notes on costs and times
+    "zeros_of_too_many_bytes": "zeros not counted in all weights: more than {bytes:size} of them",
+    "zeros_took_too_long": "zeros not counted in all weights: more than {s:.0f} s of reading",
+    "zeros_of_each_channel": "zeros not counted in weights whose channels have zero points of their own",
+    "zeros_unreadable": "zeros not counted in all weights: {why}",
+    "weights_uncounted": "zeros not counted: {bytes:size} of weights",
+    "weights_took_too_long": "zeros not counted: more than {s:.0f} s of reading",
+    "ort_file": "an .ort file: only ONNX Runtime can read it, which shows only the interface",
+    "roofs_of_other_precisions": "no share of the roofs: they are of {roofs:and}, and this is {names:+}",
+    "no_time_for_a_form": lambda fields: (
+        f"no {' and '.join(show(form.upper(), 20) for form in fields['forms'])} estimate: a layer's ratio applies to"
+        " its time, and none is known"
+    ),
+    "layer_costs_unknown": lambda fields: "; ".join(["the costs of the layers are unknown", *fields["why"]]),
+    "some_layer_costs_unknown": "costs of {missing} of {of:count layer} unknown: not all their nodes were counted",
     "inputs_not_computed": "its inputs could not be computed: {text}",
     "node_not_in_model": "the model has no such node",
     "node_in_subgraph": "it is in the subgraph of another node",

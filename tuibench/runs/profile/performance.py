@@ -21,7 +21,7 @@ from tuibench.core.profile import (
     split_part,
 )
 from tuibench.core.profile_facts import is_disturbed
-from tuibench.core.reason import Failure, because, failure_words
+from tuibench.core.reason import Failure, Reason, because
 from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.engines import factory
@@ -93,7 +93,7 @@ class PerformanceRun(ProfileRun):
         engine = self.spec.engines[0]
         if factory.runs_ours(engine):
             return False
-        self.fail(part, Failure("refused", "planning", f"it is not measured with {engine}"))
+        self.fail(part, Failure("refused", "planning", because("not_measured_with", engine=engine)))
         return True
 
     def _known(self, part: str) -> Roofline | ZeroEffect | None:
@@ -152,8 +152,7 @@ class PerformanceRun(ProfileRun):
             return
         self.pace.begin(WHAT_IF)
         if self.parts.costs is None:
-            why = "the costs of the layers are unknown, so none can be selected"
-            self.fail(WHAT_IF, Failure("exception", "what-if", why))
+            self.fail(WHAT_IF, Failure("exception", "what-if", Reason("no_costs_to_choose_by")))
         else:
             rows = self._heavy()
             went_well = [self._make_alone(form, rows) for form in self.asked.what_if]
@@ -188,7 +187,7 @@ class PerformanceRun(ProfileRun):
             if answer.kind in _FINAL - {"timeout", "memory"} or deaths > _MOST_DEATHS or not at:
                 self.fail(WHAT_IF, answer)
                 return False
-            reason = because("alone_failed", text=failure_words(answer))
+            reason = because("alone_failed", failure=answer.reason())
             self.keep_piece(WHAT_IF, at[0], WhatIf(form, Estimate(None, reason=reason), reason))
         return True
 

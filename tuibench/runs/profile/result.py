@@ -44,8 +44,6 @@ from tuibench.core.profile_facts import (
 )
 from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.text import show
-from tuibench.core.units import count_of
 from tuibench.runs.profile.parts import Parts, order_levels
 from tuibench.stats.grading import grade_noise
 from tuibench.stats.interval import log_interval
@@ -219,8 +217,8 @@ def _profile(
         notes=tuple(
             dict.fromkeys(
                 [
-                    *(note for run in runs for note in run.notes),
-                    *scaling.notes,
+                    *(legacy_text(note) for run in runs for note in run.notes),
+                    *map(legacy_text, scaling.notes),
                     *_beyond_roofs(runs),
                     *_untold_forms(spec, below),
                     *_uncounted(costs, layers),
@@ -250,30 +248,28 @@ def _precisions(runs: Sequence[LayerRun]) -> list[str]:
     return list(dict.fromkeys(name for run in runs for name in run.precision.split(" + ") if name))
 
 
-def _beyond_roofs(runs: Sequence[LayerRun]) -> tuple[str, ...]:
+def _beyond_roofs(runs: Sequence[LayerRun]) -> tuple[Reason, ...]:
     """Return a note if the model computes in a precision for which no roof was measured."""
     beyond = [name for name in _precisions(runs) if name not in (F32, INT8)]
-    return (f"no share of the roofs: they are of {F32} and {INT8}, and this is {' + '.join(beyond)}",) if beyond else ()
+    return (because("roofs_of_other_precisions", roofs=[F32, INT8], names=beyond),) if beyond else ()
 
 
-def _untold_forms(spec: BenchmarkSpec, below: bool) -> tuple[str, ...]:
+def _untold_forms(spec: BenchmarkSpec, below: bool) -> tuple[Reason, ...]:
     """Return a note if layers were requested in another form but no layer time is known."""
     forms = spec.profile.what_if if spec.profile is not None else ()
     if not forms or not below:
         return ()
-    named = " and ".join(show(form.upper(), 20) for form in forms)
-    return (f"no {named} estimate: a layer's ratio applies to its time, and none is known",)
+    return (because("no_time_for_a_form", forms=forms),)
 
 
-def _uncounted(costs: CostProfile, layers: Sequence[LayerTime]) -> tuple[str, ...]:
+def _uncounted(costs: CostProfile, layers: Sequence[LayerTime]) -> tuple[Reason, ...]:
     """Return a note if costs of layers are unknown because their nodes were not counted."""
     own = [layer for layer in layers if layer.kind == LAYER]
     if own and not costs.nodes:
-        return ("; ".join(["the costs of the layers are unknown", *(show(note, 200) for note in costs.notes)]),)
+        return (because("layer_costs_unknown", why=costs.notes),)
     counted = {cost.id for cost in costs.nodes}
     missing = sum(not counted.issuperset(layer.nodes) for layer in own)
-    note = f"costs of {missing} of {count_of(len(own), 'layer')} unknown: not all their nodes were counted"
-    return (note,) if missing else ()
+    return (because("some_layer_costs_unknown", missing=missing, of=len(own)),) if missing else ()
 
 
 def is_below_resolution(runs: Sequence[LayerRun]) -> bool:
@@ -429,7 +425,7 @@ def make_profile(
 def _no_costs(point: Point, parts: Parts) -> CostProfile:
     """Return empty costs with the reason why they could not be counted."""
     failure = parts.failures.get(COSTS)
-    why = failure.message if failure is not None else "not counted"
+    why = failure.reason() if failure is not None else Reason("not_counted")
     return CostProfile((), point.batch, point.items, dict(point.dims), 0, 0, 0, 0, 0, 0, None, 0, None, (why,))
 
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 from tuibench.core.errors import EngineError, ExitCode, ModelError, PhaseTimeout, TuibenchError
 from tuibench.core.model import Point
 from tuibench.core.profile import COSTS, LAYERS, LOSS, CostProfile, ProfileSpec, name_part, split_part
-from tuibench.core.reason import FINISHED_ON_REQUEST, Failure, Reason, because, error_text, failure_words
+from tuibench.core.reason import FINISHED_ON_REQUEST, OUT_OF_MEMORY, Failure, Reason, because, error_text
 from tuibench.core.record import from_plain, to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
@@ -99,11 +99,23 @@ class Caller:
             if death.kind == "timeout" and self.bounds.over:
                 raise OutOfTime from death
             if death.signal == "SIGKILL" and count_oom_kills() > oom_before:
-                return Failure("memory", phase[0], "killed by the kernel: out of memory", death.signal, death.log_tail)
-            return Failure(death.kind, phase[0], death.message, death.signal, death.log_tail)
+                return Failure(
+                    "memory",
+                    phase[0],
+                    because(OUT_OF_MEMORY, text="killed by the kernel"),
+                    death.signal,
+                    death.log_tail,
+                )
+            return Failure(death.kind, phase[0], death.reason, death.signal, death.log_tail)
         except TuibenchError as error:
-            kind = _KINDS.get(error.exit_code, "exception")
-            return Failure(kind, "load" if kind == "model" else phase[0], error.message, None, error.hint or None)
+            kind, tail = _KINDS.get(error.exit_code, "exception"), error.reason.fields.get("tail")
+            return Failure(
+                kind,
+                "load" if kind == "model" else phase[0],
+                error.reason,
+                None,
+                tail if isinstance(tail, str) and tail else None,
+            )
 
     def _request(self) -> dict[str, Any]:
         """Return the fields of every child's request."""
@@ -130,7 +142,6 @@ class Caller:
 
 
 _COST_S = 30.0
-_MORE_TIME = "--timeout 2 waits twice as long"
 
 
 class NothingMeasured(TuibenchError):
@@ -139,8 +150,8 @@ class NothingMeasured(TuibenchError):
     @classmethod
     def because(cls, failure: Failure, before: str = "") -> Self:
         """Return the error for an empty profile; `before` prefixes the failure's words."""
-        hint = _MORE_TIME if failure.kind == "timeout" else failure.log_tail or ""
-        error = cls(f"{before}{failure_words(failure)}", hint)
+        code = "nothing_measured_in_time" if failure.kind == "timeout" else "nothing_measurable"
+        error = cls(code, part=before, failure=failure.reason(), tail=failure.log_tail or "")
         error.exit_code = code_of(failure)
         return error
 
@@ -213,7 +224,7 @@ class ProfileRun(BaseRun):
         require_room(self.setup.run_dir)
         self._append({"part": part, "n": n, "failure": to_plain(failure)})
         self.journal.append(
-            "warning", message=because("part_failed", part=name_part(part, n), failure=failure_words(failure))
+            "warning", message=because("part_failed", part=name_part(part, n), failure=failure.reason())
         )
 
     def note(self, part: str, begin: Mapping[str, Any]) -> None:
@@ -231,10 +242,10 @@ class ProfileRun(BaseRun):
         if isinstance(answer, Failure):
             self._refuse_endless(answer)
             # The costs of a model that cannot run unoptimized can still be inferred.
-            words = failure_words(answer)
-            self.journal.append("warning", message=because("shapes_inferred", failure=words))
-            why = because("unoptimized_failed", failure=words)
-            answer = self.caller.ask("cost", {"static": to_plain(why)}, expected_s=_COST_S)
+            why = answer.reason()
+            self.journal.append("warning", message=because("shapes_inferred", failure=why))
+            inferred = because("unoptimized_failed", failure=why)
+            answer = self.caller.ask("cost", {"static": to_plain(inferred)}, expected_s=_COST_S)
         if isinstance(answer, Failure):
             self.fail(COSTS, answer)
         else:
@@ -304,7 +315,7 @@ class ProfileRun(BaseRun):
     def _refuse_early(self, prepared: Prepared) -> None:
         """Raise NothingMeasured if inputs failed or the model's first inference hung."""
         point = prepared.points[0]
-        failure = Failure(*point.failure) if point.failure is not None else None
+        failure = point.failure
         if failure is None and point.id in prepared.hung:
             failure = Failure("timeout", "first", prepared.hung[point.id])
         if failure is not None:

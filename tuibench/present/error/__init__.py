@@ -1,0 +1,1 @@
+"""The words of errors: a message and a hint for each code."""

@@ -1,0 +1,27 @@
+"""The messages and hints of all errors."""
+
+from __future__ import annotations
+
+from tuibench.core.reason import LEGACY_TEXT
+from tuibench.present.error.command import COMMAND_ERRORS
+from tuibench.present.error.download import DOWNLOAD_ERRORS
+from tuibench.present.error.exchange import EXCHANGE_ERRORS
+from tuibench.present.error.kind import Told, Words
+from tuibench.present.error.library import LIBRARY_ERRORS
+from tuibench.present.error.model import MODEL_ERRORS
+from tuibench.present.error.run import RUN_ERRORS
+from tuibench.present.error.store import STORE_ERRORS
+
+TABLES: tuple[dict[str, Told], ...] = (
+    COMMAND_ERRORS,
+    MODEL_ERRORS,
+    DOWNLOAD_ERRORS,
+    EXCHANGE_ERRORS,
+    STORE_ERRORS,
+    RUN_ERRORS,
+    LIBRARY_ERRORS,
+)
+MESSAGES: dict[str, Words] = {code: message for table in TABLES for code, (message, _) in table.items()}
+HINTS: dict[str, Words] = {code: hint for table in TABLES for code, (_, hint) in table.items()} | {
+    LEGACY_TEXT: "{hint}"
+}
