@@ -12,7 +12,7 @@ from tuibench.cli import view
 from tuibench.cli.terminal import Interruption
 from tuibench.core.model import Point, Reference
 from tuibench.core.profile import LossPoint
-from tuibench.core.reason import Reason, because
+from tuibench.core.reason import Failure, Reason, because, error_text
 from tuibench.core.record import to_plain
 from tuibench.present.progress import Snapshot
 from tuibench.runs.replay import Replay
@@ -56,9 +56,7 @@ class Recorder:
         self.lines.append("")
 
 
-def watch(
-    monkeypatch: pytest.MonkeyPatch, *events: dict[str, Any], failure: tuple[str, str, str] | None = None
-) -> Recorder:
+def watch(monkeypatch: pytest.MonkeyPatch, *events: dict[str, Any], failure: Failure | None = None) -> Recorder:
     """Return the view's lines for a run of two cells."""
     monkeypatch.setattr(view, "ProgressPainter", Recorder)
     cells = [make_cell("p0", engine=engine) for engine in ("fake", "openvino")]
@@ -103,7 +101,7 @@ def test_activity_is_shown_in_words_whichever_version_wrote_it(
 
 def test_plan_counts_the_cells_to_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     assert any(line.startswith("Plan: 2 cells, ") for line in watch(monkeypatch).lines)
-    dead = watch(monkeypatch, failure=("inputs", "inputs", "no")).lines
+    dead = watch(monkeypatch, failure=Failure("inputs", "inputs", error_text("no"))).lines
     assert any(line.startswith("Plan: 0 cells, ") for line in dead)
 
 

@@ -26,7 +26,7 @@ from tuibench.core.profile import (
     Roofline,
     ZeroEffect,
 )
-from tuibench.core.reason import Reason, legacy_text
+from tuibench.core.reason import Reason, because, legacy_text
 from tuibench.core.record import to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import BenchmarkSpec
@@ -233,4 +233,4 @@ def make_profile_result(number: int, profile: ProfileSpec | None = None, *, us: 
 
 def dies(request: dict[str, Any], say: Say) -> Any:
     """Return a child that its own task kills."""
-    raise ChildDeath("signal", "died by SIGSEGV", "SIGSEGV", "its last words")
+    raise ChildDeath("signal", because("died", signal="SIGSEGV"), "SIGSEGV", "its last words")

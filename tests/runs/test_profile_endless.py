@@ -10,6 +10,7 @@ import pytest
 from tests.runs.profile_script import COSTS, LOSSY, MODEL, Bench, Say, Scripted, make_profile_spec
 from tuibench.core.errors import ExitCode
 from tuibench.core.profile import LOSS, ProfileSpec
+from tuibench.core.reason import because, error_text
 from tuibench.core.record import to_plain
 from tuibench.core.spec import Limits
 from tuibench.present.reason import reason_words
@@ -42,7 +43,7 @@ class Endless:
             return to_plain(COSTS)
         limit = say(self._line)
         self.limits.append(limit)
-        raise ChildDeath("timeout", f"no answer within {limit:g} s", None, "the profiler's last words")
+        raise ChildDeath("timeout", because("no_answer", s=limit), None, "the profiler's last words")
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])
@@ -76,7 +77,7 @@ def test_steps_after_a_first_inference_have_their_own_limits(bench: Bench) -> No
         stages = ("loading", "first", "checking", "profiling")
         limits.extend(say({"stage": stage, "done": 0, "of": 1}) for stage in stages)
         limits.extend(say({"running": runs}) for runs in (True, False))
-        raise ChildDeath("exit", "enough", None, None)
+        raise ChildDeath("exit", error_text("enough"), None, None)
 
     bench.run(make_profile_spec(MODEL), Scripted({"layers": slow}))
     first, rest = limits[1], [limit for number, limit in enumerate(limits) if number not in (1, 4)]

@@ -9,6 +9,7 @@ import pytest
 
 from tests.runs.profile_script import LOSSY, MODEL, WHAT_IF, Bench, Scripted, make_profile_spec
 from tuibench.core.errors import ExitCode
+from tuibench.core.reason import because
 from tuibench.present.reason import reason_words
 
 
@@ -42,7 +43,7 @@ def test_other_engine_gets_only_the_layer_tasks_it_supports(
     assert call.tasks == ["inspect", "prepare", "cost", "layers", "layers", "layers"]
     assert [request["engine"] for task, request in call.asked if task == "layers"] == ["fake"] * 3
     assert {name: failure.message for name, failure in replayed.parts.failures.items()} == dict.fromkeys(
-        ("roofline", "zeros", "what_if"), "it is not measured with fake"
+        ("roofline", "zeros", "what_if"), because("not_measured_with", engine="fake")
     )
     assert list(replayed.parts.lacking(WHAT_IF)) == ["what_if"], "roofs and zeros are an addition"
     profile = replayed.result().profile

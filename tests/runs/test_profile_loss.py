@@ -168,7 +168,7 @@ def test_death_by_memory_or_time_says_nothing_about_the_outputs(bench: Bench, ki
         if request["skip"]:
             return say_losses(request, say)
         say({"at": {"id": "conv_out", "level": "int8"}})
-        raise ChildDeath(kind, "it is gone", None, "")
+        raise ChildDeath(kind, error_text("it is gone"), None, "")
 
     replayed = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": once}))
     assert replayed.parts.points["conv_out", "int8"].harm is harm

@@ -24,7 +24,7 @@ from tests.runs.profile_script import (
 )
 from tuibench.core.errors import EngineError, ExitCode, ModelError
 from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Reason, because
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.result import RunResult
 from tuibench.core.spec import Limits
@@ -174,9 +174,9 @@ def test_dead_child_is_a_failed_part_and_the_others_continue(bench: Bench) -> No
 @pytest.mark.parametrize(
     ("error", "stage", "code"),
     [
-        (ChildDeath("signal", "died by SIGSEGV", "SIGSEGV", None), "profiling", ExitCode.SOME_FAILED),
-        (ChildDeath("signal", "died by SIGSEGV", "SIGSEGV", None), "loading", ExitCode.MODEL),
-        (ChildDeath("timeout", "no answer within 60 s", None, None), "timing", ExitCode.TIMEOUT),
+        (ChildDeath("signal", because("died", signal="SIGSEGV"), "SIGSEGV", None), "profiling", ExitCode.SOME_FAILED),
+        (ChildDeath("signal", because("died", signal="SIGSEGV"), "SIGSEGV", None), "loading", ExitCode.MODEL),
+        (ChildDeath("timeout", because("no_answer", s=60), None, None), "timing", ExitCode.TIMEOUT),
         (ModelError("it cannot be loaded", "a hint"), "loading", ExitCode.MODEL),
         (EngineError("onnxruntime cannot be imported"), "loading", ExitCode.ENGINE),
     ],
@@ -250,7 +250,7 @@ def test_finish_ends_a_profile_after_the_current_process(bench: Bench) -> None:
 def test_timeout_keeps_the_finished_parts(bench: Bench) -> None:
     def hangs(request: dict[str, Any], say: Say) -> Any:
         if len(replay(read_events(bench.run_dir)).parts.runs) == 1:
-            raise ChildDeath("timeout", "no answer within 0 s", None, None)
+            raise ChildDeath("timeout", because("no_answer", s=0), None, None)
         return to_plain(make_run())
 
     # The deadline is a thousand years away, and the child itself reports that it was reached.
@@ -265,7 +265,10 @@ def test_failed_what_if_is_a_failed_part_and_retried(bench: Bench) -> None:
         raise ModelError("no session of this model any more")
 
     replayed = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted({"what_if": refuses}))
-    assert "no session" in replayed.parts.failures["what_if"].message and "what_if" not in replayed.parts.done
+    assert (
+        "no session" in reason_words(replayed.parts.failures["what_if"].message)
+        and "what_if" not in replayed.parts.done
+    )
 
 
 def test_layer_that_kills_its_child_is_reported_and_the_next_follow(bench: Bench) -> None:
@@ -357,8 +360,8 @@ def test_uncountable_costs_are_reported_and_layers_are_timed(bench: Bench) -> No
     profile = bench.run(make_profile_spec(MODEL), Scripted({"cost": dies})).result().profile
     assert profile is not None and profile.performance is not None
     assert profile.costs.nodes == ()
-    assert profile.costs.notes == ("died by SIGSEGV",)
-    assert "the costs of the layers are unknown; died by SIGSEGV" in profile.performance.notes
+    assert profile.costs.notes == (because("died", signal="SIGSEGV"),)
+    assert "the costs of the layers are unknown; died by SIGSEGV" in all_words(profile.performance.notes)
 
 
 def test_list_counts_the_parts_without_building_them(bench: Bench) -> None:

@@ -14,9 +14,11 @@ from onnx import helper
 from tests.model.factory import F32, model, save, tensor, weight
 from tests.model.loss.built import convolutions, linear, random
 from tests.test_child import Answer, call, make_points, prepare
+from tuibench.core.errors import ExitCode
 from tuibench.core.model import Point
 from tuibench.core.profile import LEVELS, LayerLoss, LossPoint
 from tuibench.core.profile_facts import LossFacts, assemble_loss, worst_layers
+from tuibench.core.reason import Failure, error_text
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.settings.model_token import resolve_model
 from tuibench.engines.onnxruntime import OnnxRuntimeEngine
@@ -106,9 +108,10 @@ def test_nan_in_the_data_is_noted_and_the_reason_of_every_point(tmp_path: Path) 
 def test_point_without_inputs_is_refused_with_its_reason(tmp_path: Path) -> None:
     path = save(linear(random(4, 3)), tmp_path / "m.onnx")
     (point,) = make_points(path, tmp_path)
-    empty = replace(point, bundle=None, failure=("inputs", "inputs", "nothing fits"))
+    empty = replace(point, bundle=None, failure=Failure("inputs", "inputs", error_text("nothing fits")))
     refused = measure(path, empty, tmp_path).error
-    assert refused["message"].endswith("nothing fits") and refused["kind"] == "ModelError"
+    assert refused["reason"]["fields"]["why"] == to_plain(error_text("nothing fits"))
+    assert refused["exit_code"] == ExitCode.MODEL
 
 
 @pytest.mark.parametrize("task", ["weights", "loss"])

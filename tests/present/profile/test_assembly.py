@@ -30,7 +30,7 @@ from tuibench.present.profile.estimate import layer_gains
 from tuibench.present.profile.layers import layer_rows
 from tuibench.present.profile.performance_view import layer_detail
 from tuibench.present.profile.summary import PARAMETERS, help_sentence, summarize
-from tuibench.present.reason import reason_words
+from tuibench.present.reason import all_words, reason_words
 from tuibench.runs.profile.result import MOST_SCALED, assemble_performance
 
 
@@ -46,6 +46,11 @@ def layer(profile: PerformanceProfile, key: str) -> LayerTime:
 def value(one: LayerTime) -> float:
     assert one.ms.value is not None
     return one.ms.value
+
+
+def words(found: PerformanceProfile) -> tuple[str, ...]:
+    """Return the notes of a profile in words."""
+    return all_words(found.notes)
 
 
 def test_layers_are_scaled_to_unprofiled_time_and_raw_sum_is_kept() -> None:
@@ -64,9 +69,9 @@ def test_large_mismatch_leaves_layers_unscaled_with_a_rest_row() -> None:
     assert found.scale == 1 and value(layer(found, "conv")) == pytest.approx(0.56)
     assert value(layer(found, RESIDUAL)) == pytest.approx(1 - 0.784)
     assert found.attributed == pytest.approx(0.784)
-    assert "78 %" in found.notes[0] and found.notes[0].endswith("and no bound follows from them")
+    assert "78 %" in words(found)[0] and words(found)[0].endswith("and no bound follows from them")
     over = assemble(run(1.5))
-    assert over.scale == 1 and layer(over, RESIDUAL).ms.value == 0 and "147 %" in over.notes[0]
+    assert over.scale == 1 and layer(over, RESIDUAL).ms.value == 0 and "147 %" in words(over)[0]
 
 
 def test_layer_interval_is_over_the_processes() -> None:
@@ -79,11 +84,11 @@ def test_layer_interval_is_over_the_processes() -> None:
 
 def test_dominant_profiler_overhead_prevents_scaling() -> None:
     tiny = assemble(run(0.002, 4.6, bias_us=1.2, kernels=3))
-    assert tiny.below_resolution and tiny.scale == 1 and "resolution" in tiny.notes[0]
+    assert tiny.below_resolution and tiny.scale == 1 and "resolution" in words(tiny)[0]
     near = assemble(run(unprofiled_us=1000, bias_us=5.0, kernels=150))
     assert near.below_resolution and near.scale == 1
     disturbed = assemble(run(0.5, bias_us=1.0, kernels=60))
-    assert not disturbed.below_resolution and "51 %" not in disturbed.notes[0] and "49 %" in disturbed.notes[0]
+    assert not disturbed.below_resolution and "51 %" not in words(disturbed)[0] and "49 %" in words(disturbed)[0]
 
 
 def test_row_that_did_not_run_has_no_time() -> None:
@@ -137,7 +142,7 @@ def test_profile_has_the_precision_of_the_computation() -> None:
     assert layer(assemble(run(precision="int8 + f32"), roofline=roofline), "conv").roof == "f32"
     double = assemble(run(precision="f64"), roofline=roofline)
     assert double.precision == "f64" and layer(double, "conv").roof_ms is None
-    assert double.notes == ("no share of the roofs: they are of f32 and int8, and this is f64",)
+    assert double.notes == (because("roofs_of_other_precisions", roofs=["f32", "int8"], names=["f64"]),)
     both = assemble(run(precision="f32 + f64"), roofline=roofline)
     assert layer(both, "conv").roof_ms is None and both.notes == double.notes, "nobody tells which row is which"
 
@@ -180,12 +185,12 @@ def test_uncounted_work_is_unknown_and_not_zero() -> None:
     assert not any(bar.text == "0" for bar in summarize(found, PARAMETERS).bars)
     beforehand = [one for one in found.layers if one.kind == FOLDED and one.nodes]
     assert beforehand and all(one.flops is None and one.bytes_moved is None for one in beforehand)
-    assert found.notes == ("the costs of the layers are unknown; died by SIG\\eSEGV",)
+    assert words(found) == ("the costs of the layers are unknown; died by SIG\\eSEGV",)
     assert "no matrix operator" not in help_sentence(found)
     some = assemble(run(), costs=replace(COSTS, nodes=COSTS.nodes[1:]))
     assert layer(some, "conv").macs is None and layer(some, "gather").bytes_moved == 128
     assert layer(some, "conv").parameters is None and layer(some, "gather").parameters is not None
-    assert some.notes == ("costs of 1 of 2 layers unknown: not all their nodes were counted",)
+    assert some.notes == (because("some_layer_costs_unknown", missing=1, of=2),)
     assert not assemble(run()).notes
 
 
@@ -225,5 +230,5 @@ def test_rows_cover_every_node_once_and_at_least_the_total_time(
 def test_requested_form_without_data_is_reported() -> None:
     asked = replace(SPEC, profile=ProfileSpec(PERFORMANCE, what_if=("int8",)))
     tiny = run(0.002, 4.6, bias_us=1.2, kernels=3)
-    assert any("no INT8 estimate" in note for note in assemble(tiny, spec=asked).notes)
-    assert not any("INT8" in note for note in (*assemble(tiny).notes, *assemble(run(), spec=asked).notes))
+    assert because("no_time_for_a_form", forms=["int8"]) in assemble(tiny, spec=asked).notes
+    assert not any("INT8" in note for note in (*words(assemble(tiny)), *words(assemble(run(), spec=asked))))

@@ -21,7 +21,7 @@ def evil_costs() -> CostProfile:
         replace(node, id=f"{EVIL}{n}", op=EVIL, name=EVIL, weight=EVIL, why=legacy_text(EVIL))
         for n, node in enumerate(costs.nodes)
     ]
-    return replace(costs, nodes=tuple(nodes), dims={EVIL: 1}, shapes_from=legacy_text(EVIL), notes=(EVIL,))
+    return replace(costs, nodes=tuple(nodes), dims={EVIL: 1}, shapes_from=legacy_text(EVIL), notes=(legacy_text(EVIL),))
 
 
 def evil_times() -> PerformanceProfile:
@@ -34,7 +34,13 @@ def evil_times() -> PerformanceProfile:
         for n, row in enumerate(found.layers)
     ]  # fmt: skip
     return replace(
-        found, engine=EVIL, engine_version=EVIL, isa=(EVIL,), dims={EVIL: 1}, layers=tuple(layers), notes=(EVIL,)
+        found,
+        engine=EVIL,
+        engine_version=EVIL,
+        isa=(EVIL,),
+        dims={EVIL: 1},
+        layers=tuple(layers),
+        notes=(legacy_text(EVIL),),
     )
 
 

@@ -33,7 +33,7 @@ from tuibench.core import activity
 from tuibench.core.activity import Live
 from tuibench.core.errors import StoreError
 from tuibench.core.ids import short_id
-from tuibench.core.reason import legacy_text
+from tuibench.core.reason import error_text, legacy_text
 from tuibench.core.stored import Metadata, StoredBenchmark
 from tuibench.present.cells import failure_text
 from tuibench.present.reason import reason_words
@@ -168,7 +168,7 @@ async def test_hostile_names_are_plain_text_everywhere() -> None:
     )  # fmt: skip
     lost = lost_cell(1, engine=HOSTILE, dims={HOSTILE: 3})
     assert lost.failure is not None
-    lost = replace(lost, failure=replace(lost.failure, message=HOSTILE * 20, log_tail=HOSTILE))
+    lost = replace(lost, failure=replace(lost.failure, message=error_text(HOSTILE * 20), log_tail=HOSTILE))
     other = lost_cell(2, engine=HOSTILE, dims={"x": 3})
     views = [
         view,

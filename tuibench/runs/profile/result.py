@@ -425,7 +425,7 @@ def make_profile(
 def _no_costs(point: Point, parts: Parts) -> CostProfile:
     """Return empty costs with the reason why they could not be counted."""
     failure = parts.failures.get(COSTS)
-    why = failure.reason() if failure is not None else Reason("not_counted")
+    why = (failure.message if failure is not None else None) or Reason("not_counted")
     return CostProfile((), point.batch, point.items, dict(point.dims), 0, 0, 0, 0, 0, 0, None, 0, None, (why,))
 
 

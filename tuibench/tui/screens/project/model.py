@@ -14,6 +14,7 @@ from tuibench.core.profile import CostProfile
 from tuibench.core.text import too_long
 from tuibench.core.units import count_of, percent, scaled, size
 from tuibench.present.profile.costs import total_words, unknown_words
+from tuibench.present.reason import reason_words
 from tuibench.present.table import UNKNOWN
 from tuibench.tui import key
 from tuibench.tui.widgets.field import LABEL, Field, TextField
@@ -122,7 +123,7 @@ def model_lines(model: ModelSummary, glyphs: Glyphs) -> list[LineLike]:
         names += [f"{len(most) - _MOST_OPERATORS} other kinds"] if len(most) > _MOST_OPERATORS else []
         lines.append(_named(count_of(model.nodes or 0, "node"), ", ".join(names)))
     if model.reason:
-        lines.append((model.reason, "warn"))
+        lines.append((reason_words(model.reason), "warn"))
     return lines
 
 
