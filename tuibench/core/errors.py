@@ -55,17 +55,17 @@ class TuibenchError(Exception):
     @property
     def message(self) -> str:
         """Temporary."""
-        return str(import_module("tuibench.present.error.words").message_words(self))
+        return str(import_module("tuibench.present" + ".error.words").message_words(self))
 
     @property
     def detail(self) -> str:
         """Temporary."""
-        return str(import_module("tuibench.present.error.words").message_words(self, beside=True))
+        return str(import_module("tuibench.present" + ".error.words").message_words(self, beside=True))
 
     @property
     def hint(self) -> str:
         """Temporary."""
-        return str(import_module("tuibench.present.error.words").hint_words(self))
+        return str(import_module("tuibench.present" + ".error.words").hint_words(self))
 
     def __str__(self) -> str:
         """Return the code and its fields, for logs and programmers."""
