@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from tuibench.core.errors import HostBusy
+from tuibench.present.run_list import owner_words
 from tuibench.runs import host_queue
-from tuibench.runs.host_queue import HostQueue, Wait, find_holder, find_tickets, hold_for_a_moment, holder_words
+from tuibench.runs.host_queue import HostQueue, Wait, find_holder, find_tickets, hold_for_a_moment
 from tuibench.runs.task import StopSwitch
 
 
@@ -35,7 +36,7 @@ def test_measurement_without_waiting_waits_for_a_brief_hold(name: str, run: Host
     moment = hold_for_a_moment(name)
     moment.__enter__()
     found = find_holder(name)
-    assert found is not None and found.brief and "reads a model" in holder_words(found)
+    assert found is not None and found.brief and "reads a model" in owner_words(found)
     said: list[Wait] = []
 
     def tell(wait: Wait) -> None:

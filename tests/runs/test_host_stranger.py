@@ -18,8 +18,9 @@ import pytest
 
 from tests.runs.test_host_queue import queue, refuse, ticket
 from tuibench.core.errors import HostBusy
+from tuibench.present.run_list import owner_words
 from tuibench.runs import host_queue
-from tuibench.runs.host_queue import Describe, HostQueue, LockOwner, Wait, find_holder, holder_words
+from tuibench.runs.host_queue import Describe, HostQueue, LockOwner, Wait, find_holder
 from tuibench.runs.task import StopSwitch
 
 
@@ -81,7 +82,7 @@ def test_stranger_at_the_name_is_not_believed(name: str, answer: bytes) -> None:
         found = find_holder(name)
         assert found is not None
         assert (found.pid, found.run, found.eta_s, found.brief) == (os.getpid(), "", None, False)
-        assert holder_words(found).isprintable()
+        assert owner_words(found).isprintable()
 
 
 @pytest.mark.parametrize("answer", HOSTILE)
@@ -100,7 +101,7 @@ def test_absurd_eta_is_shown_as_unknown(name: str, eta: str) -> None:
         found = find_holder(name)
         assert found is not None
         assert (found.run, found.eta_s) == ("1" * 26, None)
-        assert holder_words(found).endswith("time left unknown")
+        assert owner_words(found).endswith("time left unknown")
 
 
 class Crowd:

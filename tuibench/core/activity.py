@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from tuibench.core.reason import Reason
+from tuibench.core.reason import Reason, because
 from tuibench.core.value import dataclass
 
 if TYPE_CHECKING:
     from tuibench.core.cell import CellResult
     from tuibench.core.model import ModelSummary
-    from tuibench.core.reason import Reason
     from tuibench.core.result import RunResult
     from tuibench.core.spec import BenchmarkSpec
 
@@ -37,6 +37,11 @@ class Holder:
     """True if its process is stopped, so that waiting may never end."""
     brief: bool = False
     """True if it does not measure: it runs a model once and ends in a moment."""
+
+
+def holder_reason(holder: Holder | None) -> Reason:
+    """Return the process that measures as a reason to wait; it may be unknown."""
+    return because("holder", **dataclasses.asdict(holder)) if holder is not None else Reason("holder_unknown")
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,14 +91,10 @@ def choose_cpus(topology: Topology, cores: int, busy: Mapping[int, float]) -> tu
     `busy` is each CPU's busy share over a sample; missing CPUs count as idle.
     """
     if cores < 1:
-        raise UsageError(f"{cores} cores were requested", "request at least one core")
+        raise UsageError("no_core_requested", cores=cores)
     have = len(topology.cores)
     if cores > have:
-        plural = "" if have == 1 else "s"
-        raise UsageError(
-            f"{cores} cores were requested, but only {have} physical core{plural} may be used here",
-            f"request at most {have}, or widen the affinity or the cpuset of this process",
-        )
+        raise UsageError("too_many_cores", cores=cores, have=have)
     candidates = [
         (distance, _take(group, cores, busy))
         for distance, level in enumerate((_node_of, _package_of, _anywhere))

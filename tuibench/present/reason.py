@@ -26,6 +26,7 @@ from tuibench.core.reason import (
 from tuibench.core.record import from_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, seconds, size
+from tuibench.present.error.run import holder_words
 from tuibench.present.error.tables import HINTS, MESSAGES
 from tuibench.present.profile.reason import PROFILE_WORDS
 
@@ -151,6 +152,8 @@ def worded(plain: Any) -> Any:
     if isinstance(plain, dict):
         if plain.keys() == {"code", "fields"}:
             return export_words(read_reason(plain))
+        if plain.keys() == {"reason", "exit_code"} and (reason := read_reason(plain["reason"])) is not None:
+            return {"message": reason_words(reason), "hint": hint_words(reason), "exit_code": plain["exit_code"]}
         return {name: worded(one) for name, one in plain.items()}
     return plain
 
@@ -389,6 +392,8 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     "runner_stopped": "its runner is suspended; resume it with kill -CONT {pid}",
     "other_machine": "on another machine, host {host}",
     "machine_busy": "for the machine",
+    "holder": holder_words,
+    "holder_unknown": "another benchmark",
     "record_gone": "its record is no longer in the store",
     "not_saved": lambda fields: show(fields["why"]) or "the store could not be written",
     "rebooted_since": "the machine was rebooted",
@@ -417,7 +422,6 @@ _WORDS: dict[str, str | Callable[[Fields], str]] = {
     ),
     # Differences between two environments
     "other_files": "the models are not the same: only layers with the same outputs and operators are compared",
-    "machine_changed": lambda fields: f"the machine changed since the run started: {'; '.join(fields['changes'])}",
     "changed": "{name}: {old} → {new}",
     "rebooted": "the machine was rebooted",
     "isa_lost": lambda fields: f"instruction sets lost: {' '.join(map(show, fields['names']))}",

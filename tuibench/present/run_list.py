@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tuibench.core.activity import ALIVE, RESUMABLE, UNSAVED, WAITING, Holder, RunInfo
+from tuibench.core.activity import ALIVE, RESUMABLE, UNSAVED, WAITING, Holder, RunInfo, holder_reason
 from tuibench.core.errors import ExitCode
 from tuibench.core.ids import short_id, short_ids
 from tuibench.core.record import to_plain
@@ -58,6 +58,11 @@ def resume_words(run: str, end: Mapping[str, Any]) -> str:
         mixed = f"tuibench resume {run} --mixed measures the rest and records the change"
         return f"{mixed}; tuibench resume {run} --finish saves the partial result"
     return f"tuibench resume {run} measures the rest"
+
+
+def owner_words(holder: Holder | None) -> str:
+    """Return who measures on this machine, to a user who has to wait; it may be unknown."""
+    return reason_words(holder_reason(holder))
 
 
 def holder_words(holder: Holder) -> str:

@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 from tuibench.core.cell import Cell, Execution
 from tuibench.core.errors import TuibenchError
-from tuibench.core.reason import CANCELLED_ON_REQUEST, MAX_TIME, Failure, Reason, error_text
+from tuibench.core.reason import CANCELLED_ON_REQUEST, MAX_TIME, Failure, Reason
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.control import ControlPoller
 from tuibench.runs.cpu_choice import CpuChoice
-from tuibench.runs.journal import Journal, JournalBroken
+from tuibench.runs.journal import Journal, JournalBroken, plain_error
 from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.replay import Replay
 from tuibench.runs.resumption import Disagreement, check_plan, hash_inputs
@@ -118,15 +118,13 @@ class BaseRun(ABC):
             return {"status": "interrupted" if again else "cancelled", "reason": cancelled.reason}
         except (JournalBroken, Disagreement) as error:
             # No result is lost or wrong: the rest can be measured later.
-            reason = error.reason if isinstance(error, Disagreement) else error_text(error.message)
-            return {"status": "interrupted", "reason": reason, "exit_code": int(error.exit_code)}
+            return {"status": "interrupted", "reason": error.reason, "exit_code": int(error.exit_code)}
         except TuibenchError as error:
-            problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
             # A failure in this session does not lose the results of earlier ones.
             return {
                 "status": "interrupted" if resumed else "failed",
-                "reason": error_text(error.message),
-                "error": problem,
+                "reason": error.reason,
+                "error": plain_error(error),
             }
 
     def prepare(self, tell: Callable[[Reason], None]) -> Prepared:

@@ -83,8 +83,9 @@ class RunDirectory:
             from_plain(BenchmarkSpec, found["spec"])
             from_plain(Metadata, found.get("card") or {})
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is damaged"
-            raise StoreError(f"the request of run {self.id} cannot be read: {reason}") from error
+            if isinstance(error, OSError):
+                raise StoreError("request_unreadable", run=self.id, text=error.strerror) from error
+            raise StoreError("request_damaged", run=self.id) from error
         return dict(found)
 
     def lock(self, pause: Callable[[float], None] = time.sleep) -> int | None:

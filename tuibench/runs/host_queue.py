@@ -22,11 +22,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.activity import Holder
+from tuibench.core.activity import Holder, holder_reason
 from tuibench.core.errors import HostBusy
 from tuibench.core.ids import make_ulid
-from tuibench.core.text import show
-from tuibench.core.units import seconds
 from tuibench.host.system import is_stopped
 from tuibench.runs.task import StopSwitch
 
@@ -283,20 +281,6 @@ def _believe(owner: Holder, data: bytes) -> Holder:
     return replace(owner, run=run, eta_s=float(eta) if eta is not None and plausible else None)
 
 
-def holder_words(holder: Holder | None) -> str:
-    """Describe the current holder to a waiting user."""
-    if holder is None:
-        return "another benchmark"
-    who = f"pid {holder.pid} of {show(holder.user, 40)}" + (f", run {holder.run[-4:].lower()}" if holder.run else "")
-    if holder.stopped:
-        return f"{who}, which is stopped"
-    if holder.brief:
-        return f"{who}, which reads a model for a moment"
-    if holder.eta_s is None:
-        return f"{who}, time left unknown" if holder.run else who
-    return f"{who}, about {seconds(holder.eta_s)} left"
-
-
 def _differ(old: Wait, new: Wait) -> bool:
     """Return whether anything but the time has changed."""
     pids = [None if wait.holder is None else (wait.holder.pid, wait.holder.stopped) for wait in (old, new)]
@@ -304,12 +288,7 @@ def _differ(old: Wait, new: Wait) -> bool:
 
 
 def _busy(wait: Wait, wait_s: float) -> HostBusy:
-    place = "" if wait.place == 1 else f"; {wait.place - 1} more queued before this run"
-    still, hint = "", "without --no-wait it is queued; --share-host measures concurrently"
-    if wait_s:
-        still = f" still, after {seconds(wait_s)}"
-        hint = "a longer --wait, or none, waits longer; --share-host measures concurrently"
-    return HostBusy(f"this machine is measuring{still}: {holder_words(wait.holder)}{place}", hint)
+    return HostBusy("host_measuring", holder=holder_reason(wait.holder), before=wait.place - 1, waited_s=wait_s)
 
 
 def _user(uid: int) -> str:

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.cell import Cell, Execution
-from tuibench.core.errors import ExitCode, StoreError
+from tuibench.core.errors import ExitCode, StoreError, TuibenchError
 from tuibench.core.model import Point
-from tuibench.core.reason import Reason
-from tuibench.core.record import fits, to_plain
+from tuibench.core.reason import LEGACY_TEXT, Reason, because
+from tuibench.core.record import fits, from_plain, to_plain
 from tuibench.core.schema import REASONS
 from tuibench.core.spec import BenchmarkSpec
 
@@ -71,7 +71,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
 _INNER: dict[str, dict[str, Any]] = {
     "holder": {"pid": int, "user": str, "run": str, "eta_s": _NUMBER, "stopped": bool},
     "begin": {"points": int | None, "ms_each": _NUMBER},
-    "error": {"message": str, "hint": str | None, "exit_code": int},
+    "error": {"message": str, "hint": str | None, "reason": dict[str, Any], "exit_code": int},
 }
 """The same for objects inside an event."""
 _NOT_NEGATIVE = ("timed_s", "seconds_ran", "mean_ns", "std_ns", "floor_ns", "effective_n", "calls_per_s", "load_ms")
@@ -95,6 +95,22 @@ def is_sane(value: Any) -> bool:
             return True
         level = below
     return False
+
+
+def plain_error(error: TuibenchError) -> dict[str, Any]:
+    """Return the field `error` of an event."""
+    return {"reason": to_plain(error.reason), "exit_code": int(error.exit_code)}
+
+
+def read_error(plain: Mapping[str, Any]) -> TuibenchError:
+    """Return the error in such a field; an older version wrote its message and hint."""
+    if "reason" in plain:
+        error = TuibenchError.from_reason(from_plain(Reason, plain["reason"]))
+    else:
+        told = because(LEGACY_TEXT, text=str(plain["message"]), hint=str(plain.get("hint") or ""))
+        error = TuibenchError.from_reason(told)
+    error.exit_code = ExitCode(int(plain["exit_code"]))
+    return error
 
 
 def has_envelope(event: Mapping[str, Any]) -> bool:
@@ -245,10 +261,7 @@ class Journal:
         try:
             full = not self._write_whole(line, ev in DURABLE)
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise JournalBroken(
-                f"the journal of the run cannot be written: {reason}", "tuibench resume goes on"
-            ) from error
+            raise JournalBroken("journal_unwritable", text=error.strerror or str(error)) from error
         self._seq += 1
         if ev == "progress":
             self.latest = fields
@@ -302,7 +315,7 @@ def require_room(run_dir: Path) -> None:
 
 
 def _disk_full() -> DiskFull:
-    return DiskFull("the disk is full", "free some space, then run tuibench resume")
+    return DiskFull("disk_full")
 
 
 def _fill(path: Path) -> None:
@@ -399,7 +412,7 @@ def read_history(run_dir: Path) -> History:
     try:
         events = follower.read_new()
     except OSError as error:
-        raise StoreError(f"the journal of run {run_dir.name} cannot be read: {error.strerror}") from error
+        raise StoreError("journal_unopened", run=run_dir.name, text=error.strerror) from error
     return History(tuple(events), tuple(follower.damaged), follower.lost, follower.offset)
 
 

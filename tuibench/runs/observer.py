@@ -13,13 +13,21 @@ from typing import Any
 from tuibench.core import activity
 from tuibench.core.activity import RESUMABLE, Holder, RunInfo
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, TuibenchError
-from tuibench.core.ids import short_id
 from tuibench.core.label import model_names
-from tuibench.core.reason import FINISHED_ON_REQUEST, RUNNER_DIED, SAVED_AS_FAR, Reason, because, error_text
+from tuibench.core.reason import FINISHED_ON_REQUEST, RUNNER_DIED, SAVED_AS_FAR, Reason, because
 from tuibench.core.result import RunResult
 from tuibench.host.system import is_stopped
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.journal import NAME, NONSENSE, Follower, History, decode_event, open_regular, read_history
+from tuibench.runs.journal import (
+    NAME,
+    NONSENSE,
+    Follower,
+    History,
+    decode_event,
+    open_regular,
+    read_error,
+    read_history,
+)
 from tuibench.runs.replay import Replay, replay
 
 _BOOT_ID = re.compile(r"[0-9a-f-]{36}")
@@ -97,7 +105,7 @@ def _judge(replay: Replay, context: StateContext, held: bool, run: str) -> tuple
     end, status = replay.end, str(replay.end.get("status", ""))
     reason: Reason | None = end.get("reason")
     if status == "failed":
-        return activity.FAILED, error_text(str(end.get("error", {}).get("message", "")))
+        return activity.FAILED, read_error(end["error"]).reason if end.get("error") else reason
     saved = context.is_saved(run)
     if end.get("saved") and saved is False:
         return activity.UNSAVED, Reason("record_gone")
@@ -290,18 +298,14 @@ class RunObserver:
     def error(self) -> TuibenchError | None:
         """Return the error of a run that could not be planned or resumed; None if there is none."""
         problem = self.replay.end.get("error")
-        if problem is None:
-            return None
-        error = TuibenchError(str(problem["message"]), str(problem.get("hint") or ""))
-        error.exit_code = type(error.exit_code)(int(problem["exit_code"]))
-        return error
+        return None if problem is None else read_error(problem)
 
     def result(self) -> RunResult:
         """Return the result from the journal; raise TuibenchError if there is none."""
         if self.error is not None:
             raise self.error
         if not self.replay.start or not self.replay.planned:
-            raise TuibenchError(f"run {short_id(self.id)} ended before there was a plan")
+            raise TuibenchError("ended_without_plan", run=self.id)
         return self.replay.result()
 
     def info(self, context: StateContext) -> RunInfo:
@@ -321,7 +325,7 @@ class RunObserver:
             return judged_info(self.directory, request, self.replay, context, held=held)
         except StoreError as error:
             damaged = isinstance(error, (StoreNewer, StoreDamaged))
-            return unreadable_info(self.directory, held, error_text(error.message), begins=not damaged)
+            return unreadable_info(self.directory, held, error.reason, begins=not damaged)
         except NONSENSE:
             return unreadable_info(self.directory, held, Reason("journal_nonsense"))
 

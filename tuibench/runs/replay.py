@@ -25,7 +25,6 @@ from tuibench.stats.interval import log_interval
 _MODEL, _POINT, _CELL = strictly(ModelSummary), strictly(Point), strictly(Cell)
 _SPEC, _EXECUTION = strictly(BenchmarkSpec), strictly(Execution)
 _FAILURE, _POOLED, _REASON = strictly(Failure), strictly(Pooled), strictly(Reason)
-_HINT = "start the benchmark again; the journal is unchanged"
 
 
 class Replay:
@@ -301,8 +300,7 @@ def _nonsense_as_damage(what: str) -> Iterator[None]:
     try:
         yield
     except NONSENSE as error:
-        message = f"the journal of this run cannot be read: {what}: {show(error, 80)}"
-        raise StoreDamaged(message, _HINT) from error
+        raise StoreDamaged("journal_damaged", event=what, text=str(error)) from error
 
 
 def _status(track: Track, end: Mapping[str, Any]) -> tuple[str, Reason | None]:

@@ -143,6 +143,6 @@ def _settle(execution: Execution, source: Path | None, target: str | None) -> Ex
         try:
             shutil.copyfile(source / name, Path(target) / name)
         except OSError as error:
-            raise WriteError(f"samples cannot be copied to {target}: {error.strerror}") from error
+            raise WriteError("samples_not_copied", path=target, text=error.strerror) from error
         samples = replace(samples, file=str(Path(target) / name))
     return replace(execution, samples=samples)

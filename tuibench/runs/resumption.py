@@ -11,7 +11,6 @@ from pathlib import Path
 from tuibench.core.cell import Cell
 from tuibench.core.errors import ExitCode, ModelError, TuibenchError
 from tuibench.core.reason import Reason, because
-from tuibench.core.text import show
 from tuibench.runs.journal import open_regular
 from tuibench.runs.preparation import Prepared
 from tuibench.runs.replay import Replay
@@ -29,10 +28,6 @@ class Disagreement(TuibenchError):
     """The machine measures differently than before; resuming would mix two populations in one number."""
 
     exit_code = ExitCode.NOT_COMPARABLE
-
-    def __init__(self, reason: Reason, message: str = "", hint: str = "") -> None:
-        super().__init__(message or reason.code, hint)
-        self.reason = reason
 
 
 def hash_inputs(path: str | None) -> str | None:
@@ -52,13 +47,12 @@ def hash_inputs(path: str | None) -> str | None:
 def check_plan(earlier: Replay, prepared: Prepared, cells: Sequence[Cell], inputs_sha256: str | None) -> None:
     """Raise ModelError unless models, inputs and cells match the first session's."""
     if earlier.inputs_sha256 != inputs_sha256:
-        raise ModelError("the file of --inputs changed since this run began", "restore the old one, or start again")
+        raise ModelError("inputs_changed")
     for old, new in zip(earlier.models, prepared.models, strict=True):
         if old.sha256 != new.sha256:
-            hint = "measure it as it is now with tuibench rerun, or put the old file back"
-            raise ModelError(f"{show(new.path)} changed since this run began", hint)
+            raise ModelError("model_changed_since", path=new.path)
     if [cell.key for cell in earlier.cells] != [cell.key for cell in cells]:
-        raise ModelError("the plan of this run cannot be made again on this machine", "tuibench rerun starts again")
+        raise ModelError("plan_not_repeatable")
 
 
 def restore(schedule: Schedule, earlier: Replay) -> list[Track]:

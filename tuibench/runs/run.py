@@ -161,7 +161,7 @@ class BenchmarkRun(BaseRun):
         if difference is not None and self.setup.mixed:
             self.journal.append("warning", message=because("mixed", difference=difference))
         elif difference is not None:
-            raise Disagreement(difference)
+            raise Disagreement.from_reason(difference)
 
     def _refuse_early(self, cell: Cell) -> None:
         """Fail a cell without inputs, or whose first inference hung already."""

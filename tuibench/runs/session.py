@@ -6,15 +6,14 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tuibench.core.errors import ExitCode, HostBusy, TuibenchError
-from tuibench.core.ids import short_id
-from tuibench.core.reason import CANCELLED_ON_REQUEST, RUNNER_DIED, Reason, because, error_text
+from tuibench.core.reason import CANCELLED_ON_REQUEST, RUNNER_DIED, Reason
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import LOSS, BenchmarkSpec
 from tuibench.host.cgroup import find_groups, read_memory
@@ -25,8 +24,8 @@ from tuibench.runs.base import BaseRun, Setup
 from tuibench.runs.cpu_choice import CpuChoice
 from tuibench.runs.directory import RunDirectory, make_scratch, prune
 from tuibench.runs.environment import environment_changes, forbids_resume
-from tuibench.runs.host_queue import HostQueue, Wait, holder_words
-from tuibench.runs.journal import NAME, Journal, JournalBroken, cut_tail, read_history
+from tuibench.runs.host_queue import HostQueue, Wait
+from tuibench.runs.journal import NAME, Journal, JournalBroken, cut_tail, plain_error, read_history
 from tuibench.runs.observer import read_replay
 from tuibench.runs.replay import Replay
 from tuibench.runs.resumption import Disagreement
@@ -90,7 +89,7 @@ class RunnerSession:
             directory.path.mkdir(mode=0o700)
         lock = directory.lock()
         if lock is None:
-            raise HostBusy(f"run {directory.id} has a runner already")
+            raise HostBusy("has_a_runner", run=directory.id)
         if self._resume is None:
             directory.fill(self._request)
         if not self._ephemeral:
@@ -117,11 +116,8 @@ class RunnerSession:
         except Cancelled as cancelled:
             self._end_unmeasured(self._journal, cancelled.reason)
         except TuibenchError as error:
-            problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
             status = "interrupted" if self._earlier is not None or isinstance(error, JournalBroken) else "failed"
-            self._journal.append(
-                "run_end", status=status, reason=getattr(error, "reason", error_text(error.message)), error=problem
-            )
+            self._journal.append("run_end", status=status, reason=error.reason, error=plain_error(error))
         finally:
             queue.leave()
         self._journal.close()
@@ -200,7 +196,7 @@ class RunnerSession:
         if earlier is not None and self._resume is not None and not self._resume["mixed"]:
             changes = forbids_resume(*old, env, versions)
             if changes:
-                raise _changed_machine(short_id(request["id"]), changes)
+                raise Disagreement("machine_changed", changes=changes, run=request["id"])
 
     def _wait_in_line(self, journal: Journal, queue: HostQueue) -> None:
         """Return when this run may measure."""
@@ -211,8 +207,7 @@ class RunnerSession:
             return
 
         def tell(wait: Wait) -> None:
-            words = holder_words(wait.holder)
-            journal.append("waiting", place=wait.place, holder=to_plain(wait.holder), words=words)
+            journal.append("waiting", place=wait.place, holder=to_plain(wait.holder))
 
         waited_s = queue.enter(self._request.get("wait_s"), tell)
         journal.append("granted", waited_s=round(waited_s, 3), shared=False)
@@ -234,23 +229,6 @@ class RunnerSession:
             save=self._save,
         )
         choose_run(from_plain(BenchmarkSpec, request["spec"]), setup).carry_out()
-
-
-def _changed_machine(run: str, changes: Sequence[Reason]) -> Disagreement:
-    """Return the refusal to resume a run on a changed machine."""
-    return Disagreement(
-        because("machine_changed", changes=list(changes)),
-        f"the machine changed since the run started: {'; '.join(map(_change_text, changes))}",
-        f"tuibench resume {run} --mixed measures the rest and records the change; "
-        f"tuibench resume {run} --finish saves the partial result",
-    )
-
-
-def _change_text(change: Reason) -> str:
-    if change.code == "changed":
-        return "{name}: {old} → {new}".format_map(change.fields)
-    names = " ".join(map(str, change.fields.get("names", ())))
-    return " ".join(filter(None, (change.code.replace("_", " "), names)))
 
 
 def open_journal(directory: RunDirectory, request: Request) -> tuple[Journal, Replay | None]:

@@ -22,9 +22,10 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.stored import Metadata
 from tuibench.core.units import seconds
 from tuibench.present.reason import reason_words
+from tuibench.present.run_list import owner_words
 from tuibench.runs.control import ControlRequests
 from tuibench.runs.directory import LOG, RunDirectory, list_runs
-from tuibench.runs.host_queue import find_holder, holder_words
+from tuibench.runs.host_queue import find_holder
 from tuibench.runs.journal import NAME, read_history
 from tuibench.runs.observer import (
     RunObserver,
@@ -300,7 +301,7 @@ class Runs:
     def holder(self) -> str:
         """Return who measures on this machine now, in words; '' if nobody measures, or only runs a model once."""
         found = find_holder(self._settings.host_lock)
-        return "" if found is None or found.brief else holder_words(found)
+        return "" if found is None or found.brief else owner_words(found)
 
     def watch(self, token: str) -> RunWatch:
         """Watch a run of this machine from its beginning, poll by poll."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-Words = str | Callable[[Mapping[str, Any]], str]
+Fields = Mapping[str, Any]
+Words = str | Callable[[Fields], str]
 Told = tuple[Words, Words]
 """A message, and a hint that may be empty. In a template, `{name:60}` shows at most 60 characters of a field."""

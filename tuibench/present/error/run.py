@@ -2,6 +2,94 @@
 
 from __future__ import annotations
 
-from tuibench.present.error.kind import Told
+from tuibench.core.profile import LAYERS, split_part
+from tuibench.core.text import show
+from tuibench.core.units import seconds
+from tuibench.present.error.kind import Fields, Told
 
-RUN_ERRORS: dict[str, Told] = {}
+
+def holder_words(fields: Fields) -> str:
+    """Describe the process that measures to a waiting user."""
+    run = fields["run"]
+    who = f"pid {fields['pid']} of {show(fields['user'], 40)}" + (f", run {show(run)[-4:].lower()}" if run else "")
+    if fields["stopped"]:
+        return f"{who}, which is stopped"
+    if fields["brief"]:
+        return f"{who}, which reads a model for a moment"
+    if fields["eta_s"] is None:
+        return f"{who}, time left unknown" if run else who
+    return f"{who}, about {seconds(fields['eta_s'])} left"
+
+
+def _measuring(fields: Fields) -> str:
+    still = f" still, after {seconds(fields['waited_s'])}" if fields["waited_s"] else ""
+    before = f"; {fields['before']} more queued before this run" if fields["before"] else ""
+    return f"this machine is measuring{still}: {fields['holder']}{before}"
+
+
+def _wait_longer(fields: Fields) -> str:
+    way = "a longer --wait, or none, waits longer" if fields["waited_s"] else "without --no-wait it is queued"
+    return f"{way}; --share-host measures concurrently"
+
+
+def _no_layer(fields: Fields) -> str:
+    if not fields["part"]:
+        return str(fields["failure"])
+    kind, number = split_part(fields["part"])
+    place = f"process {number}" if kind == LAYERS else show(fields["part"])
+    return f"no layer was measured: {place} {fields['failure']}"
+
+
+RUN_ERRORS: dict[str, Told] = {
+    "host_measuring": (_measuring, _wait_longer),
+    "has_a_runner": ("run {run:id} has a runner already", "tuibench attach {run:id} follows it"),
+    "request_unreadable": ("the request of run {run:id} cannot be read: {text}", ""),
+    "request_damaged": ("the request of run {run:id} cannot be read: it is damaged", ""),
+    "journal_unwritable": ("the journal of the run cannot be written: {text}", "tuibench resume goes on"),
+    "disk_full": ("the disk is full", "free some space, then run tuibench resume"),
+    "journal_unopened": ("the journal of run {run:id} cannot be read: {text}", ""),
+    "journal_damaged": (
+        "the journal of this run cannot be read: {event}: {text:80}",
+        "start the benchmark again; the journal is unchanged",
+    ),
+    "ended_without_plan": ("run {run:id} ended before there was a plan", ""),
+    "samples_not_copied": ("samples cannot be copied to {path}: {text}", ""),
+    "reading_died": ("{model}: reading the model {why}", "{tail}"),
+    "making_inputs_died": ("{model}: making inputs {why}", "{tail}"),
+    "no_time_for_a_plan": ("--max-time was over before there was a plan ({why})", "give it more time"),
+    "no_time_to_measure": ("--max-time was over before anything was measured", "give it more time"),
+    "no_layer_measured": (
+        _no_layer,
+        lambda fields: "--timeout 2 waits twice as long" if fields["late"] else show(fields["tail"], 500),
+    ),
+    "layers_not_changed_with": ("layers are not changed with {engine}", "a loss profile is made without -e"),
+    "ort_file_has_no_layers": (
+        "{model}: an .ort file has no nodes to match layers by",
+        "profile the .onnx file that it was made from",
+    ),
+    "no_layer_to_change": ("this model has no layer with weights that could be changed", "a loss profile needs one"),
+    "machine_changed": (
+        lambda fields: f"the machine changed since the run started: {'; '.join(fields['changes'])}",
+        (
+            "tuibench resume {run:id} --mixed measures the rest and records the change; "
+            "tuibench resume {run:id} --finish saves the partial result"
+        ),
+    ),
+    "inputs_changed": (
+        "the file of --inputs changed since this run began",
+        "restore the old one, or start again",
+    ),
+    "model_changed_since": (
+        "{path} changed since this run began",
+        "measure it as it is now with tuibench rerun, or put the old file back",
+    ),
+    "plan_not_repeatable": (
+        "the plan of this run cannot be made again on this machine",
+        "tuibench rerun starts again",
+    ),
+    "no_core_requested": ("{cores} cores were requested", "request at least one core"),
+    "too_many_cores": (
+        "{cores} cores were requested, but only {have:count physical core} may be used here",
+        "request at most {have}, or widen the affinity or the cpuset of this process",
+    ),
+}

@@ -143,7 +143,7 @@ class PerformanceRun(ProfileRun):
         if difference is None:
             return
         if not self.setup.mixed:
-            raise Disagreement(difference)
+            raise Disagreement.from_reason(difference)
         message = because("mixed", difference=difference)
         self.journal.append("warning", message=message)
 

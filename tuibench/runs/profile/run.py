@@ -11,14 +11,13 @@ from typing import Any, Self
 
 from tuibench.core.errors import EngineError, ExitCode, ModelError, PhaseTimeout, TuibenchError
 from tuibench.core.model import Point
-from tuibench.core.profile import COSTS, LAYERS, LOSS, CostProfile, ProfileSpec, name_part, split_part
-from tuibench.core.reason import FINISHED_ON_REQUEST, OUT_OF_MEMORY, Failure, Reason, because, error_text
+from tuibench.core.profile import COSTS, LOSS, CostProfile, ProfileSpec, name_part
+from tuibench.core.reason import FINISHED_ON_REQUEST, OUT_OF_MEMORY, Failure, Reason, because
 from tuibench.core.record import from_plain, to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.text import show
 from tuibench.engines import factory
 from tuibench.runs.base import BaseRun, Setup
-from tuibench.runs.journal import require_room
+from tuibench.runs.journal import plain_error, require_room
 from tuibench.runs.preparation import Prepared
 from tuibench.runs.profile.parts import Pace, Parts, list_parts
 from tuibench.runs.result import code_of
@@ -99,23 +98,12 @@ class Caller:
             if death.kind == "timeout" and self.bounds.over:
                 raise OutOfTime from death
             if death.signal == "SIGKILL" and count_oom_kills() > oom_before:
-                return Failure(
-                    "memory",
-                    phase[0],
-                    because(OUT_OF_MEMORY, text="killed by the kernel"),
-                    death.signal,
-                    death.log_tail,
-                )
+                killed = because(OUT_OF_MEMORY, text="killed by the kernel")
+                return Failure("memory", phase[0], killed, death.signal, death.log_tail)
             return Failure(death.kind, phase[0], death.reason, death.signal, death.log_tail)
         except TuibenchError as error:
-            kind, tail = _KINDS.get(error.exit_code, "exception"), error.reason.fields.get("tail")
-            return Failure(
-                kind,
-                "load" if kind == "model" else phase[0],
-                error.reason,
-                None,
-                tail if isinstance(tail, str) and tail else None,
-            )
+            kind = _KINDS.get(error.exit_code, "exception")
+            return Failure(kind, "load" if kind == "model" else phase[0], error.reason)
 
     def _request(self) -> dict[str, Any]:
         """Return the fields of every child's request."""
@@ -148,10 +136,10 @@ class NothingMeasured(TuibenchError):
     """No layer could be measured; the exit code is that of the cause."""
 
     @classmethod
-    def because(cls, failure: Failure, before: str = "") -> Self:
-        """Return the error for an empty profile; `before` prefixes the failure's words."""
-        code = "nothing_measured_in_time" if failure.kind == "timeout" else "nothing_measurable"
-        error = cls(code, part=before, failure=failure.reason(), tail=failure.log_tail or "")
+    def because(cls, failure: Failure, part: str = "") -> Self:
+        """Return the error for an empty profile; `part` is the one that failed, '' for all."""
+        is_late = failure.kind == "timeout"
+        error = cls("no_layer_measured", part=part, failure=failure.reason(), late=is_late, tail=failure.log_tail or "")
         error.exit_code = code_of(failure)
         return error
 
@@ -262,9 +250,8 @@ class ProfileRun(BaseRun):
         """Return the end, or that of a run without results before its time was over."""
         if end["status"] != "finished" or self.setup.plan_only or self.parts.worth(self.asked):
             return end
-        error = PhaseTimeout("--max-time was over before anything was measured", "give it more time")
-        problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
-        return {"status": "failed", "reason": error_text(error.message), "error": problem}
+        error = PhaseTimeout("no_time_to_measure")
+        return {"status": "failed", "reason": error.reason, "error": plain_error(error)}
 
     def measure(self) -> dict[str, Any]:
         """Prepare, then make each missing part; return the fields of the end."""
@@ -287,24 +274,19 @@ class ProfileRun(BaseRun):
         """Return the error for an empty profile, with the exit code of its cause."""
         lacking = self.parts.lacking(self.asked)
         if not lacking:
-            return ModelError("this model has no layer with weights that could be changed", "a loss profile needs one")
+            return ModelError("no_layer_to_change")
         name, failure = next(reversed(lacking.items()))
-        kind, number = split_part(name)
-        place = f"process {number}" if kind == LAYERS else name
-        return NothingMeasured.because(failure, f"no layer was measured: {place} ")
+        return NothingMeasured.because(failure, name)
 
     def _prepare(self) -> None:
         spec = self.spec
         for engine in spec.engines:
             factory.check_timed(engine)
             if self.asked.kind == LOSS and not factory.runs_ours(engine):
-                raise EngineError(f"layers are not changed with {engine}", "a loss profile is made without -e")
+                raise EngineError("layers_not_changed_with", engine=engine)
         prepared = self.prepare(self.pace.say)
         if prepared.models[0].format == "ort":
-            raise ModelError(
-                f"{show(spec.models[0].asked)}: an .ort file has no nodes to match layers by",
-                "profile the .onnx file that it was made from",
-            )
+            raise ModelError("ort_file_has_no_layers", model=spec.models[0].asked)
         earlier, inputs_sha256 = self.check_plan(prepared, ())
         if earlier is None:
             self.write_plan(prepared, (), inputs_sha256)
