@@ -27,7 +27,7 @@ from tuibench.present.reason import failure_words
         (Failure("exit", "check", error_text("the worker ended with code 3")),
          "failed in checking the outputs: the worker ended with code 3"),
         (Failure("exception", "warmup", error_text("")), "failed in warm-up"),
-        (Failure("exception", "\x1b[2J", error_text("\n")), "failed in \\e[2J"),
+        (Failure("exception", "\x1b[2J", error_text("")), "failed in \\e[2J"),
     ],
 )  # fmt: skip
 def test_failure_words_give_kind_phase_and_reason_once(failure: Failure, words: str) -> None:

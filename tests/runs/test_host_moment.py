@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.refusal import refused
 from tuibench.core.errors import HostBusy
 from tuibench.present.run_list import owner_words
 from tuibench.runs import host_queue
@@ -51,8 +52,9 @@ def test_measurement_without_waiting_waits_for_a_brief_hold(name: str, run: Host
 
 def test_hold_is_refused_while_somebody_measures(name: str, run: HostQueue) -> None:
     run.enter(None, ignore)
-    with pytest.raises(HostBusy, match="about 9"), hold_for_a_moment(name):
-        raise AssertionError("the host was taken")
+    with refused(HostBusy, "host_measuring") as caught:
+        hold_for_a_moment(name).__enter__()
+    assert caught.value.reason.fields["holder"].fields["eta_s"] == 9
     run.leave()
     assert find_holder(name) is None and find_tickets(name) == []
     with hold_for_a_moment(name):
@@ -64,8 +66,9 @@ def test_long_brief_hold_is_named_to_a_measurement_without_waiting(
     name: str, run: HostQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(host_queue, "_BRIEF_S", 0.05)
-    with hold_for_a_moment(name), pytest.raises(HostBusy, match="which reads a model for a moment"):
+    with hold_for_a_moment(name), refused(HostBusy, "host_measuring") as caught:
         run.enter(0.0, ignore)
+    assert caught.value.reason.fields["holder"].fields["brief"]
     run.enter(0.0, ignore)
 
 

@@ -13,7 +13,8 @@ from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.reason import because, error_text
 from tuibench.core.record import to_plain
 from tuibench.core.spec import Limits
-from tuibench.present.reason import reason_words
+from tuibench.present.error.words import hint_words
+from tuibench.runs.journal import read_error
 from tuibench.runs.task import ChildDeath
 
 FIRST: dict[str, dict[str, Any]] = {
@@ -58,9 +59,13 @@ def test_first_inference_has_a_minute_and_is_tried_once(
     assert child.limits == pytest.approx([60 * scale], abs=0.1)
     assert call.tasks[-1] == task and call.tasks.count(task) == 1
     assert replayed.end["status"] == "failed" and replayed.end["error"]["exit_code"] == ExitCode.TIMEOUT
-    words = reason_words(replayed.end["reason"])
-    assert words.endswith(f"timeout in the first inference: no answer within {60 * scale:g} s")
-    assert "--timeout" in replayed.end["error"]["hint"]
+    failure = replayed.end["reason"].fields["failure"].fields
+    assert (failure["kind"], failure["phase"], failure["why"]) == (
+        "timeout",
+        "first",
+        because("no_answer", s=60 * scale),
+    )
+    assert "--timeout" in hint_words(read_error(replayed.end["error"]))
 
 
 def test_parts_without_a_run_are_made(bench: Bench) -> None:

@@ -23,7 +23,7 @@ from tuibench.present.headline import conclusions
 from tuibench.present.reason import reason_words
 from tuibench.runs.base import Setup
 from tuibench.runs.cpu_choice import CpuChoice
-from tuibench.runs.journal import Journal, read_events
+from tuibench.runs.journal import Journal, read_error, read_events
 from tuibench.runs.replay import Replay, replay
 from tuibench.runs.run import BenchmarkRun
 from tuibench.runs.schedule import Schedule
@@ -180,7 +180,7 @@ def test_cells_beyond_the_time_limit_are_skipped(tmp_path: Path, model: Path) ->
     state = bench.run(spec, lambda job: make_execution())
     assert state.end["status"] == "failed"
     assert state.end["error"]["exit_code"] == 5
-    assert "--max-time" in state.end["error"]["message"]
+    assert read_error(state.end["error"]).reason.code == "no_time_for_a_plan"
     assert not bench.jobs
 
 

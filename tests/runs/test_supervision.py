@@ -75,7 +75,7 @@ def test_good_execution_returns_its_timings(run: Run) -> None:
         ({"load": "segv"}, "signal", "load", "SIGSEGV"),
         ({"first": "fpe"}, "signal", "first", "SIGFPE"),
         ({"latency_us": 50, "timed": "kill", "after": 20}, "signal", "timed", "SIGKILL"),
-        ({"load": "exit"}, "exit", "load", "code 0 and no result"),
+        ({"load": "exit"}, "exit", "load", "code 0"),
         ({"first": "oom"}, "memory", "first", "out of memory"),
         ({"load": "refuse"}, "refused", "load", "refuse"),
         ({"first": "raise"}, "exception", "first", "raise"),

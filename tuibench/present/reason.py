@@ -52,7 +52,7 @@ def reason_words(reason: Reason | None, limit: int = _MAX_CHARS) -> str:
     return subject + show(_raw(reason.code, fields) if words is None else words, limit)
 
 
-def hint_words(reason: Reason) -> str:
+def reason_hint(reason: Reason) -> str:
     """Return how to mend the error with this reason, safe to print; '' without a hint."""
     fields = {name: _in_words(value) for name, value in reason.fields.items()}
     return show(_fill(HINTS.get(reason.code), fields) or "", _MAX_CHARS)
@@ -153,7 +153,7 @@ def worded(plain: Any) -> Any:
         if plain.keys() == {"code", "fields"}:
             return export_words(read_reason(plain))
         if plain.keys() == {"reason", "exit_code"} and (reason := read_reason(plain["reason"])) is not None:
-            return {"message": reason_words(reason), "hint": hint_words(reason), "exit_code": plain["exit_code"]}
+            return {"message": reason_words(reason), "hint": reason_hint(reason), "exit_code": plain["exit_code"]}
         return {name: worded(one) for name, one in plain.items()}
     return plain
 

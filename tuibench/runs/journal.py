@@ -109,7 +109,7 @@ def read_error(plain: Mapping[str, Any]) -> TuibenchError:
     else:
         told = because(LEGACY_TEXT, text=str(plain["message"]), hint=str(plain.get("hint") or ""))
         error = TuibenchError.from_reason(told)
-    error.exit_code = ExitCode(int(plain["exit_code"]))
+    error.exit_code = ExitCode(int(plain.get("exit_code") or ExitCode.SOME_FAILED))
     return error
 
 

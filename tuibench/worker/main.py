@@ -116,7 +116,7 @@ class MissingEngine(Exception):
 def describe(error: BaseException, phase: str) -> Failure:
     """Return the failure of an execution from its error."""
     said = str(error) or type(error).__name__
-    text = plain_words(said)
+    text, code = plain_words(said), ERROR
     if isinstance(error, MissingEngine):
         kind = "engine"
     elif isinstance(error, BadSetting):

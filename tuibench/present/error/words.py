@@ -19,7 +19,7 @@ def message_words(error: TuibenchError, *, beside: bool = False, limit: int = _M
 
 def hint_words(error: TuibenchError) -> str:
     """Return how to mend it, safe to print; '' without a hint."""
-    return words.hint_words(error.reason)
+    return words.reason_hint(error.reason)
 
 
 def error_line(error: TuibenchError, *, beside: bool = False) -> str:

@@ -195,7 +195,7 @@ PROFILE_WORDS: dict[str, str | Callable[[Fields], str]] = {
     "output_not_finite": _of_output("became NaN or infinite"),
     "unchanged_not_finite": _of_output("of the unchanged model is NaN or infinite"),
     "changed_model_failed": "{text}",
-    "change_ended_child": "{text} with this layer changed",
+    "change_ended_child": lambda fields: f"{show(fields.get('why') or fields['text'])} with this layer changed",
     # Notes of a loss profile
     "from_weights_alone": "from the weights alone: proxies, which need not rank the layers as a measurement would",
     "rounds_weights_only": (

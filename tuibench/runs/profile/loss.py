@@ -100,7 +100,7 @@ class LossRun(ProfileRun):
                 return answer
             one, level = at[0]
             # Without memory or time the outputs remain unknown.
-            reason = because("change_ended_child", text=answer.message)
+            reason = because("change_ended_child", why=answer.message)
             point = LossPoint(level, None, None, reason=reason, harm=answer.kind == "signal")
             self.keep_piece(LOSSES, one, point, level)
             self.pass_between()
